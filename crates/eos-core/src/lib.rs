@@ -1,1 +1,3 @@
-//! eos-core
+//! The compiler: words in, artifacts and plans out. Pure: no files, clock, environment, network or terminal.
+
+pub mod diagnostic;
