@@ -1,0 +1,83 @@
+//! Where the engines of an estate are, and how they are spoken to. No secret is in here, only files that hold one.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Endpoints {
+    pub salt: SaltEndpoint,
+    pub nomad: NomadEndpoint,
+    pub delivery: Delivery,
+    /// The id of the minion on which Terraform runs.
+    pub control: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SaltEndpoint {
+    /// `https://host:port` of rest_cherrypy.
+    pub url: String,
+    pub user: String,
+    /// PEM. The server must show one of these certificates, or one that they signed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<PathBuf>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub password_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NomadEndpoint {
+    /// `http://host:port`.
+    pub address: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_file: Option<PathBuf>,
+}
+
+/// How compiled artifacts get to the Salt master.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Delivery {
+    /// `<path>/releases/<digest>` and the symlink `<path>/current`, on a file system the master reads.
+    Directory { path: PathBuf },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LAB: &str = r#"{
+  "salt": {
+    "url": "https://127.0.0.1:18000",
+    "user": "eos",
+    "certificate": "/estate/.eos/lab/salt/tls/cert.pem",
+    "password_file": "/estate/.eos/lab/secrets/api-password"
+  },
+  "nomad": {
+    "address": "http://127.0.0.1:4646",
+    "token_file": "/estate/.eos/lab/secrets/nomad-token"
+  },
+  "delivery": {
+    "kind": "directory",
+    "path": "/estate/.eos/lab/srv"
+  },
+  "control": "control"
+}"#;
+
+    #[test]
+    fn json_reads_back_as_it_was_written() {
+        let endpoints: Endpoints = serde_json::from_str(LAB).unwrap();
+        assert_eq!(serde_json::to_string_pretty(&endpoints).unwrap(), LAB);
+    }
+
+    #[test]
+    fn an_unknown_key_is_refused() {
+        let misspelt = LAB.replace("token_file", "tokenfile");
+        let error = serde_json::from_str::<Endpoints>(&misspelt)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("unknown field `tokenfile`"), "{error}");
+    }
+}

@@ -1,0 +1,167 @@
+//! How a client of an engine's HTTP API is built: one TLS provider, pinning, no proxy, no redirects.
+
+use std::path::Path;
+use std::sync::{Arc, Once};
+use std::time::Duration;
+
+use reqwest::redirect;
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+
+use crate::error::{EngineError, ErrorKind, Layer};
+
+/// How long a connection may take to be made; answers have deadlines of their own.
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// Builds a client. With `pinned`, a PEM file, only its certificates and what they signed are trusted.
+///
+/// Proxies of the environment are left out, since they would be handed the token; redirects likewise.
+pub fn client(layer: Layer, pinned: Option<&Path>) -> Result<reqwest::Client, EngineError> {
+    static PROVIDER: Once = Once::new();
+    PROVIDER.call_once(|| {
+        // Another part of the program may have chosen already; either provider does.
+        rustls::crypto::ring::default_provider().install_default().ok();
+    });
+    let mut builder = reqwest::Client::builder()
+        .connect_timeout(CONNECT)
+        .no_proxy()
+        .redirect(redirect::Policy::none());
+    if let Some(file) = pinned {
+        builder = builder.tls_backend_preconfigured(pinned_configuration(layer, file)?);
+    }
+    builder
+        .build()
+        .map_err(|error| invalid(layer, "http client", &error))
+}
+
+fn pinned_configuration(layer: Layer, file: &Path) -> Result<ClientConfig, EngineError> {
+    let object = format!("certificate {}", file.display());
+    let certificates = CertificateDer::pem_file_iter(file)
+        .and_then(|found| found.collect::<Result<Vec<_>, _>>())
+        .map_err(|error| invalid(layer, &object, &error))?;
+    let mut roots = RootCertStore::empty();
+    for certificate in &certificates {
+        roots
+            .add(certificate.clone())
+            .map_err(|error| invalid(layer, &object, &error))?;
+    }
+    let chain = WebPkiServerVerifier::builder(Arc::new(roots))
+        .build()
+        .map_err(|error| invalid(layer, &object, &error))?;
+    Ok(ClientConfig::builder()
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(Pinned { certificates, chain }))
+        .with_no_client_auth())
+}
+
+/// Trusts exactly the pinned certificates, whatever they say of themselves, and what they signed.
+///
+/// A self-signed certificate made by a plain `openssl req -x509` calls itself an authority, which the ordinary
+/// check refuses in a server; being byte for byte the pinned one is the stronger proof.
+#[derive(Debug)]
+struct Pinned {
+    certificates: Vec<CertificateDer<'static>>,
+    chain: Arc<WebPkiServerVerifier>,
+}
+
+impl ServerCertVerifier for Pinned {
+    fn verify_server_cert(
+        &self,
+        shown: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        if self
+            .certificates
+            .iter()
+            .any(|pinned| pinned.as_ref() == shown.as_ref())
+        {
+            return Ok(ServerCertVerified::assertion());
+        }
+        self.chain
+            .verify_server_cert(shown, intermediates, server, ocsp, now)
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.chain.verify_tls12_signature(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.chain.verify_tls13_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.chain.supported_verify_schemes()
+    }
+}
+
+/// Reads an error of the transport: nobody there, not in time, or not the server that was pinned.
+pub fn transport_error(layer: Layer, object: &str, address: &str, error: &reqwest::Error) -> EngineError {
+    if error.is_timeout() && !error.is_connect() {
+        return EngineError::new(
+            layer,
+            ErrorKind::Timeout,
+            object,
+            format!("{address} did not answer in time"),
+        );
+    }
+    if is_certificate_error(error) {
+        let words = format!("{address} shows another certificate than the one it is pinned to");
+        return EngineError::new(layer, ErrorKind::Refused, object, words)
+            .with_hint("Name the server's certificate in eos.toml, if it was exchanged on purpose");
+    }
+    EngineError::new(
+        layer,
+        ErrorKind::Unreachable,
+        object,
+        format!("{address}: {}", innermost(error)),
+    )
+}
+
+fn is_certificate_error(error: &reqwest::Error) -> bool {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(current) = cause {
+        // An error of the TLS layer arrives wrapped in an io::Error, whose `source` skips what it wraps.
+        let wrapped = current
+            .downcast_ref::<std::io::Error>()
+            .and_then(|io| io.get_ref());
+        let tls = match wrapped {
+            Some(inner) => inner.downcast_ref::<rustls::Error>(),
+            None => current.downcast_ref::<rustls::Error>(),
+        };
+        if matches!(tls, Some(rustls::Error::InvalidCertificate(reason)) if *reason != CertificateError::BadEncoding)
+        {
+            return true;
+        }
+        cause = current.source();
+    }
+    false
+}
+
+/// The last cause says what happened (`Connection refused`); those before it repeat the URL.
+fn innermost(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    cause.to_string()
+}
+
+fn invalid(layer: Layer, object: &str, error: &dyn std::fmt::Display) -> EngineError {
+    EngineError::new(layer, ErrorKind::Invalid, object, error.to_string())
+}

@@ -1,0 +1,917 @@
+//! Nomad's HTTP API: typed answers for what Eos reads, plain JSON for the rest, and every way Nomad says no.
+//!
+//! Go writes an empty list or map as `null`, a plan that cannot be placed is HTTP 200, and a lost race is 409 or
+//! 500 depending on the object; such traps are read here, and nowhere else.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use reqwest::{Method, StatusCode, Url};
+use secrecy::{ExposeSecret, SecretString};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::endpoints::NomadEndpoint;
+use crate::error::{EngineError, ErrorKind, Layer};
+use crate::http;
+
+/// How long an answer may take that is not asked to wait.
+const ANSWER: Duration = Duration::from_secs(20);
+/// Nomad lengthens a blocking query by up to a sixteenth, and answers only then.
+const WAIT_GRACE: Duration = Duration::from_secs(10);
+/// One look of `wait_healthy`: short enough that what has no index of its own (placement, checks) is seen soon.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// A value with the index after which Nomad can be asked to wait for its next change.
+#[derive(Debug, Clone)]
+pub struct Indexed<T> {
+    pub value: T,
+    pub index: u64,
+}
+
+/// One request: the words for its object in messages, the path below `/v1/`, and what follows the `?`.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    pub object: &'a str,
+    pub path: &'a str,
+    pub query: &'a [(&'a str, &'a str)],
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Job {
+    #[serde(rename = "ID")]
+    pub id: String,
+    pub namespace: String,
+    /// `service`, `batch`, `system`, `sysbatch`.
+    pub r#type: String,
+    pub status: String,
+    #[serde(default)]
+    pub stop: bool,
+    pub version: u64,
+    pub create_index: u64,
+    pub job_modify_index: u64,
+    #[serde(default, deserialize_with = "null_is_empty")]
+    pub meta: BTreeMap<String, String>,
+    #[serde(default, deserialize_with = "null_is_empty")]
+    pub task_groups: Vec<TaskGroup>,
+}
+
+impl Job {
+    /// How many allocations the job asks for; a system job's number depends on the nodes.
+    pub fn desired(&self) -> u64 {
+        self.task_groups.iter().map(|group| group.count).sum()
+    }
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct TaskGroup {
+    pub name: String,
+    pub count: u64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Allocation {
+    #[serde(rename = "ID")]
+    pub id: String,
+    pub name: String,
+    #[serde(rename = "NodeID")]
+    pub node_id: String,
+    #[serde(default)]
+    pub node_name: String,
+    #[serde(rename = "JobID")]
+    pub job_id: String,
+    pub job_version: u64,
+    pub task_group: String,
+    /// `run`, `stop`, `evict`.
+    pub desired_status: String,
+    /// `pending`, `running`, `complete`, `failed`, `lost`, `unknown`.
+    pub client_status: String,
+    #[serde(default)]
+    pub client_description: String,
+    #[serde(default)]
+    pub deployment_status: Option<AllocationHealth>,
+    #[serde(default, deserialize_with = "null_is_empty")]
+    pub task_states: BTreeMap<String, TaskRun>,
+    #[serde(default)]
+    pub create_time: i64,
+}
+
+impl Allocation {
+    pub fn is_running(&self) -> bool {
+        self.desired_status == "run" && self.client_status == "running"
+    }
+
+    /// What Nomad's deployment thinks of it; nothing as long as it has not decided.
+    pub fn healthy(&self) -> Option<bool> {
+        self.deployment_status.as_ref().and_then(|status| status.healthy)
+    }
+
+    /// The last thing that went wrong in a task, in Nomad's words.
+    pub fn trouble(&self) -> Option<String> {
+        const TROUBLE: [&str; 9] = [
+            "Driver Failure",
+            "Failed Validation",
+            "Setup Failure",
+            "Failed Artifact Download",
+            "Task hook failed",
+            "Template",
+            "Terminated",
+            "Restart Signaled",
+            "Alloc Unhealthy",
+        ];
+        self.task_states
+            .iter()
+            .flat_map(|(task, run)| run.events.iter().map(move |event| (task, event)))
+            .filter(|(_, event)| TROUBLE.contains(&event.r#type.as_str()))
+            .max_by_key(|(_, event)| event.time)
+            .map(|(task, event)| format!("task {task}: {}: {}", event.r#type, event.display_message))
+    }
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct AllocationHealth {
+    pub healthy: Option<bool>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct TaskRun {
+    pub state: String,
+    #[serde(default)]
+    pub failed: bool,
+    #[serde(default)]
+    pub restarts: u64,
+    #[serde(default, deserialize_with = "null_is_empty")]
+    pub events: Vec<TaskEvent>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct TaskEvent {
+    pub r#type: String,
+    #[serde(default)]
+    pub time: i64,
+    #[serde(default)]
+    pub display_message: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Deployment {
+    #[serde(rename = "ID")]
+    pub id: String,
+    pub job_version: u64,
+    pub job_create_index: u64,
+    /// `running`, `paused`, `successful`, `failed`, `cancelled`, `blocked`, `pending`, `unblocking`.
+    pub status: String,
+    #[serde(default)]
+    pub status_description: String,
+    #[serde(default, deserialize_with = "null_is_empty")]
+    pub task_groups: BTreeMap<String, DeploymentGroup>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct DeploymentGroup {
+    pub desired_total: u64,
+    pub placed_allocs: u64,
+    pub healthy_allocs: u64,
+    pub unhealthy_allocs: u64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Evaluation {
+    #[serde(rename = "ID")]
+    pub id: String,
+    pub status: String,
+    #[serde(default)]
+    pub status_description: String,
+    #[serde(rename = "DeploymentID", default)]
+    pub deployment_id: String,
+    #[serde(default)]
+    pub job_modify_index: u64,
+    #[serde(rename = "FailedTGAllocs", default, deserialize_with = "null_is_empty")]
+    pub unplaced: BTreeMap<String, Unplaced>,
+    pub create_index: u64,
+}
+
+/// Why a group found no node.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Unplaced {
+    #[serde(default)]
+    pub nodes_evaluated: u64,
+    #[serde(default)]
+    pub nodes_filtered: u64,
+    #[serde(default)]
+    pub nodes_exhausted: u64,
+    #[serde(default, deserialize_with = "null_is_empty")]
+    pub constraint_filtered: BTreeMap<String, u64>,
+    #[serde(default, deserialize_with = "null_is_empty")]
+    pub dimension_exhausted: BTreeMap<String, u64>,
+}
+
+impl Unplaced {
+    /// One sentence for a person.
+    pub fn words(&self) -> String {
+        let count = |(reason, nodes): (&String, &u64)| {
+            format!("{reason} ({nodes} of {} nodes)", self.nodes_evaluated)
+        };
+        let reasons: Vec<String> = (self.constraint_filtered.iter().map(count))
+            .chain(
+                self.dimension_exhausted
+                    .iter()
+                    .map(|(what, nodes)| count((&format!("too little {what}"), nodes))),
+            )
+            .collect();
+        if reasons.is_empty() {
+            "no node is ready for it".to_owned()
+        } else {
+            reasons.join(", ")
+        }
+    }
+}
+
+/// One health check of `provider = "nomad"`, as the client last ran it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Check {
+    pub service: String,
+    #[serde(rename = "Check")]
+    pub name: String,
+    /// `success`, `failure`, `pending`.
+    pub status: String,
+    #[serde(default)]
+    pub output: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Service {
+    pub service_name: String,
+    #[serde(rename = "JobID")]
+    pub job_id: String,
+    #[serde(rename = "AllocID")]
+    pub allocation_id: String,
+    #[serde(rename = "NodeID")]
+    pub node_id: String,
+    pub address: String,
+    pub port: u16,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Node {
+    #[serde(rename = "ID")]
+    pub id: String,
+    pub name: String,
+    pub datacenter: String,
+    pub address: String,
+    /// `ready`, `down`, `initializing`, `disconnected`. After a restart this may be what it was before.
+    pub status: String,
+    /// `eligible`, `ineligible`.
+    pub scheduling_eligibility: String,
+    #[serde(default, deserialize_with = "null_is_empty")]
+    pub drivers: BTreeMap<String, Driver>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Driver {
+    #[serde(default)]
+    pub detected: bool,
+    #[serde(default)]
+    pub healthy: bool,
+    #[serde(default)]
+    pub health_description: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Namespace {
+    pub name: String,
+    #[serde(default)]
+    pub description: String,
+    #[serde(default, deserialize_with = "null_is_empty")]
+    pub meta: BTreeMap<String, String>,
+}
+
+/// A dynamic host volume.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Volume {
+    #[serde(rename = "ID")]
+    pub id: String,
+    pub name: String,
+    pub namespace: String,
+    #[serde(rename = "NodeID")]
+    pub node_id: String,
+    /// `pending` for some seconds after registration, then `ready`.
+    pub state: String,
+}
+
+/// A Nomad variable: the items' values are secrets.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Variable {
+    pub path: String,
+    pub modify_index: u64,
+    #[serde(default, deserialize_with = "null_is_empty")]
+    pub items: BTreeMap<String, SecretString>,
+}
+
+/// What Nomad would do with a job.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct JobPlan {
+    pub job_modify_index: u64,
+    /// Nomad's own diff, whose `Type` is `None`, `Added`, `Edited` or `Deleted`.
+    pub diff: Value,
+    #[serde(rename = "FailedTGAllocs", default, deserialize_with = "null_is_empty")]
+    pub unplaced: BTreeMap<String, Unplaced>,
+    #[serde(default)]
+    pub warnings: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogStream {
+    Stdout,
+    Stderr,
+}
+
+/// What `wait_healthy` saw at its end.
+#[derive(Debug, Clone)]
+pub struct Healthy {
+    pub version: u64,
+    pub allocations: Vec<Allocation>,
+}
+
+pub struct NomadClient {
+    http: reqwest::Client,
+    address: Url,
+    token: Option<SecretString>,
+}
+
+impl NomadClient {
+    pub fn new(endpoint: &NomadEndpoint) -> Result<Self, EngineError> {
+        let object = format!("address {}", endpoint.address);
+        let address = Url::parse(&endpoint.address)
+            .ok()
+            .filter(|url| !url.cannot_be_a_base())
+            .ok_or_else(|| EngineError::new(Layer::Nomad, ErrorKind::Invalid, object, "it is not a URL"))?;
+        let token = match &endpoint.token_file {
+            None => None,
+            Some(file) => {
+                let text = std::fs::read_to_string(file).map_err(|error| {
+                    let object = format!("token file {}", file.display());
+                    EngineError::new(Layer::Nomad, ErrorKind::Refused, object, error.to_string())
+                })?;
+                Some(SecretString::from(text.trim()))
+            }
+        };
+        Ok(NomadClient {
+            http: http::client(Layer::Nomad, None)?,
+            address,
+            token,
+        })
+    }
+
+    pub async fn get<T: DeserializeOwned>(&self, request: Request<'_>) -> Result<T, EngineError> {
+        Ok(self.exchange(Method::GET, request, None, ANSWER).await?.value)
+    }
+
+    pub async fn put<T: DeserializeOwned>(
+        &self,
+        request: Request<'_>,
+        body: &Value,
+    ) -> Result<T, EngineError> {
+        Ok(self
+            .exchange(Method::PUT, request, Some(body), ANSWER)
+            .await?
+            .value)
+    }
+
+    pub async fn post<T: DeserializeOwned>(
+        &self,
+        request: Request<'_>,
+        body: &Value,
+    ) -> Result<T, EngineError> {
+        Ok(self
+            .exchange(Method::POST, request, Some(body), ANSWER)
+            .await?
+            .value)
+    }
+
+    pub async fn delete<T: DeserializeOwned>(&self, request: Request<'_>) -> Result<T, EngineError> {
+        Ok(self.exchange(Method::DELETE, request, None, ANSWER).await?.value)
+    }
+
+    /// Reads after `index` has passed, or after `wait` at the latest. With index 0 it reads at once.
+    pub async fn get_after<T: DeserializeOwned>(
+        &self,
+        request: Request<'_>,
+        index: u64,
+        wait: Duration,
+    ) -> Result<Indexed<T>, EngineError> {
+        let (index, wait_words) = (index.to_string(), format!("{}ms", wait.as_millis()));
+        let mut query = request.query.to_vec();
+        query.extend([("index", index.as_str()), ("wait", wait_words.as_str())]);
+        self.exchange(
+            Method::GET,
+            Request {
+                query: &query,
+                ..request
+            },
+            None,
+            wait + WAIT_GRACE,
+        )
+        .await
+    }
+
+    pub async fn job(&self, namespace: &str, job: &str) -> Result<Job, EngineError> {
+        self.get_of(namespace, &format!("job {job}"), &format!("job/{job}"))
+            .await
+    }
+
+    /// The newest allocation comes first.
+    pub async fn job_allocations(&self, namespace: &str, job: &str) -> Result<Vec<Allocation>, EngineError> {
+        let mut found: Vec<Allocation> = self
+            .get_of(
+                namespace,
+                &format!("allocations of job {job}"),
+                &format!("job/{job}/allocations"),
+            )
+            .await?;
+        found.sort_by_key(|allocation| std::cmp::Reverse(allocation.create_time));
+        Ok(found)
+    }
+
+    /// The newest evaluation comes first.
+    pub async fn job_evaluations(&self, namespace: &str, job: &str) -> Result<Vec<Evaluation>, EngineError> {
+        let mut found: Vec<Evaluation> = self
+            .get_of(
+                namespace,
+                &format!("evaluations of job {job}"),
+                &format!("job/{job}/evaluations"),
+            )
+            .await?;
+        found.sort_by_key(|evaluation| std::cmp::Reverse(evaluation.create_index));
+        Ok(found)
+    }
+
+    /// The newest deployment comes first.
+    pub async fn job_deployments(&self, namespace: &str, job: &str) -> Result<Vec<Deployment>, EngineError> {
+        let mut found: Vec<Deployment> = self
+            .get_of(
+                namespace,
+                &format!("deployments of job {job}"),
+                &format!("job/{job}/deployments"),
+            )
+            .await?;
+        found.sort_by_key(|deployment| {
+            std::cmp::Reverse((deployment.job_create_index, deployment.job_version))
+        });
+        Ok(found)
+    }
+
+    pub async fn deployment(&self, id: &str) -> Result<Deployment, EngineError> {
+        self.get(Request {
+            object: &format!("deployment {id}"),
+            path: &format!("deployment/{id}"),
+            query: &[],
+        })
+        .await
+    }
+
+    /// The checks of the allocation's services in Nomad's own catalogue, asked of its client.
+    pub async fn allocation_checks(
+        &self,
+        namespace: &str,
+        allocation: &str,
+    ) -> Result<Vec<Check>, EngineError> {
+        let object = format!("checks of allocation {allocation}");
+        let path = format!("client/allocation/{allocation}/checks");
+        let checks: Option<BTreeMap<String, Check>> = self.get_of(namespace, &object, &path).await?;
+        Ok(checks.unwrap_or_default().into_values().collect())
+    }
+
+    /// The instances of a service in Nomad's own catalogue; none if it is not known.
+    pub async fn service(&self, namespace: &str, service: &str) -> Result<Vec<Service>, EngineError> {
+        let object = format!("service {service}");
+        match self
+            .get_of::<Vec<Service>>(namespace, &object, &format!("service/{service}"))
+            .await
+        {
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(Vec::new()),
+            answer => answer,
+        }
+    }
+
+    pub async fn nodes(&self) -> Result<Vec<Node>, EngineError> {
+        self.get(Request {
+            object: "nodes",
+            path: "nodes",
+            query: &[],
+        })
+        .await
+    }
+
+    pub async fn namespaces(&self) -> Result<Vec<Namespace>, EngineError> {
+        self.get(Request {
+            object: "namespaces",
+            path: "namespaces",
+            query: &[],
+        })
+        .await
+    }
+
+    pub async fn volumes(&self, namespace: &str) -> Result<Vec<Volume>, EngineError> {
+        let query = [("type", "host"), ("namespace", namespace)];
+        let request = Request {
+            object: "host volumes",
+            path: "volumes",
+            query: &query,
+        };
+        Ok(self
+            .get::<Option<Vec<Volume>>>(request)
+            .await?
+            .unwrap_or_default())
+    }
+
+    /// A variable with its values, or nothing if there is none at this path.
+    pub async fn variable(&self, namespace: &str, path: &str) -> Result<Option<Variable>, EngineError> {
+        match self
+            .get_of(namespace, &format!("variable {path}"), &format!("var/{path}"))
+            .await
+        {
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
+            answer => answer.map(Some),
+        }
+    }
+
+    /// Writes a variable whole, if it is still the one of `index` (0: if there is none). Gives the new index.
+    pub async fn put_variable(
+        &self,
+        namespace: &str,
+        path: &str,
+        items: &BTreeMap<String, SecretString>,
+        index: u64,
+    ) -> Result<u64, EngineError> {
+        let plain: BTreeMap<&str, &str> = items
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.expose_secret()))
+            .collect();
+        let index = index.to_string();
+        let written: Variable = self
+            .put(
+                Request {
+                    object: &format!("variable {path}"),
+                    path: &format!("var/{path}"),
+                    query: &[("namespace", namespace), ("cas", &index)],
+                },
+                &json!({"Namespace": namespace, "Path": path, "Items": plain}),
+            )
+            .await?;
+        Ok(written.modify_index)
+    }
+
+    pub async fn delete_variable(&self, namespace: &str, path: &str) -> Result<(), EngineError> {
+        self.delete(Request {
+            object: &format!("variable {path}"),
+            path: &format!("var/{path}"),
+            query: &[("namespace", namespace)],
+        })
+        .await
+    }
+
+    /// Turns a job file into Nomad's JSON; `variables` is the text of a variables file.
+    pub async fn parse(&self, hcl: &str, variables: &str) -> Result<Value, EngineError> {
+        self.post(
+            Request {
+                object: "job file",
+                path: "jobs/parse",
+                query: &[],
+            },
+            &json!({"JobHCL": hcl, "Variables": variables, "Canonicalize": true}),
+        )
+        .await
+    }
+
+    /// Asks what would happen; that a group finds no node is in the answer, not an error.
+    pub async fn plan(&self, namespace: &str, job: &str, definition: &Value) -> Result<JobPlan, EngineError> {
+        self.post(
+            Request {
+                object: &format!("plan of job {job}"),
+                path: &format!("job/{job}/plan"),
+                query: &[("namespace", namespace)],
+            },
+            &json!({"Job": definition, "Diff": true}),
+        )
+        .await
+    }
+
+    /// The last `tail` bytes that a task wrote.
+    pub async fn logs(
+        &self,
+        namespace: &str,
+        allocation: &str,
+        task: &str,
+        stream: LogStream,
+        tail: u64,
+    ) -> Result<String, EngineError> {
+        let stream = match stream {
+            LogStream::Stdout => "stdout",
+            LogStream::Stderr => "stderr",
+        };
+        let request = Request {
+            object: &format!("logs of task {task} in allocation {allocation}"),
+            path: &format!("client/fs/logs/{allocation}"),
+            query: &[
+                ("namespace", namespace),
+                ("task", task),
+                ("type", stream),
+                ("origin", "end"),
+                ("offset", &tail.to_string()),
+                ("plain", "true"),
+            ],
+        };
+        let (text, _) = self.send(Method::GET, request, None, ANSWER).await?;
+        Ok(text)
+    }
+
+    /// Waits until the job as it is now runs in full, with its deployment successful and no check failing.
+    ///
+    /// A failed deployment may be reverted by Nomad to an older version, which is then healthy; so the version
+    /// seen first is the one waited for.
+    pub async fn wait_healthy(
+        &self,
+        namespace: &str,
+        job: &str,
+        deadline: Duration,
+        on_progress: &mut dyn FnMut(&str),
+    ) -> Result<Healthy, EngineError> {
+        let object = format!("job {job}");
+        let ends = Instant::now() + deadline;
+        let version = self.job(namespace, job).await?.version;
+        let mut index = 0;
+        let mut said = String::new();
+        loop {
+            let wait = LOOK.min(ends.saturating_duration_since(Instant::now()));
+            let latest: Indexed<Option<Deployment>> = self
+                .get_after(
+                    Request {
+                        object: &object,
+                        path: &format!("job/{job}/deployment"),
+                        query: &[("namespace", namespace)],
+                    },
+                    index,
+                    wait,
+                )
+                .await?;
+            // Index 0 would not wait at all.
+            index = latest.index.max(1);
+            let words = match self.look(namespace, job, version, latest.value).await? {
+                Look::Healthy(allocations) => return Ok(Healthy { version, allocations }),
+                Look::Failed(words) => {
+                    return Err(EngineError::new(Layer::Nomad, ErrorKind::Failed, object, words));
+                }
+                Look::Waiting(words) => words,
+            };
+            if Instant::now() >= ends {
+                let words = format!("not healthy after {} s: {words}", deadline.as_secs());
+                return Err(EngineError::new(Layer::Nomad, ErrorKind::Timeout, object, words));
+            }
+            if said != words {
+                on_progress(&words);
+                said = words;
+            }
+        }
+    }
+
+    async fn look(
+        &self,
+        namespace: &str,
+        name: &str,
+        version: u64,
+        latest: Option<Deployment>,
+    ) -> Result<Look, EngineError> {
+        let job = self.job(namespace, name).await?;
+        if job.version != version {
+            return Ok(Look::Failed(format!(
+                "version {version} was replaced by version {}",
+                job.version
+            )));
+        }
+        if job.stop {
+            return Ok(Look::Failed("it is stopped".to_owned()));
+        }
+        let allocations = self.job_allocations(namespace, name).await?;
+        // What the API calls the latest may still be that of the version before, or of a purged namesake.
+        let deployment = latest.filter(|deployment| {
+            deployment.job_version == job.version && deployment.job_create_index == job.create_index
+        });
+        match deployment {
+            Some(deployment) if matches!(deployment.status.as_str(), "failed" | "cancelled") => {
+                let trouble = allocations
+                    .iter()
+                    .filter(|found| found.job_version == version)
+                    .find_map(|a| a.trouble());
+                let words = std::iter::once(deployment.status_description)
+                    .chain(trouble)
+                    .collect::<Vec<_>>()
+                    .join("; ");
+                return Ok(Look::Failed(words));
+            }
+            Some(deployment) if deployment.status != "successful" => {
+                return Ok(Look::Waiting(
+                    self.why_not_yet(namespace, &job, &allocations).await?,
+                ));
+            }
+            Some(_) => {}
+            // Without a deployment of its own (batch jobs, unchanged groups) the evaluation decides.
+            None => {
+                let evaluations = self.job_evaluations(namespace, name).await?;
+                let current = evaluations
+                    .iter()
+                    .find(|found| found.job_modify_index == job.job_modify_index);
+                if current.is_none_or(|found| found.status != "complete" || !found.unplaced.is_empty()) {
+                    return Ok(Look::Waiting(
+                        self.why_not_yet(namespace, &job, &allocations).await?,
+                    ));
+                }
+            }
+        }
+        let running: Vec<Allocation> = allocations
+            .iter()
+            .filter(|found| found.is_running())
+            .cloned()
+            .collect();
+        if running.is_empty() || job.r#type == "service" && (running.len() as u64) < job.desired() {
+            return Ok(Look::Waiting(
+                self.why_not_yet(namespace, &job, &allocations).await?,
+            ));
+        }
+        for allocation in &running {
+            for check in self.allocation_checks(namespace, &allocation.id).await? {
+                if check.status != "success" {
+                    let words = format!(
+                        "check {} of service {}: {}",
+                        check.name, check.service, check.output
+                    );
+                    return Ok(Look::Waiting(words));
+                }
+            }
+        }
+        Ok(Look::Healthy(running))
+    }
+
+    async fn why_not_yet(
+        &self,
+        namespace: &str,
+        job: &Job,
+        found: &[Allocation],
+    ) -> Result<String, EngineError> {
+        let evaluations = self.job_evaluations(namespace, &job.id).await?;
+        let running = found.iter().filter(|allocation| allocation.is_running()).count() as u64;
+        if running < job.desired()
+            && let Some(newest) = evaluations.first()
+            && let Some((group, unplaced)) = newest.unplaced.iter().next()
+        {
+            return Ok(format!("group {group} cannot be placed: {}", unplaced.words()));
+        }
+        let current = found
+            .iter()
+            .find(|allocation| allocation.job_version == job.version);
+        let trouble = current
+            .and_then(Allocation::trouble)
+            .map(|words| format!("; {words}"))
+            .unwrap_or_default();
+        Ok(format!(
+            "{running} of {} allocations running{trouble}",
+            job.desired()
+        ))
+    }
+
+    async fn get_of<T: DeserializeOwned>(
+        &self,
+        namespace: &str,
+        object: &str,
+        path: &str,
+    ) -> Result<T, EngineError> {
+        self.get(Request {
+            object,
+            path,
+            query: &[("namespace", namespace)],
+        })
+        .await
+    }
+
+    async fn exchange<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        request: Request<'_>,
+        body: Option<&Value>,
+        deadline: Duration,
+    ) -> Result<Indexed<T>, EngineError> {
+        let (text, index) = self.send(method, request, body, deadline).await?;
+        Ok(Indexed {
+            value: read_json(request.object, &text)?,
+            index,
+        })
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        request: Request<'_>,
+        body: Option<&Value>,
+        deadline: Duration,
+    ) -> Result<(String, u64), EngineError> {
+        let mut url = self.address.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().push("v1").extend(request.path.split('/'));
+        }
+        url.query_pairs_mut().extend_pairs(request.query);
+        let mut builder = self.http.request(method, url).timeout(deadline);
+        if let Some(token) = &self.token {
+            builder = builder.header("X-Nomad-Token", token.expose_secret());
+        }
+        if let Some(body) = body {
+            builder = builder.json(body);
+        }
+        let transport = |error: reqwest::Error| {
+            http::transport_error(Layer::Nomad, request.object, self.address.as_str(), &error)
+                .with_default_hint("Is Nomad running? eos lab up starts a lab's")
+        };
+        let response = builder.send().await.map_err(transport)?;
+        let status = response.status();
+        let index = response
+            .headers()
+            .get("X-Nomad-Index")
+            .and_then(|header| header.to_str().ok())
+            .and_then(|header| header.parse().ok())
+            .unwrap_or(0);
+        let text = response.text().await.map_err(transport)?;
+        if status.is_success() {
+            Ok((text, index))
+        } else {
+            Err(read_refusal(request.object, status, &text))
+        }
+    }
+}
+
+enum Look {
+    Healthy(Vec<Allocation>),
+    Waiting(String),
+    Failed(String),
+}
+
+fn null_is_empty<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// The decoder's own message is left out: it may quote the answer, and an answer may be a secret.
+fn read_json<T: DeserializeOwned>(object: &str, text: &str) -> Result<T, EngineError> {
+    // A deletion and a few writes answer with nothing at all.
+    let text = if text.is_empty() { "null" } else { text };
+    serde_json::from_str(text).map_err(|error| {
+        let words = format!(
+            "unexpected answer at line {}, column {}",
+            error.line(),
+            error.column()
+        );
+        EngineError::new(Layer::Nomad, ErrorKind::Invalid, object, words)
+    })
+}
+
+fn read_refusal(object: &str, status: StatusCode, body: &str) -> EngineError {
+    let error = |kind, words: &str| EngineError::new(Layer::Nomad, kind, object, words);
+    match status {
+        StatusCode::NOT_FOUND => error(ErrorKind::NotFound, body),
+        // The body is what somebody else wrote meanwhile: of a variable, its values.
+        StatusCode::CONFLICT => error(ErrorKind::Conflict, "it was changed meanwhile"),
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+            error(ErrorKind::Refused, body).with_hint("Check the token that eos.toml names for Nomad")
+        }
+        StatusCode::BAD_REQUEST => error(ErrorKind::Invalid, body),
+        StatusCode::INTERNAL_SERVER_ERROR if body.contains("Enforcing job modify index") => {
+            error(ErrorKind::Conflict, body)
+        }
+        StatusCode::INTERNAL_SERVER_ERROR if body.contains("No cluster leader") => {
+            error(ErrorKind::Unreachable, body)
+                .with_hint("Nomad is starting or has lost its majority: try again soon")
+        }
+        _ => error(ErrorKind::Failed, body),
+    }
+}

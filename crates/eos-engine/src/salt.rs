@@ -1,0 +1,706 @@
+//! Salt's HTTP API (rest_cherrypy): logging in, calling a function on one minion, and following a step to its end.
+//!
+//! Salt answers HTTP 200 whatever happened, 401 for several reasons and HTML for all of them; every such trap is
+//! read here, and nowhere else.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use reqwest::{RequestBuilder, Response, StatusCode, Url};
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::endpoints::SaltEndpoint;
+use crate::error::{EngineError, ErrorKind, Layer};
+use crate::http;
+
+/// With the master stopped, `/login` never answers although its port is open.
+const LOGIN: Duration = Duration::from_secs(10);
+/// Time for the event stream's first line and for a job to be handed to the master.
+const START: Duration = Duration::from_secs(15);
+/// How long a step may be silent before it is asked after.
+const SILENCE: Duration = Duration::from_secs(3);
+/// Salt itself takes twice `MINION_WAIT` to say that a minion is gone.
+const PROBE: Duration = Duration::from_secs(12);
+/// Without a sign of life for this long, the failing probe is the answer; about 30 s in all.
+const PATIENCE: Duration = Duration::from_secs(18);
+/// What the master is told: seconds until it looks whether the minion still works, and for that look.
+const MINION_WAIT: u64 = 5;
+/// An engine's words are for reading; a rendered file or traceback in them is cut here.
+const LONGEST_WORDS: usize = 2000;
+
+/// What `login` gives: good for some hours, and as good as the password until then.
+#[derive(Clone)]
+pub struct Token {
+    secret: SecretString,
+    expires: Timestamp,
+}
+
+impl Token {
+    pub fn new(secret: SecretString, expires: Timestamp) -> Self {
+        Token { secret, expires }
+    }
+
+    pub fn secret(&self) -> &SecretString {
+        &self.secret
+    }
+
+    pub fn expires(&self) -> Timestamp {
+        self.expires
+    }
+}
+
+/// One mutating call: run again with the same operation and step, it re-attaches instead of running twice.
+#[derive(Debug, Clone, Copy)]
+pub struct StepCall<'a> {
+    pub minion: &'a str,
+    /// `eos.run_step` or `eos.remove_workspace`.
+    pub function: &'a str,
+    pub operation: &'a str,
+    pub step: &'a str,
+    /// The other arguments of the function: an object.
+    pub arguments: &'a Value,
+    pub deadline: Duration,
+}
+
+pub struct SaltClient {
+    http: reqwest::Client,
+    url: Url,
+    user: String,
+    password_file: Option<PathBuf>,
+    token: Mutex<Option<Token>>,
+}
+
+impl SaltClient {
+    pub fn new(endpoint: &SaltEndpoint) -> Result<Self, EngineError> {
+        let url = Url::parse(&endpoint.url).map_err(|error| {
+            EngineError::new(
+                Layer::Salt,
+                ErrorKind::Invalid,
+                format!("address {}", endpoint.url),
+                error.to_string(),
+            )
+        })?;
+        Ok(SaltClient {
+            http: http::client(Layer::Salt, endpoint.certificate.as_deref())?,
+            url,
+            user: endpoint.user.clone(),
+            password_file: endpoint.password_file.clone(),
+            token: Mutex::new(None),
+        })
+    }
+
+    pub fn with_token(self, token: Token) -> Self {
+        self.keep(token);
+        self
+    }
+
+    /// Asks for a token; the client itself does not keep it (see `with_token`).
+    pub async fn login(&self, password: &SecretString) -> Result<Token, EngineError> {
+        let object = format!("login of {}", self.user);
+        let body =
+            json!({"eauth": "file", "username": self.user, "password": password.expose_secret()}).to_string();
+        let request = self.post("login", body);
+        within(LOGIN, &object, async {
+            let response = request
+                .send()
+                .await
+                .map_err(|error| self.transport_error(&object, &error))?;
+            let status = response.status();
+            let text = self.text(response, &object).await?;
+            if status == StatusCode::UNAUTHORIZED {
+                return Err(
+                    EngineError::new(Layer::Salt, ErrorKind::Refused, &object, paragraph(&text))
+                        .with_hint("Check the user and the password of Salt's API"),
+                );
+            }
+            read_token(&object, read_return(&object, status, &text)?)
+        })
+        .await
+    }
+
+    /// Calls a function on one minion, waits, and gives its return value after all checks.
+    pub async fn call(
+        &self,
+        minion: &str,
+        function: &str,
+        kwargs: Value,
+        deadline: Duration,
+    ) -> Result<Value, EngineError> {
+        let object = object_of(minion, function);
+        let low = json!([{
+            "client": "local", "tgt": [minion], "tgt_type": "list", "fun": function, "kwarg": kwargs,
+            "full_return": true, "timeout": MINION_WAIT, "gather_job_timeout": MINION_WAIT,
+        }]);
+        let answer = within(deadline, &object, self.lowstate(&object, &low)).await?;
+        read_local(minion, function, &answer)
+    }
+
+    /// Runs a step and follows it: its progress goes to `on_progress`, its record (or other answer) comes back.
+    ///
+    /// The event stream tells soonest, but minion, master and stream can each die under it. So every few seconds
+    /// of silence the minion is asked for the step's record; without a sign of life this ends in about 30 s.
+    pub async fn run(
+        &self,
+        step: StepCall<'_>,
+        on_progress: &mut dyn FnMut(&str),
+    ) -> Result<Value, EngineError> {
+        let object = object_of(step.minion, step.function);
+        let ends = Instant::now() + step.deadline;
+        // Opened before the job is started, so that no event is missed. If it cannot be, probing is enough.
+        let mut events = self.events(&object).await.ok();
+        let jid = self.start(&object, step).await?;
+        let returned = format!("salt/job/{jid}/ret/{}", step.minion);
+        let progress = format!("eos/{}/{}", step.operation, step.step);
+
+        let mut alive = Instant::now();
+        let mut next_probe = alive + SILENCE;
+        let mut probing: Option<Pin<Box<dyn Future<Output = Result<Probe, EngineError>> + '_>>> = None;
+        let mut missing = 0;
+        loop {
+            tokio::select! {
+                event = next_event(&mut events), if events.is_some() => match event {
+                    None => events = None,
+                    Some(event) if event.tag == returned => return event.answer(step.minion, step.function),
+                    Some(event) if event.tag == progress => {
+                        if let Some(message) = event.message_of(step.minion) {
+                            on_progress(&message);
+                            alive = Instant::now();
+                            next_probe = alive + SILENCE;
+                        }
+                    }
+                    Some(_) => {}
+                },
+                probed = settled(&mut probing), if probing.is_some() => {
+                    probing = None;
+                    next_probe = Instant::now() + SILENCE;
+                    match probed {
+                        Ok(Probe::Working) => (alive, missing) = (Instant::now(), 0),
+                        Ok(Probe::Ended(record)) => return Ok(record),
+                        // The job may not have reached the minion yet, so it is looked for once more.
+                        Ok(Probe::Missing) if missing == 0 => (alive, missing) = (Instant::now(), 1),
+                        Ok(Probe::Missing) => {
+                            let words = "the minion neither works on it nor has a record of it";
+                            return Err(EngineError::new(Layer::Salt, ErrorKind::Failed, &object, words)
+                                .with_hint("eos resume runs the step again"));
+                        }
+                        Err(error) if is_silence(&error) && alive.elapsed() < PATIENCE => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+                () = tokio::time::sleep_until(next_probe), if probing.is_none() => {
+                    probing = Some(Box::pin(self.probe(step, &jid)));
+                }
+                () = tokio::time::sleep_until(ends) => {
+                    return Err(out_of_time(step.deadline, &object)
+                        .with_hint("The minion may still be working: eos resume looks again"));
+                }
+            }
+        }
+    }
+
+    /// Hands the step's job to the master; the answer is the job's id.
+    async fn start(&self, object: &str, step: StepCall<'_>) -> Result<String, EngineError> {
+        let mut kwargs = json!({"operation": step.operation, "step": step.step});
+        match (kwargs.as_object_mut(), step.arguments) {
+            (Some(all), Value::Object(others)) => all.extend(others.clone()),
+            _ => {
+                return Err(EngineError::new(
+                    Layer::Salt,
+                    ErrorKind::Invalid,
+                    object,
+                    "arguments are not an object",
+                ));
+            }
+        }
+        let low = json!([{
+            "client": "local_async", "tgt": [step.minion], "tgt_type": "list", "fun": step.function,
+            "kwarg": kwargs,
+        }]);
+        let answer = within(START, object, self.lowstate(object, &low)).await?;
+        match answer.get("jid").and_then(Value::as_str) {
+            Some(jid) => Ok(jid.to_owned()),
+            None if answer.as_object().is_some_and(|fields| fields.is_empty()) => {
+                Err(unknown_minion(step.minion))
+            }
+            None => Err(EngineError::new(
+                Layer::Salt,
+                ErrorKind::Invalid,
+                object,
+                words_of(&answer),
+            )),
+        }
+    }
+
+    async fn probe(&self, step: StepCall<'_>, jid: &str) -> Result<Probe, EngineError> {
+        let asked = json!({"operation": step.operation, "step": step.step});
+        let record = self.call(step.minion, "eos.step_status", asked, PROBE).await?;
+        let status = record.get("status").and_then(Value::as_str).unwrap_or("unknown");
+        if status == "running" {
+            return Ok(Probe::Working);
+        }
+        // An ended record may be that of an earlier attempt, as long as this job has not written its own.
+        let job = self
+            .call(step.minion, "saltutil.find_job", json!({"jid": jid}), PROBE)
+            .await?;
+        Ok(
+            match (job.as_object().is_some_and(|job| !job.is_empty()), status) {
+                (true, _) => Probe::Working,
+                (false, "unknown") => Probe::Missing,
+                (false, _) => Probe::Ended(record),
+            },
+        )
+    }
+
+    async fn events(&self, object: &str) -> Result<EventStream, EngineError> {
+        let request = self.http.get(self.address("events"));
+        let response = within(START, object, self.authorised(object, &request)).await?;
+        if response.status() != StatusCode::OK {
+            let words = format!("the event stream answered {}", response.status());
+            return Err(EngineError::new(Layer::Salt, ErrorKind::Failed, object, words));
+        }
+        Ok(EventStream {
+            response,
+            parser: EventParser::default(),
+            ready: VecDeque::new(),
+        })
+    }
+
+    /// Posts one lowstate; the answer is what stands first in `return`.
+    async fn lowstate(&self, object: &str, low: &Value) -> Result<Value, EngineError> {
+        let response = self.authorised(object, &self.post("", low.to_string())).await?;
+        let status = response.status();
+        let text = self.text(response, object).await?;
+        read_return(object, status, &text)
+    }
+
+    /// Sends with the token. 401 means "log in again" as well as "not permitted", so it logs in at most once.
+    async fn authorised(&self, object: &str, request: &RequestBuilder) -> Result<Response, EngineError> {
+        let mut fresh = false;
+        loop {
+            let token = match self.kept() {
+                Some(token) => token,
+                None => {
+                    fresh = true;
+                    self.login_from_file(object).await?
+                }
+            };
+            let Some(attempt) = request.try_clone() else {
+                return Err(EngineError::new(
+                    Layer::Salt,
+                    ErrorKind::Invalid,
+                    object,
+                    "request cannot be repeated",
+                ));
+            };
+            let response = attempt
+                .header("X-Auth-Token", token.secret.expose_secret())
+                .send()
+                .await
+                .map_err(|error| self.transport_error(object, &error))?;
+            if response.status() != StatusCode::UNAUTHORIZED {
+                return Ok(response);
+            }
+            let denial = read_denial(object, &self.text(response, object).await?);
+            match denial {
+                Denial::Token(_) if !fresh && self.password_file.is_some() => *self.token() = None,
+                Denial::Token(error) | Denial::Function(error) => return Err(error),
+            }
+        }
+    }
+
+    async fn login_from_file(&self, object: &str) -> Result<Token, EngineError> {
+        let Some(file) = &self.password_file else {
+            return Err(
+                EngineError::new(Layer::Salt, ErrorKind::Refused, object, "not logged in")
+                    .with_hint("eos login"),
+            );
+        };
+        let password = std::fs::read_to_string(file).map_err(|error| {
+            let words = format!("the password file {} cannot be read: {error}", file.display());
+            EngineError::new(Layer::Salt, ErrorKind::Refused, object, words)
+        })?;
+        let password = SecretString::from(password.trim_end_matches(['\n', '\r']));
+        let token = self.login(&password).await?;
+        self.keep(token.clone());
+        Ok(token)
+    }
+
+    fn token(&self) -> std::sync::MutexGuard<'_, Option<Token>> {
+        // A poisoned lock still holds a whole token: nothing that panics runs while it is held.
+        self.token
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn keep(&self, token: Token) {
+        *self.token() = Some(token);
+    }
+
+    fn kept(&self) -> Option<Token> {
+        self.token().clone()
+    }
+
+    fn address(&self, path: &str) -> Url {
+        let mut url = self.url.clone();
+        url.set_path(path);
+        url
+    }
+
+    fn post(&self, path: &str, body: String) -> RequestBuilder {
+        self.http
+            .post(self.address(path))
+            .header("Accept", "application/json")
+            .header("Content-Type", "application/json")
+            .body(body)
+    }
+
+    async fn text(&self, response: Response, object: &str) -> Result<String, EngineError> {
+        response
+            .text()
+            .await
+            .map_err(|error| self.transport_error(object, &error))
+    }
+
+    fn transport_error(&self, object: &str, error: &reqwest::Error) -> EngineError {
+        http::transport_error(Layer::Salt, object, self.url.as_str(), error)
+            .with_default_hint("Is salt-api running? eos lab up starts a lab's")
+    }
+}
+
+enum Probe {
+    Working,
+    Ended(Value),
+    Missing,
+}
+
+enum Denial {
+    Token(EngineError),
+    Function(EngineError),
+}
+
+async fn within<T>(
+    deadline: Duration,
+    object: &str,
+    work: impl Future<Output = Result<T, EngineError>>,
+) -> Result<T, EngineError> {
+    tokio::time::timeout(deadline, work).await.unwrap_or_else(|_| {
+        Err(out_of_time(deadline, object)
+            .with_hint("salt-api answers for a dead master too: is salt-master running?"))
+    })
+}
+
+fn out_of_time(deadline: Duration, object: &str) -> EngineError {
+    EngineError::new(
+        Layer::Salt,
+        ErrorKind::Timeout,
+        object,
+        format!("no answer in {} s", deadline.as_secs()),
+    )
+}
+
+fn object_of(minion: &str, function: &str) -> String {
+    format!("{function} on minion {minion}")
+}
+
+fn is_silence(error: &EngineError) -> bool {
+    matches!(error.kind, ErrorKind::Unreachable | ErrorKind::Timeout)
+}
+
+fn unknown_minion(minion: &str) -> EngineError {
+    let words = "no minion of this id has joined the master";
+    EngineError::new(
+        Layer::Salt,
+        ErrorKind::NotFound,
+        format!("minion {minion}"),
+        words,
+    )
+    .with_hint("Check the minion's id and that the master accepted its key")
+}
+
+async fn settled<T>(future: &mut Option<Pin<Box<dyn Future<Output = T> + '_>>>) -> T {
+    match future {
+        Some(future) => future.await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn next_event(events: &mut Option<EventStream>) -> Option<Event> {
+    match events {
+        Some(stream) => stream.next().await,
+        None => None,
+    }
+}
+
+/// The words of Salt's HTML error pages stand in their `<p>`.
+fn paragraph(html: &str) -> String {
+    let inner = html
+        .split_once("<p>")
+        .and_then(|(_, rest)| rest.split_once("</p>"))
+        .map(|(inner, _)| inner);
+    shorten(
+        &inner
+            .unwrap_or(html)
+            .replace("&quot;", "\"")
+            .replace("&#x27;", "'")
+            .replace("&amp;", "&"),
+    )
+}
+
+fn shorten(words: &str) -> String {
+    match words.char_indices().nth(LONGEST_WORDS) {
+        Some((end, _)) => format!("{} ...", &words[..end]),
+        None => words.to_owned(),
+    }
+}
+
+fn read_denial(object: &str, html: &str) -> Denial {
+    let words = paragraph(html);
+    let error = EngineError::new(Layer::Salt, ErrorKind::Refused, object, &words);
+    // `Authorization error occurred.` is local's, `Authentication failure of type "token" …` is runner's.
+    if words.starts_with("Authorization error") || words.starts_with("Authentication failure of type") {
+        return Denial::Function(
+            error.with_hint("The API user is not permitted to call this function on this minion"),
+        );
+    }
+    Denial::Token(error.with_hint("eos login"))
+}
+
+fn read_return(object: &str, status: StatusCode, body: &str) -> Result<Value, EngineError> {
+    #[derive(Deserialize)]
+    struct Body {
+        r#return: Vec<Value>,
+    }
+    if status.is_server_error() && status != StatusCode::INTERNAL_SERVER_ERROR {
+        return Err(EngineError::new(
+            Layer::Salt,
+            ErrorKind::Unreachable,
+            object,
+            paragraph(body),
+        ));
+    }
+    if status != StatusCode::OK {
+        let words = format!("{}: {}", status.as_u16(), paragraph(body));
+        return Err(EngineError::new(Layer::Salt, ErrorKind::Failed, object, words));
+    }
+    let Ok(body) = serde_json::from_str::<Body>(body) else {
+        // What /login says while the master is still starting.
+        let words = "the answer is not JSON";
+        return Err(
+            EngineError::new(Layer::Salt, ErrorKind::Unreachable, object, words)
+                .with_hint("Salt's API answers before its master is ready: try again in a few seconds"),
+        );
+    };
+    body.r#return
+        .into_iter()
+        .next()
+        .ok_or_else(|| EngineError::new(Layer::Salt, ErrorKind::Invalid, object, "the answer is empty"))
+}
+
+fn read_token(object: &str, answer: Value) -> Result<Token, EngineError> {
+    #[derive(Deserialize)]
+    struct Answer {
+        token: SecretString,
+        expire: f64,
+    }
+    let invalid = |words: &str| EngineError::new(Layer::Salt, ErrorKind::Invalid, object, words);
+    // The decoder's own message is left out: it would quote the answer.
+    let answer: Answer = serde_json::from_value(answer).map_err(|_| invalid("the answer has no token"))?;
+    let expires =
+        Timestamp::from_second(answer.expire as i64).map_err(|_| invalid("the token's end is no date"))?;
+    Ok(Token::new(answer.token, expires))
+}
+
+/// Reads `return[0]` of a `local` call with `full_return`.
+fn read_local(minion: &str, function: &str, answer: &Value) -> Result<Value, EngineError> {
+    let Some(answers) = answer.as_object() else {
+        return Err(EngineError::new(
+            Layer::Salt,
+            ErrorKind::Failed,
+            object_of(minion, function),
+            words_of(answer),
+        ));
+    };
+    match answers.get(minion) {
+        None => Err(unknown_minion(minion)),
+        Some(entry) if entry.get("out").and_then(Value::as_str) == Some("no_return") => {
+            Err(EngineError::new(
+                Layer::Salt,
+                ErrorKind::Unreachable,
+                format!("minion {minion}"),
+                "it did not answer",
+            )
+            .with_hint("Is salt-minion running there, and connected to this master?"))
+        }
+        Some(entry) => read_outcome(minion, function, entry.get("ret"), entry.get("retcode")),
+    }
+}
+
+/// Reads what a function gave: only the exit code tells success, and the value has one of three shapes.
+fn read_outcome(
+    minion: &str,
+    function: &str,
+    value: Option<&Value>,
+    exit: Option<&Value>,
+) -> Result<Value, EngineError> {
+    let object = object_of(minion, function);
+    let (Some(value), Some(exit)) = (value, exit.and_then(Value::as_i64)) else {
+        return Err(EngineError::new(
+            Layer::Salt,
+            ErrorKind::Invalid,
+            object,
+            "the answer has no exit code",
+        ));
+    };
+    // A failed step is a finished one: its record says in which layer it failed, and why.
+    if exit == 0 || is_step_record(value) {
+        return Ok(value.clone());
+    }
+    let words = words_of(value);
+    if words.ends_with("is not available.") {
+        return Err(EngineError::new(Layer::Salt, ErrorKind::NotFound, object, words)
+            .with_hint("The formula is not on this minion yet: saltutil.sync_all brings it there"));
+    }
+    if words.contains("is running as PID") {
+        return Err(EngineError::new(Layer::Salt, ErrorKind::Conflict, object, words));
+    }
+    Err(EngineError::new(Layer::Salt, ErrorKind::Failed, object, words))
+}
+
+fn is_step_record(value: &Value) -> bool {
+    ["operation", "step", "status"]
+        .iter()
+        .all(|field| value.get(field).is_some_and(Value::is_string))
+}
+
+/// The words in a return value: a string, an array of strings, or an object of Salt states.
+fn words_of(value: &Value) -> String {
+    let words = match value {
+        Value::String(words) => words.strip_prefix("ERROR: ").unwrap_or(words).to_owned(),
+        Value::Array(lines) => lines
+            .iter()
+            .map(|line| line.as_str().map_or_else(|| line.to_string(), str::to_owned))
+            .collect::<Vec<_>>()
+            .join("; "),
+        Value::Object(states) => {
+            // Skipped states failed only because of another, whose comment says more.
+            let failed: Vec<String> = states
+                .values()
+                .filter(|state| state.get("result") == Some(&Value::Bool(false)))
+                .filter(|state| state.get("__state_ran__") != Some(&Value::Bool(false)))
+                .map(|state| {
+                    let text = |field: &str| {
+                        state
+                            .get(field)
+                            .and_then(Value::as_str)
+                            .unwrap_or_default()
+                            .to_owned()
+                    };
+                    format!("{}: {}", text("__id__"), text("comment"))
+                })
+                .collect();
+            if failed.is_empty() {
+                value.to_string()
+            } else {
+                failed.join("; ")
+            }
+        }
+        other => other.to_string(),
+    };
+    shorten(&words)
+}
+
+struct Event {
+    tag: String,
+    data: String,
+}
+
+impl Event {
+    /// Reads a minion's return as `call` reads its own.
+    fn answer(&self, minion: &str, function: &str) -> Result<Value, EngineError> {
+        let event: Value = serde_json::from_str(&self.data).map_err(|error| {
+            EngineError::new(
+                Layer::Salt,
+                ErrorKind::Invalid,
+                object_of(minion, function),
+                error.to_string(),
+            )
+        })?;
+        let data = event.get("data");
+        let field = |name: &str| data.and_then(|data| data.get(name));
+        read_outcome(minion, function, field("return"), field("retcode"))
+    }
+
+    /// The message of a progress event, if it is this minion's: any minion may send any tag.
+    fn message_of(&self, minion: &str) -> Option<String> {
+        let event: Value = serde_json::from_str(&self.data).ok()?;
+        let sent = event.get("data")?;
+        if sent.get("id")?.as_str()? != minion {
+            return None;
+        }
+        Some(sent.get("data")?.get("message")?.as_str()?.to_owned())
+    }
+}
+
+struct EventStream {
+    response: Response,
+    parser: EventParser,
+    ready: VecDeque<Event>,
+}
+
+impl EventStream {
+    /// The next event, or nothing when the stream is lost. May be dropped while waiting without losing any.
+    async fn next(&mut self) -> Option<Event> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Some(event);
+            }
+            let chunk = self.response.chunk().await.ok()??;
+            self.ready.extend(self.parser.read(&chunk));
+        }
+    }
+}
+
+/// Reads `tag:` and `data:` lines; a blank line ends an event.
+#[derive(Default)]
+struct EventParser {
+    line: Vec<u8>,
+    tag: String,
+    data: String,
+}
+
+impl EventParser {
+    fn read(&mut self, chunk: &[u8]) -> Vec<Event> {
+        let mut events = Vec::new();
+        let mut lines = chunk.split(|byte| *byte == b'\n').peekable();
+        while let Some(part) = lines.next() {
+            self.line.extend_from_slice(part);
+            if lines.peek().is_some() {
+                let line = std::mem::take(&mut self.line);
+                events.extend(self.end_line(String::from_utf8_lossy(&line).trim_end_matches('\r')));
+            }
+        }
+        events
+    }
+
+    fn end_line(&mut self, line: &str) -> Option<Event> {
+        if let Some(tag) = line.strip_prefix("tag: ") {
+            self.tag = tag.to_owned();
+        } else if let Some(data) = line.strip_prefix("data: ") {
+            self.data.push_str(data);
+        } else if line.is_empty() && !self.tag.is_empty() {
+            return Some(Event {
+                tag: std::mem::take(&mut self.tag),
+                data: std::mem::take(&mut self.data),
+            });
+        }
+        None
+    }
+}
