@@ -1,5 +1,21 @@
 //! The compiler: words in, artifacts and plans out. Pure: no files, clock, environment, network or terminal.
 
+pub mod catalog;
+pub mod compile;
 pub mod diagnostic;
+pub mod emit;
+pub mod expand;
+pub mod intent;
+pub mod lowered;
+pub mod name;
+pub mod node;
+pub mod option;
+pub mod passes;
+pub mod pillar;
+pub mod plan;
+mod read;
+pub mod recipe;
+pub mod source;
 pub mod splice;
+pub mod template;
 pub mod yaml;

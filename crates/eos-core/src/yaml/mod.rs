@@ -4,7 +4,10 @@
 
 mod parse;
 mod print;
+#[cfg(test)]
+mod salt_agreement;
 mod scalar;
+mod text;
 
 pub use parse::parse;
 pub use print::{print, quote};
@@ -65,7 +68,12 @@ pub(crate) enum Style {
 impl Value {
     /// A map of keys and values in the given order.
     pub fn map<K: Into<String>>(entries: impl IntoIterator<Item = (K, Value)>) -> Self {
-        Value::Map(entries.into_iter().map(|(key, value)| Entry::made(key, value)).collect())
+        Value::Map(
+            entries
+                .into_iter()
+                .map(|(key, value)| Entry::made(key, value))
+                .collect(),
+        )
     }
 
     pub fn list(values: impl IntoIterator<Item = Value>) -> Self {
@@ -94,7 +102,9 @@ impl Value {
             Value::String(value) => value.as_str().into(),
             Value::List(nodes) => nodes.iter().map(Node::to_json).collect(),
             Value::Map(entries) => {
-                let entries = entries.iter().map(|entry| (entry.key.clone(), entry.value.to_json()));
+                let entries = entries
+                    .iter()
+                    .map(|entry| (entry.key.clone(), entry.value.to_json()));
                 serde_json::Value::Object(entries.collect())
             }
         }
@@ -135,10 +145,14 @@ impl PartialEq for Value {
             (Value::String(one), Value::String(other)) => one == other,
             (Value::List(one), Value::List(other)) => one == other,
             (Value::Map(one), Value::Map(other)) => {
-                let other_by_key: HashMap<&str, &Node> =
-                    other.iter().map(|entry| (entry.key.as_str(), &entry.value)).collect();
+                let other_by_key: HashMap<&str, &Node> = other
+                    .iter()
+                    .map(|entry| (entry.key.as_str(), &entry.value))
+                    .collect();
                 one.len() == other.len()
-                    && one.iter().all(|entry| other_by_key.get(entry.key.as_str()) == Some(&&entry.value))
+                    && one
+                        .iter()
+                        .all(|entry| other_by_key.get(entry.key.as_str()) == Some(&&entry.value))
             }
             _ => false,
         }
@@ -154,7 +168,12 @@ impl PartialEq for Node {
 impl Node {
     /// A node that was made rather than read: it has no place in a file.
     pub fn made(value: Value) -> Self {
-        Self { value, at: Position { line: 1, column: 1 }, span: 0..0, style: Style::Flow }
+        Self {
+            value,
+            at: Position { line: 1, column: 1 },
+            span: 0..0,
+            style: Style::Flow,
+        }
     }
 
     /// The value of a key, if this is a map that has it.
@@ -225,6 +244,11 @@ impl Entry {
     /// An entry that was made rather than read: it has no place in a file.
     pub fn made(key: impl Into<String>, value: Value) -> Self {
         let value = Node::made(value);
-        Self { key: key.into(), key_at: value.at, key_span: 0..0, value }
+        Self {
+            key: key.into(),
+            key_at: value.at,
+            key_span: 0..0,
+            value,
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Reading: the events of the YAML parser, checked and put together into a tree.
 
+use super::text::{advance, counted, decode, gap, position};
 use super::{DEPTH_LIMIT, Entry, KEY_LIMIT, NODE_LIMIT, Node, Style, Value, scalar};
 use crate::diagnostic::{Diagnostic, Position};
 use granit_parser::{ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, Span, StructureStyle};
@@ -13,62 +14,20 @@ const DIAGNOSTIC_LIMIT: usize = 50;
 /// Reads one YAML document. An empty file is `Null`. All that is wrong is told at once, up to a limit.
 pub fn parse(file: &str, text: &[u8]) -> Result<Node, Vec<Diagnostic>> {
     let text = decode(file, text).map_err(|diagnostic| vec![diagnostic])?;
-    let mut reader = Reader { file, text, open: Vec::new(), root: None, nodes: 0, diagnostics: Vec::new() };
+    let mut reader = Reader {
+        file,
+        text,
+        open: Vec::new(),
+        root: None,
+        nodes: 0,
+        read_to: 0,
+        diagnostics: Vec::new(),
+    };
     reader.read();
     match reader.root {
         Some(root) if reader.diagnostics.is_empty() => Ok(root),
         _ => Err(reader.diagnostics),
     }
-}
-
-/// The text of the file, if it holds only characters that every reader takes for the same thing.
-fn decode<'text>(file: &str, bytes: &'text [u8]) -> Result<&'text str, Diagnostic> {
-    let (text, invalid) = match std::str::from_utf8(bytes) {
-        Ok(text) => (text, false),
-        Err(error) => {
-            let valid = std::str::from_utf8(&bytes[..error.valid_up_to()]).expect("checked by the error");
-            (valid, true)
-        }
-    };
-    let refused = text.char_indices().find(|&(offset, char)| match char {
-        '\t' | '\n' | ' '..='~' | '\u{a0}'..='\u{2027}' => false,
-        '\r' => bytes.get(offset + 1) != Some(&b'\n'),
-        '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => true,
-        char => char.is_control(),
-    });
-    if let Some((offset, char)) = refused {
-        let at = position(text, offset);
-        return Err(match char {
-            '\u{feff}' => Diagnostic::new("the file holds a byte order mark")
-                .hint("save the file as UTF-8 without byte order mark"),
-            '\r' => Diagnostic::new("a carriage return stands without a line feed")
-                .hint("end lines with a line feed, or write \"\\r\" in double quotes"),
-            _ => Diagnostic::new(format!("the file holds the character U+{:04X}", char as u32)).hint(format!(
-                "remove it, or write it in double quotes as {}",
-                super::print::escape(char)
-            )),
-        }
-        .at(file, at));
-    }
-    if invalid {
-        return Err(Diagnostic::new("the file is not UTF-8")
-            .at(file, position(text, text.len()))
-            .hint("save the file as UTF-8"));
-    }
-    Ok(text)
-}
-
-/// The place of a byte; columns count characters.
-fn position(text: &str, offset: usize) -> Position {
-    let before = &text[..offset];
-    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
-    counted(line, before[line_start..].chars().count() + 1)
-}
-
-fn counted(line: usize, column: usize) -> Position {
-    let narrow = |number| u32::try_from(number).unwrap_or(u32::MAX);
-    Position { line: narrow(line), column: narrow(column) }
 }
 
 fn place(marker: &Marker) -> Position {
@@ -85,7 +44,11 @@ struct Open {
 
 enum Content {
     List(Vec<Node>),
-    Map { entries: Vec<Entry>, seen: HashMap<String, Position>, key: Option<Key> },
+    Map {
+        entries: Vec<Entry>,
+        seen: HashMap<String, Position>,
+        key: Option<Key>,
+    },
 }
 
 struct Key {
@@ -94,12 +57,36 @@ struct Key {
     span: Range<usize>,
 }
 
+/// Whether double-quoted text escapes a character as JSON does it, in two halves: Salt refuses that.
+fn has_surrogate_escape(quoted: &str) -> bool {
+    let mut rest = quoted;
+    while let Some(backslash) = rest.find('\\') {
+        let escape = &rest.as_bytes()[backslash + 1..];
+        if let [b'u', b'd' | b'D', b'8' | b'9' | b'a'..=b'f' | b'A'..=b'F', ..] = escape {
+            return true;
+        }
+        let escaped = rest[backslash + 1..].chars().next().map_or(0, char::len_utf8);
+        rest = &rest[backslash + 1 + escaped..];
+    }
+    false
+}
+
+/// Whether a colon follows that touches the next mark of a flow collection: Salt does not take it for the end of a key.
+fn has_tight_colon(behind: &str) -> bool {
+    matches!(
+        behind.as_bytes(),
+        [b':', b',' | b'?' | b'[' | b']' | b'{' | b'}', ..]
+    )
+}
+
 struct Reader<'text> {
     file: &'text str,
     text: &'text str,
     open: Vec<Open>,
     root: Option<Node>,
     nodes: usize,
+    /// Where the last scalar ended.
+    read_to: usize,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -122,7 +109,11 @@ impl<'text> Reader<'text> {
             let step = match event {
                 Ok((Event::DocumentStart(..), span)) => {
                     documents += 1;
-                    if documents > 1 { self.second_document(&span) } else { Ok(()) }
+                    if documents > 1 {
+                        self.second_document(&span)
+                    } else {
+                        Ok(())
+                    }
                 }
                 Ok((event, span)) => self.event(event, &span),
                 Err(error) => self.syntax(&error),
@@ -131,6 +122,7 @@ impl<'text> Reader<'text> {
                 return;
             }
         }
+        self.gap_before(self.text.len());
         if documents == 0 {
             self.root = Some(Node::made(Value::Null));
         }
@@ -148,18 +140,30 @@ impl<'text> Reader<'text> {
             }
         }
         if let Some(tag) = span.tag_span() {
-            self.refuse("tags are not used here", place(&tag.start), "leave the tag out; quotes make text");
+            self.refuse(
+                "tags are not used here",
+                place(&tag.start),
+                "leave the tag out; quotes make text",
+            );
         }
         match event {
             Event::Scalar(text, style, ..) => self.scalar(&text, style, span),
             Event::SequenceStart(style, ..) => self.collection(span, style, Content::List(Vec::new())),
             Event::MappingStart(style, ..) => {
-                let content = Content::Map { entries: Vec::new(), seen: HashMap::new(), key: None };
+                let content = Content::Map {
+                    entries: Vec::new(),
+                    seen: HashMap::new(),
+                    key: None,
+                };
                 self.collection(span, style, content)
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(span),
             Event::Anchor(..) => {
-                self.refuse("anchors are not used here", place(&span.start), "leave the anchor out");
+                self.refuse(
+                    "anchors are not used here",
+                    place(&span.start),
+                    "leave the anchor out",
+                );
                 Ok(())
             }
             Event::Alias(_) | Event::UnresolvedAlias(_) => self.stop(
@@ -172,17 +176,28 @@ impl<'text> Reader<'text> {
     }
 
     fn scalar(&mut self, text: &str, style: ScalarStyle, span: &Span) -> Result<(), Stop> {
-        let at = place(&span.start);
         let bytes = self.bytes(span);
-        if text.contains('\0') {
-            self.refuse("text holds a NUL character", at, "no engine takes it: remove it");
+        let at = place(&span.start);
+        self.gap_before(bytes.start);
+        self.read_to = bytes.end.max(self.read_to);
+        if let Some((message, hint)) = self.misread(text, style, &bytes) {
+            self.refuse(message, at, hint);
         }
         let value = match style {
+            ScalarStyle::Plain if bytes.is_empty() => Ok(Value::Null),
             ScalarStyle::Plain => scalar::resolve(text),
             _ => Ok(Value::String(text.to_owned())),
         };
         if self.expects_key() {
-            return self.key(text, value, Key { text: text.to_owned(), at, span: bytes });
+            return self.key(
+                text,
+                value,
+                Key {
+                    text: text.to_owned(),
+                    at,
+                    span: bytes,
+                },
+            );
         }
         let value = value.unwrap_or_else(|why| {
             self.refuse(
@@ -192,12 +207,124 @@ impl<'text> Reader<'text> {
             );
             Value::Null
         });
-        let style = match style {
-            ScalarStyle::Literal | ScalarStyle::Folded => Style::Block,
-            _ => Style::Flow,
+        let node = match style {
+            ScalarStyle::Literal | ScalarStyle::Folded => {
+                // The parser places it behind its header, and ends it behind the blank lines below it.
+                let (start, at) = self.value_start();
+                let header = self.text[start..].lines().next().unwrap_or_default();
+                let kept = header.split('#').next().unwrap_or_default().contains('+');
+                let content = &self.text[start..bytes.end];
+                let end = if kept {
+                    bytes.end
+                } else {
+                    start + content.trim_end_matches([' ', '\r', '\n']).len()
+                };
+                Node {
+                    value,
+                    at,
+                    span: start..end,
+                    style: Style::Block,
+                }
+            }
+            _ if bytes.is_empty() => {
+                let (behind, at) = self.indicator_end();
+                Node {
+                    value,
+                    at,
+                    span: behind..behind,
+                    style: Style::Flow,
+                }
+            }
+            _ => Node {
+                value,
+                at,
+                span: bytes,
+                style: Style::Flow,
+            },
         };
-        self.node(Node { value, at, span: bytes, style });
+        self.node(node);
         Ok(())
+    }
+
+    /// What is wrong with the way a scalar is written: another reader would take it for something else.
+    fn misread(
+        &self,
+        text: &str,
+        style: ScalarStyle,
+        bytes: &Range<usize>,
+    ) -> Option<(&'static str, &'static str)> {
+        let source = &self.text[bytes.clone()];
+        let in_flow = self.open.last().is_some_and(|open| open.style == Style::Flow);
+        match style {
+            _ if text.contains('\0') => Some(("text holds a NUL character", "no engine takes it: remove it")),
+            ScalarStyle::DoubleQuoted if has_surrogate_escape(source) => Some((
+                "a character is escaped as a pair of surrogates",
+                "write the character itself, or \\U with eight digits",
+            )),
+            ScalarStyle::Plain if source.contains('\t') => Some((
+                "a tab stands in text without quotes",
+                "put the text in double quotes, the tab as \\t",
+            )),
+            ScalarStyle::Plain if in_flow && source.starts_with([':', '?']) => Some((
+                "text in brackets begins with a mark of YAML",
+                "put the text in quotes",
+            )),
+            ScalarStyle::Plain if in_flow && has_tight_colon(&self.text[bytes.end..]) => Some((
+                "a key in braces is followed by a colon without a space",
+                "put a space behind the colon",
+            )),
+            ScalarStyle::Literal | ScalarStyle::Folded => self.misread_block(bytes),
+            _ => None,
+        }
+    }
+
+    fn misread_block(&self, bytes: &Range<usize>) -> Option<(&'static str, &'static str)> {
+        if self.expects_key() {
+            return Some(("a key is block text", "write the key and a colon on one line"));
+        }
+        let (start, _) = self.value_start();
+        let source = &self.text[start.min(bytes.end)..bytes.end];
+        let content = &source[source.find('\n').unwrap_or(source.len())..];
+        if self.open.is_empty() {
+            Some(("block text stands alone", "give it a key"))
+        } else if content.trim_start_matches([' ', '\r', '\n']).starts_with('\t') {
+            Some((
+                "block text begins with a tab",
+                "indent with spaces, or use double quotes and \\t",
+            ))
+        } else if bytes.end == self.text.len() && !self.text.ends_with('\n') {
+            Some((
+                "the file ends in block text without a line break",
+                "end the file with a line break",
+            ))
+        } else {
+            None
+        }
+    }
+
+    /// Refuses tabs between the last scalar and the next: readers differ in where they take them for a space.
+    fn gap_before(&mut self, start: usize) {
+        let mut offset = self.read_to;
+        for line in self
+            .text
+            .get(offset..start)
+            .unwrap_or_default()
+            .split_inclusive('\n')
+        {
+            let comment = line
+                .match_indices('#')
+                .find(|(at, _)| line[..*at].ends_with([' ', '\t']) || *at == 0);
+            let content = &line[..comment.map_or(line.len(), |(at, _)| at)];
+            if content.starts_with("...") && position(self.text, offset).column == 1 {
+                let at = position(self.text, offset);
+                self.refuse("document end markers are not used here", at, "leave the line out");
+            }
+            if let Some(tab) = content.find('\t') {
+                let at = position(self.text, offset + tab);
+                self.refuse("a tab stands outside of text", at, "use spaces");
+            }
+            offset += line.len();
+        }
     }
 
     fn key(&mut self, plain: &str, value: Result<Value, String>, key: Key) -> Result<(), Stop> {
@@ -220,6 +347,13 @@ impl<'text> Reader<'text> {
                 format!("put it in quotes: \"{shown}\""),
             ),
         }
+        if self.is_explicit(&key) {
+            return self.stop(
+                "a key begins with `?`",
+                at,
+                "write the key and a colon on one line",
+            );
+        }
         if key.span.len() > KEY_LIMIT {
             return self.stop(
                 format!("a key is longer than {KEY_LIMIT} bytes"),
@@ -227,7 +361,13 @@ impl<'text> Reader<'text> {
                 "shorten the key: Salt cannot read it",
             );
         }
-        let Some(Open { content: Content::Map { seen, key: pending, .. }, .. }) = self.open.last_mut() else {
+        let Some(Open {
+            content: Content::Map {
+                seen, key: pending, ..
+            },
+            ..
+        }) = self.open.last_mut()
+        else {
             unreachable!("a key is expected only in a map");
         };
         let first = match seen.entry(key.text.clone()) {
@@ -266,14 +406,29 @@ impl<'text> Reader<'text> {
             StructureStyle::Block => Style::Block,
             StructureStyle::Flow => Style::Flow,
         };
-        let start = self.bytes(span).start;
-        self.open.push(Open { at, start, style, content });
+        let (start, at) = match (&content, style) {
+            // The parser places a list that is not indented behind its first dash.
+            (Content::List(_), Style::Block) => self.value_start(),
+            _ => (self.bytes(span).start, at),
+        };
+        self.open.push(Open {
+            at,
+            start,
+            style,
+            content,
+        });
         Ok(())
     }
 
     fn close(&mut self, span: &Span) -> Result<(), Stop> {
         let end = self.bytes(span).end;
-        let Some(Open { at, start, style, content }) = self.open.pop() else {
+        let Some(Open {
+            at,
+            start,
+            style,
+            content,
+        }) = self.open.pop()
+        else {
             unreachable!("the parser ends only what it began");
         };
         let (value, last) = match content {
@@ -290,7 +445,12 @@ impl<'text> Reader<'text> {
             Style::Flow => end,
             Style::Block => last.unwrap_or(start),
         };
-        self.node(Node { value, at, span: start..end, style });
+        self.node(Node {
+            value,
+            at,
+            span: start..end,
+            style,
+        });
         Ok(())
     }
 
@@ -300,13 +460,80 @@ impl<'text> Reader<'text> {
             Some(Content::List(nodes)) => nodes.push(node),
             Some(Content::Map { entries, key, .. }) => {
                 let Key { text, at, span } = key.take().expect("a value follows its key");
-                entries.push(Entry { key: text, key_at: at, key_span: span, value: node });
+                entries.push(Entry {
+                    key: text,
+                    key_at: at,
+                    key_span: span,
+                    value: node,
+                });
             }
         }
     }
 
+    /// Whether a key that is being read is written behind a question mark.
+    fn is_explicit(&self, key: &Key) -> bool {
+        let Some(Open {
+            start,
+            content: Content::Map { entries, .. },
+            ..
+        }) = self.open.last()
+        else {
+            return false;
+        };
+        let before = entries.last().map_or(*start, |entry| entry.value.span.end);
+        let before = self.text.get(before..key.span.start).unwrap_or_default();
+        let before = &before[gap(before)..];
+        let before = before.strip_prefix([',', '{']).unwrap_or(before);
+        before[gap(before)..].starts_with('?')
+    }
+
+    /// Where the colon or dash before the value that is being read ends; without one, where the text before ends.
+    fn indicator_end(&self) -> (usize, Position) {
+        let (before, at, indicator) = match self.open.last() {
+            None => return (0, Position { line: 1, column: 1 }),
+            Some(Open {
+                content: Content::Map { key, .. },
+                ..
+            }) => {
+                let key = key.as_ref().expect("a value follows its key");
+                (key.span.end, advance(key.at, &self.text[key.span.clone()]), ':')
+            }
+            Some(Open {
+                at,
+                start,
+                content: Content::List(nodes),
+                ..
+            }) => match nodes.last() {
+                None => (*start, *at, '-'),
+                Some(node) => (
+                    node.span.end,
+                    advance(node.at, &self.text[node.span.clone()]),
+                    '-',
+                ),
+            },
+        };
+        let found = before + gap(&self.text[before..]);
+        if !self.text[found..].starts_with(indicator) {
+            return (before, at);
+        }
+        (found + 1, advance(at, &self.text[before..=found]))
+    }
+
+    /// Where the value begins that is being read, if that is not where the parser says.
+    fn value_start(&self) -> (usize, Position) {
+        let (behind, at) = self.indicator_end();
+        let start = behind + gap(&self.text[behind..]);
+        (start, advance(at, &self.text[behind..start]))
+    }
+
     fn expects_key(&self) -> bool {
-        matches!(self.open.last(), Some(Open { content: Content::Map { key: None, .. }, .. }))
+        matches!(
+            self.open.last(),
+            Some(Open {
+                content: Content::Map { key: None, .. },
+                ..
+            })
+        )
     }
 
     fn bytes(&self, span: &Span) -> Range<usize> {
@@ -335,15 +562,24 @@ impl<'text> Reader<'text> {
     }
 
     fn second_document(&mut self, span: &Span) -> Result<(), Stop> {
-        self.stop("a second document begins", place(&span.start), "keep one document in a file: remove the ---")
+        self.stop(
+            "a second document begins",
+            place(&span.start),
+            "keep one document in a file: remove the ---",
+        )
     }
 
     fn too_deep(&mut self, at: Position) -> Result<(), Stop> {
-        self.stop(format!("values are nested more than {DEPTH_LIMIT} levels deep"), at, "nest less deeply")
+        self.stop(
+            format!("values are nested more than {DEPTH_LIMIT} levels deep"),
+            at,
+            "nest less deeply",
+        )
     }
 
     fn refuse(&mut self, message: impl Into<String>, at: Position, hint: impl Into<String>) {
-        self.diagnostics.push(Diagnostic::new(message).at(self.file, at).hint(hint));
+        self.diagnostics
+            .push(Diagnostic::new(message).at(self.file, at).hint(hint));
     }
 
     fn stop(
@@ -357,4 +593,5 @@ impl<'text> Reader<'text> {
     }
 }
 
-const JINJA: &str = "put text with braces in quotes; Jinja is not evaluated in a pillar file: write the value itself";
+const JINJA: &str =
+    "put text with braces in quotes; Jinja is not evaluated in a pillar file: write the value itself";

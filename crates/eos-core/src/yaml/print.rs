@@ -61,7 +61,11 @@ pub(super) fn escape(char: char) -> String {
 
 /// A value as block text: the lines of a map or list, or one scalar. Ends with a line feed.
 pub fn print(value: &Value) -> Result<String, Diagnostic> {
-    if is_inline(value) { Ok(inline(value)? + "\n") } else { block(value, 0, 2) }
+    if is_inline(value) {
+        Ok(inline(value)? + "\n")
+    } else {
+        block(value, 0, 2)
+    }
 }
 
 /// Whether a value stands on one line even in block text.
@@ -101,7 +105,9 @@ fn check(value: &Value, depth: usize) -> Result<(), Diagnostic> {
         false => Ok(()),
     };
     let check_depth = || match depth > DEPTH_LIMIT {
-        true => Err(Diagnostic::new(format!("values are nested more than {DEPTH_LIMIT} levels deep"))),
+        true => Err(Diagnostic::new(format!(
+            "values are nested more than {DEPTH_LIMIT} levels deep"
+        ))),
         false => Ok(()),
     };
     match value {
@@ -122,7 +128,10 @@ fn check(value: &Value, depth: usize) -> Result<(), Diagnostic> {
                     return Err(Diagnostic::new(format!("a key is longer than {KEY_LIMIT} bytes")));
                 }
                 if !seen.insert(key) {
-                    return Err(Diagnostic::new(format!("the key {} stands twice in one map", quote(key))));
+                    return Err(Diagnostic::new(format!(
+                        "the key {} stands twice in one map",
+                        quote(key)
+                    )));
                 }
                 check(&value.value, depth + 1)?;
             }

@@ -37,7 +37,10 @@ static WHOLE: LazyLock<Regex> = LazyLock::new(|| pattern(&["[-+]?(?:0|[1-9][0-9]
 
 /// Numbers with a point that both read alike: an exponent needs its sign, a sign needs a digit before the point.
 static POINT: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(&[r"[-+]?[0-9]+\.[0-9]*(?:[eE][-+][0-9]+)?", r"\.[0-9]+(?:[eE][-+][0-9]+)?"])
+    pattern(&[
+        r"[-+]?[0-9]+\.[0-9]*(?:[eE][-+][0-9]+)?",
+        r"\.[0-9]+(?:[eE][-+][0-9]+)?",
+    ])
 });
 
 fn pattern(alternatives: &[&str]) -> Regex {
@@ -68,7 +71,11 @@ pub(super) fn resolve(plain: &str) -> Result<Value, String> {
     }
     if POINT.is_match(plain) {
         let number: f64 = plain.parse().map_err(|_| "it is not a number".to_owned())?;
-        return if number.is_finite() { Ok(Value::Float(number)) } else { Err(TOO_LARGE.to_owned()) };
+        return if number.is_finite() {
+            Ok(Value::Float(number))
+        } else {
+            Err(TOO_LARGE.to_owned())
+        };
     }
     match (CORE_NUMBER.is_match(plain), SALT_NUMBER.is_match(plain)) {
         (false, false) => Ok(Value::String(plain.to_owned())),
@@ -84,5 +91,7 @@ pub(super) fn resolve(plain: &str) -> Result<Value, String> {
 const TOO_LARGE: &str = "the number is too large";
 
 fn whole(digits: &str, radix: u32) -> Result<Value, String> {
-    i64::from_str_radix(digits, radix).map(Value::Integer).map_err(|_| TOO_LARGE.to_owned())
+    i64::from_str_radix(digits, radix)
+        .map(Value::Integer)
+        .map_err(|_| TOO_LARGE.to_owned())
 }

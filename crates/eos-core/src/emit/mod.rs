@@ -1,0 +1,33 @@
+//! Emitting: lowered components become the bytes that Salt, Terraform and Nomad read.
+
+mod hcl;
+mod nomad;
+pub mod salt;
+pub mod terraform;
+mod variables;
+
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+/// Path below the estate -> bytes; the same for the same pillar and catalog (I7).
+pub type Artifacts = BTreeMap<String, Vec<u8>>;
+
+/// sha256 of some bytes, as hex digits.
+pub fn sha256(bytes: &[u8]) -> String {
+    hex::encode(Sha256::digest(bytes))
+}
+
+/// One digest of several parts. Each goes in with its length, so that no two lists of parts run together.
+pub fn digest_of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update((part.len() as u64).to_be_bytes());
+        hasher.update(part);
+    }
+    hex::encode(hasher.finalize())
+}
+
+/// What names a release: all that is delivered of it.
+pub fn release_digest(artifacts: &Artifacts) -> String {
+    digest_of(artifacts.iter().flat_map(|(path, bytes)| [path.as_bytes(), bytes.as_slice()]))
+}

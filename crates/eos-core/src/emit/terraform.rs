@@ -1,0 +1,205 @@
+//! Terraform modules and workspaces: structure in the module, values in the environment's tfvars.
+
+use super::hcl::{Body, Expression, raw};
+use super::variables::{Kind, Variable, identifier, text, variables};
+use super::{Artifacts, digest_of, nomad, sha256};
+use crate::lowered::Lowered;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// What the control minion is told about one workspace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workspace {
+    pub environment: String,
+    pub component: String,
+    /// What an applied workspace is compared with.
+    pub digest: String,
+    pub management: bool,
+    /// Path in the release -> sha256.
+    pub files: BTreeMap<String, String>,
+    pub hosts: Vec<String>,
+}
+
+pub const PLATFORM: &str = "platform";
+
+/// The workspace of one component.
+pub fn component(lowered: &Lowered, artifacts: &mut Artifacts) -> Workspace {
+    let mut variables = variables(lowered);
+    variables.push(text("eos_digest", "", "Digest of this configuration, kept in the job", true));
+    let name = lowered.component.as_str();
+    let job = nomad::job(lowered, &variables);
+    let module = [
+        ("main.tf".to_owned(), component_main(lowered, &variables)),
+        ("outputs.tf".to_owned(), outputs()),
+        ("variables.tf".to_owned(), declarations(&variables, !lowered.volumes.is_empty(), true)),
+        (format!("{name}.nomad.hcl"), job),
+    ];
+    let mut hosts: Vec<_> = lowered.volumes.iter().map(|volume| volume.host.value.clone()).collect();
+    hosts.sort();
+    hosts.dedup();
+    workspace(artifacts, &lowered.environment, name, &module, variables, hosts, false)
+}
+
+/// What the components of an environment share: its namespace.
+pub fn platform(environment: &str, artifacts: &mut Artifacts) -> Workspace {
+    let variables = vec![text("namespace", environment, "Nomad namespace: the environment", false)];
+    let namespace = Body::new()
+        .attribute("name", raw("var.namespace"))
+        .attribute("description", "Environment of an Eos estate");
+    let main = Body::new().block("terraform", &[], required_providers()).block("resource", &["nomad_namespace", "environment"], namespace);
+    let output = Body::new().attribute("value", raw("nomad_namespace.environment.name"));
+    let module = [
+        ("main.tf".to_owned(), main.print()),
+        ("outputs.tf".to_owned(), Body::new().block("output", &["namespace"], output).print()),
+        ("variables.tf".to_owned(), declarations(&variables, false, true)),
+    ];
+    workspace(artifacts, environment, PLATFORM, &module, variables, Vec::new(), true)
+}
+
+fn workspace(
+    artifacts: &mut Artifacts,
+    environment: &str,
+    name: &str,
+    module: &[(String, String)],
+    mut variables: Vec<Variable>,
+    hosts: Vec<String>,
+    management: bool,
+) -> Workspace {
+    let structure = structure_digest(module);
+    let module_directory = format!("terraform/modules/{name}/{structure}");
+    let node_ids = !hosts.is_empty();
+    let main = environment_main(name, &structure, &variables, node_ids);
+    let digest = digest_of([structure.as_bytes(), main.as_bytes(), values(&variables).as_bytes()]);
+    if let Some(own) = variables.iter_mut().find(|variable| variable.name == "eos_digest") {
+        own.value = digest.as_str().into();
+    }
+    let directory = format!("terraform/environments/{environment}/{name}");
+    let files: Vec<(String, Vec<u8>)> = module
+        .iter()
+        .map(|(file, text)| (format!("{module_directory}/{file}"), text.clone().into_bytes()))
+        .chain([
+            (format!("{directory}/main.tf"), main.into_bytes()),
+            (format!("{directory}/variables.tf"), declarations(&variables, node_ids, false).into_bytes()),
+            (format!("{directory}/terraform.tfvars.json"), values(&variables).into_bytes()),
+        ])
+        .collect();
+    let digests = files.iter().map(|(path, bytes)| (path.clone(), sha256(bytes))).collect();
+    artifacts.extend(files);
+    Workspace { environment: environment.to_owned(), component: name.to_owned(), digest, management, files: digests, hosts }
+}
+
+/// Environments whose modules are equal to the byte share one.
+fn structure_digest(module: &[(String, String)]) -> String {
+    digest_of(module.iter().flat_map(|(file, text)| [file.as_bytes(), text.as_bytes()]))[..12].to_owned()
+}
+
+fn values(variables: &[Variable]) -> String {
+    let map: Map<String, Value> = variables.iter().map(|v| (v.name.clone(), v.value.clone())).collect();
+    let mut text = serde_json::to_string_pretty(&map).expect("a map of plain values has a JSON form");
+    text.push('\n');
+    text
+}
+
+fn required_providers() -> Body {
+    Body::new().block("required_providers", &[], provider_versions())
+}
+
+fn provider_versions() -> Body {
+    let nomad = Expression::Map(vec![
+        ("source".to_owned(), "hashicorp/nomad".into()),
+        ("version".to_owned(), "~> 2.0".into()),
+    ]);
+    Body::new().attribute("nomad", nomad)
+}
+
+fn environment_main(name: &str, structure: &str, variables: &[Variable], node_ids: bool) -> String {
+    let terraform = Body::new()
+        .attribute("required_version", ">= 1.6")
+        .block("backend", &["local"], Body::new())
+        .block("required_providers", &[], provider_versions());
+    let mut module = Body::new().attribute("source", format!("../../../modules/{name}/{structure}").as_str());
+    for variable in variables {
+        module = module.attribute(variable.name.as_str(), raw(format!("var.{}", variable.name)));
+    }
+    if node_ids {
+        module = module.attribute("node_ids", raw("var.node_ids"));
+    }
+    Body::new()
+        .block("terraform", &[], terraform)
+        .block("provider", &["nomad"], Body::new())
+        .block("module", &[name], module)
+        .print()
+}
+
+/// `variable` blocks; a module states its bounds, a workspace only passes values on.
+fn declarations(variables: &[Variable], node_ids: bool, validate: bool) -> String {
+    let mut body = Body::new();
+    for variable in variables {
+        let (kind, bounds) = match variable.kind {
+            Kind::Text => ("string", None),
+            Kind::Number { low, high } => ("number", Some((low, high))),
+        };
+        let mut declaration =
+            Body::new().attribute("description", variable.description.as_str()).attribute("type", raw(kind));
+        if let (Some((low, high)), true) = (bounds, validate) {
+            let name = &variable.name;
+            let validation = Body::new()
+                .attribute("condition", raw(format!("var.{name} >= {low} && var.{name} <= {high} && floor(var.{name}) == var.{name}")))
+                .attribute("error_message", format!("{name} must be a whole number between {low} and {high}.").as_str());
+            declaration = declaration.block("validation", &[], validation);
+        }
+        body = body.block("variable", &[&variable.name], declaration);
+    }
+    if node_ids {
+        let declaration = Body::new()
+            .attribute("description", "Nomad node ids by node name, looked up when Terraform runs")
+            .attribute("type", raw("map(string)"));
+        body = body.block("variable", &["node_ids"], declaration);
+    }
+    body.print()
+}
+
+fn component_main(lowered: &Lowered, variables: &[Variable]) -> String {
+    let mut body = Body::new().block("terraform", &[], required_providers());
+    for volume in &lowered.volumes {
+        let need = identifier(&volume.need);
+        let capability =
+            Body::new().attribute("access_mode", "single-node-writer").attribute("attachment_mode", "file-system");
+        let registration = Body::new()
+            .attribute("name", raw(format!("var.volume_{need}_name")))
+            .attribute("namespace", raw("var.namespace"))
+            .attribute("node_id", raw(format!("var.node_ids[var.volume_{need}_host]")))
+            .attribute("host_path", raw(format!("var.volume_{need}_path")))
+            .block("capability", &[], capability);
+        body = body.block("resource", &["nomad_dynamic_host_volume_registration", &need], registration);
+    }
+    let vars = variables
+        .iter()
+        .filter(|variable| variable.in_job)
+        .map(|variable| {
+            let value = match variable.kind {
+                Kind::Text => format!("var.{}", variable.name),
+                Kind::Number { .. } => format!("tostring(var.{})", variable.name),
+            };
+            (variable.name.clone(), raw(value))
+        })
+        .collect();
+    let mut job = Body::new()
+        .attribute("jobspec", raw(format!("file(\"${{path.module}}/{}.nomad.hcl\")", lowered.component)))
+        .attribute("purge_on_destroy", true)
+        .attribute("detach", false);
+    if !lowered.volumes.is_empty() {
+        let volumes = lowered.volumes.iter().map(|volume| raw(format!("nomad_dynamic_host_volume_registration.{}", identifier(&volume.need))));
+        job = job.attribute("depends_on", Expression::List(volumes.collect()));
+    }
+    let job = job.block("hcl2", &[], Body::new().attribute("vars", Expression::Map(vars)));
+    body.block("resource", &["nomad_job", "component"], job).print()
+}
+
+fn outputs() -> String {
+    let output = |attribute: &str| Body::new().attribute("value", raw(format!("nomad_job.component.{attribute}")));
+    Body::new()
+        .block("output", &["job"], output("id"))
+        .block("output", &["namespace"], output("namespace"))
+        .print()
+}

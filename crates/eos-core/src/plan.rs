@@ -1,0 +1,449 @@
+//! Plans: what would change and in which steps. A pure function of what is wanted, what was applied and what was observed.
+//! A plan is what a person confirms, and the only thing an operation carries out.
+
+use crate::compile::Compilation;
+use crate::diagnostic::Diagnostic;
+use crate::emit::salt::sls;
+use crate::emit::terraform::PLATFORM;
+use crate::intent::Intent;
+use crate::lowered::Lowered;
+use crate::node::{Attribute, Layer, Node, Reversibility};
+use crate::source::Source;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// (environment, component or `platform`).
+pub type Key = (String, String);
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    pub version: u32,
+    pub environment: String,
+    pub components: Vec<String>,
+    pub intent: Option<Intent>,
+    /// Digest of the pillar files that the plan was made from: they must still be so when it is applied.
+    pub base: String,
+    /// Pillar files after the edit; only those that change.
+    pub pillar: BTreeMap<String, String>,
+    /// The release that the steps expect to be served.
+    pub release: String,
+    /// Whether the engines were asked. A plan made without them is a preview only.
+    pub observed: bool,
+    pub changes: Vec<Change>,
+    pub steps: Vec<Step>,
+}
+
+impl Plan {
+    pub fn count(&self, action: Action) -> usize {
+        self.changes.iter().filter(|change| change.action == action).count()
+    }
+
+    pub fn points_of_no_return(&self) -> impl Iterator<Item = &Change> {
+        self.changes.iter().filter(|change| change.reversibility == Reversibility::Final)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    pub address: String,
+    pub environment: String,
+    pub component: String,
+    pub layer: Layer,
+    pub action: Action,
+    pub summary: String,
+    pub reversibility: Reversibility,
+    /// Something a person should know beside the summary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    pub attributes: Vec<AttributeChange>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    Create,
+    Change,
+    Delete,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AttributeChange {
+    pub name: String,
+    pub before: Option<Value>,
+    pub after: Option<Value>,
+    pub from: Option<Source>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// Unique within the plan; the idempotency key of the call, with the operation.
+    pub id: String,
+    pub environment: String,
+    pub component: String,
+    #[serde(flatten)]
+    pub work: Work,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Work {
+    /// Make the release the one that Salt serves.
+    Deliver,
+    /// Salt runs one emitted SLS on a minion: the volumes of a component.
+    Volumes { minion: String, sls: String, paths: Vec<String> },
+    /// Salt has Terraform bring a workspace to its digest.
+    Workspace { minion: String, sls: String, digest: String },
+    /// Secret values go to the secrets engine; items without a given value are made if they are not there.
+    Secret { path: String, items: Vec<SecretWork> },
+    /// The component runs, is registered and passes its checks.
+    Verify { digest: String, groups: Vec<Expected>, secrets: bool },
+    RemoveWorkspace { minion: String },
+    RemoveSecret { path: String },
+    /// Nothing of the component runs or is registered any more.
+    VerifyGone { services: Vec<String> },
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SecretWork {
+    pub item: String,
+    /// The person gave a value with this command.
+    pub given: bool,
+    pub generate: Option<u32>,
+}
+
+/// What verification expects of one task group.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Expected {
+    pub group: String,
+    pub service: Option<String>,
+    pub count: u32,
+    pub check: bool,
+}
+
+impl Work {
+    /// The step in a word, for progress and errors.
+    pub fn title(&self) -> &'static str {
+        match self {
+            Self::Deliver => "deliver",
+            Self::Volumes { .. } => "volume",
+            Self::Workspace { .. } => "terraform",
+            Self::Secret { .. } => "secret",
+            Self::Verify { .. } => "healthy",
+            Self::RemoveWorkspace { .. } => "terraform",
+            Self::RemoveSecret { .. } => "secret",
+            Self::VerifyGone { .. } => "gone",
+        }
+    }
+}
+
+/// What was read from the engines, in O(1) requests. Absent where nobody answered.
+#[derive(Clone, Debug, Default)]
+pub struct Observed {
+    /// `environment/component` -> digest that was applied there.
+    pub workspaces: BTreeMap<String, Option<String>>,
+    /// (namespace, job) -> digest in the job's meta.
+    pub jobs: BTreeMap<Key, Option<String>>,
+    /// (namespace, path) -> names of the items there.
+    pub secrets: BTreeMap<Key, BTreeSet<String>>,
+    /// Host -> drivers that are healthy there.
+    pub drivers: BTreeMap<String, BTreeSet<String>>,
+}
+
+pub struct PlanInput<'a> {
+    pub environment: &'a str,
+    /// The components to look at; none means all of the environment.
+    pub components: Option<&'a [String]>,
+    pub intent: Option<Intent>,
+    pub compilation: &'a Compilation,
+    /// Nodes as they were last applied.
+    pub applied: &'a BTreeMap<Key, Vec<Node>>,
+    pub observed: Option<&'a Observed>,
+    /// Secret options that the person gave a value for.
+    pub given: &'a BTreeSet<String>,
+    pub base: String,
+    pub pillar: BTreeMap<String, String>,
+}
+
+/// What stands in the way of the wanted components, as far as the engines have told.
+pub fn refusals(environment: &str, components: Option<&[String]>, compilation: &Compilation, observed: &Observed) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for component in compilation.components.iter().filter(|c| c.environment == environment) {
+        if components.is_some_and(|names| !names.contains(&component.component)) {
+            continue;
+        }
+        let drivers: BTreeSet<&str> = component.groups.iter().map(|group| group.driver.name()).collect();
+        for driver in drivers {
+            if !observed.drivers.values().any(|healthy| healthy.contains(driver)) {
+                let hint = match driver {
+                    "docker" => "Start a Docker engine on a host and restart its Nomad client (in a lab: `eos lab down`, `eos lab up`)",
+                    _ => "Enable the driver in the Nomad client's configuration",
+                };
+                found.push(
+                    Diagnostic::new(format!("{} needs the Nomad driver {driver}, which no host offers", component.component))
+                        .at(&component.at.file, component.at.position)
+                        .hint(hint),
+                );
+            }
+        }
+    }
+    found
+}
+
+pub fn plan(input: PlanInput<'_>) -> Plan {
+    let environment = input.environment;
+    let wanted = input.compilation.nodes.keys().chain(input.applied.keys());
+    let mut keys: BTreeSet<&Key> = wanted.filter(|(of, _)| of == environment).collect();
+    if let Some(components) = input.components {
+        let empties = !input.compilation.nodes.contains_key(&(environment.to_owned(), PLATFORM.to_owned()));
+        keys.retain(|(_, name)| components.contains(name) || (name == PLATFORM && (needs_platform(&input, components) || empties)));
+    }
+    let mut changes = Vec::new();
+    let mut touched = Vec::new();
+    for key in keys {
+        let before = changes.len();
+        changes.extend(component_changes(&input, key));
+        if changes.len() > before {
+            touched.push(key.clone());
+        }
+    }
+    let steps = if changes.is_empty() { Vec::new() } else { steps(&input, &touched, &changes) };
+    let components = match input.components {
+        Some(components) => components.to_vec(),
+        None => touched.iter().map(|(_, name)| name.clone()).filter(|name| name != PLATFORM).collect(),
+    };
+    Plan {
+        version: 1,
+        environment: environment.to_owned(),
+        components,
+        intent: input.intent,
+        base: input.base,
+        pillar: input.pillar,
+        release: input.compilation.release.clone(),
+        observed: input.observed.is_some(),
+        changes,
+        steps,
+    }
+}
+
+fn needs_platform(input: &PlanInput<'_>, components: &[String]) -> bool {
+    components.iter().any(|name| input.compilation.component(input.environment, name).is_some())
+}
+
+/// Whether the engines say that the workspace and its job are what the pillar wants.
+fn in_step(input: &PlanInput<'_>, key: &Key) -> bool {
+    let (Some(observed), Some(workspace)) = (input.observed, input.compilation.workspace(&key.0, &key.1)) else {
+        return true;
+    };
+    let name = format!("{}/{}", key.0, key.1);
+    let workspace_in_step = observed.workspaces.get(&name).is_some_and(|digest| digest.as_deref() == Some(&workspace.digest));
+    let job_in_step =
+        key.1 == PLATFORM || observed.jobs.get(key).is_some_and(|digest| digest.as_deref() == Some(&workspace.digest));
+    workspace_in_step && job_in_step
+}
+
+fn component_changes(input: &PlanInput<'_>, key: &Key) -> Vec<Change> {
+    let nothing = Vec::new();
+    let wanted = input.compilation.nodes.get(key).unwrap_or(&nothing);
+    let applied = input.applied.get(key).unwrap_or(&nothing);
+    let mut changes: Vec<_> = wanted
+        .iter()
+        .filter_map(|node| match applied.iter().find(|before| before.address == node.address) {
+            None => Some(change(Action::Create, node, None)),
+            Some(before) if !same_values(before, node) => Some(change(Action::Change, node, Some(before))),
+            Some(_) => None,
+        })
+        .collect();
+    changes.extend(
+        applied.iter().filter(|node| !wanted.iter().any(|now| now.address == node.address)).map(|node| change(Action::Delete, node, None)),
+    );
+    add_given_secrets(input, key, wanted, &mut changes);
+    if changes.is_empty() && !wanted.is_empty() && !in_step(input, key) {
+        changes.extend(wanted.iter().filter(|node| node.address.starts_with("job/") || key.1 == PLATFORM).map(|node| Change {
+            note: Some("the engines are not in step with the pillar".to_owned()),
+            ..change(Action::Change, node, Some(node))
+        }));
+    }
+    for change in &mut changes {
+        note(change, input);
+    }
+    changes
+}
+
+/// A value given for a secret that was there before replaces it, and the solo profile keeps no versions.
+fn add_given_secrets(input: &PlanInput<'_>, key: &Key, wanted: &[Node], changes: &mut Vec<Change>) {
+    let Some(node) = wanted.iter().find(|node| node.layer == Layer::Secret) else { return };
+    let missing = secret_items(input, key).iter().any(|item| missing_item(input, key, &item.item));
+    let already = changes.iter_mut().find(|change| change.address == node.address);
+    match already {
+        Some(change) if change.action == Action::Change => change.reversibility = Reversibility::Final,
+        Some(_) => {}
+        None if !input.given.is_empty() => {
+            let mut replaced = change(Action::Change, node, Some(node));
+            replaced.reversibility = Reversibility::Final;
+            changes.insert(0, replaced);
+        }
+        None if missing => changes.insert(0, change(Action::Change, node, Some(node))),
+        None => {}
+    }
+}
+
+fn missing_item(input: &PlanInput<'_>, key: &Key, item: &str) -> bool {
+    let Some(observed) = input.observed else { return false };
+    let Some(component) = input.compilation.component(&key.0, &key.1) else { return false };
+    let place = (key.0.clone(), component.secret_path());
+    observed.secrets.get(&place).is_none_or(|items| !items.contains(item))
+}
+
+fn note(change: &mut Change, input: &PlanInput<'_>) {
+    let text = match (change.layer, change.action) {
+        (Layer::Secret, Action::Delete) => {
+            change.reversibility = Reversibility::Final;
+            "its values cannot be had back"
+        }
+        (Layer::Secret, Action::Create) => {
+            let generated = !secret_items(input, &(change.environment.clone(), change.component.clone()))
+                .iter()
+                .all(|item| item.given);
+            if generated { "generated" } else { "given" }
+        }
+        (Layer::Secret, Action::Change) if change.reversibility == Reversibility::Final => "the old value cannot be had back",
+        (Layer::Host, Action::Delete) => "the directory and its data are kept",
+        _ => return,
+    };
+    change.note = Some(text.to_owned());
+}
+
+fn same_values(a: &Node, b: &Node) -> bool {
+    a.attributes.len() == b.attributes.len()
+        && a.attributes.iter().all(|(name, attribute)| b.attributes.get(name).is_some_and(|other| other.value == attribute.value))
+}
+
+fn change(action: Action, node: &Node, before: Option<&Node>) -> Change {
+    let nothing = BTreeMap::new();
+    let (old, new): (&BTreeMap<String, Attribute>, _) = match action {
+        Action::Create => (&nothing, &node.attributes),
+        Action::Delete => (&node.attributes, &nothing),
+        Action::Change => (before.map_or(&nothing, |before| &before.attributes), &node.attributes),
+    };
+    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    let attributes = names
+        .into_iter()
+        .map(|name| AttributeChange {
+            name: name.clone(),
+            before: old.get(name).map(|attribute| attribute.value.clone()),
+            after: new.get(name).map(|attribute| attribute.value.clone()),
+            from: new.get(name).map(|attribute| attribute.from.clone()),
+        })
+        .filter(|change| change.before != change.after)
+        .collect();
+    Change {
+        address: node.address.clone(),
+        environment: node.environment.clone(),
+        component: node.component.clone(),
+        layer: node.layer,
+        action,
+        summary: node.summary.clone(),
+        reversibility: node.reversibility,
+        note: None,
+        attributes,
+    }
+}
+
+fn secret_items(input: &PlanInput<'_>, key: &Key) -> Vec<SecretWork> {
+    input.compilation.component(&key.0, &key.1).map_or_else(Vec::new, |component| {
+        component
+            .secrets
+            .iter()
+            .map(|secret| SecretWork {
+                item: secret.item.clone(),
+                given: input.given.contains(&secret.item),
+                generate: secret.generate,
+            })
+            .collect()
+    })
+}
+
+/// Namespace first, then secrets and volumes, then jobs, each verified; what cannot be taken back comes last.
+fn steps(input: &PlanInput<'_>, touched: &[Key], changes: &[Change]) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let mut add = |key: &Key, work: Work| {
+        let id = format!("{}-{}", steps.len() + 1, work.title());
+        steps.push(Step { id, environment: key.0.clone(), component: key.1.clone(), work });
+    };
+    let Some(control) = input.compilation.control.clone() else { return Vec::new() };
+    let deliver_for = (input.environment.to_owned(), PLATFORM.to_owned());
+    add(&deliver_for, Work::Deliver);
+    let (wanted, gone): (Vec<&Key>, Vec<&Key>) =
+        touched.iter().partition(|key| input.compilation.workspace(&key.0, &key.1).is_some());
+    let (platform, components): (Vec<&Key>, Vec<&Key>) = wanted.into_iter().partition(|key| key.1 == PLATFORM);
+    let workspace = |key: &Key| {
+        let wanted = input.compilation.workspace(&key.0, &key.1)?;
+        Some(Work::Workspace {
+            minion: control.clone(),
+            sls: sls(&key.1, &key.0, "workspace"),
+            digest: wanted.digest.clone(),
+        })
+    };
+    for key in platform {
+        workspace(key).into_iter().for_each(|work| add(key, work));
+    }
+    for key in components {
+        let Some(component) = input.compilation.component(&key.0, &key.1) else { continue };
+        let touches = |layer: Layer| changes.iter().any(|c| c.component == key.1 && c.layer == layer && c.action != Action::Delete);
+        if touches(Layer::Secret) {
+            add(key, Work::Secret { path: component.secret_path(), items: secret_items(input, key) });
+        }
+        if touches(Layer::Host) {
+            for (minion, paths) in volumes_by_host(component) {
+                add(key, Work::Volumes { minion, sls: sls(&key.1, &key.0, "volumes"), paths });
+            }
+        }
+        workspace(key).into_iter().for_each(|work| add(key, work));
+        let digest = input.compilation.workspace(&key.0, &key.1).map(|w| w.digest.clone()).unwrap_or_default();
+        add(key, Work::Verify { digest, groups: expected(component), secrets: !component.secrets.is_empty() });
+    }
+    // The namespace goes after all that lies in it, its secrets included.
+    let (empty_platform, gone): (Vec<&Key>, Vec<&Key>) = gone.into_iter().partition(|key| key.1 == PLATFORM);
+    for key in &gone {
+        let services = applied_names(input, key, Layer::Service);
+        add(key, Work::RemoveWorkspace { minion: control.clone() });
+        add(key, Work::VerifyGone { services });
+    }
+    for key in &gone {
+        if input.applied.get(*key).is_some_and(|nodes| nodes.iter().any(|node| node.layer == Layer::Secret)) {
+            add(key, Work::RemoveSecret { path: format!("nomad/jobs/{}", key.1) });
+        }
+    }
+    for key in empty_platform {
+        add(key, Work::RemoveWorkspace { minion: control.clone() });
+    }
+    steps
+}
+
+fn volumes_by_host(component: &Lowered) -> BTreeMap<String, Vec<String>> {
+    let mut hosts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for volume in &component.volumes {
+        hosts.entry(volume.host.value.clone()).or_default().push(volume.path.value.clone());
+    }
+    hosts
+}
+
+fn applied_names(input: &PlanInput<'_>, key: &Key, layer: Layer) -> Vec<String> {
+    let nodes = input.applied.get(key).map_or(&[][..], Vec::as_slice);
+    let of_layer = nodes.iter().filter(|node| node.layer == layer);
+    of_layer.filter_map(|node| node.address.split_once('/').map(|(_, name)| name.to_owned())).collect()
+}
+
+fn expected(component: &Lowered) -> Vec<Expected> {
+    component
+        .groups
+        .iter()
+        .map(|group| Expected {
+            group: group.name.clone(),
+            service: (!group.ports.is_empty()).then(|| group.service.clone()),
+            count: group.count.value,
+            check: group.check.is_some(),
+        })
+        .collect()
+}

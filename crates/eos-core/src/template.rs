@@ -1,0 +1,99 @@
+//! Values of a recipe that may hold `{{ expressions }}` over options and facts.
+
+use crate::diagnostic::Position;
+use crate::yaml::Node;
+use minijinja::{Environment, UndefinedBehavior};
+use serde_json::Value;
+
+/// What every template may name beside the recipe's options.
+pub const FACTS: &[&str] = &["component", "environment", "instance", "version"];
+/// What outputs may name as well: known once the service is registered.
+pub const OUTPUT_FACTS: &[&str] = &["component", "environment", "instance", "version", "address", "port"];
+
+/// A literal, or an expression to be evaluated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Template {
+    kind: Kind,
+    pub at: Position,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Kind {
+    Literal(Value),
+    /// Nothing but one `{{ expression }}`: keeps the type of its value.
+    Expression(String, Vec<String>),
+    /// Text with expressions in it.
+    Text(String, Vec<String>),
+}
+
+fn engine() -> Environment<'static> {
+    let mut engine = Environment::new();
+    engine.set_undefined_behavior(UndefinedBehavior::Strict);
+    engine.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
+    engine
+}
+
+impl Template {
+    /// A value that needs no evaluation and stands in no file.
+    pub fn constant(value: impl Into<Value>) -> Self {
+        Self { kind: Kind::Literal(value.into()), at: Position { line: 0, column: 0 } }
+    }
+
+    pub fn read(node: &Node) -> Result<Self, String> {
+        let text = match node.as_str() {
+            Some(text) if text.contains("{{") || text.contains("{%") => text,
+            _ => return Ok(Self { kind: Kind::Literal(node.to_json()), at: node.at }),
+        };
+        if text.contains("{%") {
+            return Err("only {{ expressions }} are understood".to_owned());
+        }
+        let engine = engine();
+        let inner = text.trim().strip_prefix("{{").and_then(|rest| rest.strip_suffix("}}"));
+        let kind = match inner.filter(|inner| !inner.contains("}}")) {
+            Some(expression) => {
+                let compiled = engine.compile_expression(expression).map_err(|e| e.to_string())?;
+                Kind::Expression(expression.to_owned(), sorted(compiled.undeclared_variables(false)))
+            }
+            None => {
+                let compiled = engine.template_from_str(text).map_err(|e| e.to_string())?;
+                Kind::Text(text.to_owned(), sorted(compiled.undeclared_variables(false)))
+            }
+        };
+        Ok(Self { kind, at: node.at })
+    }
+
+    /// The names it needs.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        match &self.kind {
+            Kind::Literal(_) => [].iter(),
+            Kind::Expression(_, names) | Kind::Text(_, names) => names.iter(),
+        }
+        .map(String::as_str)
+    }
+
+    pub fn literal(&self) -> Option<&Value> {
+        match &self.kind {
+            Kind::Literal(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    pub fn evaluate(&self, context: &serde_json::Map<String, Value>) -> Result<Value, String> {
+        match &self.kind {
+            Kind::Literal(value) => Ok(value.clone()),
+            Kind::Expression(expression, _) => {
+                let engine = engine();
+                let compiled = engine.compile_expression(expression).map_err(|e| e.to_string())?;
+                let value = compiled.eval(minijinja::value::Serde(context)).map_err(|e| e.to_string())?;
+                serde_json::to_value(value).map_err(|e| e.to_string())
+            }
+            Kind::Text(text, _) => engine().render_str(text, minijinja::value::Serde(context)).map(Value::String).map_err(|e| e.to_string()),
+        }
+    }
+}
+
+fn sorted(names: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut names: Vec<_> = names.into_iter().collect();
+    names.sort();
+    names
+}

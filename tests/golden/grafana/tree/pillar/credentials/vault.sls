@@ -1,0 +1,8 @@
+#!json
+{
+  "secrets": {
+    "secret/production/grafana": [
+      "admin_password"
+    ]
+  }
+}

@@ -1,0 +1,6 @@
+#!yaml
+components:
+  hello:
+    recipe: hello
+    options:
+      greeting: "it's ready: \"$ {x}\" %{ % # ü 🦀"

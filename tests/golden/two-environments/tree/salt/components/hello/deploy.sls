@@ -1,0 +1,7 @@
+#!json
+{
+  "include": [
+    "components.hello.production.workspace",
+    "components.hello.staging.workspace"
+  ]
+}

@@ -1,0 +1,10 @@
+#!json
+{
+  "staging/hello": {
+    "eos_terraform.applied": [
+      {
+        "name": "staging/hello"
+      }
+    ]
+  }
+}
