@@ -487,6 +487,18 @@ impl<'text> Reader<'text> {
         before[gap(before)..].starts_with('?')
     }
 
+    /// Whether a key or what is between it and its colon goes over a line break.
+    fn is_broken(&self, key: &Key) -> bool {
+        let behind = &self.text[key.span.end..];
+        let colon = gap(behind);
+        let between = if behind[colon..].starts_with(':') {
+            &behind[..colon]
+        } else {
+            ""
+        };
+        between.contains('\n') || self.text[key.span.clone()].contains('\n')
+    }
+
     /// Where the colon or dash before the value that is being read ends; without one, where the text before ends.
     fn indicator_end(&self) -> (usize, Position) {
         let (before, at, indicator) = match self.open.last() {
