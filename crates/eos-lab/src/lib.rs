@@ -1,1 +1,2 @@
 //! eos-lab
+pub mod error; mod durable; pub mod progress; pub mod install; mod process; mod ports; mod secrets; mod tls;

@@ -1,0 +1,34 @@
+//! Salt, with its HTTP API, in a virtual environment.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::error::Result;
+use crate::install::slot::Slot;
+use crate::install::{Cache, Installed, python, tool};
+use crate::progress::{Progress, Running};
+
+const VERSION: &str = "3008.3";
+const USUALLY: Duration = Duration::from_secs(60);
+const PACKAGES: u64 = 88;
+
+pub async fn install(cache: &Cache, progress: &dyn Progress) -> Result<Installed> {
+    let slot = Slot::new(cache, "salt", VERSION);
+    let programs = slot.directory().join("bin");
+    if !slot.is_complete() {
+        let step = Running::start(progress, "salt", format!("install Salt {VERSION}"), Some(USUALLY));
+        slot.fill(&step, || async {
+            let salt = format!("salt=={VERSION}");
+            python::environment(slot.directory(), &[&salt, "cherrypy"], PACKAGES, &step).await?;
+            version(&programs).await
+        })
+        .await?;
+        step.done();
+    }
+    Ok(Installed { version: VERSION.into(), path: programs })
+}
+
+pub async fn version(programs: &Path) -> Result<String> {
+    let words = tool::output(&programs.join("salt-master"), &["--version"]).await?;
+    Ok(tool::version_in(&words).unwrap_or_default().to_owned())
+}

