@@ -9,14 +9,32 @@
 //! | `http` | how an HTTP client is built: TLS, pinning, no proxy, no redirects |
 //! | `salt` | Salt's HTTP API: calls, steps, and every way in which Salt says no |
 //! | `nomad` | Nomad's HTTP API, read with typed answers |
+//! | `secrets` | secret values, in whichever engine keeps them |
+//! | `discovery` | where a service answers, and its health |
+//! | `store` | `.eos/store.db`: operations, journal, what is applied |
+//! | `lock` | `.eos/locks/`: who may change what just now |
+//! | `delivery` | releases on the Salt master, and which is current |
+//! | `git` | the estate's repository |
 
+pub mod delivery;
+pub mod discovery;
 pub mod endpoints;
+pub mod env_names;
 pub mod error;
+#[cfg(feature = "fault")]
+mod fault;
+pub mod git;
 mod http;
+pub mod lock;
 pub mod nomad;
 pub mod salt;
+pub mod secrets;
+pub mod settings;
+pub mod store;
 
 pub use endpoints::{Delivery, Endpoints, NomadEndpoint, SaltEndpoint};
 pub use error::{EngineError, ErrorKind, Layer};
 pub use nomad::NomadClient;
 pub use salt::{SaltClient, StepCall, Token};
+pub use settings::Settings;
+pub use store::Store;

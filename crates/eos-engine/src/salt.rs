@@ -162,7 +162,7 @@ impl SaltClient {
 
         let mut alive = Instant::now();
         let mut next_probe = alive + SILENCE;
-        let mut probing: Option<Pin<Box<dyn Future<Output = Result<Probe, EngineError>> + '_>>> = None;
+        let mut probing: Option<Probing<'_>> = None;
         let mut missing = 0;
         loop {
             tokio::select! {
@@ -381,6 +381,8 @@ enum Probe {
     Missing,
 }
 
+type Probing<'a> = Pin<Box<dyn Future<Output = Result<Probe, EngineError>> + 'a>>;
+
 enum Denial {
     Token(EngineError),
     Function(EngineError),
@@ -425,7 +427,7 @@ fn unknown_minion(minion: &str) -> EngineError {
     .with_hint("Check the minion's id and that the master accepted its key")
 }
 
-async fn settled<T>(future: &mut Option<Pin<Box<dyn Future<Output = T> + '_>>>) -> T {
+async fn settled(future: &mut Option<Probing<'_>>) -> Result<Probe, EngineError> {
     match future {
         Some(future) => future.await,
         None => std::future::pending().await,
@@ -702,5 +704,187 @@ impl EventParser {
             });
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads a body of `POST /` as `call` does.
+    fn read(minion: &str, body: &str) -> Result<Value, EngineError> {
+        let answer = read_return(&object_of(minion, "fun"), StatusCode::OK, body)?;
+        read_local(minion, "fun", &answer)
+    }
+
+    #[test]
+    fn a_return_value_is_taken_only_with_exit_code_0() {
+        let body = r#"{"return":[{"node1":{"ret":true,"retcode":0,"jid":"20261115181307310548"}}]}"#;
+        assert_eq!(read("node1", body).unwrap(), json!(true));
+        let body = r#"{"return":[{"node1":{"ret":true,"jid":"20261115181307310548"}}]}"#;
+        assert_eq!(read("node1", body).unwrap_err().kind, ErrorKind::Invalid);
+    }
+
+    #[test]
+    fn every_shape_of_failure_gives_salts_own_words() {
+        let cases = [
+            (
+                r#"{"return":[{"node1":{"ret":["Rendering SLS 'base:broken' failed: Jinja variable 'undefined_fn' is undefined; line 1"],"out":"highstate","retcode":1}}]}"#,
+                ErrorKind::Failed,
+                "Rendering SLS 'base:broken' failed: Jinja variable 'undefined_fn' is undefined; line 1",
+            ),
+            (
+                r#"{"return":[{"node1":{"ret":["No matching sls found for 'nosuch' in env 'base'"],"retcode":1}}]}"#,
+                ErrorKind::Failed,
+                "No matching sls found for 'nosuch' in env 'base'",
+            ),
+            (
+                r#"{"return":[{"node1":{"ret":"'state.nosuch' is not available.","out":"nested","retcode":1}}]}"#,
+                ErrorKind::NotFound,
+                "'state.nosuch' is not available.",
+            ),
+            (
+                r#"{"return":[{"node1":{"ret":["The function \"state.single\" is running as PID 361 and was started at .. with jid .."],"retcode":1}}]}"#,
+                ErrorKind::Conflict,
+                "The function \"state.single\" is running as PID 361 and was started at .. with jid ..",
+            ),
+            (
+                r#"{"return":[{"node1":{"ret":"ERROR: x","retcode":1}}]}"#,
+                ErrorKind::Failed,
+                "x",
+            ),
+            (
+                r#"{"return":[{"node1":{"ret":{
+                    "cmd_|-step-bad_|-exit 3_|-run":{"__id__":"step-bad","changes":{"pid":1,"retcode":3,"stdout":"out","stderr":"oops"},"result":false,"comment":"Command \"exit 3\" run"},
+                    "test_|-step-after_|-x_|-nop":{"__id__":"step-after","result":false,"comment":"One or more requisite failed: failing.step-bad","__state_ran__":false}
+                    },"out":"highstate","retcode":2,"jid":".."}}]}"#,
+                ErrorKind::Failed,
+                "step-bad: Command \"exit 3\" run",
+            ),
+            (
+                r#"{"return":["Exception occurred in local"]}"#,
+                ErrorKind::Failed,
+                "Exception occurred in local",
+            ),
+        ];
+        for (body, kind, words) in cases {
+            let error = read("node1", body).unwrap_err();
+            assert_eq!(
+                (error.layer, error.kind, error.words.as_str()),
+                (Layer::Salt, kind, words)
+            );
+        }
+    }
+
+    #[test]
+    fn a_dead_minion_and_an_unknown_one_differ() {
+        let dead = r#"{"return":[{"node3":{"out":"no_return","ret":"Minion did not return. [No response]","retcode":1}}]}"#;
+        assert_eq!(read("node3", dead).unwrap_err().kind, ErrorKind::Unreachable);
+        let error = read("node3", r#"{"return":[{}]}"#).unwrap_err();
+        assert_eq!(
+            (error.kind, error.object.as_str()),
+            (ErrorKind::NotFound, "minion node3")
+        );
+    }
+
+    #[test]
+    fn a_failed_step_is_answered_by_its_record() {
+        let record = json!({"operation": "01JCX4", "step": "3", "status": "failed",
+            "error": {"layer": "terraform", "object": "workspace", "words": "no", "hint": null}});
+        let body = json!({"return": [{"node1": {"ret": record, "retcode": 1}}]}).to_string();
+        assert_eq!(read("node1", &body).unwrap(), record);
+    }
+
+    #[test]
+    fn a_master_that_is_not_ready_is_not_reached() {
+        let error = read("node1", "<html>..</html>").unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Unreachable);
+        let error = read_return(
+            "x",
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "<p>An unexpected error</p>",
+        )
+        .unwrap_err();
+        assert_eq!(
+            (error.kind, error.words.as_str()),
+            (ErrorKind::Failed, "500: An unexpected error")
+        );
+    }
+
+    #[test]
+    fn only_a_refused_token_asks_for_a_login() {
+        let page = |words: &str| format!("<html><body><h2>401 Unauthorized</h2><p>{words}</p></body></html>");
+        let cases = [
+            ("No permission -- see authorization schemes", true),
+            ("Authorization error occurred.", false),
+            (
+                "Authentication failure of type &quot;token&quot; occurred for user eos.",
+                false,
+            ),
+        ];
+        for (words, token) in cases {
+            let (error, asks) = match read_denial("eos.info on minion node1", &page(words)) {
+                Denial::Token(error) => (error, true),
+                Denial::Function(error) => (error, false),
+            };
+            assert_eq!((error.kind, asks), (ErrorKind::Refused, token), "{words}");
+            assert_eq!(error.words, words.replace("&quot;", "\""));
+            assert_eq!(error.hint.as_deref() == Some("eos login"), token);
+        }
+    }
+
+    #[test]
+    fn a_login_answer_gives_token_and_end_and_never_a_message_with_it() {
+        let body = r#"{"return":[{"token":"0123456789abcdef","expire":1794809569.29,"start":1794766369.29,"user":"eos","eauth":"file","perms":["@jobs",{"@runner":["state\\..*"]}]}]}"#;
+        let token = read_token("login", read_return("login", StatusCode::OK, body).unwrap()).unwrap();
+        assert_eq!(token.secret().expose_secret(), "0123456789abcdef");
+        assert_eq!(token.expires(), Timestamp::from_second(1794809569).unwrap());
+        let error = read_token("login", json!({"token": "0123456789abcdef", "expire": "x"}))
+            .err()
+            .unwrap();
+        assert!(!error.to_string().contains("0123"), "{error}");
+    }
+
+    #[test]
+    fn events_are_read_whatever_way_the_stream_is_cut() {
+        let stream = concat!(
+            "retry: 400\n",
+            "tag: salt/job/20261115/new\n",
+            r#"data: {"data":{"jid":"20261115","tgt":"node1","fun":"eos.run_step"},"tag":"salt/job/20261115/new"}"#,
+            "\n\n",
+            "tag: eos/01JCX4/3\n",
+            r#"data: {"tag":"eos/01JCX4/3","data":{"id":"node1","cmd":"_minion_event","data":{"message":"größer"}}}"#,
+            "\n\n",
+            "tag: salt/job/20261115/ret/node1\n",
+            r#"data: {"data":{"id":"node1","success":true,"retcode":0,"return":{"status":"done"}},"tag":".."}"#,
+            "\n\n",
+        )
+        .as_bytes();
+        for size in [1, 2, 7, stream.len()] {
+            let mut parser = EventParser::default();
+            let events: Vec<Event> = stream.chunks(size).flat_map(|chunk| parser.read(chunk)).collect();
+            let tags: Vec<&str> = events.iter().map(|event| event.tag.as_str()).collect();
+            assert_eq!(
+                tags,
+                [
+                    "salt/job/20261115/new",
+                    "eos/01JCX4/3",
+                    "salt/job/20261115/ret/node1"
+                ],
+                "{size}"
+            );
+            assert_eq!(events[1].message_of("node1").as_deref(), Some("größer"));
+            assert_eq!(events[1].message_of("node2"), None);
+            assert_eq!(
+                events[2].answer("node1", "eos.run_step").unwrap(),
+                json!({"status": "done"})
+            );
+        }
+    }
+
+    #[test]
+    fn long_words_are_cut() {
+        let words = words_of(&Value::String("ä".repeat(LONGEST_WORDS + 1)));
+        assert_eq!(words.chars().count(), LONGEST_WORDS + 4);
     }
 }

@@ -1,0 +1,18 @@
+//! The names of all `EOS_*` environment variables.
+
+/// The estate to work in, where `--estate` does not say.
+pub const ESTATE: &str = "EOS_ESTATE";
+
+/// Tests: the `nomad` program to test against. Unset: such tests are skipped.
+pub const TEST_NOMAD: &str = "EOS_TEST_NOMAD";
+
+/// Tests: the directory of a Python environment with Salt in it. Unset: such tests are skipped.
+pub const TEST_SALT: &str = "EOS_TEST_SALT";
+
+/// Tests: the number of the store's write after which the process kills itself.
+#[cfg(feature = "fault")]
+pub const FAULT_KILL_AT: &str = "EOS_FAULT_KILL_AT";
+
+/// Tests: a file that gets one line for every write of the store.
+#[cfg(feature = "fault")]
+pub const FAULT_TRACE: &str = "EOS_FAULT_TRACE";

@@ -1,0 +1,254 @@
+//! The estate on disk: pillar and recipes read, compiled artifacts written, a new estate made.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use eos_core::catalog::Catalog;
+use eos_core::compile::{Compilation, compile};
+use eos_core::emit::{Artifacts, digest_of};
+use eos_core::intent::empty_environment_file;
+use eos_core::name::ENVIRONMENTS;
+use eos_core::pillar::{COMMON_FILE, Pillar, PillarFiles, environment_file};
+use eos_core::yaml;
+
+use crate::error::{EngineError, ErrorKind, Layer};
+use crate::failure::Failure;
+use crate::git::Repository;
+use crate::settings::{self, Settings};
+use crate::store::Store;
+
+/// Files and directories that Eos writes and nobody else.
+const GENERATED: &[&str] = &["graph", "pillar/credentials", "pillar/hosts", "pillar/top.sls", "salt", "terraform"];
+
+const EOS_TOML: &str = "\
+# Which engines this estate runs on. No secrets in here.
+# Without [salt], [nomad], [delivery] and [control] it runs on its own lab: `eos lab up`.
+profile = \"solo\"
+environment = \"production\"
+";
+
+const GITIGNORE: &str = ".eos/\n";
+
+const GITATTRIBUTES: &str = "\
+# Compiled from the pillar: a merge conflict here is solved by `eos compile`.
+graph/** linguist-generated
+pillar/credentials/** linguist-generated
+pillar/hosts/** linguist-generated
+pillar/top.sls linguist-generated
+salt/** linguist-generated
+terraform/** linguist-generated
+";
+
+#[derive(Debug)]
+pub struct Estate {
+    pub root: PathBuf,
+    pub settings: Settings,
+}
+
+impl Estate {
+    /// The estate that is given, named by the environment, or around the current directory.
+    pub fn open(given: Option<&Path>) -> Result<Self, EngineError> {
+        let root = settings::find_estate(given)?;
+        let settings = Settings::load(&root)?;
+        Ok(Self { root, settings })
+    }
+
+    /// Makes a new estate: settings, a pillar with this machine as its only host, a git repository.
+    pub fn init(root: &Path) -> Result<Self, Failure> {
+        let at = |path: &str| root.join(path);
+        if at(settings::FILE).exists() {
+            let words = format!("{} has an estate already", root.display());
+            return Err(EngineError::new(Layer::Estate, ErrorKind::Conflict, "eos init", words)
+                .with_hint("Use it with --estate, or choose another directory")
+                .into());
+        }
+        std::fs::create_dir_all(root).map_err(|error| broken(root, &error))?;
+        let root = root.canonicalize().map_err(|error| broken(root, &error))?;
+        let below = root.join(".eos/lab/volumes");
+        let common = format!(
+            "#!yaml\n# The hosts of this estate. `control` runs Terraform; `client` hosts run tasks.\nhosts:\n  control:\n    address: 127.0.0.1\n    roles: [client, control]\n    volumes_below: {}\n",
+            yaml::quote(&below.display().to_string())
+        );
+        for (path, text) in [
+            (COMMON_FILE.to_owned(), common.as_str()),
+            (environment_file("production"), empty_environment_file()),
+            (".gitignore".to_owned(), GITIGNORE),
+            (".gitattributes".to_owned(), GITATTRIBUTES),
+            // Last: a directory with this file is an estate.
+            (settings::FILE.to_owned(), EOS_TOML),
+        ] {
+            let path = root.join(path);
+            if !path.exists() {
+                write_file(&path, text.as_bytes())?;
+            }
+        }
+        let repository = Repository::init(&root)?;
+        let settings = Settings::load(&root)?;
+        let estate = Self { root, settings };
+        estate.write_artifacts(&estate.compile()?.artifacts)?;
+        repository.commit(&[Path::new(".")], "Make the estate", &[])?;
+        Ok(estate)
+    }
+
+    pub fn pillar_files(&self) -> Result<PillarFiles, EngineError> {
+        let files = std::iter::once(COMMON_FILE.to_owned()).chain(ENVIRONMENTS.iter().map(|name| environment_file(name)));
+        let mut found = PillarFiles::new();
+        for file in files {
+            let path = self.root.join(&file);
+            match std::fs::read(&path) {
+                Ok(bytes) => {
+                    found.insert(file, bytes);
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(broken(&path, &error)),
+            }
+        }
+        Ok(found)
+    }
+
+    /// The built-in recipes and the estate's own, `recipes/<name>/recipe.yaml`.
+    pub fn catalog(&self) -> Result<Catalog, Failure> {
+        Ok(Catalog::load(&self.own_recipes()?)?)
+    }
+
+    pub fn own_recipes(&self) -> Result<Vec<(String, Vec<u8>)>, EngineError> {
+        let directory = self.root.join("recipes");
+        let entries = match std::fs::read_dir(&directory) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(broken(&directory, &error)),
+        };
+        let mut recipes = Vec::new();
+        for entry in entries {
+            let file = entry.map_err(|error| broken(&directory, &error))?.path().join("recipe.yaml");
+            if file.is_file() {
+                let text = std::fs::read(&file).map_err(|error| broken(&file, &error))?;
+                let name = file.strip_prefix(&self.root).unwrap_or(&file).display().to_string();
+                recipes.push((name, text));
+            }
+        }
+        recipes.sort();
+        Ok(recipes)
+    }
+
+    /// The pillar as it stands, compiled.
+    pub fn compile(&self) -> Result<Compilation, Failure> {
+        let pillar = Pillar::read(&self.pillar_files()?)?;
+        Ok(compile(&pillar, &self.catalog()?)?)
+    }
+
+    pub fn store(&self) -> Result<Store, EngineError> {
+        Store::open(&self.root)
+    }
+
+    pub fn repository(&self) -> Result<Repository, EngineError> {
+        Repository::open(&self.root)
+    }
+
+    /// Generated files whose bytes on disk are not those of `artifacts`: missing, stale, or edited by hand.
+    pub fn differing(&self, artifacts: &Artifacts) -> Result<Vec<String>, EngineError> {
+        let mut differing = Vec::new();
+        for (path, bytes) in artifacts {
+            if self.read_if_there(path)?.as_deref() != Some(bytes.as_slice()) {
+                differing.push(path.clone());
+            }
+        }
+        differing.extend(self.generated_files()?.into_iter().filter(|path| !artifacts.contains_key(path)));
+        differing.sort();
+        Ok(differing)
+    }
+
+    /// Writes what differs and removes what is no longer compiled. Nothing else is touched.
+    pub fn write_artifacts(&self, artifacts: &Artifacts) -> Result<usize, EngineError> {
+        let differing = self.differing(artifacts)?;
+        for path in &differing {
+            let target = self.root.join(path);
+            match artifacts.get(path) {
+                Some(bytes) => write_file(&target, bytes)?,
+                None => remove_with_empty_parents(&self.root, &target)?,
+            }
+        }
+        Ok(differing.len())
+    }
+
+    pub fn write_pillar(&self, files: &BTreeMap<String, String>) -> Result<(), EngineError> {
+        files.iter().try_for_each(|(path, text)| write_file(&self.root.join(path), text.as_bytes()))
+    }
+
+    /// Generated files that were changed since the last commit, by someone other than the plan at hand.
+    pub fn edited_by_hand(&self, artifacts: &Artifacts) -> Result<Vec<String>, EngineError> {
+        let mut edited = Vec::new();
+        for path in self.repository()?.changed(GENERATED)? {
+            if self.read_if_there(&path)?.as_ref() != artifacts.get(&path) {
+                edited.push(path);
+            }
+        }
+        Ok(edited)
+    }
+
+    fn read_if_there(&self, path: &str) -> Result<Option<Vec<u8>>, EngineError> {
+        let path = self.root.join(path);
+        match std::fs::read(&path) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(broken(&path, &error)),
+        }
+    }
+
+    fn generated_files(&self) -> Result<Vec<String>, EngineError> {
+        let mut files = Vec::new();
+        let mut open: Vec<PathBuf> = GENERATED.iter().map(|path| self.root.join(path)).collect();
+        while let Some(path) = open.pop() {
+            if path.is_dir() && !path.is_symlink() {
+                for entry in std::fs::read_dir(&path).map_err(|error| broken(&path, &error))? {
+                    open.push(entry.map_err(|error| broken(&path, &error))?.path());
+                }
+            } else if path.exists() || path.is_symlink() {
+                files.push(path.strip_prefix(&self.root).unwrap_or(&path).display().to_string());
+            }
+        }
+        Ok(files)
+    }
+}
+
+/// What pins a plan to the pillar it was made from.
+pub fn pillar_digest(files: &PillarFiles) -> String {
+    digest_of(files.iter().flat_map(|(path, bytes)| [path.as_bytes(), bytes.as_slice()]))
+}
+
+/// A file appears whole or not at all.
+fn write_file(path: &Path, bytes: &[u8]) -> Result<(), EngineError> {
+    let write = || -> io::Result<()> {
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent)?;
+        }
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(".eos-new");
+        let new = path.with_file_name(name);
+        std::fs::write(&new, bytes)?;
+        std::fs::File::open(&new)?.sync_all()?;
+        std::fs::rename(&new, path)
+    };
+    write().map_err(|error| broken(path, &error))
+}
+
+fn remove_with_empty_parents(root: &Path, path: &Path) -> Result<(), EngineError> {
+    std::fs::remove_file(path).map_err(|error| broken(path, &error))?;
+    for parent in path.ancestors().skip(1).take_while(|parent| *parent != root) {
+        // A directory that still holds something stays; that is the end of it, not an error.
+        if std::fs::remove_dir(parent).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn broken(path: &Path, error: &io::Error) -> EngineError {
+    let hint = match error.kind() {
+        io::ErrorKind::StorageFull => "Free some space, then run the command again",
+        io::ErrorKind::PermissionDenied => "Check who owns the estate's files",
+        _ => "Check the estate's files",
+    };
+    EngineError::new(Layer::Estate, ErrorKind::Failed, path.display().to_string(), error.to_string()).with_hint(hint)
+}

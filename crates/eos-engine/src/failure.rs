@@ -1,0 +1,36 @@
+//! Why something was not done: the input was wrong, an engine said no, or a step of an operation failed.
+
+use eos_core::diagnostic::Diagnostic;
+
+use crate::error::EngineError;
+
+#[derive(Debug)]
+pub enum Failure {
+    /// The pillar, a recipe or the command is wrong; nothing was changed.
+    Input(Vec<Diagnostic>),
+    /// An engine, or the estate on this machine; nothing was changed.
+    Engine(EngineError),
+    /// A step of an operation failed; the operation can be resumed.
+    Step(Box<StepFailure>),
+}
+
+#[derive(Debug)]
+pub struct StepFailure {
+    pub operation: String,
+    pub number: usize,
+    pub total: usize,
+    pub title: String,
+    pub error: EngineError,
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        Self::Engine(error)
+    }
+}
+
+impl From<Vec<Diagnostic>> for Failure {
+    fn from(found: Vec<Diagnostic>) -> Self {
+        Self::Input(found)
+    }
+}

@@ -1,0 +1,245 @@
+//! Who may change what just now: locks of the operating system, which end with the process that holds them.
+//!
+//! The estate lock is held shortly, to edit and commit; a component lock for a whole operation.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+
+use crate::error::{EngineError, ErrorKind, Layer};
+
+const LOOK: Duration = Duration::from_millis(100);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target<'a> {
+    Estate,
+    Component {
+        environment: &'a str,
+        component: &'a str,
+    },
+}
+
+impl Target<'_> {
+    fn path(self, estate: &Path) -> Result<PathBuf, EngineError> {
+        let locks = estate.join(".eos/locks");
+        match self {
+            Target::Estate => Ok(locks.join("estate.lock")),
+            Target::Component {
+                environment,
+                component,
+            } => {
+                for name in [environment, component] {
+                    if name.is_empty() || name.starts_with('.') || name.contains('/') {
+                        return Err(self.error(ErrorKind::Invalid, format!("{name:?} is not a name")));
+                    }
+                }
+                Ok(locks.join(environment).join(format!("{component}.lock")))
+            }
+        }
+    }
+
+    fn error(self, kind: ErrorKind, words: String) -> EngineError {
+        let object = match self {
+            Target::Estate => "lock of the estate".to_owned(),
+            Target::Component {
+                environment,
+                component,
+            } => format!("lock of {environment}/{component}"),
+        };
+        EngineError::new(Layer::Estate, kind, object, words)
+    }
+}
+
+/// What a holder writes into its lock file, for others to read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    pub pid: u32,
+    pub operation: Option<String>,
+    pub since: Timestamp,
+}
+
+/// A lock that is held until this is dropped or the process ends, in whatever way.
+///
+/// The file stays: deleting it would let two processes lock two files of the same name.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Takes the lock, or says who holds it (`Conflict`).
+    pub fn try_acquire(
+        estate: &Path,
+        target: Target<'_>,
+        operation: Option<&str>,
+    ) -> Result<Lock, EngineError> {
+        let path = target.path(estate)?;
+        let failed =
+            |error: &std::io::Error| target.error(ErrorKind::Failed, format!("{}: {error}", path.display()));
+        if let Some(directory) = path.parent() {
+            std::fs::create_dir_all(directory).map_err(|error| failed(&error))?;
+        }
+        let mut file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(&path)
+            .map_err(|error| failed(&error))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(held(target, &mut file)),
+            Err(TryLockError::Error(error)) => return Err(failed(&error)),
+        }
+        let holder = Holder {
+            pid: std::process::id(),
+            operation: operation.map(str::to_owned),
+            since: Timestamp::now(),
+        };
+        write_holder(&mut file, &holder).map_err(|error| failed(&error))?;
+        Ok(Lock { _file: file })
+    }
+
+    /// Takes the lock as soon as it is free; at the deadline says who holds it.
+    pub async fn wait(
+        estate: &Path,
+        target: Target<'_>,
+        operation: Option<&str>,
+        deadline: Duration,
+    ) -> Result<Lock, EngineError> {
+        let ends = Instant::now() + deadline;
+        loop {
+            match Lock::try_acquire(estate, target, operation) {
+                Err(error) if error.kind == ErrorKind::Conflict && Instant::now() < ends => {}
+                answer => return answer,
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+}
+
+fn write_holder(file: &mut File, holder: &Holder) -> std::io::Result<()> {
+    file.set_len(0)?;
+    file.rewind()?;
+    serde_json::to_writer(&mut *file, holder)?;
+    file.write_all(b"\n")
+}
+
+fn held(target: Target<'_>, file: &mut File) -> EngineError {
+    let mut text = String::new();
+    let holder = file
+        .read_to_string(&mut text)
+        .ok()
+        .and_then(|_| serde_json::from_str::<Holder>(&text).ok());
+    let words = match holder {
+        Some(Holder {
+            operation: Some(operation),
+            since,
+            pid,
+        }) => {
+            format!("held by operation {operation} (process {pid}), since {since:.0}")
+        }
+        Some(Holder {
+            operation: None,
+            since,
+            pid,
+        }) => format!("held by process {pid}, since {since:.0}"),
+        // The holder has locked the file, but not yet written itself into it.
+        None => "held by another process".to_owned(),
+    };
+    target.error(ErrorKind::Conflict, words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GRAFANA: Target<'_> = Target::Component {
+        environment: "production",
+        component: "grafana",
+    };
+
+    #[test]
+    fn a_held_lock_names_its_holder_and_a_dropped_one_is_free() {
+        let estate = tempfile::tempdir().unwrap();
+        let lock = Lock::try_acquire(estate.path(), GRAFANA, Some("01JCX4")).unwrap();
+        let error = Lock::try_acquire(estate.path(), GRAFANA, Some("01JCX5")).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Conflict);
+        assert!(
+            error.words.starts_with("held by operation 01JCX4 (process "),
+            "{error}"
+        );
+        let other = Target::Component {
+            environment: "staging",
+            component: "grafana",
+        };
+        Lock::try_acquire(estate.path(), other, None).unwrap();
+        drop(lock);
+        Lock::try_acquire(estate.path(), GRAFANA, None).unwrap();
+    }
+
+    #[tokio::test]
+    async fn waiting_ends_with_the_holder_or_the_deadline() {
+        let estate = tempfile::tempdir().unwrap();
+        let lock = Lock::try_acquire(estate.path(), Target::Estate, None).unwrap();
+        let begun = Instant::now();
+        let short = Duration::from_millis(250);
+        let error = Lock::wait(estate.path(), Target::Estate, None, short)
+            .await
+            .unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Conflict);
+        assert!(begun.elapsed() >= short);
+        let release = async {
+            tokio::time::sleep(short).await;
+            drop(lock);
+        };
+        let waiting = Lock::wait(estate.path(), Target::Estate, None, Duration::from_secs(30));
+        let (got, ()) = tokio::join!(waiting, release);
+        got.unwrap();
+    }
+
+    #[test]
+    fn a_killed_holder_holds_nothing() {
+        let estate = tempfile::tempdir().unwrap();
+        let path = GRAFANA.path(estate.path()).unwrap();
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        // flock(1) takes the same kind of lock; with -F it becomes the command, which says that it has it.
+        let mut holder = std::process::Command::new("flock")
+            .arg("-F")
+            .arg(&path)
+            .args(["sh", "-c", "echo held; exec sleep 60"])
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = [0; 5];
+        holder.stdout.as_mut().unwrap().read_exact(&mut line).unwrap();
+        let error = Lock::try_acquire(estate.path(), GRAFANA, None).unwrap_err();
+        assert_eq!(
+            (error.kind, error.words.as_str()),
+            (ErrorKind::Conflict, "held by another process")
+        );
+        holder.kill().unwrap();
+        holder.wait().unwrap();
+        Lock::try_acquire(estate.path(), GRAFANA, None).unwrap();
+    }
+
+    #[test]
+    fn names_cannot_lead_elsewhere() {
+        let estate = tempfile::tempdir().unwrap();
+        for component in ["", "..", "a/b", ".hidden"] {
+            let target = Target::Component {
+                environment: "production",
+                component,
+            };
+            assert_eq!(
+                Lock::try_acquire(estate.path(), target, None).unwrap_err().kind,
+                ErrorKind::Invalid
+            );
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Making a plan: the pillar edited and compiled, the engines observed, the difference found.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use eos_core::catalog::Catalog;
+use eos_core::compile::{Compilation, compile};
+use eos_core::intent::{Intent, edit};
+use eos_core::node::Node;
+use eos_core::pillar::{Pillar, PillarFiles};
+use eos_core::plan::{Key, Observed, Plan, PlanInput, plan, refusals};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::engines::Engines;
+use crate::error::{EngineError, ErrorKind, Layer};
+use crate::estate::{Estate, pillar_digest};
+use crate::failure::Failure;
+use crate::nomad::Request;
+use crate::secrets::{NomadSecrets, SecretPath, Secrets};
+use crate::store::Store;
+
+/// How long a minion may take to say what it sees.
+const OBSERVE: Duration = Duration::from_secs(20);
+
+/// What a plan is wanted for.
+pub struct Wish {
+    pub environment: String,
+    /// What to change in the pillar first; without one, the pillar as it stands is compared.
+    pub intent: Option<Intent>,
+    /// The components to look at; none means all of the environment.
+    pub components: Option<Vec<String>>,
+    /// Secret options that the person gave a value for.
+    pub given: BTreeSet<String>,
+}
+
+/// The plan for a wish. With engines it is made against what they say; without, against what was last applied.
+pub async fn make_plan(estate: &Estate, engines: Option<&Engines>, wish: Wish) -> Result<Plan, Failure> {
+    let files = estate.pillar_files()?;
+    let catalog = estate.catalog()?;
+    let edited = match &wish.intent {
+        Some(intent) => edit(&files, &catalog, intent)?,
+        None => files.clone(),
+    };
+    let compilation = compiled(&edited, &catalog)?;
+    let applied = applied_nodes(&estate.store()?, &wish.environment)?;
+    let scope = wish.components.as_deref();
+    let observed = match engines {
+        Some(engines) => Some(observe(engines, &wish.environment, &compilation, &applied).await?),
+        None => None,
+    };
+    if let Some(observed) = &observed {
+        let refused = refusals(&wish.environment, scope, &compilation, observed);
+        if !refused.is_empty() {
+            return Err(Failure::Input(refused));
+        }
+    }
+    Ok(plan(PlanInput {
+        environment: &wish.environment,
+        components: scope,
+        intent: wish.intent,
+        compilation: &compilation,
+        applied: &applied,
+        observed: observed.as_ref(),
+        given: &wish.given,
+        base: pillar_digest(&files),
+        pillar: changed_texts(&files, &edited),
+    }))
+}
+
+pub fn compiled(files: &PillarFiles, catalog: &Catalog) -> Result<Compilation, Failure> {
+    Ok(compile(&Pillar::read(files)?, catalog)?)
+}
+
+fn changed_texts(before: &PillarFiles, after: &PillarFiles) -> BTreeMap<String, String> {
+    after
+        .iter()
+        .filter(|(path, bytes)| before.get(*path) != Some(bytes))
+        .map(|(path, bytes)| (path.clone(), String::from_utf8_lossy(bytes).into_owned()))
+        .collect()
+}
+
+/// Nodes as they were last applied, from the store.
+fn applied_nodes(store: &Store, environment: &str) -> Result<BTreeMap<Key, Vec<Node>>, EngineError> {
+    let mut applied = BTreeMap::new();
+    for component in store.applied(environment)? {
+        let nodes = serde_json::from_value(component.nodes).map_err(|error| {
+            EngineError::new(Layer::Estate, ErrorKind::Invalid, format!("applied component {}", component.component), error.to_string())
+        })?;
+        applied.insert((component.environment, component.component), nodes);
+    }
+    Ok(applied)
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct JobStub {
+    #[serde(rename = "ID")]
+    id: String,
+    #[serde(default)]
+    stop: bool,
+    meta: Option<BTreeMap<String, String>>,
+}
+
+/// What the engines say about an environment, all asked at once.
+async fn observe(
+    engines: &Engines,
+    environment: &str,
+    compilation: &Compilation,
+    applied: &BTreeMap<Key, Vec<Node>>,
+) -> Result<Observed, EngineError> {
+    let names: BTreeSet<String> = compilation
+        .nodes
+        .keys()
+        .chain(applied.keys())
+        .filter(|(of, _)| of == environment)
+        .map(|(of, component)| format!("{of}/{component}"))
+        .collect();
+    let arguments = json!({"workspaces": names});
+    let jobs_request = Request { object: "jobs", path: "jobs", query: &[("namespace", environment), ("meta", "true")] };
+    let (minion, jobs, nodes, secrets) = tokio::join!(
+        engines.salt.call(&engines.endpoints.control, "eos.observe", arguments, OBSERVE),
+        engines.nomad.get::<Vec<JobStub>>(jobs_request),
+        engines.nomad.nodes(),
+        observe_secrets(engines, environment, compilation),
+    );
+    let mut observed = Observed { secrets: secrets?, ..Observed::default() };
+    let minion = minion?;
+    for name in names {
+        let digest = minion.pointer("/workspaces").and_then(|all| all.get(&name)).and_then(|one| one.get("digest"));
+        observed.workspaces.insert(name, digest.and_then(Value::as_str).map(str::to_owned));
+    }
+    for job in jobs? {
+        let digest = job.meta.unwrap_or_default().remove("eos_digest").filter(|_| !job.stop);
+        observed.jobs.insert((environment.to_owned(), job.id), digest);
+    }
+    for node in nodes? {
+        if node.status == "ready" && node.scheduling_eligibility == "eligible" {
+            let healthy = node.drivers.into_iter().filter(|(_, driver)| driver.detected && driver.healthy);
+            observed.drivers.insert(node.name, healthy.map(|(name, _)| name).collect());
+        }
+    }
+    Ok(observed)
+}
+
+async fn observe_secrets(
+    engines: &Engines,
+    environment: &str,
+    compilation: &Compilation,
+) -> Result<BTreeMap<Key, BTreeSet<String>>, EngineError> {
+    let secrets = NomadSecrets::new(&engines.nomad);
+    let mut found = BTreeMap::new();
+    for component in compilation.components.iter().filter(|c| c.environment == environment && !c.secrets.is_empty()) {
+        let path = component.secret_path();
+        if let Some(names) = secrets.names(SecretPath { namespace: environment, path: &path }).await? {
+            found.insert((environment.to_owned(), path), names);
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,644 @@
+//! The store of an estate (`.eos/store.db`): its operations, their journal, and what was last applied.
+//!
+//! The journal rule: that a step begins is on disk before anything is asked of an engine, so that after a crash
+//! every step that may have had an effect is known. SQLite in WAL mode, with every commit synced.
+
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use ulid::Ulid;
+
+use crate::error::{EngineError, ErrorKind, Layer};
+
+const FILE: &str = ".eos/store.db";
+/// How long another process may hold the store; every one of its transactions is short.
+const BUSY: Duration = Duration::from_secs(10);
+
+/// One entry for each version of the schema; what a store has is in its `user_version`.
+const SCHEMA: [&str; 1] = ["
+    CREATE TABLE operations (
+        id            TEXT PRIMARY KEY,
+        environment   TEXT NOT NULL,
+        components    TEXT NOT NULL,
+        words         TEXT NOT NULL,
+        who           TEXT NOT NULL,
+        started       TEXT NOT NULL,
+        ended         TEXT,
+        outcome       TEXT NOT NULL,
+        plan          TEXT NOT NULL,
+        commit_before TEXT,
+        commit_after  TEXT
+    ) STRICT;
+    CREATE TABLE journal (
+        seq       INTEGER PRIMARY KEY AUTOINCREMENT,
+        operation TEXT NOT NULL REFERENCES operations (id),
+        step      TEXT NOT NULL,
+        event     TEXT NOT NULL CHECK (event IN ('begin', 'end')),
+        at        TEXT NOT NULL,
+        detail    TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX journal_of_operation ON journal (operation, seq);
+    CREATE TRIGGER journal_is_not_rewritten BEFORE UPDATE ON journal
+        BEGIN SELECT RAISE (ABORT, 'the journal is append-only'); END;
+    CREATE TRIGGER journal_is_not_cut BEFORE DELETE ON journal
+        BEGIN SELECT RAISE (ABORT, 'the journal is append-only'); END;
+    CREATE TABLE applied (
+        environment TEXT NOT NULL,
+        component   TEXT NOT NULL,
+        digest      TEXT NOT NULL,
+        nodes       TEXT NOT NULL,
+        operation   TEXT NOT NULL REFERENCES operations (id),
+        PRIMARY KEY (environment, component)
+    ) STRICT;
+"];
+
+const NEWEST_SCHEMA: u32 = SCHEMA.len() as u32;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Outcome {
+    #[serde(rename = "running")]
+    Running,
+    #[serde(rename = "done")]
+    Done,
+    #[serde(rename = "failed")]
+    Failed,
+    #[serde(rename = "taken back")]
+    TakenBack,
+    /// It was stopped on the way and can be resumed.
+    #[serde(rename = "interrupted")]
+    Interrupted,
+}
+
+impl Outcome {
+    const ALL: [Outcome; 5] = [
+        Outcome::Running,
+        Outcome::Done,
+        Outcome::Failed,
+        Outcome::TakenBack,
+        Outcome::Interrupted,
+    ];
+
+    pub fn words(self) -> &'static str {
+        match self {
+            Outcome::Running => "running",
+            Outcome::Done => "done",
+            Outcome::Failed => "failed",
+            Outcome::TakenBack => "taken back",
+            Outcome::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// What is known of an operation before it begins.
+#[derive(Debug, Clone)]
+pub struct NewOperation<'a> {
+    pub environment: &'a str,
+    pub components: &'a [String],
+    /// The intent as it was said. Never a secret value.
+    pub words: &'a str,
+    pub who: &'a str,
+    pub plan: &'a Value,
+    pub commit_before: Option<&'a str>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Operation {
+    pub id: String,
+    pub environment: String,
+    pub components: Vec<String>,
+    pub words: String,
+    pub who: String,
+    pub started: Timestamp,
+    pub ended: Option<Timestamp>,
+    pub outcome: Outcome,
+    pub plan: Value,
+    pub commit_before: Option<String>,
+    pub commit_after: Option<String>,
+}
+
+impl ToSql for Outcome {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.words().into())
+    }
+}
+
+impl FromSql for Outcome {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let words = value.as_str()?;
+        Outcome::ALL
+            .into_iter()
+            .find(|outcome| outcome.words() == words)
+            .ok_or(FromSqlError::InvalidType)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Event {
+    Begin,
+    End,
+}
+
+impl ToSql for Event {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match self {
+            Event::Begin => "begin".into(),
+            Event::End => "end".into(),
+        })
+    }
+}
+
+impl FromSql for Event {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        match value.as_str()? {
+            "begin" => Ok(Event::Begin),
+            "end" => Ok(Event::End),
+            _ => Err(FromSqlError::InvalidType),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Entry {
+    pub seq: i64,
+    pub operation: String,
+    pub step: String,
+    pub event: Event,
+    pub at: Timestamp,
+    pub detail: Value,
+}
+
+/// What a component was last brought to, and by which operation.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Applied {
+    pub environment: String,
+    pub component: String,
+    pub digest: String,
+    pub nodes: Value,
+    pub operation: String,
+}
+
+pub struct Store {
+    connection: Connection,
+}
+
+impl Store {
+    /// Opens the store of an estate, and makes it if there is none.
+    pub fn open(estate: &Path) -> Result<Store, EngineError> {
+        let path = estate.join(FILE);
+        let directory = estate.join(".eos");
+        std::fs::create_dir_all(&directory).map_err(|error| broken(&error))?;
+        // Made here, because SQLite would let everybody read it; its other files take after this one.
+        OpenOptions::new()
+            .create(true)
+            .append(true)
+            .mode(0o600)
+            .open(&path)
+            .map_err(|error| broken(&error))?;
+        let mut connection = Connection::open(&path).map_err(|error| broken(&error))?;
+        prepare(&mut connection).map_err(|error| broken(&error))?;
+        let store = Store { connection };
+        store.refuse_newer_schema()?;
+        Ok(store)
+    }
+
+    /// Writes down that an operation begins; the answer is its id, which sorts by time.
+    pub fn begin_operation(&mut self, new: &NewOperation<'_>) -> Result<String, EngineError> {
+        let id = Ulid::new().to_string();
+        self.write(
+            "INSERT INTO operations (id, environment, components, words, who, started, outcome, plan, commit_before)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            params![
+                id,
+                new.environment,
+                serde_json::json!(new.components),
+                new.words,
+                new.who,
+                Timestamp::now(),
+                Outcome::Running,
+                new.plan,
+                new.commit_before
+            ],
+        )?;
+        Ok(id)
+    }
+
+    /// Writes down the commit an operation made, before anything is delivered from it.
+    pub fn record_commit(&mut self, operation: &str, commit: &str) -> Result<(), EngineError> {
+        self.write_one(
+            "UPDATE operations SET commit_after = ?2 WHERE id = ?1",
+            params![operation, commit],
+            operation,
+        )
+    }
+
+    pub fn end_operation(&mut self, operation: &str, outcome: Outcome) -> Result<(), EngineError> {
+        self.write_one(
+            "UPDATE operations SET outcome = ?2, ended = ?3 WHERE id = ?1",
+            params![operation, outcome, Timestamp::now()],
+            operation,
+        )
+    }
+
+    /// Writes down that an operation which did not end goes on.
+    pub fn resume_operation(&mut self, operation: &str) -> Result<(), EngineError> {
+        self.write_one(
+            "UPDATE operations SET outcome = ?2, ended = NULL WHERE id = ?1",
+            params![operation, Outcome::Running],
+            operation,
+        )
+    }
+
+    /// Writes down that a step begins. It is on disk when this returns; only then may the engine be asked.
+    pub fn begin_step(&mut self, operation: &str, step: &str, detail: &Value) -> Result<(), EngineError> {
+        self.append(operation, step, Event::Begin, detail)
+    }
+
+    /// Writes down that a step ended, with what was read back.
+    pub fn end_step(&mut self, operation: &str, step: &str, detail: &Value) -> Result<(), EngineError> {
+        self.append(operation, step, Event::End, detail)
+    }
+
+    fn append(
+        &mut self,
+        operation: &str,
+        step: &str,
+        event: Event,
+        detail: &Value,
+    ) -> Result<(), EngineError> {
+        self.write(
+            "INSERT INTO journal (operation, step, event, at, detail) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![operation, step, event, Timestamp::now(), detail],
+        )
+        .map(|_| ())
+    }
+
+    pub fn operation(&self, id: &str) -> Result<Option<Operation>, EngineError> {
+        self.connection
+            .query_row("SELECT * FROM operations WHERE id = ?1", [id], read_operation)
+            .optional()
+            .map_err(|error| broken(&error))
+    }
+
+    /// The operations that neither ended nor were taken back, oldest first. One of them may still be at work
+    /// in another process: its locks tell.
+    pub fn unfinished(&self) -> Result<Vec<Operation>, EngineError> {
+        self.read(
+            "SELECT * FROM operations WHERE outcome IN ('running', 'interrupted') ORDER BY id",
+            [],
+            read_operation,
+        )
+    }
+
+    /// The latest operations, newest first.
+    pub fn history(&self, limit: u32) -> Result<Vec<Operation>, EngineError> {
+        self.read(
+            "SELECT * FROM operations ORDER BY id DESC LIMIT ?1",
+            [limit],
+            read_operation,
+        )
+    }
+
+    pub fn journal(&self, operation: &str) -> Result<Vec<Entry>, EngineError> {
+        self.read(
+            "SELECT * FROM journal WHERE operation = ?1 ORDER BY seq",
+            [operation],
+            read_entry,
+        )
+    }
+
+    /// The steps that began and, as far as the journal knows, did not end: to be probed, never assumed.
+    pub fn open_steps(&self, operation: &str) -> Result<Vec<Entry>, EngineError> {
+        self.read(
+            "SELECT * FROM journal WHERE event = 'begin' AND seq IN
+                 (SELECT max(seq) FROM journal WHERE operation = ?1 GROUP BY step) ORDER BY seq",
+            [operation],
+            read_entry,
+        )
+    }
+
+    /// What is applied in an environment, by component.
+    pub fn applied(&self, environment: &str) -> Result<Vec<Applied>, EngineError> {
+        self.read(
+            "SELECT * FROM applied WHERE environment = ?1 ORDER BY component",
+            [environment],
+            |row| {
+                Ok(Applied {
+                    environment: row.get("environment")?,
+                    component: row.get("component")?,
+                    digest: row.get("digest")?,
+                    nodes: row.get("nodes")?,
+                    operation: row.get("operation")?,
+                })
+            },
+        )
+    }
+
+    pub fn set_applied(&mut self, applied: &Applied) -> Result<(), EngineError> {
+        self.write(
+            "INSERT OR REPLACE INTO applied (environment, component, digest, nodes, operation)
+             VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![
+                applied.environment,
+                applied.component,
+                applied.digest,
+                applied.nodes,
+                applied.operation
+            ],
+        )
+        .map(|_| ())
+    }
+
+    pub fn clear_applied(&mut self, environment: &str, component: &str) -> Result<(), EngineError> {
+        self.write(
+            "DELETE FROM applied WHERE environment = ?1 AND component = ?2",
+            params![environment, component],
+        )
+        .map(|_| ())
+    }
+
+    fn refuse_newer_schema(&self) -> Result<(), EngineError> {
+        let version = schema_version(&self.connection).map_err(|error| broken(&error))?;
+        if version <= NEWEST_SCHEMA {
+            return Ok(());
+        }
+        let words = format!(
+            "its schema has version {version}, this Eos knows up to {}",
+            SCHEMA.len()
+        );
+        Err(EngineError::new(Layer::Estate, ErrorKind::Invalid, FILE, words)
+            .with_hint("Use a newer Eos here"))
+    }
+
+    fn read<T>(
+        &self,
+        sql: &str,
+        params: impl rusqlite::Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, EngineError> {
+        let mut statement = self
+            .connection
+            .prepare_cached(sql)
+            .map_err(|error| broken(&error))?;
+        let rows = statement
+            .query_map(params, read)
+            .map_err(|error| broken(&error))?;
+        rows.collect::<rusqlite::Result<_>>()
+            .map_err(|error| broken(&error))
+    }
+
+    fn write_one(
+        &mut self,
+        sql: &str,
+        params: impl rusqlite::Params,
+        operation: &str,
+    ) -> Result<(), EngineError> {
+        match self.write(sql, params)? {
+            0 => Err(EngineError::new(
+                Layer::Estate,
+                ErrorKind::NotFound,
+                format!("operation {operation}"),
+                format!("{FILE} has none of this id"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Every write goes through here, one transaction each; the answer is the number of rows.
+    fn write(&mut self, sql: &str, params: impl rusqlite::Params) -> Result<usize, EngineError> {
+        let changed = self
+            .connection
+            .execute(sql, params)
+            .map_err(|error| broken(&error))?;
+        #[cfg(feature = "fault")]
+        crate::fault::after_write(&self.connection, sql);
+        Ok(changed)
+    }
+}
+
+fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(BUSY)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "foreign_keys", "ON")?;
+    // Two processes may open a new store at once: the version is looked at under the write lock.
+    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let have = schema_version(&transaction)?;
+    for (version, sql) in (1..).zip(SCHEMA).filter(|(version, _)| *version > have) {
+        transaction.execute_batch(sql)?;
+        transaction.pragma_update(None, "user_version", version)?;
+    }
+    transaction.commit()
+}
+
+fn schema_version(connection: &Connection) -> rusqlite::Result<u32> {
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0))
+}
+
+fn broken(error: &dyn std::fmt::Display) -> EngineError {
+    EngineError::new(Layer::Estate, ErrorKind::Failed, FILE, error.to_string())
+}
+
+/// Written by `begin_operation` as an array of strings.
+fn read_components(components: &Value) -> Vec<String> {
+    let names = components.as_array().map(Vec::as_slice).unwrap_or_default();
+    names
+        .iter()
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect()
+}
+
+fn read_operation(row: &Row<'_>) -> rusqlite::Result<Operation> {
+    Ok(Operation {
+        id: row.get("id")?,
+        environment: row.get("environment")?,
+        components: read_components(&row.get("components")?),
+        words: row.get("words")?,
+        who: row.get("who")?,
+        started: row.get("started")?,
+        ended: row.get("ended")?,
+        outcome: row.get("outcome")?,
+        plan: row.get("plan")?,
+        commit_before: row.get("commit_before")?,
+        commit_after: row.get("commit_after")?,
+    })
+}
+
+fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    Ok(Entry {
+        seq: row.get("seq")?,
+        operation: row.get("operation")?,
+        step: row.get("step")?,
+        event: row.get("event")?,
+        at: row.get("at")?,
+        detail: row.get("detail")?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn begin(store: &mut Store, words: &str) -> String {
+        store
+            .begin_operation(&NewOperation {
+                environment: "production",
+                components: &["grafana".to_owned()],
+                words,
+                who: "root",
+                plan: &json!({"steps": []}),
+                commit_before: Some("a41c9e2"),
+            })
+            .unwrap()
+    }
+
+    #[test]
+    fn an_operation_reads_back_as_it_was_written() {
+        let estate = tempfile::tempdir().unwrap();
+        let id = {
+            let mut store = Store::open(estate.path()).unwrap();
+            let id = begin(&mut store, "create grafana");
+            store.record_commit(&id, "b52d0f3").unwrap();
+            store.end_operation(&id, Outcome::TakenBack).unwrap();
+            id
+        };
+        let store = Store::open(estate.path()).unwrap();
+        let operation = store.operation(&id).unwrap().unwrap();
+        assert_eq!(operation.components, ["grafana"]);
+        assert_eq!(operation.outcome, Outcome::TakenBack);
+        assert_eq!(operation.commit_before.as_deref(), Some("a41c9e2"));
+        assert_eq!(operation.commit_after.as_deref(), Some("b52d0f3"));
+        assert!(operation.ended.unwrap() >= operation.started);
+        assert_eq!(store.history(10).unwrap(), [operation]);
+        assert_eq!(
+            serde_json::to_value(Outcome::TakenBack).unwrap(),
+            json!("taken back")
+        );
+    }
+
+    #[test]
+    fn unfinished_operations_and_open_steps_are_found() {
+        let estate = tempfile::tempdir().unwrap();
+        let mut store = Store::open(estate.path()).unwrap();
+        let done = begin(&mut store, "create postgres");
+        store.end_operation(&done, Outcome::Done).unwrap();
+        let open = begin(&mut store, "create grafana");
+        store.begin_step(&open, "secret", &json!({})).unwrap();
+        store.end_step(&open, "secret", &json!({"read": "back"})).unwrap();
+        store.begin_step(&open, "volume", &json!({})).unwrap();
+        store.end_step(&open, "volume", &json!({"failed": true})).unwrap();
+        store
+            .begin_step(&open, "volume", &json!({"again": true}))
+            .unwrap();
+
+        let unfinished: Vec<String> = store
+            .unfinished()
+            .unwrap()
+            .into_iter()
+            .map(|found| found.id)
+            .collect();
+        assert_eq!(unfinished, [open.as_str()]);
+        let steps = store.open_steps(&open).unwrap();
+        assert_eq!(steps.len(), 1);
+        assert_eq!(
+            (steps[0].step.as_str(), &steps[0].detail),
+            ("volume", &json!({"again": true}))
+        );
+        assert_eq!(store.journal(&open).unwrap().len(), 5);
+
+        store.end_operation(&open, Outcome::Interrupted).unwrap();
+        assert_eq!(store.unfinished().unwrap().len(), 1);
+        store.resume_operation(&open).unwrap();
+        assert_eq!(store.operation(&open).unwrap().unwrap().ended, None);
+    }
+
+    #[test]
+    fn the_journal_cannot_be_rewritten() {
+        let estate = tempfile::tempdir().unwrap();
+        let mut store = Store::open(estate.path()).unwrap();
+        let id = begin(&mut store, "create grafana");
+        store.begin_step(&id, "secret", &json!({})).unwrap();
+        for sql in ["DELETE FROM journal", "UPDATE journal SET step = 'other'"] {
+            let error = store.write(sql, []).unwrap_err();
+            assert!(error.words.contains("append-only"), "{sql}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_step_of_no_operation_and_an_unknown_operation_are_refused() {
+        let estate = tempfile::tempdir().unwrap();
+        let mut store = Store::open(estate.path()).unwrap();
+        assert!(store.begin_step("nobody", "secret", &json!({})).is_err());
+        assert_eq!(
+            store.end_operation("nobody", Outcome::Done).unwrap_err().kind,
+            ErrorKind::NotFound
+        );
+    }
+
+    #[test]
+    fn what_is_applied_is_replaced_and_cleared() {
+        let estate = tempfile::tempdir().unwrap();
+        let mut store = Store::open(estate.path()).unwrap();
+        let operation = begin(&mut store, "create grafana");
+        let mut applied = Applied {
+            environment: "production".to_owned(),
+            component: "grafana".to_owned(),
+            digest: "1".to_owned(),
+            nodes: json!([{"id": "job/grafana"}]),
+            operation,
+        };
+        store.set_applied(&applied).unwrap();
+        applied.digest = "2".to_owned();
+        store.set_applied(&applied).unwrap();
+        assert_eq!(store.applied("production").unwrap(), [applied]);
+        assert_eq!(store.applied("staging").unwrap(), []);
+        store.clear_applied("production", "grafana").unwrap();
+        assert_eq!(store.applied("production").unwrap(), []);
+    }
+
+    #[test]
+    fn every_commit_is_synced_and_only_the_owner_may_read() {
+        use std::os::unix::fs::PermissionsExt;
+        let estate = tempfile::tempdir().unwrap();
+        let mut store = Store::open(estate.path()).unwrap();
+        begin(&mut store, "create grafana");
+        let pragma = |name: &str| -> String {
+            let sql = format!("SELECT CAST({name} AS TEXT) FROM pragma_{name}");
+            store.connection.query_row(&sql, [], |row| row.get(0)).unwrap()
+        };
+        assert_eq!(
+            (pragma("journal_mode").as_str(), pragma("synchronous").as_str()),
+            ("wal", "2")
+        );
+        for file in ["store.db", "store.db-wal"] {
+            let mode = std::fs::metadata(estate.path().join(".eos").join(file))
+                .unwrap()
+                .permissions()
+                .mode();
+            assert_eq!(mode & 0o777, 0o600, "{file}");
+        }
+    }
+
+    #[test]
+    fn a_newer_schema_is_refused() {
+        let estate = tempfile::tempdir().unwrap();
+        let store = Store::open(estate.path()).unwrap();
+        store
+            .connection
+            .pragma_update(None, "user_version", NEWEST_SCHEMA + 1)
+            .unwrap();
+        drop(store);
+        let error = Store::open(estate.path()).err().unwrap();
+        assert_eq!(error.kind, ErrorKind::Invalid);
+    }
+}
