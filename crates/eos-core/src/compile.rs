@@ -71,11 +71,11 @@ pub fn compile(pillar: &Pillar, catalog: &Catalog) -> Result<Compilation, Vec<Di
         nodes.insert((component.environment.clone(), component.component.clone()), component_nodes(component));
     }
     salt::emit(pillar, &components, &workspaces, &mut artifacts);
-    let release = emit::release_digest(&artifacts);
     for ((environment, component), nodes) in &nodes {
         let mut text = serde_json::to_string_pretty(nodes).expect("nodes have a JSON form");
         text.push('\n');
         artifacts.insert(format!("graph/{environment}/{component}.json"), text.into_bytes());
     }
+    let release = emit::release_digest(&artifacts);
     Ok(Compilation { components, workspaces, nodes, artifacts, control, release })
 }

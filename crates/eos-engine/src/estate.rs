@@ -18,8 +18,18 @@ use crate::git::Repository;
 use crate::settings::{self, Settings};
 use crate::store::Store;
 
+/// What one operation commits: the pillar and what is compiled from it.
+pub const COMMITTED: &[&str] = &["graph", "pillar", "salt", "terraform"];
+
 /// Files and directories that Eos writes and nobody else.
-const GENERATED: &[&str] = &["graph", "pillar/credentials", "pillar/hosts", "pillar/top.sls", "salt", "terraform"];
+const GENERATED: &[&str] = &[
+    "graph",
+    "pillar/credentials",
+    "pillar/hosts",
+    "pillar/top.sls",
+    "salt",
+    "terraform",
+];
 
 const EOS_TOML: &str = "\
 # Which engines this estate runs on. No secrets in here.
@@ -55,13 +65,15 @@ impl Estate {
     }
 
     /// Makes a new estate: settings, a pillar with this machine as its only host, a git repository.
-    pub fn init(root: &Path) -> Result<Self, Failure> {
+    pub async fn init(root: &Path) -> Result<Self, Failure> {
         let at = |path: &str| root.join(path);
         if at(settings::FILE).exists() {
             let words = format!("{} has an estate already", root.display());
-            return Err(EngineError::new(Layer::Estate, ErrorKind::Conflict, "eos init", words)
-                .with_hint("Use it with --estate, or choose another directory")
-                .into());
+            return Err(
+                EngineError::new(Layer::Estate, ErrorKind::Conflict, "eos init", words)
+                    .with_hint("Use it with --estate, or choose another directory")
+                    .into(),
+            );
         }
         std::fs::create_dir_all(root).map_err(|error| broken(root, &error))?;
         let root = root.canonicalize().map_err(|error| broken(root, &error))?;
@@ -83,16 +95,18 @@ impl Estate {
                 write_file(&path, text.as_bytes())?;
             }
         }
-        let repository = Repository::init(&root)?;
+        let repository = Repository::new(&root);
+        repository.init().await?;
         let settings = Settings::load(&root)?;
         let estate = Self { root, settings };
         estate.write_artifacts(&estate.compile()?.artifacts)?;
-        repository.commit(&[Path::new(".")], "Make the estate", &[])?;
+        repository.commit(&["."], "Make the estate", &[]).await?;
         Ok(estate)
     }
 
     pub fn pillar_files(&self) -> Result<PillarFiles, EngineError> {
-        let files = std::iter::once(COMMON_FILE.to_owned()).chain(ENVIRONMENTS.iter().map(|name| environment_file(name)));
+        let files = std::iter::once(COMMON_FILE.to_owned())
+            .chain(ENVIRONMENTS.iter().map(|name| environment_file(name)));
         let mut found = PillarFiles::new();
         for file in files {
             let path = self.root.join(&file);
@@ -121,10 +135,17 @@ impl Estate {
         };
         let mut recipes = Vec::new();
         for entry in entries {
-            let file = entry.map_err(|error| broken(&directory, &error))?.path().join("recipe.yaml");
+            let file = entry
+                .map_err(|error| broken(&directory, &error))?
+                .path()
+                .join("recipe.yaml");
             if file.is_file() {
                 let text = std::fs::read(&file).map_err(|error| broken(&file, &error))?;
-                let name = file.strip_prefix(&self.root).unwrap_or(&file).display().to_string();
+                let name = file
+                    .strip_prefix(&self.root)
+                    .unwrap_or(&file)
+                    .display()
+                    .to_string();
                 recipes.push((name, text));
             }
         }
@@ -142,8 +163,8 @@ impl Estate {
         Store::open(&self.root)
     }
 
-    pub fn repository(&self) -> Result<Repository, EngineError> {
-        Repository::open(&self.root)
+    pub fn repository(&self) -> Repository {
+        Repository::new(&self.root)
     }
 
     /// Generated files whose bytes on disk are not those of `artifacts`: missing, stale, or edited by hand.
@@ -154,7 +175,11 @@ impl Estate {
                 differing.push(path.clone());
             }
         }
-        differing.extend(self.generated_files()?.into_iter().filter(|path| !artifacts.contains_key(path)));
+        differing.extend(
+            self.generated_files()?
+                .into_iter()
+                .filter(|path| !artifacts.contains_key(path)),
+        );
         differing.sort();
         Ok(differing)
     }
@@ -173,13 +198,15 @@ impl Estate {
     }
 
     pub fn write_pillar(&self, files: &BTreeMap<String, String>) -> Result<(), EngineError> {
-        files.iter().try_for_each(|(path, text)| write_file(&self.root.join(path), text.as_bytes()))
+        files
+            .iter()
+            .try_for_each(|(path, text)| write_file(&self.root.join(path), text.as_bytes()))
     }
 
     /// Generated files that were changed since the last commit, by someone other than the plan at hand.
-    pub fn edited_by_hand(&self, artifacts: &Artifacts) -> Result<Vec<String>, EngineError> {
+    pub async fn edited_by_hand(&self, artifacts: &Artifacts) -> Result<Vec<String>, EngineError> {
         let mut edited = Vec::new();
-        for path in self.repository()?.changed(GENERATED)? {
+        for path in self.repository().changed(GENERATED).await? {
             if self.read_if_there(&path)?.as_ref() != artifacts.get(&path) {
                 edited.push(path);
             }
@@ -205,7 +232,12 @@ impl Estate {
                     open.push(entry.map_err(|error| broken(&path, &error))?.path());
                 }
             } else if path.exists() || path.is_symlink() {
-                files.push(path.strip_prefix(&self.root).unwrap_or(&path).display().to_string());
+                files.push(
+                    path.strip_prefix(&self.root)
+                        .unwrap_or(&path)
+                        .display()
+                        .to_string(),
+                );
             }
         }
         Ok(files)
@@ -214,7 +246,11 @@ impl Estate {
 
 /// What pins a plan to the pillar it was made from.
 pub fn pillar_digest(files: &PillarFiles) -> String {
-    digest_of(files.iter().flat_map(|(path, bytes)| [path.as_bytes(), bytes.as_slice()]))
+    digest_of(
+        files
+            .iter()
+            .flat_map(|(path, bytes)| [path.as_bytes(), bytes.as_slice()]),
+    )
 }
 
 /// A file appears whole or not at all.
@@ -250,5 +286,11 @@ fn broken(path: &Path, error: &io::Error) -> EngineError {
         io::ErrorKind::PermissionDenied => "Check who owns the estate's files",
         _ => "Check the estate's files",
     };
-    EngineError::new(Layer::Estate, ErrorKind::Failed, path.display().to_string(), error.to_string()).with_hint(hint)
+    EngineError::new(
+        Layer::Estate,
+        ErrorKind::Failed,
+        path.display().to_string(),
+        error.to_string(),
+    )
+    .with_hint(hint)
 }

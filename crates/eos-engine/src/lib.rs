@@ -15,21 +15,33 @@
 //! | `lock` | `.eos/locks/`: who may change what just now |
 //! | `delivery` | releases on the Salt master, and which is current |
 //! | `git` | the estate's repository |
+//! | `estate` | the estate on disk: pillar and recipes read, artifacts written |
+//! | `engines` | the engines of an estate, ready to be spoken to |
+//! | `planning` | a plan: pillar edited and compiled, engines observed |
+//! | `operation` | a plan carried out, from journal entry to read-back |
+//! | `steps` | what each kind of step asks for, and how it is read back |
+//! | `failure` | why something was not done |
 
 pub mod delivery;
 pub mod discovery;
 pub mod endpoints;
+pub mod engines;
 pub mod env_names;
 pub mod error;
+pub mod estate;
+pub mod failure;
 #[cfg(feature = "fault")]
 mod fault;
 pub mod git;
 mod http;
 pub mod lock;
 pub mod nomad;
+pub mod operation;
+pub mod planning;
 pub mod salt;
 pub mod secrets;
 pub mod settings;
+mod steps;
 pub mod store;
 
 pub use endpoints::{Delivery, Endpoints, NomadEndpoint, SaltEndpoint};

@@ -85,7 +85,12 @@ fn applied_nodes(store: &Store, environment: &str) -> Result<BTreeMap<Key, Vec<N
     let mut applied = BTreeMap::new();
     for component in store.applied(environment)? {
         let nodes = serde_json::from_value(component.nodes).map_err(|error| {
-            EngineError::new(Layer::Estate, ErrorKind::Invalid, format!("applied component {}", component.component), error.to_string())
+            EngineError::new(
+                Layer::Estate,
+                ErrorKind::Invalid,
+                format!("applied component {}", component.component),
+                error.to_string(),
+            )
         })?;
         applied.insert((component.environment, component.component), nodes);
     }
@@ -117,27 +122,50 @@ async fn observe(
         .map(|(of, component)| format!("{of}/{component}"))
         .collect();
     let arguments = json!({"workspaces": names});
-    let jobs_request = Request { object: "jobs", path: "jobs", query: &[("namespace", environment), ("meta", "true")] };
+    let jobs_request = Request {
+        object: "jobs",
+        path: "jobs",
+        query: &[("namespace", environment), ("meta", "true")],
+    };
     let (minion, jobs, nodes, secrets) = tokio::join!(
-        engines.salt.call(&engines.endpoints.control, "eos.observe", arguments, OBSERVE),
+        engines
+            .salt
+            .call(&engines.endpoints.control, "eos.observe", arguments, OBSERVE),
         engines.nomad.get::<Vec<JobStub>>(jobs_request),
         engines.nomad.nodes(),
         observe_secrets(engines, environment, compilation),
     );
-    let mut observed = Observed { secrets: secrets?, ..Observed::default() };
+    let mut observed = Observed {
+        secrets: secrets?,
+        ..Observed::default()
+    };
     let minion = minion?;
     for name in names {
-        let digest = minion.pointer("/workspaces").and_then(|all| all.get(&name)).and_then(|one| one.get("digest"));
-        observed.workspaces.insert(name, digest.and_then(Value::as_str).map(str::to_owned));
+        let digest = minion
+            .pointer("/workspaces")
+            .and_then(|all| all.get(&name))
+            .and_then(|one| one.get("digest"));
+        observed
+            .workspaces
+            .insert(name, digest.and_then(Value::as_str).map(str::to_owned));
     }
     for job in jobs? {
-        let digest = job.meta.unwrap_or_default().remove("eos_digest").filter(|_| !job.stop);
+        let digest = job
+            .meta
+            .unwrap_or_default()
+            .remove("eos_digest")
+            .filter(|_| !job.stop);
         observed.jobs.insert((environment.to_owned(), job.id), digest);
     }
     for node in nodes? {
         if node.status == "ready" && node.scheduling_eligibility == "eligible" {
-            let healthy = node.drivers.into_iter().filter(|(_, driver)| driver.detected && driver.healthy);
-            observed.drivers.insert(node.name, healthy.map(|(name, _)| name).collect());
+            let healthy = node
+                .drivers
+                .into_iter()
+                .filter(|(_, driver)| driver.detected && driver.healthy);
+            observed
+                .drivers
+                .insert(node.name, healthy.map(|(name, _)| name).collect());
         }
     }
     Ok(observed)
@@ -150,9 +178,19 @@ async fn observe_secrets(
 ) -> Result<BTreeMap<Key, BTreeSet<String>>, EngineError> {
     let secrets = NomadSecrets::new(&engines.nomad);
     let mut found = BTreeMap::new();
-    for component in compilation.components.iter().filter(|c| c.environment == environment && !c.secrets.is_empty()) {
+    for component in compilation
+        .components
+        .iter()
+        .filter(|c| c.environment == environment && !c.secrets.is_empty())
+    {
         let path = component.secret_path();
-        if let Some(names) = secrets.names(SecretPath { namespace: environment, path: &path }).await? {
+        if let Some(names) = secrets
+            .names(SecretPath {
+                namespace: environment,
+                path: &path,
+            })
+            .await?
+        {
             found.insert((environment.to_owned(), path), names);
         }
     }

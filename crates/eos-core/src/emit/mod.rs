@@ -27,7 +27,8 @@ pub fn digest_of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
     hex::encode(hasher.finalize())
 }
 
-/// What names a release: all that is delivered of it.
+/// What names a release: all artifacts that are delivered, which the graph is not.
 pub fn release_digest(artifacts: &Artifacts) -> String {
-    digest_of(artifacts.iter().flat_map(|(path, bytes)| [path.as_bytes(), bytes.as_slice()]))
+    let delivered = artifacts.iter().filter(|(path, _)| !path.starts_with("graph/"));
+    digest_of(delivered.flat_map(|(path, bytes)| [path.as_bytes(), bytes.as_slice()]))
 }

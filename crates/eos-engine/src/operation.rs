@@ -1,0 +1,433 @@
+//! Operations: a plan carried out step by step, each step durable in the journal before the engine is asked, and
+//! done only when its effect was read back. What was killed on the way is resumed from the journal.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use eos_core::compile::Compilation;
+use eos_core::emit::terraform::PLATFORM;
+use eos_core::plan::{Plan, Step, Work};
+use secrecy::SecretString;
+use serde_json::{Value, json};
+
+use crate::engines::Engines;
+use crate::error::{EngineError, ErrorKind, Layer};
+use crate::estate::{COMMITTED, Estate, pillar_digest};
+use crate::failure::{Failure, StepFailure};
+use crate::lock::{Lock, Target};
+use crate::planning::compiled;
+use crate::secrets::{NomadSecrets, SecretPath, Secrets};
+use crate::steps::{self, Verified};
+use crate::store::{Applied, Event, NewOperation, Operation, Outcome, Store};
+
+/// The journal's name for writing the pillar, the artifacts and the commit.
+const COMMIT: &str = "0-commit";
+/// How long another operation on this estate is waited for.
+const WAIT: Duration = Duration::from_secs(5);
+
+/// Who watches an operation: a terminal, or a program that reads events.
+pub trait Watch {
+    fn begin(&mut self, operation: &str, total: usize);
+    fn step(&mut self, number: usize, step: &Step);
+    fn progress(&mut self, message: &str);
+    fn done(&mut self, number: usize, step: &Step, effect: &str, took: Duration);
+}
+
+/// Who asked, and in which words; secrets in them are `***`.
+#[derive(Clone, Copy, Debug)]
+pub struct Author<'a> {
+    pub who: &'a str,
+    pub words: &'a str,
+}
+
+#[derive(Debug)]
+pub struct Finished {
+    pub operation: String,
+    pub plan: Plan,
+    /// What the components offer now, such as their address.
+    pub outputs: Vec<(String, String)>,
+    pub took: Duration,
+}
+
+/// Carries out a plan. Secret values given with the command go to the secrets engine and nowhere else.
+pub async fn apply(
+    estate: &Estate,
+    engines: &Engines,
+    plan: &Plan,
+    secrets: &BTreeMap<String, SecretString>,
+    author: Author<'_>,
+    watch: &mut dyn Watch,
+) -> Result<Finished, Failure> {
+    let _lock = Lock::wait(&estate.root, Target::Estate, None, WAIT).await?;
+    let mut store = estate.store()?;
+    refuse_unfinished(&store)?;
+    if pillar_digest(&estate.pillar_files()?) != plan.base {
+        return Err(EngineError::new(
+            Layer::Estate,
+            ErrorKind::Conflict,
+            "the plan",
+            "the pillar was changed after it was made",
+        )
+        .with_hint("Make a new plan")
+        .into());
+    }
+    if !plan.observed {
+        return Err(EngineError::new(
+            Layer::Estate,
+            ErrorKind::Invalid,
+            "the plan",
+            "it was made without the engines",
+        )
+        .with_hint("Make it again now that they answer")
+        .into());
+    }
+    let compilation = planned_compilation(estate, plan)?;
+    refuse_hand_edits(estate, &compilation).await?;
+    let head = estate.repository().head().await?;
+    let operation = store.begin_operation(&NewOperation {
+        environment: &plan.environment,
+        components: &plan.components,
+        words: author.words,
+        who: author.who,
+        plan: &to_json(plan),
+        commit_before: head.as_deref(),
+    })?;
+    let run = Run {
+        estate,
+        engines,
+        plan,
+        compilation,
+        store,
+        operation,
+        author,
+    };
+    run.stage(secrets).await.map_err(Failure::Engine)?;
+    run.go(watch).await
+}
+
+/// Goes on with an operation that was stopped or failed: the one named, else the only one there is.
+pub async fn resume(
+    estate: &Estate,
+    engines: &Engines,
+    operation: Option<&str>,
+    watch: &mut dyn Watch,
+) -> Result<Finished, Failure> {
+    let _lock = Lock::wait(&estate.root, Target::Estate, None, WAIT).await?;
+    let mut store = estate.store()?;
+    let Operation {
+        id, plan, words, who, ..
+    } = resumable(&store, operation)?;
+    let plan: Plan = serde_json::from_value(plan).map_err(|error| {
+        EngineError::new(
+            Layer::Estate,
+            ErrorKind::Invalid,
+            format!("plan of operation {id}"),
+            error.to_string(),
+        )
+    })?;
+    let compilation = planned_compilation(estate, &plan)?;
+    store.resume_operation(&id)?;
+    let author = Author {
+        who: &who,
+        words: &words,
+    };
+    let run = Run {
+        estate,
+        engines,
+        plan: &plan,
+        compilation,
+        store,
+        operation: id,
+        author,
+    };
+    run.go(watch).await
+}
+
+/// What a component offers now, rendered with where its service answers.
+pub async fn outputs(
+    engines: &Engines,
+    compilation: &Compilation,
+    environment: &str,
+    component: &str,
+) -> Result<Vec<(String, String)>, EngineError> {
+    match compilation.component(environment, component) {
+        Some(lowered) => steps::outputs(engines, lowered).await,
+        None => Ok(Vec::new()),
+    }
+}
+
+/// An operation that died must be resumed before another one begins: its pillar edit is there, its effects may be.
+fn refuse_unfinished(store: &Store) -> Result<(), EngineError> {
+    match store.unfinished()?.first() {
+        None => Ok(()),
+        Some(operation) => Err(EngineError::new(
+            Layer::Estate,
+            ErrorKind::Conflict,
+            format!("operation {}", operation.id),
+            format!("it was stopped before its end: {}", operation.words),
+        )
+        .with_hint(format!("Go on with it: eos resume {}", operation.id))),
+    }
+}
+
+async fn refuse_hand_edits(estate: &Estate, compilation: &Compilation) -> Result<(), EngineError> {
+    let edited = estate.edited_by_hand(&compilation.artifacts).await?;
+    match edited.first() {
+        None => Ok(()),
+        Some(first) => {
+            let more = if edited.len() > 1 {
+                format!(" and {} more", edited.len() - 1)
+            } else {
+                String::new()
+            };
+            Err(EngineError::new(
+                Layer::Estate,
+                ErrorKind::Conflict,
+                format!("{first}{more}"),
+                "generated, but edited by hand",
+            )
+            .with_hint("Put the change into the pillar, then `eos compile` writes it anew"))
+        }
+    }
+}
+
+fn resumable(store: &Store, named: Option<&str>) -> Result<Operation, EngineError> {
+    let not_found = |words: &str| {
+        EngineError::new(
+            Layer::Estate,
+            ErrorKind::NotFound,
+            named.map_or("operation to resume".to_owned(), |id| format!("operation {id}")),
+            words,
+        )
+        .with_hint("`eos history` shows them all")
+    };
+    let found = match named {
+        Some(name) => {
+            let mut matching: Vec<_> = store
+                .history(1000)?
+                .into_iter()
+                .filter(|operation| operation.id.starts_with(name))
+                .collect();
+            match matching.len() {
+                1 => matching.remove(0),
+                0 => return Err(not_found("no operation of this name")),
+                _ => return Err(not_found("the name fits several operations")),
+            }
+        }
+        None => {
+            let latest = store
+                .history(1)?
+                .into_iter()
+                .find(|operation| operation.outcome == Outcome::Failed);
+            store
+                .unfinished()?
+                .into_iter()
+                .next()
+                .or(latest)
+                .ok_or_else(|| not_found("nothing was left unfinished"))?
+        }
+    };
+    match found.outcome {
+        Outcome::Done | Outcome::TakenBack => Err(not_found("it is finished")),
+        Outcome::Running | Outcome::Failed | Outcome::Interrupted => Ok(found),
+    }
+}
+
+/// The compilation that the plan was made of, from the pillar as it is with the plan's edit in it.
+fn planned_compilation(estate: &Estate, plan: &Plan) -> Result<Compilation, Failure> {
+    let mut files = estate.pillar_files()?;
+    files.extend(
+        plan.pillar
+            .iter()
+            .map(|(path, text)| (path.clone(), text.clone().into_bytes())),
+    );
+    let compilation = compiled(&files, &estate.catalog()?)?;
+    if compilation.release != plan.release {
+        return Err(EngineError::new(
+            Layer::Estate,
+            ErrorKind::Conflict,
+            "the plan",
+            "the pillar, the catalog or Eos itself changed after it was made",
+        )
+        .with_hint("Make a new plan")
+        .into());
+    }
+    Ok(compilation)
+}
+
+struct Run<'a> {
+    estate: &'a Estate,
+    engines: &'a Engines,
+    plan: &'a Plan,
+    compilation: Compilation,
+    store: Store,
+    operation: String,
+    author: Author<'a>,
+}
+
+impl Run<'_> {
+    /// Given secrets wait in the secrets engine itself, so that an operation killed on the way still has them.
+    async fn stage(&self, secrets: &BTreeMap<String, SecretString>) -> Result<(), EngineError> {
+        if secrets.is_empty() {
+            return Ok(());
+        }
+        let path = steps::staged_path(&self.operation);
+        let at = SecretPath {
+            namespace: steps::STAGED_NAMESPACE,
+            path: &path,
+        };
+        NomadSecrets::new(&self.engines.nomad)
+            .set_items(at, secrets)
+            .await
+    }
+
+    async fn go(mut self, watch: &mut dyn Watch) -> Result<Finished, Failure> {
+        let started = Instant::now();
+        let total = self.plan.steps.len();
+        watch.begin(&self.operation, total);
+        let ended = self.ended_steps()?;
+        if !ended.contains(COMMIT) {
+            let committed = self.commit().await;
+            self.settle(committed, 0, "commit")?;
+        }
+        for (index, step) in self.plan.steps.iter().enumerate() {
+            let number = index + 1;
+            if ended.contains(&step.id) {
+                continue;
+            }
+            watch.step(number, step);
+            let begun = Instant::now();
+            let performed = self.perform(step, watch).await;
+            let effect = self.settle(performed, number, step.work.title())?;
+            watch.done(number, step, &effect, begun.elapsed());
+        }
+        let outputs = self.finish().await?;
+        Ok(Finished {
+            operation: self.operation,
+            plan: self.plan.clone(),
+            outputs,
+            took: started.elapsed(),
+        })
+    }
+
+    /// On failure the operation ends as failed; it can be resumed.
+    fn settle<T>(
+        &mut self,
+        result: Result<T, EngineError>,
+        number: usize,
+        title: &str,
+    ) -> Result<T, Failure> {
+        result.or_else(|error| {
+            self.store.end_operation(&self.operation, Outcome::Failed)?;
+            Err(Failure::Step(Box::new(StepFailure {
+                operation: self.operation.clone(),
+                number,
+                total: self.plan.steps.len(),
+                title: title.to_owned(),
+                error,
+            })))
+        })
+    }
+
+    fn ended_steps(&self) -> Result<BTreeSet<String>, EngineError> {
+        let journal = self.store.journal(&self.operation)?;
+        Ok(journal
+            .into_iter()
+            .filter(|entry| entry.event == Event::End)
+            .map(|entry| entry.step)
+            .collect())
+    }
+
+    /// The pillar edit, what it compiles to, and one commit of both. Doing it twice changes nothing.
+    async fn commit(&mut self) -> Result<(), EngineError> {
+        self.store.begin_step(&self.operation, COMMIT, &json!({}))?;
+        self.estate.write_pillar(&self.plan.pillar)?;
+        self.estate.write_artifacts(&self.compilation.artifacts)?;
+        let repository = self.estate.repository();
+        let subject = format!("{} ({})", self.subject(), self.plan.environment);
+        let trailers = [
+            ("Operation", self.operation.as_str()),
+            ("Intent", self.author.words),
+        ];
+        // Nothing to commit: a person committed the pillar by hand, or a killed run got this far.
+        let commit = match repository.commit(COMMITTED, &subject, &trailers).await? {
+            Some(commit) => commit,
+            None => repository.head().await?.unwrap_or_default(),
+        };
+        self.store.record_commit(&self.operation, &commit)?;
+        self.store
+            .end_step(&self.operation, COMMIT, &json!({"commit": commit}))
+    }
+
+    fn subject(&self) -> String {
+        let names = self.plan.components.join(", ");
+        match &self.plan.intent {
+            Some(intent) => format!("{:?} {}", intent.verb, intent.component),
+            None => format!("Apply {names}"),
+        }
+    }
+
+    async fn perform(&mut self, step: &Step, watch: &mut dyn Watch) -> Result<String, EngineError> {
+        self.store
+            .begin_step(&self.operation, &step.id, &json!({"title": step.work.title()}))?;
+        let context = steps::Context {
+            engines: self.engines,
+            compilation: &self.compilation,
+            operation: &self.operation,
+            release: &self.plan.release,
+        };
+        let Verified { words, seen } =
+            steps::perform(&context, step, &mut |message| watch.progress(message)).await?;
+        self.store
+            .end_step(&self.operation, &step.id, &json!({"effect": words, "seen": seen}))?;
+        Ok(words)
+    }
+
+    /// What was applied is written down, staged secrets are removed, and what the components offer is asked for.
+    async fn finish(&mut self) -> Result<Vec<(String, String)>, Failure> {
+        steps::remove_staged(self.engines, &self.operation).await?;
+        for step in &self.plan.steps {
+            let key = (step.environment.clone(), step.component.clone());
+            match &step.work {
+                Work::Workspace { digest, .. } => {
+                    let nodes = self
+                        .compilation
+                        .nodes
+                        .get(&key)
+                        .map(to_json)
+                        .unwrap_or(Value::Null);
+                    self.store.set_applied(&Applied {
+                        environment: key.0,
+                        component: key.1,
+                        digest: digest.clone(),
+                        nodes,
+                        operation: self.operation.clone(),
+                    })?;
+                }
+                Work::RemoveWorkspace { .. } => self.store.clear_applied(&key.0, &key.1)?,
+                _ => {}
+            }
+        }
+        let mut outputs = Vec::new();
+        for component in self
+            .plan
+            .components
+            .iter()
+            .filter(|component| *component != PLATFORM)
+        {
+            outputs.extend(
+                self::outputs(self.engines, &self.compilation, &self.plan.environment, component).await?,
+            );
+        }
+        let repository = self.estate.repository();
+        if let Some(head) = repository.head().await? {
+            repository.set_applied(&self.plan.environment, &head).await?;
+        }
+        self.store.end_operation(&self.operation, Outcome::Done)?;
+        Ok(outputs)
+    }
+}
+
+fn to_json<T: serde::Serialize>(value: &T) -> Value {
+    serde_json::to_value(value).expect("plans and nodes have a JSON form")
+}

@@ -1,0 +1,542 @@
+//! Steps: each asks one engine for one thing, then reads back that it is so.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use eos_core::compile::Compilation;
+use eos_core::lowered::Lowered;
+use eos_core::plan::{Expected, SecretWork, Step, Work};
+use secrecy::SecretString;
+use serde_json::{Value, json};
+
+use crate::delivery;
+use crate::discovery::{Discovery, Instance, NomadDiscovery};
+use crate::engines::Engines;
+use crate::error::{EngineError, ErrorKind, Layer};
+use crate::salt::StepCall;
+use crate::secrets::{NomadSecrets, SecretPath, Secrets};
+
+/// Where given secrets wait until their step: in the secrets engine, apart from every environment.
+pub const STAGED_NAMESPACE: &str = "default";
+
+const CALL: Duration = Duration::from_secs(30);
+/// Salt runs a step; Terraform in it waits for a deployment of up to some minutes.
+const STEP: Duration = Duration::from_secs(900);
+const HEALTHY: Duration = Duration::from_secs(180);
+const GONE: Duration = Duration::from_secs(90);
+const LOOK: Duration = Duration::from_millis(300);
+
+pub fn staged_path(operation: &str) -> String {
+    format!("eos/staged/{operation}")
+}
+
+/// An effect that was read back from the engine that owns it. Only this module makes one.
+pub struct Verified {
+    /// What is so now, in a few words.
+    pub words: String,
+    /// What was seen, for the journal. Never a secret value.
+    pub seen: Value,
+}
+
+pub struct Context<'a> {
+    pub engines: &'a Engines,
+    pub compilation: &'a Compilation,
+    pub operation: &'a str,
+    pub release: &'a str,
+}
+
+pub async fn perform(
+    context: &Context<'_>,
+    step: &Step,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Verified, EngineError> {
+    match &step.work {
+        Work::Deliver => deliver(context).await,
+        Work::Volumes { minion, sls, paths } => volumes(context, step, minion, sls, paths, progress).await,
+        Work::Workspace { minion, sls, digest } => {
+            workspace(context, step, minion, sls, digest, progress).await
+        }
+        Work::Secret { path, items } => secret(context, step, path, items).await,
+        Work::Verify { digest, groups, .. } => verify(context, step, digest, groups, progress).await,
+        Work::RemoveWorkspace { minion } => remove_workspace(context, step, minion, progress).await,
+        Work::RemoveSecret { path } => remove_secret(context, step, path).await,
+        Work::VerifyGone { services } => verify_gone(context, step, services, progress).await,
+    }
+}
+
+/// The release is there whole, and it is the one that the control minion is served.
+async fn deliver(context: &Context<'_>) -> Result<Verified, EngineError> {
+    let Engines { salt, endpoints, .. } = context.engines;
+    delivery::deliver(&endpoints.delivery, &context.compilation.artifacts)?;
+    let info = salt.call(&endpoints.control, "eos.info", json!({}), CALL).await?;
+    let served = info.get("release").and_then(Value::as_str).unwrap_or_default();
+    if served != context.release {
+        let words = format!(
+            "the minion is served {}",
+            if served.is_empty() { "no release" } else { served }
+        );
+        return Err(EngineError::new(
+            Layer::Salt,
+            ErrorKind::Failed,
+            format!("release {}", context.release),
+            words,
+        )
+        .with_hint("Check that the master's file_roots point to `current` of the delivery directory"));
+    }
+    Ok(Verified {
+        words: format!("release {} served by Salt", &served[..12]),
+        seen: json!({"release": served}),
+    })
+}
+
+/// Has Salt run one step, and gives its record if it says that it is done.
+async fn run_step(
+    context: &Context<'_>,
+    step: &Step,
+    minion: &str,
+    function: &str,
+    arguments: Value,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Value, EngineError> {
+    let call = StepCall {
+        minion,
+        function,
+        operation: context.operation,
+        step: &step.id,
+        arguments: &arguments,
+        deadline: STEP,
+    };
+    let record = context.engines.salt.run(call, progress).await?;
+    if record.get("status").and_then(Value::as_str) == Some("done") {
+        return Ok(record);
+    }
+    Err(step_error(minion, &record))
+}
+
+/// The error of a step record, in the words of the engine that failed.
+fn step_error(minion: &str, record: &Value) -> EngineError {
+    let text = |key: &str| {
+        record
+            .pointer(&format!("/error/{key}"))
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
+    let layer = match text("layer") {
+        "terraform" => Layer::Terraform,
+        "nomad" => Layer::Nomad,
+        _ => Layer::Salt,
+    };
+    let object = match text("object") {
+        "" => format!("minion {minion}"),
+        object => object.to_owned(),
+    };
+    let words = match text("words") {
+        "" => format!(
+            "the step ended as {}",
+            record.get("status").and_then(Value::as_str).unwrap_or("unknown")
+        ),
+        words => words.to_owned(),
+    };
+    let error = EngineError::new(layer, ErrorKind::Failed, object, words);
+    match text("hint") {
+        "" => error,
+        hint => error.with_hint(hint),
+    }
+}
+
+async fn volumes(
+    context: &Context<'_>,
+    step: &Step,
+    minion: &str,
+    sls: &str,
+    paths: &[String],
+    progress: &mut dyn FnMut(&str),
+) -> Result<Verified, EngineError> {
+    let arguments = json!({"release": context.release, "sls": sls});
+    run_step(context, step, minion, "eos.run_step", arguments, progress).await?;
+    let seen = context
+        .engines
+        .salt
+        .call(minion, "eos.observe", json!({"volumes": paths}), CALL)
+        .await?;
+    for path in paths {
+        let volume = seen.get("volumes").and_then(|volumes| volumes.get(path));
+        if volume
+            .and_then(|volume| volume.get("exists"))
+            .and_then(Value::as_bool)
+            != Some(true)
+        {
+            let words = format!("Salt reported success, but {path} is not there");
+            return Err(EngineError::new(
+                Layer::Salt,
+                ErrorKind::Failed,
+                format!("volume on {minion}"),
+                words,
+            ));
+        }
+    }
+    let words = format!(
+        "{minion}: {} there, read back",
+        plural(paths.len(), "directory", "directories")
+    );
+    Ok(Verified {
+        words,
+        seen: seen.get("volumes").cloned().unwrap_or_default(),
+    })
+}
+
+async fn workspace(
+    context: &Context<'_>,
+    step: &Step,
+    minion: &str,
+    sls: &str,
+    digest: &str,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Verified, EngineError> {
+    let arguments = json!({"release": context.release, "sls": sls});
+    let record = run_step(context, step, minion, "eos.run_step", arguments, progress).await?;
+    let name = format!("{}/{}", step.environment, step.component);
+    let seen = observe_workspace(context, minion, &name).await?;
+    if seen.get("digest").and_then(Value::as_str) != Some(digest) {
+        let words = "Terraform reported success, but the workspace is not at the wanted digest";
+        return Err(EngineError::new(
+            Layer::Terraform,
+            ErrorKind::Failed,
+            format!("workspace {name}"),
+            words,
+        ));
+    }
+    let terraform = record.pointer("/result/terraform").cloned().unwrap_or_default();
+    let count = |key: &str| terraform.get(key).and_then(Value::as_u64).unwrap_or(0);
+    let words = if terraform.get("ran").and_then(Value::as_bool) == Some(true) {
+        format!(
+            "{name}: {} added, {} changed, {} destroyed",
+            count("added"),
+            count("changed"),
+            count("destroyed")
+        )
+    } else {
+        format!("{name}: as wanted, Terraform not run")
+    };
+    Ok(Verified { words, seen })
+}
+
+async fn observe_workspace(context: &Context<'_>, minion: &str, name: &str) -> Result<Value, EngineError> {
+    let seen = context
+        .engines
+        .salt
+        .call(minion, "eos.observe", json!({"workspaces": [name]}), CALL)
+        .await?;
+    Ok(seen
+        .get("workspaces")
+        .and_then(|all| all.get(name))
+        .cloned()
+        .unwrap_or_default())
+}
+
+async fn remove_workspace(
+    context: &Context<'_>,
+    step: &Step,
+    minion: &str,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Verified, EngineError> {
+    let arguments =
+        json!({"release": context.release, "environment": step.environment, "component": step.component});
+    let record = run_step(context, step, minion, "eos.remove_workspace", arguments, progress).await?;
+    let name = format!("{}/{}", step.environment, step.component);
+    let seen = observe_workspace(context, minion, &name).await?;
+    if !seen.is_null() {
+        let words = "Terraform reported success, but the workspace is still there";
+        return Err(EngineError::new(
+            Layer::Terraform,
+            ErrorKind::Failed,
+            format!("workspace {name}"),
+            words,
+        ));
+    }
+    let destroyed = record
+        .pointer("/result/terraform/destroyed")
+        .and_then(Value::as_u64)
+        .unwrap_or(0);
+    Ok(Verified {
+        words: format!("{name}: {destroyed} destroyed, workspace gone"),
+        seen,
+    })
+}
+
+/// Values that were given are taken from where they wait; the others are made, unless they are there already.
+async fn secret(
+    context: &Context<'_>,
+    step: &Step,
+    path: &str,
+    items: &[SecretWork],
+) -> Result<Verified, EngineError> {
+    let secrets = NomadSecrets::new(&context.engines.nomad);
+    let at = SecretPath {
+        namespace: &step.environment,
+        path,
+    };
+    let staged_path = staged_path(context.operation);
+    let staged = SecretPath {
+        namespace: STAGED_NAMESPACE,
+        path: &staged_path,
+    };
+    let there = secrets.names(at).await?.unwrap_or_default();
+    let mut values: BTreeMap<String, SecretString> = BTreeMap::new();
+    for SecretWork {
+        item,
+        given,
+        generate,
+    } in items
+    {
+        match (given, generate) {
+            (true, _) => match secrets.read(staged, item).await? {
+                Some(value) => {
+                    values.insert(item.clone(), value);
+                }
+                None => return Err(missing_secret(item, path)),
+            },
+            (false, _) if there.contains(item) => {}
+            (false, Some(length)) => {
+                values.insert(item.clone(), random_secret(*length)?);
+            }
+            (false, None) => return Err(missing_secret(item, path)),
+        }
+    }
+    if !values.is_empty() {
+        secrets.set_items(at, &values).await?;
+    }
+    let names = secrets.names(at).await?.unwrap_or_default();
+    if let Some(missing) = items.iter().find(|work| !names.contains(&work.item)) {
+        return Err(missing_secret(&missing.item, path));
+    }
+    let words = match values.len() {
+        0 => "there already, read back".to_owned(),
+        count => format!("{} written to Nomad, read back", plural(count, "value", "values")),
+    };
+    Ok(Verified {
+        words,
+        seen: json!({"path": path, "items": names}),
+    })
+}
+
+fn missing_secret(item: &str, path: &str) -> EngineError {
+    EngineError::new(
+        Layer::Nomad,
+        ErrorKind::NotFound,
+        format!("secret {item} of {path}"),
+        "no value was given, and none can be made",
+    )
+    .with_hint("Give it with `eos update COMPONENT --OPTION -`")
+}
+
+/// Letters and digits from the operating system's randomness, without modulo bias.
+fn random_secret(length: u32) -> Result<SecretString, EngineError> {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let mut bytes = vec![0u8; length as usize];
+    getrandom::fill(&mut bytes).map_err(|error| {
+        EngineError::new(
+            Layer::Estate,
+            ErrorKind::Failed,
+            "randomness of the operating system",
+            error.to_string(),
+        )
+    })?;
+    Ok(SecretString::from(
+        bytes
+            .iter()
+            .map(|byte| ALPHABET[usize::from(byte & 63)] as char)
+            .collect::<String>(),
+    ))
+}
+
+async fn remove_secret(context: &Context<'_>, step: &Step, path: &str) -> Result<Verified, EngineError> {
+    let secrets = NomadSecrets::new(&context.engines.nomad);
+    let at = SecretPath {
+        namespace: &step.environment,
+        path,
+    };
+    secrets.delete(at).await?;
+    if secrets.names(at).await?.is_some() {
+        return Err(EngineError::new(
+            Layer::Nomad,
+            ErrorKind::Failed,
+            format!("secret {path}"),
+            "deleted, but still there",
+        ));
+    }
+    Ok(Verified {
+        words: format!("{path} deleted, read back"),
+        seen: json!({"path": path}),
+    })
+}
+
+pub async fn remove_staged(engines: &Engines, operation: &str) -> Result<(), EngineError> {
+    let path = staged_path(operation);
+    NomadSecrets::new(&engines.nomad)
+        .delete(SecretPath {
+            namespace: STAGED_NAMESPACE,
+            path: &path,
+        })
+        .await
+}
+
+/// The job in Nomad is the wanted one, all of it runs, and its services are registered with passing checks.
+async fn verify(
+    context: &Context<'_>,
+    step: &Step,
+    digest: &str,
+    groups: &[Expected],
+    progress: &mut dyn FnMut(&str),
+) -> Result<Verified, EngineError> {
+    let nomad = &context.engines.nomad;
+    let (namespace, name) = (&step.environment, &step.component);
+    let job = nomad.job(namespace, name).await?;
+    if job.meta.get("eos_digest").map(String::as_str) != Some(digest) {
+        let words = "Nomad runs another version than the wanted one";
+        return Err(
+            EngineError::new(Layer::Nomad, ErrorKind::Failed, format!("job {name}"), words).with_hint(
+                format!("It was reverted or changed behind Eos: `eos logs {name}`, then `eos resume`"),
+            ),
+        );
+    }
+    let healthy = nomad.wait_healthy(namespace, name, HEALTHY, progress).await?;
+    let wanted: u32 = groups.iter().map(|group| group.count).sum();
+    let mut seen = Vec::new();
+    for group in groups {
+        if let Some(service) = &group.service {
+            for instance in registered(context, namespace, service, group, progress).await? {
+                seen.push(json!({"service": service, "address": instance.address, "port": instance.port, "node": instance.node}));
+            }
+        }
+    }
+    let checks = if groups.iter().any(|group| group.check) {
+        ", check passing"
+    } else {
+        ""
+    };
+    let words = format!(
+        "{} of {}{checks}",
+        healthy.allocations.len(),
+        plural(wanted as usize, "instance", "instances")
+    );
+    Ok(Verified {
+        words,
+        seen: json!({"version": healthy.version, "services": seen}),
+    })
+}
+
+/// Waits until as many instances as wanted are registered and, where there is a check, pass it.
+async fn registered(
+    context: &Context<'_>,
+    namespace: &str,
+    service: &str,
+    group: &Expected,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Vec<Instance>, EngineError> {
+    let discovery = NomadDiscovery::new(&context.engines.nomad);
+    let ends = Instant::now() + HEALTHY;
+    loop {
+        let instances = discovery.instances(service, namespace).await?;
+        let good = instances
+            .iter()
+            .filter(|instance| !group.check || instance.healthy == Some(true))
+            .count();
+        if good >= group.count as usize {
+            return Ok(instances);
+        }
+        if Instant::now() > ends {
+            let words = format!("{good} of {} registered and passing", group.count);
+            return Err(EngineError::new(
+                Layer::Nomad,
+                ErrorKind::Timeout,
+                format!("service {service}"),
+                words,
+            ));
+        }
+        progress(&format!("service {service}: {good} of {} passing", group.count));
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+async fn verify_gone(
+    context: &Context<'_>,
+    step: &Step,
+    services: &[String],
+    progress: &mut dyn FnMut(&str),
+) -> Result<Verified, EngineError> {
+    let nomad = &context.engines.nomad;
+    let (namespace, name) = (&step.environment, &step.component);
+    let ends = Instant::now() + GONE;
+    loop {
+        let job = match nomad.job(namespace, name).await {
+            Err(error) if error.kind == ErrorKind::NotFound => None,
+            answer => Some(answer?),
+        };
+        let allocations = nomad.job_allocations(namespace, name).await?;
+        let running = allocations
+            .iter()
+            .filter(|one| matches!(one.client_status.as_str(), "running" | "pending"))
+            .count();
+        let mut registered = 0;
+        for service in services {
+            registered += nomad.service(namespace, service).await?.len();
+        }
+        if job.is_none() && running == 0 && registered == 0 {
+            return Ok(Verified {
+                words: "nothing runs, nothing is registered".to_owned(),
+                seen: json!({"job": null}),
+            });
+        }
+        if Instant::now() > ends {
+            let words = format!("{running} still running, {registered} still registered");
+            return Err(EngineError::new(
+                Layer::Nomad,
+                ErrorKind::Timeout,
+                format!("job {name}"),
+                words,
+            ));
+        }
+        progress(&format!("{running} still running, {registered} still registered"));
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+/// Outputs of a component: its recipe's templates over where its first service answers.
+pub async fn outputs(engines: &Engines, lowered: &Lowered) -> Result<Vec<(String, String)>, EngineError> {
+    let mut context = lowered.context.clone();
+    if let Some(group) = lowered.groups.iter().find(|group| !group.ports.is_empty()) {
+        let instances = NomadDiscovery::new(&engines.nomad)
+            .instances(&group.service, &lowered.environment)
+            .await?;
+        let Some(instance) = instances.first() else {
+            return Ok(Vec::new());
+        };
+        let address = if instance.address == "127.0.0.1" {
+            "localhost"
+        } else {
+            &instance.address
+        };
+        context.insert("address".to_owned(), address.into());
+        context.entry("port").or_insert_with(|| instance.port.into());
+    }
+    let render = |(name, template): &(String, eos_core::template::Template)| {
+        let value = template.evaluate(&context).map_err(|why| {
+            EngineError::new(
+                Layer::Estate,
+                ErrorKind::Invalid,
+                format!("output {name} of {}", lowered.component),
+                why,
+            )
+        })?;
+        Ok((
+            name.clone(),
+            value.as_str().map_or_else(|| value.to_string(), str::to_owned),
+        ))
+    };
+    lowered.outputs.iter().map(render).collect()
+}
+
+fn plural(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
