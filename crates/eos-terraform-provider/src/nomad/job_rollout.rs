@@ -1,0 +1,267 @@
+//! Owns waiting until a registered job is placed and its deployment is healthy, and the report when it is
+//! not.
+
+use std::time::Duration;
+
+use serde_json::Value as Json;
+use tokio::time::Instant;
+
+use super::client::{ApiError, Call, Client, list, text};
+use super::{duration, placement};
+use crate::diagnostic::Diagnostic;
+use crate::provider::Stop;
+
+/// How long one blocking query may hang; an interrupt ends it at once.
+const QUERY: Duration = Duration::from_secs(30);
+/// How much of a task's end is shown.
+const LAST_EVENTS: usize = 5;
+const LAST_LINES: usize = 10;
+const LAST_BYTES: &str = "4000";
+
+/// One registered job on its way to being healthy.
+pub struct Rollout<'a> {
+    pub client: &'a Client,
+    pub stop: Stop,
+    pub namespace: &'a str,
+    pub id: &'a str,
+    /// The registered job; it names the drivers when placing fails.
+    pub job: &'a Json,
+    pub patience: Duration,
+}
+
+/// Why a wait ended without what was waited for.
+enum Cut {
+    Interrupted,
+    TimedOut,
+    Refused(ApiError),
+}
+
+impl From<ApiError> for Cut {
+    fn from(error: ApiError) -> Self {
+        Cut::Refused(error)
+    }
+}
+
+impl Rollout<'_> {
+    /// Waits for the evaluation and the deployment it made. Answers a warning if a person must act.
+    pub async fn finish(&self, evaluation: &str) -> Result<Option<Diagnostic>, Diagnostic> {
+        let deadline = Instant::now() + self.patience;
+        let evaluation = match self.evaluated(evaluation, deadline).await {
+            Ok(evaluation) => evaluation,
+            Err(cut) => return Err(self.cut("to be placed", cut, None).await),
+        };
+        let failed = &evaluation["FailedTGAllocs"];
+        if failed.as_object().is_some_and(|groups| !groups.is_empty()) {
+            return Err(Diagnostic::error(format!("Nomad cannot place job {}", self.id))
+                .detail(placement::reasons(failed, self.job).join("\n"))
+                .hint("Ask for less, or add a node that offers it; the job is registered and waits")
+                .at("jobspec"));
+        }
+        if text(&evaluation["Status"]) != "complete" {
+            return Err(
+                Diagnostic::error(format!("Nomad's evaluation of job {} did not complete", self.id))
+                    .detail(format!(
+                        "nomad: {} {}",
+                        text(&evaluation["Status"]),
+                        text(&evaluation["StatusDescription"])
+                    ))
+                    .at("jobspec"),
+            );
+        }
+        let deployment = match self.deployment_of(&evaluation).await {
+            Ok(Some(deployment)) => deployment,
+            // Batch jobs, and jobs whose update strategy is switched off, have none.
+            Ok(None) => return Ok(None),
+            Err(error) => return Err(self.cut("for its deployment", Cut::Refused(error), None).await),
+        };
+        match self.deployed(&deployment, deadline).await {
+            Ok(deployed) => self.judge(&deployment, &deployed).await,
+            Err(cut) => Err(self.cut("to be healthy", cut, Some(&deployment)).await),
+        }
+    }
+
+    async fn evaluated(&self, evaluation: &str, deadline: Instant) -> Result<Json, Cut> {
+        self.until(&["evaluation", evaluation], deadline, |answer| {
+            text(&answer["Status"]) != "pending"
+        })
+        .await
+    }
+
+    async fn deployed(&self, deployment: &str, deadline: Instant) -> Result<Json, Cut> {
+        let settled = |answer: &Json| {
+            matches!(text(&answer["Status"]), "successful" | "failed" | "cancelled")
+                || waits_for_a_person(answer)
+        };
+        self.until(&["deployment", deployment], deadline, settled).await
+    }
+
+    /// The deployment of the job's current version: a registration that changed nothing makes none, but an
+    /// earlier one may still run, or have failed.
+    async fn deployment_of(&self, evaluation: &Json) -> Result<Option<String>, ApiError> {
+        let named = text(&evaluation["DeploymentID"]);
+        if !named.is_empty() {
+            return Ok(Some(named.to_owned()));
+        }
+        let get = |path| self.client.find(Call::get(path).namespace(self.namespace));
+        let (Some(latest), Some(job)) = (
+            get(&["job", self.id, "deployment"]).await?,
+            get(&["job", self.id]).await?,
+        ) else {
+            return Ok(None);
+        };
+        let current =
+            latest["JobVersion"] == job["Version"] && latest["JobCreateIndex"] == job["CreateIndex"];
+        Ok(current.then(|| text(&latest["ID"]).to_owned()))
+    }
+
+    async fn judge(&self, id: &str, deployment: &Json) -> Result<Option<Diagnostic>, Diagnostic> {
+        match text(&deployment["Status"]) {
+            "successful" => Ok(None),
+            _ if waits_for_a_person(deployment) => {
+                let warning = Diagnostic::warning(format!("Job {} waits for a promotion", self.id));
+                Ok(Some(
+                    warning
+                        .detail(format!("nomad: {}", text(&deployment["StatusDescription"])))
+                        .hint(format!(
+                            "Look at the canaries, then: nomad deployment promote {id}"
+                        )),
+                ))
+            }
+            status => Err(
+                Diagnostic::error(format!("Deployment of job {} ended {status}", self.id))
+                    .detail(format!(
+                        "nomad: {} (deployment {id})",
+                        text(&deployment["StatusDescription"])
+                    ))
+                    .detail(self.report(id).await)
+                    .at("jobspec"),
+            ),
+        }
+    }
+
+    async fn cut(&self, what: &str, cut: Cut, deployment: Option<&str>) -> Diagnostic {
+        let kept = "The job is registered and stays in the Terraform state";
+        let diagnostic = match cut {
+            Cut::Interrupted => {
+                return Diagnostic::error(format!("Interrupted while job {} was waited for", self.id))
+                    .detail(format!("It was waited for {what}."))
+                    .hint(kept);
+            }
+            Cut::Refused(error) => {
+                return error
+                    .diagnostic(format!("Job {} cannot be waited for", self.id))
+                    .hint(kept);
+            }
+            Cut::TimedOut => {
+                let patience = duration::show(self.patience);
+                Diagnostic::error(format!(
+                    "Job {} was waited for {what}, in vain for {patience}",
+                    self.id
+                ))
+            }
+        };
+        let diagnostic = match deployment {
+            Some(deployment) => diagnostic.detail(self.report(deployment).await),
+            None => diagnostic,
+        };
+        diagnostic
+            .hint(format!("{kept}; a `timeouts` block sets how long to wait"))
+            .at("jobspec")
+    }
+
+    /// Asks again and again, each time until something changed, for an answer that satisfies `settled`.
+    async fn until(
+        &self,
+        path: &[&str],
+        deadline: Instant,
+        settled: impl Fn(&Json) -> bool,
+    ) -> Result<Json, Cut> {
+        let mut index = 0;
+        loop {
+            let wait = QUERY.min(deadline.saturating_duration_since(Instant::now()));
+            let call = Call::get(path).namespace(self.namespace).newer_than(index, wait);
+            let (answer, next) = tokio::select! {
+                answer = self.client.ask_with_index(call) => answer?,
+                () = self.stop.requested() => return Err(Cut::Interrupted),
+                () = tokio::time::sleep_until(deadline) => return Err(Cut::TimedOut),
+            };
+            if settled(&answer) {
+                return Ok(answer);
+            }
+            // An index that went back means that the server was restored; then everything is new.
+            index = if next < index { 0 } else { next };
+        }
+    }
+
+    /// What became of the allocations of a deployment that did not succeed: the worst one in full.
+    async fn report(&self, deployment: &str) -> String {
+        let call = Call::get(&["deployment", "allocations", deployment]).namespace(self.namespace);
+        let allocations = match self.client.ask(call).await {
+            Ok(allocations) => allocations,
+            Err(error) => return format!("Its allocations cannot be read: {error}"),
+        };
+        let worst = list(&allocations).max_by_key(|allocation| {
+            let failed = text(&allocation["ClientStatus"]) == "failed";
+            let unhealthy = allocation["DeploymentStatus"]["Healthy"] == Json::Bool(false);
+            (failed, unhealthy, allocation["ModifyIndex"].as_u64())
+        });
+        match worst {
+            None => "No allocation was made".to_owned(),
+            Some(allocation) => self.describe(allocation).await,
+        }
+    }
+
+    async fn describe(&self, allocation: &Json) -> String {
+        let id = text(&allocation["ID"]);
+        let mut lines = vec![format!(
+            "allocation {id} ({}) on {}",
+            text(&allocation["ClientStatus"]),
+            text(&allocation["NodeName"])
+        )];
+        if let Some(tasks) = allocation["TaskStates"].as_object() {
+            // A failed task comes first; without one every task may be to blame.
+            let some_failed = tasks.values().any(|task| task["Failed"] == Json::Bool(true));
+            for (name, task) in tasks {
+                if some_failed && task["Failed"] != Json::Bool(true) {
+                    continue;
+                }
+                lines.push(format!("task {name}:"));
+                let events: Vec<&Json> = list(&task["Events"]).collect();
+                for event in events.iter().rev().take(LAST_EVENTS).rev() {
+                    lines.push(format!(
+                        "  {}: {}",
+                        text(&event["Type"]),
+                        text(&event["DisplayMessage"])
+                    ));
+                }
+                lines.extend(self.last_words(id, name).await);
+            }
+        }
+        lines.join("\n")
+    }
+
+    /// The last lines that a task wrote to stderr.
+    async fn last_words(&self, allocation: &str, task: &str) -> Vec<String> {
+        let call = Call::get(&["client", "fs", "logs", allocation])
+            .namespace(self.namespace)
+            .query("task", task)
+            .query("type", "stderr")
+            .query("origin", "end")
+            .query("offset", LAST_BYTES)
+            .query("plain", "true");
+        match self.client.text(call).await {
+            Ok(text) => {
+                let written: Vec<&str> = text.lines().collect();
+                let last = written.iter().rev().take(LAST_LINES).rev();
+                last.map(|line| format!("  stderr: {line}")).collect()
+            }
+            // A task that never started has no log; its events say why.
+            Err(error) if error.is_not_found() => Vec::new(),
+            Err(error) => vec![format!("  stderr cannot be read: {}", error.words())],
+        }
+    }
+}
+
+fn waits_for_a_person(deployment: &Json) -> bool {
+    text(&deployment["StatusDescription"]).contains("requires manual promotion")
+}

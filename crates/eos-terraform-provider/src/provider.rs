@@ -1,0 +1,278 @@
+//! Owns what a provider and a resource are: the traits that `nomad/` implements, one file a resource, and
+//! the untyped face of a resource that the protocol layer calls.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use rmpv::Value as Packed;
+use tokio::sync::watch;
+
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::schema::Block;
+use crate::value::{Mismatch, Shape, Value, forget_unknown};
+
+/// A provider: its configuration block, the client made from it, and its resources.
+pub trait Provider: Send + Sync + 'static {
+    type Config: Shape + Send;
+    type Client: Send + Sync + 'static;
+
+    /// The name in `terraform-provider-<NAME>`.
+    const NAME: &'static str;
+    /// The version of the published provider whose schema this one has.
+    const VERSION: &'static str;
+
+    fn schema() -> Block;
+    fn resources() -> Vec<Box<dyn AnyResource<Self::Client>>>;
+    fn validate(config: &Self::Config) -> Diagnostics;
+    fn connect(config: Self::Config) -> impl Future<Output = Result<Self::Client, Diagnostics>> + Send;
+}
+
+/// One resource type.
+pub trait Resource: Send + Sync + 'static {
+    type Client: Send + Sync + 'static;
+    type Object: Shape + Clone + Send + Sync;
+
+    const NAME: &'static str;
+
+    fn schema(&self) -> Block;
+
+    /// Checks a configuration without an engine; values may be unknown.
+    fn validate(&self, config: &Self::Object) -> Diagnostics;
+
+    /// The object that `terraform import` starts from; `read` completes it.
+    fn import(&self, id: &str) -> Result<Self::Object, Diagnostics>;
+
+    /// The object as the engine has it now; nothing if it is gone.
+    fn read(
+        &self,
+        context: &Context<'_, Self::Client>,
+        object: Self::Object,
+    ) -> impl Future<Output = Result<Option<Self::Object>, Diagnostics>> + Send;
+
+    fn plan(
+        &self,
+        context: &Context<'_, Self::Client>,
+        change: Change<Self::Object>,
+    ) -> impl Future<Output = Result<Planned<Self::Object>, Diagnostics>> + Send;
+
+    fn create(
+        &self,
+        context: &Context<'_, Self::Client>,
+        planned: Self::Object,
+    ) -> impl Future<Output = Outcome<Self::Object>> + Send;
+
+    fn update(
+        &self,
+        context: &Context<'_, Self::Client>,
+        prior: Self::Object,
+        planned: Self::Object,
+    ) -> impl Future<Output = Outcome<Self::Object>> + Send;
+
+    /// Removes the object; answers warnings.
+    fn destroy(
+        &self,
+        context: &Context<'_, Self::Client>,
+        object: Self::Object,
+    ) -> impl Future<Output = Result<Diagnostics, Diagnostics>> + Send;
+}
+
+/// What a call may use.
+pub struct Context<'a, C> {
+    pub client: &'a C,
+    pub stop: Stop,
+}
+
+/// A request to stop, from Terraform or because the program ends: every wait must end then.
+#[derive(Clone)]
+pub struct Stop(watch::Receiver<bool>);
+
+impl Stop {
+    pub fn new(receiver: watch::Receiver<bool>) -> Self {
+        Self(receiver)
+    }
+
+    /// Returns when the request comes.
+    pub async fn requested(&self) {
+        // An error means that the sender is gone, which it is only while the program ends.
+        let _ = self.0.clone().wait_for(|stop| *stop).await;
+    }
+}
+
+/// What `plan` decides about; a destruction is never asked.
+pub struct Change<T> {
+    /// Nothing: the object is to be created.
+    pub prior: Option<T>,
+    pub config: T,
+    /// The configuration, with values of `prior` where it leaves a computed attribute open.
+    pub proposed: T,
+}
+
+pub struct Planned<T> {
+    pub object: T,
+    /// Attributes whose change needs a new object.
+    pub replace: Vec<&'static str>,
+    pub warnings: Diagnostics,
+}
+
+pub struct Applied<T> {
+    pub object: T,
+    pub warnings: Diagnostics,
+}
+
+/// A failed create or update. `object` is what exists nevertheless; nothing: as before the call.
+#[derive(Debug)]
+pub struct Failed<T> {
+    pub object: Option<Box<T>>,
+    pub diagnostics: Diagnostics,
+}
+
+pub type Outcome<T> = Result<Applied<T>, Failed<T>>;
+
+impl<T> From<Diagnostics> for Failed<T> {
+    fn from(diagnostics: Diagnostics) -> Self {
+        Self {
+            object: None,
+            diagnostics,
+        }
+    }
+}
+
+impl<T> From<Diagnostic> for Failed<T> {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self {
+            object: None,
+            diagnostics: vec![diagnostic],
+        }
+    }
+}
+
+type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A resource type without its Rust types: objects are MessagePack, nil for "none".
+pub trait AnyResource<C>: Send + Sync {
+    fn name(&self) -> &'static str;
+    fn schema(&self) -> Block;
+    fn validate(&self, config: Packed) -> Diagnostics;
+    fn import(&self, id: &str) -> Result<Packed, Diagnostics>;
+    fn read<'a>(&'a self, context: Context<'a, C>, object: Packed)
+    -> Answer<'a, Result<Packed, Diagnostics>>;
+    fn plan<'a>(&'a self, context: Context<'a, C>, change: Change<Packed>) -> Answer<'a, AnyPlanned>;
+    fn apply<'a>(
+        &'a self,
+        context: Context<'a, C>,
+        prior: Packed,
+        planned: Packed,
+    ) -> Answer<'a, (Packed, Diagnostics)>;
+}
+
+pub type AnyPlanned = Result<Planned<Packed>, Diagnostics>;
+
+fn unpack<T: Shape>(packed: &Packed) -> Result<Option<T>, Diagnostics> {
+    match Value::<T>::unpack(packed) {
+        Ok(Value::Known(object)) => Ok(Some(object)),
+        Ok(Value::Null | Value::Unknown) => Ok(None),
+        Err(mismatch) => Err(wrong_object(&mismatch).into()),
+    }
+}
+
+pub fn wrong_object(mismatch: &Mismatch) -> Diagnostic {
+    Diagnostic::error("Terraform sent an object that does not have this provider's schema")
+        .detail(mismatch.to_string())
+}
+
+fn unpack_one<T: Shape>(packed: &Packed) -> Result<T, Diagnostics> {
+    unpack(packed)?.ok_or_else(|| Diagnostic::error("Terraform sent no object where one is needed").into())
+}
+
+impl<R: Resource> AnyResource<R::Client> for R {
+    fn name(&self) -> &'static str {
+        R::NAME
+    }
+
+    fn schema(&self) -> Block {
+        Resource::schema(self)
+    }
+
+    fn validate(&self, config: Packed) -> Diagnostics {
+        unpack_one(&config).map_or_else(|wrong| wrong, |config| Resource::validate(self, &config))
+    }
+
+    fn import(&self, id: &str) -> Result<Packed, Diagnostics> {
+        Resource::import(self, id).map(|object| object.pack())
+    }
+
+    fn read<'a>(
+        &'a self,
+        context: Context<'a, R::Client>,
+        object: Packed,
+    ) -> Answer<'a, Result<Packed, Diagnostics>> {
+        Box::pin(async move {
+            let object = unpack_one(&object)?;
+            let found = Resource::read(self, &context, object).await?;
+            Ok(found.map_or(Packed::Nil, |object| object.pack()))
+        })
+    }
+
+    fn plan<'a>(&'a self, context: Context<'a, R::Client>, change: Change<Packed>) -> Answer<'a, AnyPlanned> {
+        Box::pin(async move {
+            let prior = change.prior.as_ref().map(unpack).transpose()?.flatten();
+            let Some(proposed) = unpack(&change.proposed)? else {
+                return Ok(Planned {
+                    object: Packed::Nil,
+                    replace: Vec::new(),
+                    warnings: Vec::new(),
+                });
+            };
+            let config = unpack_one(&change.config)?;
+            let planned = Resource::plan(
+                self,
+                &context,
+                Change {
+                    prior,
+                    config,
+                    proposed,
+                },
+            )
+            .await?;
+            Ok(Planned {
+                object: planned.object.pack(),
+                replace: planned.replace,
+                warnings: planned.warnings,
+            })
+        })
+    }
+
+    fn apply<'a>(
+        &'a self,
+        context: Context<'a, R::Client>,
+        prior: Packed,
+        planned: Packed,
+    ) -> Answer<'a, (Packed, Diagnostics)> {
+        Box::pin(async move {
+            let (before, after) = match (unpack(&prior), unpack(&planned)) {
+                (Ok(before), Ok(after)) => (before, after),
+                (Err(wrong), _) | (_, Err(wrong)) => return (prior, wrong),
+            };
+            let outcome = match (before, after) {
+                (None, Some(planned)) => Resource::create(self, &context, planned).await,
+                (Some(before), Some(planned)) => Resource::update(self, &context, before, planned).await,
+                (Some(before), None) => {
+                    return match Resource::destroy(self, &context, before).await {
+                        Ok(warnings) => (Packed::Nil, warnings),
+                        Err(diagnostics) => (prior, diagnostics),
+                    };
+                }
+                (None, None) => return (Packed::Nil, Vec::new()),
+            };
+            match outcome {
+                Ok(applied) => (applied.object.pack(), applied.warnings),
+                Err(failed) => {
+                    let object = failed
+                        .object
+                        .map_or(prior, |object| forget_unknown(object.pack()));
+                    (object, failed.diagnostics)
+                }
+            }
+        })
+    }
+}
