@@ -1,0 +1,605 @@
+"""Terraform workspaces on the control minion: render, plan, apply, read back, take back.
+
+Nothing here may be called over the API; `eos` and the state `eos_terraform` call it. It reads the slice of the
+workspace from `__pillar__`, which is fresh inside a state run. A configuration is a directory with the rendered files
+and `configuration.json`: the slice and the node ids they were rendered for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import datetime
+import hashlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+
+from salt.exceptions import CommandExecutionError
+
+_NAME = re.compile(r"[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
+_FILE = re.compile(r"terraform/([A-Za-z0-9_-][A-Za-z0-9._-]*/)+[A-Za-z0-9_-][A-Za-z0-9._-]*")
+_SNAPSHOTS_KEPT = 10
+# A child orphaned by a killed job was told to stop by the kernel; its lock on the Terraform state ends with it.
+_STATE_LOCK_PATIENCE = "120s"
+_COUNTED_AS = {"create": "added", "update": "changed", "delete": "destroyed"}
+_TOLD = ("apply_start", "apply_complete", "apply_errored", "change_summary")
+_PR_SET_PDEATHSIG = 1
+_prctl = ctypes.CDLL(None, use_errno=True).prctl
+
+
+def ensure_infrastructure(environment: str, component: str, operation: str, step: str) -> dict:
+    """Makes the workspace what its slice says; a workspace that is so already costs no Terraform run."""
+    return _answer(environment, component, operation, step, _ensure)
+
+
+def apply(environment: str, component: str, operation: str, step: str) -> dict:
+    """Applies the slice of the workspace, changed or not."""
+    return _answer(environment, component, operation, step, _apply_slice)
+
+
+def plan(environment: str, component: str, operation: str, step: str) -> dict:
+    """Counts what `apply` would add, change and destroy; changes nothing and takes no lock on the Terraform state."""
+    return _answer(environment, component, operation, step, _plan_slice)
+
+
+def destroy(environment: str, component: str, operation: str, step: str) -> dict:
+    """Destroys all the workspace holds, by the configuration it was last given, then removes the workspace."""
+    return _answer(environment, component, operation, step, _destroy)
+
+
+def get_terraform_output(environment: str, component: str, name: str) -> object:
+    """The value of one output in the Terraform state; one marked sensitive is not given."""
+    outputs = _Workspace(environment, component).read_state()["outputs"]
+    if name not in outputs:
+        raise CommandExecutionError(f"Workspace {environment}/{component} has no output {name} that may be shown")
+    return outputs[name]
+
+
+def observe(environment: str, component: str) -> dict | None:
+    """What the workspace is, read from its Terraform state, or None if there is no such workspace.
+
+    `digest` is null if the Terraform state has moved since a digest was last recorded for it.
+    """
+    workspace = _Workspace(environment, component)
+    if not os.path.exists(workspace.state_file) and workspace.applied() is None:
+        return None
+    return {"digest": workspace.proved_digest(), **workspace.read_state()}
+
+
+class _Workspace:
+    """The paths of one workspace and what is recorded in them."""
+
+    def __init__(self, environment: str, component: str):
+        for name in (environment, component):
+            if not isinstance(name, str) or not _NAME.fullmatch(name):
+                raise CommandExecutionError(f"{name!r} is no name of an environment or component")
+        self.environment, self.component = environment, component
+        self.name = f"{environment}/{component}"
+        self.directory = os.path.join(_setting("terraform_root"), environment, component)
+        self.tree = os.path.join(self.directory, "tree")
+        self.data = os.path.join(self.directory, "data")
+        self.snapshots = os.path.join(self.directory, "snapshots")
+        self.state_file = os.path.join(self.directory, "state", "terraform.tfstate")
+        self.plan_file = os.path.join(self.directory, "plan.tfplan")
+        self.applied_file = os.path.join(self.directory, "applied.json")
+        self.lock = os.path.join(__opts__["cachedir"], "eos", "locks", f"{environment}.{component}")
+
+    def applied(self) -> dict | None:
+        return __utils__["eos_disk.read_json"](self.applied_file)
+
+    def read_state(self) -> dict:
+        state = __utils__["eos_disk.read_json"](self.state_file) or {}
+        outputs = state.get("outputs", {})
+        return {
+            "serial": state.get("serial"),
+            "lineage": state.get("lineage"),
+            "resources": sorted(_addresses(state.get("resources", []))),
+            "outputs": {name: output["value"] for name, output in outputs.items() if not output.get("sensitive")},
+        }
+
+    def proved_digest(self) -> str | None:
+        applied, state = self.applied(), self.read_state()
+        if applied and all(applied[key] == state[key] for key in ("serial", "lineage")):
+            return applied["digest"]
+        return None
+
+    def slice(self) -> dict:
+        workspaces = __pillar__.get("eos", {}).get("workspaces", {})
+        if self.name not in workspaces:
+            raise _failure("salt", self.name, "The pillar of this minion names no such workspace", "Deliver a release")
+        # Through JSON, because a masked pillar prints as asterisks.
+        return json.loads(json.dumps(workspaces[self.name]))
+
+
+class _Run:
+    """One call's use of Terraform: what it says, its child, and whether it was told to stop."""
+
+    def __init__(self, workspace: _Workspace, operation: str, step: str):
+        self.workspace, self.operation, self.step = workspace, operation, step
+        self.address = _setting("nomad_address")
+        self.root_token = __utils__["eos_nomad.root_credential"](_setting("credentials"))
+        self.token: dict = {}
+        self.stopped = False
+        self.child: subprocess.Popen | None = None
+        self.report = _report(ran=False)
+
+    def tell(self, message: str) -> None:
+        # Progress is a courtesy: event.send answers False when nobody can be told, and the run goes on.
+        __salt__["event.send"](f"eos/{self.operation}/{self.step}", {"message": self.without_tokens(message)})
+
+    def without_tokens(self, text: str) -> str:
+        for token in (self.root_token, self.token.get("SecretID")):
+            text = text.replace(token, "***") if token else text
+        return text
+
+    def stop(self, number: int, frame: object) -> None:
+        """Told to end: Terraform is interrupted once, so that it saves its state; a second time would kill it."""
+        del number, frame
+        if not self.stopped and self.child is not None:
+            os.killpg(self.child.pid, signal.SIGINT)
+        self.stopped = True
+
+    @contextlib.contextmanager
+    def stoppable(self) -> Iterator[None]:
+        """Salt's own handler would exit at once and leave the child, its providers and the token behind."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = signal.signal(signal.SIGTERM, self.stop)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGTERM, before)
+
+    def terraform(self, tree: str, data: str, *arguments: str, node_ids: dict, heed: Callable[[str], None]) -> int:
+        """Runs one Terraform command in a configuration; `heed` is given every line it says."""
+        if self.stopped:
+            raise _failure("salt", self.workspace.name, "The job was told to stop", "Run the step again")
+        parent = os.getpid()
+
+        def die_with_parent() -> None:
+            _prctl(_PR_SET_PDEATHSIG, signal.SIGINT)
+            if os.getppid() != parent:
+                os._exit(1)
+
+        self.child = subprocess.Popen(
+            [_setting("terraform"), *arguments],
+            cwd=os.path.join(tree, "environments", self.workspace.environment, self.workspace.component),
+            env=self._environment(data, node_ids),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            umask=0o077,
+            start_new_session=True,
+            preexec_fn=die_with_parent,
+        )
+        with self.child as child:
+            for line in child.stdout:
+                heed(line.rstrip("\n"))
+        return child.returncode
+
+    def _environment(self, data: str, node_ids: dict) -> dict[str, str]:
+        environment = {
+            "PATH": "/usr/local/bin:/usr/bin:/bin",
+            "HOME": self.workspace.directory,
+            "CHECKPOINT_DISABLE": "1",
+            "TF_IN_AUTOMATION": "1",
+            "TF_INPUT": "0",
+            "TF_DATA_DIR": data,
+            "TF_VAR_node_ids": json.dumps(node_ids, sort_keys=True),
+            "NOMAD_ADDR": self.address,
+            "NOMAD_TOKEN": self.token["SecretID"],
+        }
+        if cli_config := _settings().get("terraform_cli_config"):
+            environment["TF_CLI_CONFIG_FILE"] = cli_config
+        return environment
+
+    @contextlib.contextmanager
+    def inject_credentials(self, configuration: dict) -> Iterator[None]:
+        """Mints the token the child is given, and revokes it whatever happens."""
+        management = configuration["slice"]["token"] == "management"
+        name = f"eos {self.workspace.name}"
+        self.token = __utils__["eos_nomad.mint_token"](self.address, self.root_token, name, management)
+        finished = False
+        try:
+            yield
+            finished = True
+        finally:
+            accessor, self.token = self.token["AccessorID"], {}
+            try:
+                __utils__["eos_nomad.revoke_token"](self.address, self.root_token, accessor)
+            except CommandExecutionError as failure:
+                # The failure that brought us here is the one to report; the token dies by itself.
+                if finished:
+                    raise
+                self.tell(f"{self.workspace.name}: token {accessor} could not be revoked: {failure.error}")
+
+
+def _answer(environment: str, component: str, operation: str, step: str, work: Callable[[_Run], None]) -> dict:
+    """Does the work under the lock of the workspace, and answers {"result", "error", "stopped", "terraform"}."""
+    try:
+        workspace = _Workspace(environment, component)
+        with __utils__["eos_disk.locked"](workspace.lock):
+            return _guarded(_Run(workspace, operation, step), work)
+    except CommandExecutionError as failure:
+        error = _described(failure, f"{environment}/{component}")
+        return {"result": False, "error": error, "stopped": False, "terraform": _report(ran=False)}
+
+
+def _guarded(run: _Run, work: Callable[[_Run], None]) -> dict:
+    error = None
+    with run.stoppable():
+        try:
+            work(run)
+        except CommandExecutionError as failure:
+            error = _described(failure, run.workspace.name)
+            error["words"] = run.without_tokens(error["words"])
+    return {"result": error is None, "error": error, "stopped": run.stopped, "terraform": run.report}
+
+
+def _ensure(run: _Run) -> None:
+    workspace, wanted = run.workspace, run.workspace.slice()
+    configuration = _configuration(run, wanted)
+    applied = workspace.applied() or {}
+    if workspace.proved_digest() == wanted["digest"] and applied["node_ids"] == configuration["node_ids"]:
+        run.tell(f"{workspace.name}: unchanged since {applied['when']}, Terraform is not run")
+        run.report |= _read_back(workspace)
+        return
+    _converge(run, configuration)
+
+
+def _apply_slice(run: _Run) -> None:
+    _converge(run, _configuration(run, run.workspace.slice()))
+
+
+def _configuration(run: _Run, wanted: dict) -> dict:
+    """What will be rendered; fails before anything else if a secret or a host is missing."""
+    __utils__["eos_nomad.check_secrets"](run.address, run.root_token, wanted["secrets"])
+    node_ids = __utils__["eos_nomad.node_ids"](run.address, run.root_token, wanted["hosts"])
+    return {"slice": wanted, "node_ids": node_ids}
+
+
+def _converge(run: _Run, configuration: dict) -> None:
+    """Applies a configuration; if Terraform fails while applying, applies the previous one again."""
+    workspace = run.workspace
+    os.makedirs(workspace.directory, mode=0o700, exist_ok=True)
+    rendered = f"{workspace.tree}.rendered"
+    _render(configuration, rendered)
+    snapshot = _keep_previous(workspace)
+    _replace_tree(workspace, rendered)
+    run.report = _report(ran=True, snapshot=snapshot)
+    try:
+        _apply_tree(run, configuration, run.report)
+    except _ApplyFailed as failure:
+        run.report |= _read_back(workspace)
+        previous = snapshot and _read_configuration(os.path.join(workspace.snapshots, snapshot))
+        if previous and previous["slice"]["digest"] != configuration["slice"]["digest"] and not run.stopped:
+            _take_back(run, snapshot, previous)
+        raise failure
+    _record_applied(run, configuration, snapshot)
+
+
+def _take_back(run: _Run, snapshot: str, previous: dict) -> None:
+    """Applies the configuration of a snapshot again; its outcome is reported beside the failure that caused it."""
+    workspace = run.workspace
+    run.tell(f"{workspace.name}: apply failed, applying the previous configuration {snapshot} again")
+    copied = f"{workspace.tree}.rendered"
+    shutil.rmtree(copied, ignore_errors=True)
+    shutil.copytree(os.path.join(workspace.snapshots, snapshot), copied)
+    _replace_tree(workspace, copied)
+    run.report["rollback_attempted"] = True
+    outcome: dict = {"result": True, "error": None, "added": 0, "changed": 0, "destroyed": 0}
+    run.report["rollback_result"] = outcome
+    try:
+        _apply_tree(run, previous, outcome)
+    except CommandExecutionError as failure:
+        outcome |= {"result": False, "error": _described(failure, workspace.name)["words"]}
+        return
+    _record_applied(run, previous, snapshot)
+
+
+def _apply_tree(run: _Run, configuration: dict, counts: dict) -> None:
+    """Initialises, plans, and applies that very plan."""
+    workspace = run.workspace
+    with run.inject_credentials(configuration):
+        _initialise(run, workspace.tree, workspace.data, configuration)
+        with _plan_file(workspace):
+            _plan(run, workspace.tree, workspace.data, configuration, f"-out={workspace.plan_file}")
+            try:
+                _apply_plan(run, configuration, counts)
+            except CommandExecutionError as failure:
+                raise _ApplyFailed(failure.error, info=failure.info) from None
+
+
+class _ApplyFailed(CommandExecutionError):
+    """Terraform failed when it may have changed something already."""
+
+
+def _initialise(run: _Run, tree: str, data: str, configuration: dict) -> None:
+    said: list[str] = []
+    run.tell(f"{run.workspace.name}: terraform init")
+    os.makedirs(os.path.dirname(run.workspace.state_file), mode=0o700, exist_ok=True)
+    backend = f"-backend-config=path={run.workspace.state_file}"
+    arguments = ["init", "-input=false", "-no-color", backend, "-reconfigure"]
+    code = run.terraform(tree, data, *arguments, node_ids=configuration["node_ids"], heed=said.append)
+    if code != 0:
+        words = "\n".join(line for line in said if line.strip())[-2000:]
+        hint = "Are the providers in the mirror that terraform_cli_config names?"
+        raise _failure("terraform", run.workspace.name, words, hint)
+
+
+def _plan(run: _Run, tree: str, data: str, configuration: dict, *options: str) -> dict:
+    heard = _Heard(run)
+    lock = [] if "-lock=false" in options else [f"-lock-timeout={_STATE_LOCK_PATIENCE}"]
+    arguments = ["plan", "-input=false", "-json", *lock, *options]
+    code = run.terraform(tree, data, *arguments, node_ids=configuration["node_ids"], heed=heard.line)
+    if code != 0:
+        raise heard.failure("planning")
+    return heard.summary
+
+
+def _apply_plan(run: _Run, configuration: dict, counts: dict) -> None:
+    heard, workspace = _Heard(run), run.workspace
+    lock = f"-lock-timeout={_STATE_LOCK_PATIENCE}"
+    arguments = ["apply", "-input=false", "-json", "-auto-approve", lock, workspace.plan_file]
+    code = run.terraform(
+        workspace.tree, workspace.data, *arguments, node_ids=configuration["node_ids"], heed=heard.line
+    )
+    counts |= heard.done
+    if code != 0:
+        raise heard.failure("applying")
+
+
+class _Heard:
+    """What Terraform says about itself in its lines of JSON."""
+
+    def __init__(self, run: _Run):
+        self.run = run
+        self.done = dict.fromkeys(_COUNTED_AS.values(), 0)
+        self.summary: dict = {}
+        self.errors: list[dict] = []
+        self.plain: list[str] = []
+
+    def line(self, line: str) -> None:
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            entry = None
+        if not isinstance(entry, dict):
+            self.plain.append(line)
+            return
+        kind = entry.get("type")
+        if kind in _TOLD:
+            self.run.tell(f"{self.run.workspace.name}: {entry['@message']}")
+        if kind == "apply_complete" and entry["hook"]["action"] in _COUNTED_AS:
+            self.done[_COUNTED_AS[entry["hook"]["action"]]] += 1
+        elif kind == "change_summary":
+            changes = entry["changes"]
+            self.summary = {"added": changes["add"], "changed": changes["change"], "destroyed": changes["remove"]}
+        elif kind == "diagnostic" and entry["diagnostic"]["severity"] == "error":
+            self.errors.append(entry["diagnostic"])
+
+    def failure(self, doing: str) -> CommandExecutionError:
+        if self.run.stopped:
+            return _failure("salt", self.run.workspace.name, f"Told to stop while {doing}", "Run the step again")
+        hint = "Mend what Terraform names, then run the step again"
+        if not self.errors:
+            words = "\n".join(self.plain)[-2000:] or f"Terraform ended while {doing} without a word"
+            return _failure("terraform", self.run.workspace.name, words, hint)
+        address = self.errors[0].get("address") or self.run.workspace.name
+        words = "\n".join(": ".join(filter(None, (e["summary"], e.get("detail")))) for e in self.errors)
+        layer = "nomad" if re.search(r"(^|\.)nomad_", address) else "terraform"
+        return _failure(layer, address, words, hint)
+
+
+def _plan_slice(run: _Run) -> None:
+    workspace = run.workspace
+    configuration = _configuration(run, workspace.slice())
+    os.makedirs(workspace.directory, mode=0o700, exist_ok=True)
+    scratch = os.path.join(workspace.directory, "planning")
+    try:
+        _render(configuration, scratch)
+        data = os.path.join(scratch, "data")
+        with run.inject_credentials(configuration):
+            _initialise(run, scratch, data, configuration)
+            run.report |= {"ran": True, **_plan(run, scratch, data, configuration, "-lock=false")}
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    run.report |= _read_back(workspace)
+
+
+def _destroy(run: _Run) -> None:
+    workspace = run.workspace
+    if not os.path.isdir(workspace.directory):
+        run.tell(f"{workspace.name}: no such workspace, nothing to destroy")
+        return
+    if workspace.read_state()["resources"]:
+        _destroy_resources(run)
+    if remaining := workspace.read_state()["resources"]:
+        words = f"Still there after terraform destroy: {', '.join(remaining)}"
+        raise _failure("terraform", workspace.name, words, "Run the step again")
+    condemned = f"{workspace.directory}.removed"
+    shutil.rmtree(condemned, ignore_errors=True)
+    os.rename(workspace.directory, condemned)
+    __utils__["eos_disk.sync_directory"](os.path.dirname(workspace.directory))
+    shutil.rmtree(condemned)
+
+
+def _destroy_resources(run: _Run) -> None:
+    """The pillar may name the workspace no more, so the configuration is the one on this disk."""
+    workspace = run.workspace
+    snapshot = _keep_previous(workspace)
+    source = os.path.join(workspace.snapshots, snapshot) if snapshot else workspace.tree
+    configuration = _read_configuration(source)
+    if configuration is None:
+        words = "The workspace has a Terraform state but no configuration"
+        raise _failure("salt", workspace.name, words, f"Look into {workspace.directory}")
+    if snapshot:
+        rendered = f"{workspace.tree}.rendered"
+        shutil.rmtree(rendered, ignore_errors=True)
+        shutil.copytree(source, rendered)
+        _replace_tree(workspace, rendered)
+    run.report = _report(ran=True, snapshot=snapshot)
+    with run.inject_credentials(configuration):
+        _initialise(run, workspace.tree, workspace.data, configuration)
+        with _plan_file(workspace):
+            options = ("-destroy", f"-out={workspace.plan_file}")
+            _plan(run, workspace.tree, workspace.data, configuration, *options)
+            _apply_plan(run, configuration, run.report)
+
+
+def _render(configuration: dict, directory: str) -> None:
+    """Fetches every file of the slice from Salt's file server; one that is not what the slice says is refused."""
+    shutil.rmtree(directory, ignore_errors=True)
+    for path, digest in configuration["slice"]["files"].items():
+        if not _FILE.fullmatch(path):
+            raise _failure("salt", path, "A workspace may not have a file of this name", "Compile again")
+        cached = __salt__["cp.cache_file"](f"salt://{path}")
+        if not cached:
+            raise _failure("salt", path, "The file server has no such file", "Deliver the release again")
+        with open(cached, "rb") as file:
+            content = file.read()
+        served = hashlib.sha256(content).hexdigest()
+        if served != digest:
+            words = f"The file server's file has digest {served}, the pillar says {digest}"
+            raise _failure("salt", path, words, "Deliver the release again")
+        target = os.path.join(directory, os.path.relpath(path, "terraform"))
+        os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
+        with open(target, "wb") as file:
+            file.write(content)
+    os.chmod(directory, 0o700)
+    __utils__["eos_disk.write_json"](os.path.join(directory, "configuration.json"), configuration)
+
+
+def _read_configuration(directory: str) -> dict | None:
+    return __utils__["eos_disk.read_json"](os.path.join(directory, "configuration.json"))
+
+
+def _keep_previous(workspace: _Workspace) -> str | None:
+    """The id of the snapshot that holds the configuration applied last, which is made now if need be."""
+    applied = workspace.applied()
+    if applied is None:
+        return None
+    current = _read_configuration(workspace.tree)
+    if current and current["slice"]["digest"] == applied["digest"]:
+        snapshot = _now().strftime("%Y%m%dT%H%M%S.%fZ")
+        os.makedirs(workspace.snapshots, mode=0o700, exist_ok=True)
+        os.rename(workspace.tree, os.path.join(workspace.snapshots, snapshot))
+        _forget_old_snapshots(workspace)
+        return snapshot
+    # The tree is that of a run that failed or was interrupted: the snapshot it made is still the newest.
+    for snapshot in _snapshots(workspace):
+        kept = _read_configuration(os.path.join(workspace.snapshots, snapshot))
+        if kept and kept["slice"]["digest"] == applied["digest"]:
+            return snapshot
+    return None
+
+
+def _snapshots(workspace: _Workspace) -> list[str]:
+    """Newest first."""
+    return sorted(os.listdir(workspace.snapshots), reverse=True) if os.path.isdir(workspace.snapshots) else []
+
+
+def _forget_old_snapshots(workspace: _Workspace) -> None:
+    for snapshot in _snapshots(workspace)[_SNAPSHOTS_KEPT:]:
+        shutil.rmtree(os.path.join(workspace.snapshots, snapshot))
+
+
+def _replace_tree(workspace: _Workspace, rendered: str) -> None:
+    shutil.rmtree(workspace.tree, ignore_errors=True)
+    os.rename(rendered, workspace.tree)
+    __utils__["eos_disk.sync_directory"](workspace.directory)
+
+
+@contextlib.contextmanager
+def _plan_file(workspace: _Workspace) -> Iterator[None]:
+    """A saved plan holds every value it was made of: it never outlives its use."""
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(workspace.plan_file)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(workspace.plan_file)
+
+
+def _record_applied(run: _Run, configuration: dict, snapshot: str | None) -> None:
+    workspace = run.workspace
+    state = workspace.read_state()
+    applied = {
+        "digest": configuration["slice"]["digest"],
+        "node_ids": configuration["node_ids"],
+        "serial": state["serial"],
+        "lineage": state["lineage"],
+        "operation": run.operation,
+        "snapshot": snapshot,
+        "when": _now().isoformat(timespec="seconds"),
+    }
+    __utils__["eos_disk.write_json"](workspace.applied_file, applied)
+    run.report |= _read_back(workspace)
+
+
+def _read_back(workspace: _Workspace) -> dict:
+    state = workspace.read_state()
+    return {"serial": state["serial"], "outputs": state["outputs"]}
+
+
+def _report(ran: bool, snapshot: str | None = None) -> dict:
+    return {
+        "ran": ran,
+        "added": 0,
+        "changed": 0,
+        "destroyed": 0,
+        "snapshot": snapshot,
+        "snapshot_id": snapshot,
+        "rollback_attempted": False,
+        "rollback_result": None,
+        "serial": None,
+        "outputs": {},
+    }
+
+
+def _addresses(resources: list[dict]) -> Iterator[str]:
+    """The addresses of all managed resources in a Terraform state."""
+    for resource in resources:
+        if resource["mode"] != "managed":
+            continue
+        module = f"{resource['module']}." if "module" in resource else ""
+        for instance in resource["instances"]:
+            key = f"[{json.dumps(instance['index_key'])}]" if "index_key" in instance else ""
+            yield f"{module}{resource['type']}.{resource['name']}{key}"
+
+
+def _settings() -> dict:
+    # From the minion's own configuration only: config.get would let the pillar's `eos` shadow it.
+    return __opts__.get("eos") or {}
+
+
+def _setting(name: str) -> str:
+    value = _settings().get(name)
+    if not isinstance(value, str) or not value:
+        raise _failure("salt", "minion configuration", f"eos:{name} is not set on this minion", "See formula/README.md")
+    return value
+
+
+def _now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC)
+
+
+def _failure(layer: str, name: str, words: str, hint: str) -> CommandExecutionError:
+    return CommandExecutionError(words, info={"layer": layer, "object": name, "words": words, "hint": hint})
+
+
+def _described(failure: CommandExecutionError, name: str) -> dict:
+    """The failure as a step record has it, also where Salt itself raised it."""
+    if isinstance(failure.info, dict) and "layer" in failure.info:
+        return dict(failure.info)
+    return {"layer": "salt", "object": name, "words": str(failure), "hint": "See the minion's log"}

@@ -1,0 +1,65 @@
+"""The Salt states of a Terraform workspace, named "<environment>/<component>".
+
+A step that `eos.run_step` runs leaves its operation and step ids in `__context__["eos_step"]`, which Salt hands on to
+the states it runs. Without them (`salt-call state.apply`, an orchestration) the ids are made here.
+"""
+
+from __future__ import annotations
+
+import salt.utils.jid
+
+
+def applied(name: str) -> dict:
+    """The workspace is what the pillar of this minion says."""
+    environment, component = name.split("/")
+    if __opts__["test"]:
+        return _would_apply(name, environment, component)
+    return _returned(name, __salt__["eos_terraform.ensure_infrastructure"](environment, component, **_ids(name)))
+
+
+def absent(name: str) -> dict:
+    """The workspace holds nothing and is gone, whether or not the pillar still names it."""
+    environment, component = name.split("/")
+    if __opts__["test"]:
+        there = __salt__["eos_terraform.observe"](environment, component)
+        comment = "would be destroyed" if there else "is absent"
+        return {"name": name, "changes": {}, "result": None if there else True, "comment": f"Workspace {comment}"}
+    return _returned(name, __salt__["eos_terraform.destroy"](environment, component, **_ids(name)))
+
+
+def _would_apply(name: str, environment: str, component: str) -> dict:
+    observed = __salt__["eos_terraform.observe"](environment, component)
+    old = observed and observed["digest"]
+    new = __pillar__.get("eos", {}).get("workspaces", {}).get(name, {}).get("digest")
+    if new is None:
+        return {"name": name, "changes": {}, "result": False, "comment": "The pillar names no such workspace"}
+    if old == new:
+        return {"name": name, "changes": {}, "result": True, "comment": f"Workspace is at {new[:12]}"}
+    changes = {"digest": {"old": old, "new": new}}
+    return {"name": name, "changes": changes, "result": None, "comment": f"Terraform would apply {new[:12]}"}
+
+
+def _returned(name: str, answer: dict) -> dict:
+    """`terraform`, `error` and `stopped` ride along for the step record."""
+    terraform, error = answer["terraform"], answer["error"]
+    counts = {kind: terraform[kind] for kind in ("added", "changed", "destroyed") if terraform[kind]}
+    if error:
+        comment = f"{error['layer']}: {error['object']}: {error['words']}"
+    elif terraform["ran"]:
+        comment = ", ".join(f"{terraform[kind]} {kind}" for kind in ("added", "changed", "destroyed"))
+    else:
+        comment = "Nothing to do, Terraform was not run"
+    return {
+        "name": name,
+        "changes": {"terraform": counts} if counts else {},
+        "result": answer["result"],
+        "comment": comment,
+        "terraform": terraform,
+        "error": error,
+        "stopped": answer["stopped"],
+    }
+
+
+def _ids(name: str) -> dict:
+    made = {"operation": f"eject-{salt.utils.jid.gen_jid(__opts__)}", "step": name.replace("/", ".")}
+    return __context__.get("eos_step", made)

@@ -1,0 +1,29 @@
+# What the token of one Terraform run may do in Nomad: jobs and host volumes in every namespace.
+# Of secrets it sees paths only. Namespaces themselves need a management token (the platform workspace).
+
+namespace "*" {
+  capabilities = [
+    "host-volume-delete",
+    "host-volume-read",
+    "host-volume-register",
+    "list-jobs",
+    "parse-job",
+    "read-job",
+    "submit-job",
+  ]
+
+  variables {
+    path "*" {
+      capabilities = ["list"]
+    }
+  }
+}
+
+# To submit a job that mounts a volume.
+host_volume "*" {
+  policy = "write"
+}
+
+node {
+  policy = "read"
+}

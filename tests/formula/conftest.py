@@ -1,0 +1,134 @@
+"""Fixtures: the formula's modules as plain Python, and one laboratory of real engines for the whole session."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import types
+
+import pytest
+
+from laboratory import FORMULA, MINION, PROVIDER_SOURCE, Nomad, Processes, Releases, Salt
+
+
+def required(*names: str) -> list[str]:
+    """The values of these variables; the test is skipped if one is not set."""
+    for name in names:
+        if not os.environ.get(name):
+            pytest.skip(f"skipped: {name} is not set")
+    return [os.environ[name] for name in names]
+
+
+@pytest.fixture(scope="session")
+def salt_python():
+    """Makes Salt's own packages importable, as they are where Salt loads the formula."""
+    (venv,) = required("EOS_TEST_SALT")
+    packages = next(pathlib.Path(venv).glob("lib/python3*/site-packages"))
+    sys.path.append(str(packages))
+
+
+@pytest.fixture
+def load(salt_python, tmp_path):
+    """Loads a file of the formula the way Salt does: with its globals, in a module of its own."""
+
+    def load_module(path: str, **salt_globals: object) -> types.ModuleType:
+        specification = importlib.util.spec_from_file_location(path.replace("/", "_")[:-3], FORMULA / path)
+        module = importlib.util.module_from_spec(specification)
+        disk = None
+        if path != "_utils/eos_disk.py":
+            disk = load_module("_utils/eos_disk.py")
+        module.__opts__ = {"id": MINION, "cachedir": str(tmp_path), "test": False}
+        module.__context__, module.__pillar__, module.__salt__ = {}, {}, {}
+        module.__utils__ = {f"eos_disk.{name}": getattr(disk, name) for name in dir(disk)} if disk else {}
+        for name, value in salt_globals.items():
+            setattr(module, f"__{name}__", value)
+        specification.loader.exec_module(module)
+        return module
+
+    return load_module
+
+
+class Laboratory:
+    """The engines, what is delivered to them, and a Terraform that counts its runs."""
+
+    def __init__(self, directory: pathlib.Path):
+        venv, nomad, terraform = required("EOS_TEST_SALT", "EOS_TEST_NOMAD", "EOS_TEST_TERRAFORM")
+        self.directory = directory
+        self.processes = Processes(directory / "log")
+        self.root = directory / "terraform"
+        self.credentials = directory / "credentials.json"
+        self.runs_file = directory / "terraform.runs"
+        self.tokens_file = directory / "terraform.tokens"
+        self.environment_file = directory / "terraform.environment"
+        self.hold = directory / "hold-terraform"
+        try:
+            self.nomad = Nomad(nomad, directory / "nomad", self.processes)
+            self._write_credentials()
+            settings = {
+                "terraform": str(self._counting(terraform)),
+                "terraform_root": str(self.root),
+                "terraform_cli_config": str(self._cli_config()),
+                "nomad_address": self.nomad.address,
+                "credentials": str(self.credentials),
+            }
+            self.salt = Salt(venv, directory, self.processes, settings)
+            self.releases = Releases(self.salt.srv)
+            self.releases.deliver({})
+            self.salt.up()
+            assert self.salt.call("saltutil.sync_all")["retcode"] == 0
+        except BaseException:
+            self.processes.stop_all()
+            raise
+
+    def _write_credentials(self):
+        self.credentials.touch(mode=0o600)
+        self.credentials.write_text(json.dumps({"nomad_token": self.nomad.token}))
+
+    def _counting(self, terraform: str) -> pathlib.Path:
+        wrapper = self.directory / "counting-terraform"
+        wrapper.write_text(
+            f'#!/bin/sh\necho "$1" >> {self.runs_file}\necho "$NOMAD_TOKEN" >> {self.tokens_file}\n'
+            f'env | cut -d= -f1 | sort > {self.environment_file}\nexec {terraform} "$@"\n'
+        )
+        wrapper.chmod(0o755)
+        return wrapper
+
+    def _cli_config(self) -> pathlib.Path:
+        mirror = self.directory / "mirror"
+        if provider := os.environ.get("EOS_TEST_PROVIDER"):
+            target = mirror / PROVIDER_SOURCE / "0.1.0" / "linux_amd64"
+            target.mkdir(parents=True)
+            shutil.copy(provider, target / "terraform-provider-nomad_v0.1.0")
+        mirror.mkdir(exist_ok=True)
+        path = self.directory / "cli.tfrc"
+        path.write_text(
+            f'provider_installation {{\n  filesystem_mirror {{\n    path    = "{mirror}"\n'
+            '    include = ["*/*/*"]\n  }\n}\n'
+        )
+        return path
+
+    def runs(self) -> list[str]:
+        return self.runs_file.read_text().split() if self.runs_file.exists() else []
+
+    def workspace(self, name: str) -> pathlib.Path:
+        return self.root / name
+
+    def run_workspace(self, operation: str, name: str, release: str) -> dict:
+        environment, component = name.split("/")
+        sls = f"components.{component}.{environment}.workspace"
+        return self.salt.record("eos.run_step", operation=operation, step="workspace", release=release, sls=sls)
+
+
+@pytest.fixture(scope="session")
+def laboratory():
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="eos-", dir="/tmp"))
+    lab = Laboratory(directory)
+    yield lab
+    lab.processes.stop_all()
+    if not os.environ.get("EOS_TEST_KEEP"):
+        shutil.rmtree(directory)

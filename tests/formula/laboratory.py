@@ -1,0 +1,378 @@
+"""The real engines these tests speak to: a Salt master, API and minion, and a Nomad agent, all on loopback."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import ssl
+import subprocess
+import time
+import urllib.error
+import urllib.request
+import uuid
+
+FORMULA = pathlib.Path(__file__).resolve().parents[2] / "formula"
+MINION = "control"
+PROVIDER_SOURCE = "mirror.test/eos/nomad"
+PASSWORD = "laboratory-password-of-eos"
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def wait_until(what: str, check, seconds: float = 60):
+    """Answers the first true value of `check`; a failed connection counts as not yet."""
+    deadline = time.monotonic() + seconds
+    reason: object = None
+    while time.monotonic() < deadline:
+        try:
+            if value := check():
+                return value
+        except (OSError, ValueError, KeyError) as error:
+            reason = error
+        time.sleep(0.2)
+    raise TimeoutError(f"{what} did not happen in {seconds} s: {reason}")
+
+
+class Processes:
+    """What was started here, each in its own process group, and ends with us."""
+
+    def __init__(self, logs: pathlib.Path):
+        self.logs = logs
+        self.started: dict[str, subprocess.Popen] = {}
+        logs.mkdir(parents=True, exist_ok=True)
+
+    def start(self, name: str, *command: str | pathlib.Path, **environment: str):
+        with (self.logs / f"{name}.out").open("ab") as output:
+            self.started[name] = subprocess.Popen(
+                [str(word) for word in command],
+                stdout=output,
+                stderr=output,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+                env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **environment},
+            )
+
+    def stop(self, name: str):
+        process = self.started.pop(name)
+        for number, patience in ((signal.SIGTERM, 10), (signal.SIGKILL, 10)):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, number)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(patience)
+
+    def stop_all(self):
+        for name in reversed(list(self.started)):
+            self.stop(name)
+
+
+class Nomad:
+    """One agent, server and client, with access control."""
+
+    def __init__(self, binary: str, directory: pathlib.Path, processes: Processes):
+        self.address = f"http://127.0.0.1:{free_port()}"
+        self.token = str(uuid.uuid4())
+        directory.mkdir()
+        configuration = directory / "nomad.hcl"
+        configuration.write_text(
+            f"""
+            name                 = "{MINION}"
+            disable_update_check = true
+            ports {{
+              http = {self.address.rsplit(":", 1)[1]}
+              rpc  = {free_port()}
+              serf = {free_port()}
+            }}
+            acl {{ enabled = true }}
+            client {{
+              options = {{ "fingerprint.denylist" = "env_aws,env_gce,env_azure,env_digitalocean,consul,vault" }}
+            }}
+            plugin "raw_exec" {{
+              config {{ enabled = true }}
+            }}
+            consul {{ enabled = false }}
+            """
+        )
+        processes.start(
+            "nomad", binary, "agent", "-dev", "-bind", "127.0.0.1", "-config", configuration, TMPDIR=str(directory)
+        )
+        wait_until("Nomad's bootstrap", self._bootstrap)
+        rules = (FORMULA / "files" / "eos-deploy.policy.hcl").read_text()
+        self.call("POST", "/v1/acl/policy/eos-deploy", {"Name": "eos-deploy", "Rules": rules})
+        wait_until("Nomad's node", lambda: [n for n in self.call("GET", "/v1/nodes") if n["Status"] == "ready"])
+
+    def _bootstrap(self) -> bool:
+        self.call("POST", "/v1/acl/bootstrap", {"BootstrapSecret": self.token}, token="")
+        return True
+
+    def call(self, method: str, path: str, body: object = None, token: str | None = None):
+        request = urllib.request.Request(
+            self.address + path,
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"X-Nomad-Token": self.token if token is None else token},
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.loads(answer.read() or b"null")
+
+    def write_variable(self, namespace: str, path: str, **items: str):
+        self.call("PUT", f"/v1/var/{path}?namespace={namespace}", {"Path": path, "Items": items})
+
+    def token_names(self) -> list[str]:
+        return [token["Name"] for token in self.call("GET", "/v1/acl/tokens")]
+
+
+class Salt:
+    """Master, API and one minion below one short directory; the role user is set up as formula/README.md says."""
+
+    def __init__(self, venv: str, directory: pathlib.Path, processes: Processes, eos_settings: dict):
+        self.bin = pathlib.Path(venv) / "bin"
+        self.directory = directory
+        self.processes = processes
+        self.etc = directory / "etc"
+        self.srv = directory / "srv"
+        self.cache = directory / "minion" / "cache"
+        self.url = f"https://127.0.0.1:{free_port()}"
+        self.publish_port, self.return_port = free_port(), free_port()
+        self.token = ""
+        (self.etc / "minion.d").mkdir(parents=True)
+        self.srv.mkdir()
+        self._certificate()
+        self.write_master(readme_block("external_auth"))
+        self._write_minion(eos_settings)
+
+    def _certificate(self):
+        names = "subjectAltName=DNS:localhost,IP:127.0.0.1"
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+            + ["-keyout", self.etc / "key.pem", "-out", self.etc / "cert.pem", "-days", "2", "-subj", "/CN=localhost"]
+            + ["-addext", names],
+            check=True,
+            capture_output=True,
+        )
+        self.trust = ssl.create_default_context(cafile=self.etc / "cert.pem")
+
+    def write_master(self, access: str):
+        directory = self.directory / "master"
+        digest = hashlib.sha512(PASSWORD.encode()).hexdigest()
+        (self.etc / "users").write_text(f"eos:{digest}\n")
+        settings = {
+            "user": os.environ.get("USER", "root"),
+            "root_dir": str(directory),
+            "pki_dir": str(directory / "pki"),
+            "cachedir": str(directory / "cache"),
+            "sock_dir": str(directory / "sock"),
+            "pidfile": str(directory / "master.pid"),
+            "api_pidfile": str(directory / "api.pid"),
+            "log_file": str(self.processes.logs / "master.log"),
+            "api_logfile": str(self.processes.logs / "api.log"),
+            "key_logfile": str(self.processes.logs / "key.log"),
+            "sqlite_queue_dir": str(directory / "queues"),
+            "token_dir": str(directory / "tokens"),
+            "syndic_dir": str(directory / "syndic"),
+            "conf_file": str(self.etc / "master"),
+            "interface": "127.0.0.1",
+            "publish_port": self.publish_port,
+            "ret_port": self.return_port,
+            "worker_threads": 3,
+            "auto_accept": True,
+            "timeout": 5,
+            "gather_job_timeout": 5,
+            "fileserver_list_cache_time": 0,
+            "file_roots": {"base": [str(FORMULA), f"{self.srv}/current/salt", f"{self.srv}/current/files"]},
+            "pillar_roots": {"base": [f"{self.srv}/current/pillar"]},
+            "rest_cherrypy": {
+                "host": "127.0.0.1",
+                "port": int(self.url.rsplit(":", 1)[1]),
+                "ssl_crt": str(self.etc / "cert.pem"),
+                "ssl_key": str(self.etc / "key.pem"),
+            },
+        }
+        access = access.replace("/etc/salt/eos-users", str(self.etc / "users"))
+        (self.etc / "master").write_text(as_yaml(settings) + access)
+
+    def _write_minion(self, eos_settings: dict):
+        directory = self.directory / "minion"
+        settings = {
+            "id": MINION,
+            "user": os.environ.get("USER", "root"),
+            "master": "127.0.0.1",
+            "master_port": self.return_port,
+            "publish_port": self.publish_port,
+            "root_dir": str(directory),
+            "pki_dir": str(directory / "pki"),
+            "cachedir": str(self.cache),
+            "sock_dir": str(directory / "sock"),
+            "extension_modules": str(directory / "extmods"),
+            "pidfile": str(directory / "minion.pid"),
+            "log_file": str(self.processes.logs / "minion.log"),
+            "conf_file": str(self.etc / "minion.d" / "minion"),
+            "acceptance_wait_time": 1,
+            "acceptance_wait_time_max": 2,
+            "random_startup_delay": 0,
+            "recon_default": 200,
+            "recon_max": 2000,
+            "master_alive_interval": 0,
+            "enable_fqdns_grains": False,
+            "enable_gpu_grains": False,
+            "eos": eos_settings,
+        }
+        (self.etc / "minion.d" / "minion").write_text(as_yaml(settings))
+
+    def up(self):
+        self.up_master()
+        self.processes.start("api", self.bin / "salt-api", "-c", self.etc, "-l", "warning")
+        self.processes.start("minion", self.bin / "salt-minion", "-c", self.etc / "minion.d", "-l", "warning")
+        self.wait()
+
+    def up_master(self):
+        self.processes.start("master", self.bin / "salt-master", "-c", self.etc, "-l", "warning")
+
+    def wait(self):
+        wait_until("login at the API", self.login, 120)
+        wait_until("the minion's ping", lambda: self.call("test.ping").get("ret") is True, 120)
+
+    def login(self, user: str = "eos") -> bool:
+        answer = self.post("/login", {"eauth": "file", "username": user, "password": PASSWORD}, token="")
+        self.token = answer["return"][0]["token"]
+        return True
+
+    def post(self, path: str, body: object, token: str | None = None):
+        token = self.token if token is None else token
+        request = urllib.request.Request(
+            self.url + path,
+            data=json.dumps(body).encode(),
+            headers={"Accept": "application/json", "Content-Type": "application/json", "X-Auth-Token": token},
+        )
+        with urllib.request.urlopen(request, timeout=300, context=self.trust) as answer:
+            return json.loads(answer.read())
+
+    def lowstate(self, **fields: object):
+        """One call as the API user; answers the status and, if it was permitted, the minion's return."""
+        low = {"client": "local", "tgt": MINION, "full_return": True, "timeout": 240, **fields}
+        try:
+            return 200, self.post("/", [low])["return"][0]
+        except urllib.error.HTTPError as refusal:
+            return refusal.code, refusal.read().decode()
+
+    def call(self, function: str, **keywords: object) -> dict:
+        """The full return of one function on the minion, called over the API with keywords only."""
+        status, answer = self.lowstate(fun=function, kwarg=keywords)
+        assert status == 200, answer
+        return answer[MINION]
+
+    def record(self, function: str, **keywords: object) -> dict:
+        answer = self.call(function, **keywords)
+        assert isinstance(answer["ret"], dict), answer
+        return answer["ret"]
+
+    def run(self, program: str, *arguments: str) -> subprocess.CompletedProcess:
+        """A program of Salt's as the administrator runs it on the master."""
+        command = [str(self.bin / program), "-c", str(self.etc), "--out=json", "--log-level=error", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, timeout=300)
+
+    @contextlib.contextmanager
+    def events(self):
+        """Gathers the master's events, as an API user sees them, while the block runs."""
+        gathered: list[str] = []
+        command = ["curl", "-sN", "--cacert", str(self.etc / "cert.pem"), f"{self.url}/events"]
+        listener = subprocess.Popen(
+            [*command, "-H", "@-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+        )
+        listener.stdin.write(f"X-Auth-Token: {self.token}\n")
+        listener.stdin.close()
+        time.sleep(1)
+        try:
+            yield gathered
+            time.sleep(1)
+        finally:
+            listener.terminate()
+            gathered.extend(listener.stdout.read().splitlines())
+            listener.wait()
+
+
+def as_yaml(settings: dict) -> str:
+    return "".join(f"{key}: {json.dumps(value)}\n" for key, value in settings.items())
+
+
+def readme_block(key: str) -> str:
+    """The fenced YAML block of formula/README.md that has this key, so that what is documented is what is tested."""
+    for block in re.findall(r"```yaml\n(.*?)```", (FORMULA / "README.md").read_text(), re.DOTALL):
+        if re.search(rf"^{key}:", block, re.MULTILINE):
+            return block
+    raise LookupError(f"formula/README.md has no block with {key}")
+
+
+class Releases:
+    """What Eos would deliver: immutable releases and the symlink `current`."""
+
+    def __init__(self, srv: pathlib.Path):
+        self.srv = srv
+
+    def deliver(self, workspaces: dict[str, dict], volumes: dict | None = None, waves: list | None = None) -> str:
+        """`workspaces` is {"production/hello": {"files": {path: text}, **slice}}; answers the release's digest."""
+        volumes = volumes or {}
+        files = {"pillar/top.sls": json_sls({"base": {MINION: [f"hosts.{MINION}"]}})}
+        slices = {}
+        for name, workspace in workspaces.items():
+            environment, component = name.split("/")
+            files[f"salt/components/{component}/{environment}/workspace.sls"] = json_sls(
+                {name: {"eos_terraform.applied": [{"name": name}]}}
+            )
+            texts = workspace["files"]
+            files |= {f"files/{path}": text for path, text in texts.items()}
+            digests = {path: sha256(text) for path, text in texts.items()}
+            slices[name] = {
+                "digest": sha256(json.dumps(digests, sort_keys=True)),
+                "token": "client",
+                "hosts": [],
+                "secrets": [],
+                **workspace,
+                "files": workspace.get("digests", digests),
+            }
+            slices[name].pop("digests", None)
+        for name, volume in volumes.items():
+            environment, component, _ = name.split("/")
+            arguments = [
+                {"name": volume["path"]},
+                *({k: volume[k]} for k in ("user", "group", "mode")),
+                {"makedirs": True},
+            ]
+            files[f"salt/components/{component}/{environment}/volumes.sls"] = json_sls(
+                {name: {"file.directory": arguments}}
+            )
+        slice_of_minion = {"eos": {"volumes": volumes, "workspaces": slices}}
+        files[f"pillar/hosts/{MINION}.sls"] = json_sls(slice_of_minion)
+        if waves is not None:
+            files["salt/orchestrate/waves.json"] = json.dumps({"waves": waves})
+        return self._switch(files)
+
+    def _switch(self, files: dict[str, str]) -> str:
+        digest = sha256(json.dumps(files, sort_keys=True))
+        root = self.srv / "releases" / digest
+        if not root.exists():
+            for path, text in {**files, "salt/release": f"{digest}\n"}.items():
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).write_text(text)
+        following = self.srv / "current.next"
+        following.unlink(missing_ok=True)
+        following.symlink_to(root)
+        following.replace(self.srv / "current")
+        return digest
+
+
+def json_sls(data: dict) -> str:
+    return "#!json\n" + json.dumps(data, indent=1) + "\n"

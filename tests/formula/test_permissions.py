@@ -1,0 +1,68 @@
+"""What the role user may call over the real API, and all the ways around that are refused."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def test_the_five_functions_and_what_salt_itself_needs_are_permitted(laboratory):
+    for function in ("eos.info", "eos.observe", "test.ping", "saltutil.sync_all"):
+        assert laboratory.salt.call(function)["retcode"] == 0, function
+    assert laboratory.salt.record("eos.step_status", operation="none", step="none") == {"status": "unknown"}
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        "eos.run_stepX",
+        "eos.run_step\n",
+        "eos._once",
+        "eos_terraform.destroy",
+        "eos_terraform.apply",
+        "cmd.run",
+        "state.apply",
+        "state.single",
+        "state.sls",
+        "pillar.items",
+        "saltutil.sync_allX",
+        "saltutil.refresh_pillar",
+        "test.pingX",
+        "eos.info,cmd.run",
+    ],
+)
+def test_every_other_function_is_refused(laboratory, function):
+    assert laboratory.salt.lowstate(fun=function, arg=["id"])[0] == 401
+
+
+@pytest.mark.parametrize("innocent", ["eos.info", "test.ping", "saltutil.find_job"])
+@pytest.mark.parametrize("wanted", ["cmd.run", "state.single", "eos_terraform.destroy"])
+def test_a_permitted_function_does_not_carry_another_one_along(laboratory, innocent, wanted):
+    for functions, arguments in (([innocent, wanted], [[], ["id"]]), ([wanted, innocent], [["id"], []])):
+        status, answer = laboratory.salt.lowstate(fun=functions, arg=arguments)
+        assert status == 401, answer
+
+
+def test_only_the_local_clients_are_open(laboratory):
+    for client, function in (("runner", "state.orchestrate"), ("wheel", "key.list_all"), ("ssh", "test.ping")):
+        assert laboratory.salt.lowstate(client=client, fun=function)[0] in (400, 401), client
+
+
+@pytest.mark.parametrize(
+    ("arguments", "keywords"),
+    [
+        (["op", "st", "0" * 64, "components.hello.production.workspace"], {}),
+        ([], {"operation": "op", "step": "st", "release": "0" * 64, "sls": "components.a.b.volumes", "pillar": {}}),
+        ([], {"operation": "op", "step": "st", "release": "0" * 64, "sls": "components.a.b.volumes", "test": True}),
+        (["saltenv=other"], {"operation": "op", "step": "st", "release": "0" * 64, "sls": "components.a.b.volumes"}),
+        ([], {"operation": "op", "step": "st", "release": "0" * 64}),
+        ([], {"operation": "../op", "step": "st", "release": "0" * 64, "sls": "components.a.b.volumes"}),
+        ([], {"operation": "op", "step": "st", "release": "0" * 64, "sls": "orchestrate.destroy"}),
+        ([], {"operation": "op", "step": "st", "release": "0" * 64, "sls": ["components.a.b.volumes"]}),
+    ],
+)
+def test_arguments_that_are_not_exactly_right_run_nothing(laboratory, arguments, keywords):
+    status, answer = laboratory.salt.lowstate(fun="eos.run_step", arg=arguments, kwarg=keywords)
+    assert status == 200
+    assert answer["control"]["retcode"] == 1, answer
+    assert isinstance(answer["control"]["ret"], str), answer
+    assert laboratory.salt.record("eos.step_status", operation="op", step="st") == {"status": "unknown"}

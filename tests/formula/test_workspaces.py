@@ -1,0 +1,388 @@
+"""Workspaces on real engines: called over Salt's API, applied by real Terraform, with tokens of a real Nomad."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import json
+import os
+import signal
+import stat
+import time
+import urllib.error
+
+import pytest
+
+from configurations import held, job, provisioned, workspace
+from conftest import required
+from laboratory import MINION, wait_until
+
+
+def record_file(lab, operation: str):
+    return lab.salt.cache / "eos" / "steps" / operation / "workspace.json"
+
+
+def test_info_is_what_the_minion_sees_now(laboratory):
+    for greeting in ("one", "two"):
+        release = laboratory.releases.deliver({"production/info": workspace("production/info", greeting)})
+        info = laboratory.salt.record("eos.info")
+        assert (info["minion"], info["release"]) == (MINION, release)
+    assert len(info["formula"]) == 64
+    assert info["version"].startswith("300")
+
+
+def test_a_workspace_is_applied_once_and_read_back(laboratory):
+    name = "production/hello"
+    release = laboratory.releases.deliver({name: workspace(name, "good day", hosts=[MINION])})
+    with laboratory.salt.events() as events:
+        record = laboratory.run_workspace("hello-1", name, release)
+    terraform = record["result"]["terraform"]
+    assert (record["status"], record["error"]) == ("done", None)
+    assert (terraform["ran"], terraform["added"], terraform["changed"], terraform["destroyed"]) == (True, 1, 0, 0)
+    assert terraform["outputs"]["greeting"] == "good day"
+    assert list(terraform["outputs"]["node_ids"]) == [MINION]
+    assert record["result"]["states"][0]["changes"] == {"terraform": {"added": 1}}
+    told = [line for line in events if "eos/hello-1/workspace" in line]
+    assert any("Creation complete" in line for line in told), events
+    assert stat.S_IMODE(record_file(laboratory, "hello-1").stat().st_mode) == 0o600
+
+    runs = laboratory.runs()
+    assert laboratory.run_workspace("hello-1", name, release) == record
+    again = laboratory.run_workspace("hello-2", name, release)
+    assert (again["status"], again["result"]["terraform"]["ran"]) == ("done", False)
+    assert again["result"]["terraform"]["outputs"] == terraform["outputs"]
+    assert again["result"]["states"][0]["changes"] == {}
+    assert laboratory.runs() == runs
+
+    seen = laboratory.salt.record("eos.observe", workspaces=[name, "staging/hello"])["workspaces"]
+    assert seen["staging/hello"] is None
+    assert seen[name]["resources"] == ["module.component.terraform_data.greeting"]
+    assert seen[name]["serial"] == terraform["serial"]
+    assert len(seen[name]["digest"]) == 64
+
+
+def test_a_changed_pillar_is_seen_by_the_next_call(laboratory):
+    name = "production/changing"
+    for number, greeting in enumerate(("first", "second", "third")):
+        release = laboratory.releases.deliver({name: workspace(name, greeting)})
+        terraform = laboratory.run_workspace(f"changing-{number}", name, release)["result"]["terraform"]
+        assert terraform["outputs"]["greeting"] == greeting
+        assert (terraform["snapshot"] is None) == (number == 0)
+
+
+def test_a_terraform_state_that_moved_is_applied_again(laboratory):
+    name = "production/moved"
+    release = laboratory.releases.deliver({name: workspace(name, "still")})
+    laboratory.run_workspace("moved-1", name, release)
+    state_file = laboratory.workspace(name) / "state" / "terraform.tfstate"
+    state = json.loads(state_file.read_text())
+    state["serial"] += 1
+    state_file.write_text(json.dumps(state))
+    assert laboratory.salt.record("eos.observe", workspaces=[name])["workspaces"][name]["digest"] is None
+    assert laboratory.run_workspace("moved-2", name, release)["result"]["terraform"]["ran"] is True
+
+
+def test_only_the_last_ten_snapshots_are_kept(laboratory):
+    name = "production/many"
+    for number in range(13):
+        release = laboratory.releases.deliver({name: workspace(name, f"greeting {number}")})
+        record = laboratory.run_workspace(f"many-{number}", name, release)
+        assert record["status"] == "done"
+    kept = sorted(path.name for path in (laboratory.workspace(name) / "snapshots").iterdir())
+    assert len(kept) == 10
+    assert kept[-1] == record["result"]["terraform"]["snapshot"]
+
+
+def test_another_release_than_the_served_one_is_refused(laboratory):
+    name = "production/stale"
+    old = laboratory.releases.deliver({name: workspace(name, "old")})
+    laboratory.releases.deliver({name: workspace(name, "new")})
+    answer = laboratory.salt.call(
+        "eos.run_step", operation="stale", step="workspace", release=old, sls="components.stale.production.workspace"
+    )
+    assert answer["retcode"] == 1
+    assert old in answer["ret"]
+    assert laboratory.salt.record("eos.step_status", operation="stale", step="workspace") == {"status": "unknown"}
+
+
+def test_what_the_pillar_does_not_name_is_refused(laboratory):
+    release = laboratory.releases.deliver({"production/named": workspace("production/named", "x")})
+    common = {"operation": "unnamed", "step": "workspace", "release": release}
+    other = laboratory.salt.call("eos.run_step", sls="components.other.production.workspace", **common)
+    assert "names no workspace of production/other" in other["ret"]
+    named = laboratory.salt.call("eos.remove_workspace", environment="production", component="named", **common)
+    assert "still names production/named" in named["ret"]
+
+
+def test_one_step_cannot_be_used_for_two_things(laboratory):
+    name = "production/reused"
+    release = laboratory.releases.deliver({name: workspace(name, "x")})
+    laboratory.run_workspace("reused", name, release)
+    answer = laboratory.salt.call(
+        "eos.run_step", operation="reused", step="workspace", release=release, sls="components.x.production.workspace"
+    )
+    assert "called before with other arguments" in answer["ret"]
+
+
+def test_a_file_that_is_not_what_the_pillar_says_is_refused(laboratory):
+    name = "production/forged"
+    forged = workspace(name, "x")
+    forged["digests"] = dict.fromkeys(forged["files"], "0" * 64)
+    release = laboratory.releases.deliver({name: forged})
+    runs = laboratory.runs()
+    record = laboratory.run_workspace("forged", name, release)
+    assert record["status"] == "failed"
+    assert record["error"]["layer"] == "salt"
+    assert "terraform/environments/production/forged/main.tf" in record["error"]["object"]
+    assert laboratory.runs() == runs
+
+
+def test_a_missing_secret_fails_first_and_by_name(laboratory):
+    name = "production/secretive"
+    secret = {"namespace": "default", "path": "nomad/jobs/secretive", "items": ["user", "password"]}
+    release = laboratory.releases.deliver({name: workspace(name, "x", secrets=[secret])})
+    runs = laboratory.runs()
+    record = laboratory.run_workspace("secretive-1", name, release)
+    assert (record["status"], record["error"]["layer"]) == ("failed", "nomad")
+    assert "nomad/jobs/secretive in namespace default is missing" in record["error"]["words"]
+    laboratory.nomad.write_variable("default", "nomad/jobs/secretive", user="u")
+    record = laboratory.run_workspace("secretive-2", name, release)
+    assert record["error"]["words"].endswith("is missing password")
+    assert laboratory.runs() == runs
+    laboratory.nomad.write_variable("default", "nomad/jobs/secretive", user="u", password="p")
+    assert laboratory.run_workspace("secretive-2", name, release)["status"] == "done"
+
+
+def test_an_unknown_host_is_named(laboratory):
+    name = "production/nowhere"
+    release = laboratory.releases.deliver({name: workspace(name, "x", hosts=["elsewhere"])})
+    error = laboratory.run_workspace("nowhere", name, release)["error"]
+    assert (error["layer"], error["object"]) == ("nomad", "node elsewhere")
+
+
+def test_a_credential_others_may_read_is_refused(laboratory):
+    name = "production/careless"
+    release = laboratory.releases.deliver({name: workspace(name, "x")})
+    laboratory.credentials.chmod(0o640)
+    try:
+        record = laboratory.run_workspace("careless", name, release)
+    finally:
+        laboratory.credentials.chmod(0o600)
+    assert "mode 0640" in record["error"]["words"]
+    assert laboratory.run_workspace("careless", name, release)["status"] == "done"
+
+
+def test_a_failed_apply_applies_the_previous_configuration_again(laboratory):
+    name = "production/failing"
+    first = laboratory.releases.deliver({name: workspace(name, "good")})
+    laboratory.run_workspace("failing-1", name, first)
+    # `before` makes the greeting change first, so that there is something to take back.
+    broken = workspace(name, "bad", provisioned("sleep 1; echo no such luck; exit 3"))
+    second = laboratory.releases.deliver({name: broken})
+    record = laboratory.run_workspace("failing-2", name, second)
+    terraform = record["result"]["terraform"]
+    assert record["status"] == "failed"
+    assert (record["error"]["layer"], record["error"]["object"]) == (
+        "terraform",
+        "module.component.terraform_data.provisioned",
+    )
+    assert "no such luck" in record["error"]["words"]
+    assert terraform["changed"] == 1
+    assert terraform["rollback_attempted"] is True
+    assert terraform["rollback_result"]["result"] is True
+    assert terraform["snapshot_id"] == terraform["snapshot"] is not None
+    assert terraform["outputs"]["greeting"] == "good"
+
+    seen = laboratory.salt.record("eos.observe", workspaces=[name])["workspaces"][name]
+    assert seen["resources"] == ["module.component.terraform_data.greeting"]
+    assert seen["outputs"]["greeting"] == "good"
+    assert laboratory.releases.deliver({name: workspace(name, "good")}) == first
+    assert laboratory.run_workspace("failing-3", name, first)["result"]["terraform"]["ran"] is False
+
+
+def test_a_failed_first_apply_has_nothing_to_go_back_to(laboratory):
+    name = "production/stillborn"
+    release = laboratory.releases.deliver({name: workspace(name, "x", provisioned("exit 3"))})
+    record = laboratory.run_workspace("stillborn-1", name, release)
+    terraform = record["result"]["terraform"]
+    assert record["status"] == "failed"
+    assert (terraform["snapshot"], terraform["rollback_attempted"]) == (None, False)
+    seen = laboratory.salt.record("eos.observe", workspaces=[name])["workspaces"][name]
+    assert seen["digest"] is None
+    assert len(seen["resources"]) == 2
+    empty = laboratory.releases.deliver({})
+    removed = remove(laboratory, "stillborn-2", name, empty)
+    assert removed["status"] == "done", removed
+    assert not laboratory.workspace(name).exists()
+
+
+def remove(lab, operation: str, name: str, release: str) -> dict:
+    environment, component = name.split("/")
+    return lab.salt.record(
+        "eos.remove_workspace",
+        operation=operation,
+        step="workspace",
+        release=release,
+        environment=environment,
+        component=component,
+    )
+
+
+def test_a_workspace_no_longer_named_is_removed(laboratory):
+    name = "production/leaving"
+    release = laboratory.releases.deliver({name: workspace(name, "x")})
+    laboratory.run_workspace("leaving-1", name, release)
+    empty = laboratory.releases.deliver({})
+    removed = remove(laboratory, "leaving-2", name, empty)
+    assert removed["status"] == "done"
+    assert removed["result"]["terraform"]["destroyed"] == 1
+    assert laboratory.salt.record("eos.observe", workspaces=[name])["workspaces"][name] is None
+    again = remove(laboratory, "leaving-3", name, empty)
+    assert (again["status"], again["result"]["terraform"]["ran"]) == ("done", False)
+
+
+def start_held(lab, executor, operation: str, name: str):
+    """Starts a step that lasts until `lab.hold` is removed; answers its future and the record while it runs."""
+    lab.hold.touch()
+    release = lab.releases.deliver({name: workspace(name, "x", held(lab.hold))})
+    future = executor.submit(lab.run_workspace, operation, name, release)
+    wait_until("the apply", lambda: "provisioned" in state_of(lab, name) or applying(lab, name))
+    return release, future, json.loads(record_file(lab, operation).read_text())
+
+
+def applying(lab, name: str) -> bool:
+    return (lab.workspace(name) / "state" / ".terraform.tfstate.lock.info").exists() and lab.runs()[-1] == "apply"
+
+
+def state_of(lab, name: str) -> str:
+    path = lab.workspace(name) / "state" / "terraform.tfstate"
+    return path.read_text() if path.exists() else ""
+
+
+def test_a_second_identical_call_waits_for_the_first(laboratory):
+    name = "production/twice"
+    with concurrent.futures.ThreadPoolExecutor() as executor:
+        release, first, running = start_held(laboratory, executor, "twice", name)
+        runs = laboratory.runs()
+        status = laboratory.salt.record("eos.step_status", operation="twice", step="workspace")
+        assert status["status"] == running["status"] == "running"
+        second = executor.submit(laboratory.run_workspace, "twice", name, release)
+        time.sleep(2)
+        assert not second.done()
+        laboratory.hold.unlink()
+        assert first.result() == second.result()
+    assert first.result()["status"] == "done"
+    assert laboratory.runs() == runs
+
+
+def test_a_killed_step_is_interrupted_and_runs_again(laboratory):
+    name = "production/killed"
+    with concurrent.futures.ThreadPoolExecutor() as executor:
+        release, future, running = start_held(laboratory, executor, "killed", name)
+        os.kill(running["process"]["pid"], signal.SIGKILL)
+        status = wait_until(
+            "the interruption",
+            lambda: (
+                (s := laboratory.salt.record("eos.step_status", operation="killed", step="workspace"))["status"]
+                == "interrupted"
+                and s
+            ),
+        )
+        assert status["error"]["words"]
+        wait_until("the end of the orphaned child", lambda: not applying(laboratory, name))
+        laboratory.hold.unlink()
+        record = laboratory.run_workspace("killed", name, release)
+        assert (record["status"], record["result"]["terraform"]["ran"]) == ("done", True), record
+        future.cancel()
+        concurrent.futures.wait([future], 120)
+    assert not list(laboratory.workspace(name).glob("*.tfplan"))
+
+
+def test_a_terminated_step_stops_terraform_and_revokes_its_token(laboratory):
+    name = "production/terminated"
+    with concurrent.futures.ThreadPoolExecutor() as executor:
+        release, future, running = start_held(laboratory, executor, "terminated", name)
+        assert "eos production/terminated" in laboratory.nomad.token_names()
+        os.kill(running["process"]["pid"], signal.SIGTERM)
+        record = future.result()
+        assert record["status"] == "interrupted", record
+        assert "Told to stop" in record["error"]["words"]
+        assert "eos production/terminated" not in laboratory.nomad.token_names()
+        assert not list(laboratory.workspace(name).glob("*.tfplan"))
+        laboratory.hold.unlink()
+        assert laboratory.run_workspace("terminated", name, release)["status"] == "done"
+
+
+def test_the_child_gets_a_short_lived_token_and_nothing_of_our_environment(laboratory):
+    name = "production/tokens"
+    release = laboratory.releases.deliver({name: workspace(name, "x")})
+    laboratory.tokens_file.unlink(missing_ok=True)
+    laboratory.run_workspace("tokens-1", name, release)
+    (token,) = set(laboratory.tokens_file.read_text().split())
+    assert token != laboratory.nomad.token
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        laboratory.nomad.call("GET", "/v1/acl/token/self", token=token)
+    assert not [entry for entry in laboratory.nomad.token_names() if entry.startswith("eos ")]
+    expected = {"CHECKPOINT_DISABLE", "HOME", "NOMAD_ADDR", "NOMAD_TOKEN", "PATH", "PWD", "TF_CLI_CONFIG_FILE"}
+    expected |= {"TF_DATA_DIR", "TF_INPUT", "TF_IN_AUTOMATION", "TF_VAR_node_ids"}
+    assert set(laboratory.environment_file.read_text().split()) - {"_", "OLDPWD", "SHLVL"} == expected
+
+
+def test_volumes_are_made_and_read_back(laboratory):
+    path = str(laboratory.directory / "volumes" / "grafana")
+    owner = {"user": str(os.getuid()), "group": str(os.getgid()), "mode": "0750"}
+    release = laboratory.releases.deliver({}, volumes={"production/grafana/data": {"path": path, **owner}})
+    seen = laboratory.salt.record("eos.observe", volumes=[path])["volumes"][path]
+    assert seen == {"exists": False, "user": None, "group": None, "mode": None}
+    sls = "components.grafana.production.volumes"
+    record = laboratory.salt.record("eos.run_step", operation="volumes", step="v", release=release, sls=sls)
+    assert (record["status"], record["result"]["terraform"]) == ("done", None), record
+    assert record["result"]["states"][0]["id"] == "production/grafana/data"
+    assert laboratory.salt.record("eos.observe", volumes=[path])["volumes"][path] == {"exists": True, **owner}
+
+
+def test_a_state_that_fails_is_told_in_salts_words(laboratory):
+    blocker = laboratory.directory / "not-a-directory"
+    blocker.write_text("")
+    volume = {"path": f"{blocker}/data", "user": "0", "group": "0", "mode": "0750"}
+    release = laboratory.releases.deliver({}, volumes={"production/blocked/data": volume})
+    sls = "components.blocked.production.volumes"
+    answer = laboratory.salt.call("eos.run_step", operation="blocked", step="v", release=release, sls=sls)
+    assert answer["retcode"] == 2
+    assert answer["ret"]["status"] == "failed"
+    assert (answer["ret"]["error"]["layer"], answer["ret"]["error"]["object"]) == ("salt", "production/blocked/data")
+
+
+def test_a_job_is_submitted_with_the_deploy_policy_and_removed(laboratory):
+    required("EOS_TEST_PROVIDER")
+    name = "default/sleeper"
+    release = laboratory.releases.deliver({name: job(name)})
+    record = laboratory.run_workspace("sleeper-1", name, release)
+    assert record["status"] == "done", record
+    assert laboratory.nomad.call("GET", "/v1/job/sleeper")["Status"] == "running"
+    removed = remove(laboratory, "sleeper-2", name, laboratory.releases.deliver({}))
+    assert removed["status"] == "done", removed
+    with pytest.raises(urllib.error.HTTPError, match="404"):
+        laboratory.nomad.call("GET", "/v1/job/sleeper")
+
+
+def test_no_secret_value_and_no_token_is_left_anywhere(laboratory):
+    canary = "canary-5e1f0e3c-never-to-be-seen"
+    name = "production/canary"
+    secret = {"namespace": "default", "path": "nomad/jobs/canary", "items": ["password"]}
+    laboratory.nomad.write_variable("default", "nomad/jobs/canary", password=canary)
+    laboratory.tokens_file.unlink(missing_ok=True)
+    with laboratory.salt.events() as events:
+        good = laboratory.releases.deliver({name: workspace(name, "x", secrets=[secret])})
+        assert laboratory.run_workspace("canary-1", name, good)["status"] == "done"
+        secret = {**secret, "items": ["password", "absent"]}
+        short = laboratory.releases.deliver({name: workspace(name, "y", secrets=[secret])})
+        assert laboratory.run_workspace("canary-2", name, short)["status"] == "failed"
+    assert any("eos/canary-1/workspace" in line for line in events)
+    forbidden = [canary, laboratory.nomad.token, *set(laboratory.tokens_file.read_text().split())]
+    for value in forbidden:
+        assert value not in "\n".join(events)
+    meant = {laboratory.credentials, laboratory.tokens_file}
+    for path in laboratory.directory.rglob("*"):
+        if path.is_file() and path not in meant and laboratory.directory / "nomad" not in path.parents:
+            content = path.read_bytes()
+            assert not [value for value in forbidden if value.encode() in content], path
