@@ -1,0 +1,163 @@
+"""A laboratory for the tests: an estate with its engines, asked directly over HTTP. Shares no code with Eos."""
+
+import json
+import os
+import random
+import shutil
+import ssl
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+PROGRAM = os.environ.get("EOS_TEST_PROGRAM")
+FAULT_PROGRAM = os.environ.get("EOS_TEST_FAULT_PROGRAM")
+FULL = os.environ.get("EOS_TEST_FULL") == "1"
+SEED = int(os.environ.get("EOS_TEST_SEED", "0"))
+
+
+def sample(items: list, size: int) -> list:
+    """All items in a full run, else a seeded few of them."""
+    if FULL or len(items) <= size:
+        return items
+    return sorted(random.Random(SEED).sample(items, size))
+
+
+class Estate:
+    """One estate with its lab; `eos` runs the program in it, the other methods ask the engines themselves."""
+
+    def __init__(self, root: Path):
+        self.root = root
+        self.lab = root / ".eos/lab"
+
+    def eos(self, *words: str, program: str = PROGRAM, timeout: float = 400, env: dict | None = None, input: str = ""):
+        return subprocess.run(
+            [program, "--estate", str(self.root), *words],
+            input=input, capture_output=True, text=True, timeout=timeout, env={**os.environ, **(env or {})},
+        )
+
+    def start(self, *words: str) -> subprocess.Popen:
+        return subprocess.Popen(
+            [PROGRAM, "--estate", str(self.root), *words],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )
+
+    def must(self, *words: str, **options):
+        ran = self.eos(*words, **options)
+        assert ran.returncode == 0, f"eos {' '.join(words)}: exit {ran.returncode}\n{ran.stdout}\n{ran.stderr}"
+        return ran
+
+    def json(self, *words: str):
+        return json.loads(self.must(*words, "--json").stdout.strip().splitlines()[-1])
+
+    @property
+    def endpoints(self) -> dict:
+        return json.loads((self.lab / "endpoints.json").read_text())
+
+    @property
+    def management_token(self) -> str:
+        """The control minion's own root credential: sees everything there is in Nomad."""
+        for path in (self.lab / "secrets").rglob("*.json"):
+            found = json.loads(path.read_text())
+            if isinstance(found, dict) and "nomad_token" in found:
+                return found["nomad_token"]
+        raise AssertionError("the lab has no control credential")
+
+    def nomad(self, path: str, method: str = "GET", body=None):
+        """Nomad's answer, or nothing where it says 404."""
+        request = urllib.request.Request(
+            self.endpoints["nomad"]["address"] + path,
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"X-Nomad-Token": self.management_token},
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=20) as answer:
+                text = answer.read()
+                return json.loads(text) if text else None
+        except urllib.error.HTTPError as error:
+            if error.code == 404:
+                return None
+            raise
+
+    def jobs(self) -> list[str]:
+        return [f"{job['Namespace']}/{job['ID']}" for job in self.nomad("/v1/jobs?namespace=*")]
+
+    def running(self, job: str, namespace: str = "production") -> list[dict]:
+        found = self.nomad(f"/v1/job/{job}/allocations?namespace={namespace}") or []
+        return [one for one in found if one["ClientStatus"] == "running" and one["DesiredStatus"] == "run"]
+
+    def salt(self, lowstate: list[dict]) -> tuple[int, str]:
+        """One call of Salt's API as the estate's own user: status and body."""
+        salt = self.endpoints["salt"]
+        context = ssl.create_default_context(cafile=salt["certificate"])
+
+        def post(path: str, body, headers=None):
+            request = urllib.request.Request(
+                salt["url"] + path,
+                data=json.dumps(body).encode(),
+                headers={"Content-Type": "application/json", "Accept": "application/json", **(headers or {})},
+            )
+            try:
+                with urllib.request.urlopen(request, timeout=60, context=context) as answer:
+                    return answer.status, answer.read().decode()
+            except urllib.error.HTTPError as error:
+                return error.code, error.read().decode()
+
+        password = Path(salt["password_file"]).read_text().strip()
+        status, body = post("/login", {"eauth": "file", "username": salt["user"], "password": password})
+        assert status == 200, body
+        token = json.loads(body)["return"][0]["token"]
+        return post("/", lowstate, {"X-Auth-Token": token})
+
+    def processes(self) -> list[str]:
+        """Command lines of all processes that name this estate."""
+        found = []
+        for process in Path("/proc").iterdir():
+            try:
+                line = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                stat = (process / "stat").read_text().rsplit(")", 1)[1].split()[0]
+            except (OSError, IndexError):
+                continue
+            if process.name.isdigit() and stat != "Z" and str(self.root) in line:
+                found.append(f"{process.name} {line}")
+        return found
+
+    def pid(self, engine: str) -> int:
+        return json.loads((self.lab / f"run/{engine}.json").read_text())["pid"]
+
+    def wait_until(self, true, seconds: float, what: str):
+        ends = time.monotonic() + seconds
+        while not true():
+            assert time.monotonic() < ends, f"not within {seconds} s: {what}"
+            time.sleep(0.2)
+
+
+def get(url: str) -> tuple[int, str]:
+    try:
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+@pytest.fixture(scope="session")
+def estate(tmp_path_factory):
+    if not PROGRAM:
+        pytest.skip("EOS_TEST_PROGRAM is not set")
+    root = tmp_path_factory.mktemp("lab") / "estate"
+    made = Estate(root)
+    ran = subprocess.run([PROGRAM, "init", str(root)], capture_output=True, text=True, timeout=60)
+    assert ran.returncode == 0, ran.stderr
+    try:
+        made.must("lab", "up", timeout=900)
+        yield made
+    finally:
+        down = made.eos("lab", "down", timeout=120)
+        left = made.processes()
+        shutil.rmtree(root, ignore_errors=True)
+    assert down.returncode == 0, down.stderr
+    assert not left, "left running after `eos lab down`:\n" + "\n".join(left)

@@ -1,0 +1,72 @@
+"""The golden trees, read by the engines they are for: Terraform, Nomad's parser, Salt's renderers."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+GOLDEN = sorted((Path(__file__).parent.parent / "golden").iterdir())
+
+
+@pytest.fixture(params=GOLDEN, ids=lambda case: case.name)
+def tree(request):
+    return request.param / "tree"
+
+
+def test_terraform_formats_and_validates(tree, estate, tmp_path):
+    terraform = os.environ["EOS_TEST_TERRAFORM"]
+    environment = {**os.environ, "TF_CLI_CONFIG_FILE": str(next(estate.lab.rglob("cli.tfrc")))}
+    subprocess.run([terraform, "fmt", "-check", "-recursive", "-diff", tree], check=True, env=environment)
+    subprocess.run(["cp", "-r", tree / "terraform", tmp_path], check=True)
+    workspaces = sorted((tmp_path / "terraform/environments").glob("*/*"))
+    assert workspaces
+    for workspace in workspaces:
+        subprocess.run([terraform, "init", "-input=false", "-backend=false"], cwd=workspace, check=True, env=environment,
+                       stdout=subprocess.DEVNULL)
+        answer = subprocess.run([terraform, "validate", "-json"], cwd=workspace, env=environment, stdout=subprocess.PIPE)
+        assert json.loads(answer.stdout)["valid"], answer.stdout
+
+
+def test_nomad_parses_and_validates_every_job(tree, estate):
+    jobs = sorted(tree.glob("terraform/modules/*/*/*.nomad.hcl"))
+    assert jobs
+    for job in jobs:
+        component = job.name.removesuffix(".nomad.hcl")
+        for values in tree.glob(f"terraform/environments/*/{component}/terraform.tfvars.json"):
+            wanted = json.loads(values.read_text())
+            text = job.read_text()
+            variables = "".join(
+                f"{name} = {json.dumps(value).replace('${', '$${').replace('%{', '%%{')}\n"
+                for name, value in wanted.items()
+                if f'variable "{name}"' in text
+            )
+            parsed = estate.nomad("/v1/jobs/parse", "POST", {"JobHCL": text, "Variables": variables, "Canonicalize": True})
+            assert parsed["ID"] == component
+            checked = estate.nomad("/v1/validate/job", "POST", {"Job": {**parsed, "Namespace": "default"}})
+            assert not checked["ValidationErrors"], checked
+
+
+RENDER = """
+import json, sys
+import salt.config, salt.loader, salt.template
+opts = salt.config.minion_config(None)
+opts["file_client"] = "local"
+renderers = salt.loader.render(opts, {})
+for path in sys.argv[1:]:
+    value = salt.template.compile_template(path, renderers, "json", None, None)
+    print(json.dumps(value))
+"""
+
+
+def test_salt_renders_every_sls(tree, tmp_path):
+    files = sorted(tree.rglob("*.sls"))
+    assert files
+    python = Path(os.environ["EOS_TEST_SALT"]) / "bin/python"
+    ran = subprocess.run([python, "-c", RENDER, *files], capture_output=True, text=True, cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    rendered = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert len(rendered) == len(files)
+    for path, value in zip(files, rendered, strict=True):
+        assert value == json.loads(path.read_text().split("\n", 1)[1]), path

@@ -1,0 +1,140 @@
+"""The spine on real engines: one sentence all the way down, read back, and taken back."""
+
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from conftest import FAULT_PROGRAM, Estate, get, sample
+
+
+def hello_url(estate: Estate) -> str:
+    return estate.json("read", "hello")["outputs"]["hello_url"]
+
+
+@pytest.fixture
+def hello(estate):
+    """hello is there and healthy; it is gone again afterwards."""
+    estate.must("create", "hello", "--yes")
+    yield estate
+    gone(estate)
+
+
+def gone(estate: Estate):
+    if estate.nomad("/v1/job/hello?namespace=production") is not None:
+        estate.must("delete", "hello", "--yes")
+    assert "production/hello" not in estate.jobs()
+
+
+def healthy_once(estate: Estate):
+    """Exactly one job, exactly one running instance, and its page answers."""
+    assert estate.jobs() == ["production/hello"]
+    estate.wait_until(lambda: len(estate.running("hello")) == 1, 30, "one running allocation")
+    status, body = get(hello_url(estate))
+    assert status == 200 and "Hello from Eos" in body
+
+
+def test_one_sentence_down_and_back(hello):
+    healthy_once(hello)
+    job = hello.nomad("/v1/job/hello?namespace=production")
+    workspace = hello.json("read", "hello")
+    assert job["Meta"]["eos_component"] == "hello"
+    assert workspace["component"] == "hello"
+    services = hello.nomad("/v1/service/hello?namespace=production")
+    assert len(services) == 1
+
+    state = next(hello.lab.glob("terraform/**/production/hello/state/terraform.tfstate"))
+    serial = json.loads(state.read_text())["serial"]
+    begun = time.monotonic()
+    again = hello.must("create", "hello", "--yes")
+    took = time.monotonic() - begun
+    assert "nothing to do" in again.stderr + again.stdout
+    assert took < 2, f"a second create took {took:.1f} s"
+    assert json.loads(state.read_text())["serial"] == serial
+
+    hello.must("delete", "hello", "--yes")
+    assert hello.jobs() == []
+    assert not [line for line in hello.processes() if "serve-hello" in line]
+    assert hello.nomad("/v1/service/hello?namespace=production") in (None, [])
+    assert not list(hello.lab.glob("terraform/**/production/hello/state/terraform.tfstate"))
+    namespaces = [one["Name"] for one in hello.nomad("/v1/namespaces")]
+    assert namespaces == ["default"]
+
+
+HOSTILE = ["it's \"quoted\" \\ back", "a\nb\tc", "$ {x} % {y} {{ z }}", "%{ if true }", "ünïcödé 🦀", "$(id) `id` ; rm", "null", "0123", "yes"]
+
+
+def test_values_reach_the_task_byte_for_byte(hello):
+    for value in sample(HOSTILE, 3):
+        hello.must("update", "hello", "--greeting", value, "--yes")
+        allocation = hello.running("hello")[-1]["ID"]
+        executors = [line.split()[0] for line in hello.processes() if "serve-hello" in line]
+        seen = set()
+        for found in Path("/proc").iterdir():
+            try:
+                block = (found / "environ").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if f"NOMAD_ALLOC_ID={allocation}".encode() in block:
+                seen |= {one.split(b"=", 1)[1].decode() for one in block if one.startswith(b"EOS_HELLO_GREETING=")}
+        assert seen == {value}, (seen, executors)
+
+
+def test_interpolation_by_nomad_is_refused(hello):
+    ran = hello.eos("update", "hello", "--greeting", "${node.unique.name}", "--yes")
+    assert ran.returncode == 2, ran.stderr
+    assert "Nomad would replace" in ran.stderr and "hint:" in ran.stderr
+
+
+@pytest.mark.parametrize("function", ["cmd.run", "state.apply", "state.single", "eos.run_stepx", "eos._write", "pillar.items"])
+def test_salt_itself_refuses_the_api_user(estate, function):
+    status, body = estate.salt([{"client": "local", "tgt": "control", "fun": function, "arg": ["id"]}])
+    assert status == 401, body
+    for client in ("runner", "wheel", "ssh"):
+        status, body = estate.salt([{"client": client, "fun": "manage.up", "tgt": "*"}])
+        assert status in (400, 401), (client, body)
+
+
+def boundaries(estate: Estate, tmp_path: Path) -> int:
+    trace = tmp_path / "trace"
+    estate.must("create", "hello", "--yes", program=FAULT_PROGRAM, env={"EOS_FAULT_TRACE": str(trace)})
+    gone(estate)
+    return len(trace.read_text().splitlines())
+
+
+def test_killed_at_every_journal_boundary_then_resumed(estate, tmp_path):
+    total = boundaries(estate, tmp_path)
+    assert total >= 10, f"only {total} boundaries"
+    for number in sample(list(range(1, total + 1)), 4):
+        ran = estate.eos("create", "hello", "--yes", program=FAULT_PROGRAM, env={"EOS_FAULT_KILL_AT": str(number)})
+        assert ran.returncode == -signal.SIGKILL, f"boundary {number}: exit {ran.returncode}\n{ran.stderr}"
+        resumed = estate.eos("resume")
+        if resumed.returncode:
+            # Killed after the last write: there was nothing left to do.
+            assert "nothing was left unfinished" in resumed.stderr, f"boundary {number}\n{resumed.stderr}"
+        healthy_once(estate)
+        status = subprocess.run(["git", "-C", estate.root, "status", "--porcelain"], capture_output=True, text=True)
+        assert status.stdout == "", f"boundary {number}: {status.stdout}"
+        gone(estate)
+
+
+@pytest.mark.parametrize("engine", ["salt-master", "salt-minion", "nomad"])
+def test_an_engine_killed_on_the_way_is_a_clear_error_then_resumed(estate, engine):
+    running = estate.start("create", "hello", "--yes")
+    time.sleep(2.5)
+    subprocess.run(["kill", "-9", "--", f"-{estate.pid(engine)}"], check=True)
+    begun = time.monotonic()
+    _, talk = running.communicate(timeout=240)
+    took = time.monotonic() - begun
+    estate.must("lab", "up", timeout=300)
+    if running.returncode == 0:
+        healthy_once(estate)
+    else:
+        assert running.returncode == 1, talk
+        assert "error:" in talk and "hint:" in talk, talk
+        assert took < 120, f"{took:.0f} s until the error"
+        estate.must("resume")
+        healthy_once(estate)
+    gone(estate)

@@ -1,0 +1,7 @@
+#!/bin/sh
+# Formatting and lints; $1 is ruff.
+set -eu
+cargo fmt --all --check
+cargo clippy --quiet --workspace --all-targets -- -D warnings
+"$1" check --quiet formula tests
+"$1" format --quiet --check --line-length 120 formula tests

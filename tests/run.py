@@ -1,0 +1,182 @@
+"""Runs the suites of Eos against the real engines, and prints a budget and a count for each.
+
+What the suites need is installed into the user's cache by Eos itself (`eos lab install`); what they start, they stop.
+The long suites run as seeded samples; `--full` runs all of them and writes docs/test-report.md.
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "eos"
+PYTEST = "pytest==8.4.2"
+RUFF = "ruff==0.14.4"
+# What the machine's own settings would do to the engines under test.
+UNWANTED = ("TF_CLI_CONFIG_FILE", "AWS_CA_BUNDLE", "NOMAD_ADDR", "NOMAD_TOKEN", "EOS_ESTATE")
+
+
+@dataclass
+class Suite:
+    name: str
+    budget: int
+    command: list[str]
+    environment: dict[str, str] = field(default_factory=dict)
+    passed: int = 0
+    failed: int = 0
+    skipped: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def run(command: list[str], environment: dict[str, str]) -> tuple[int, str]:
+    """Runs a command, shows what it prints as it comes, and gives it back."""
+    process = subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    lines = []
+    for line in process.stdout:
+        sys.stdout.write(line)
+        sys.stdout.flush()
+        lines.append(line)
+    return process.wait(), "".join(lines)
+
+
+def must(command: list[str], environment: dict[str, str]) -> str:
+    code, output = run(command, environment)
+    if code:
+        sys.exit(f"error: `{' '.join(command)}` failed with exit code {code}")
+    return output
+
+
+def count(suite: Suite, code: int, output: str) -> None:
+    """Reads what cargo and pytest say at their end; a suite that fails without saying so counts as one failure."""
+    for passed, failed, ignored in re.findall(r"test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored", output):
+        suite.passed += int(passed)
+        suite.failed += int(failed)
+        suite.skipped += [f"{suite.name}: ignored test"] * int(ignored)
+    for number, what in re.findall(r"(\d+) (passed|failed|error)s?\b(?=.* in [\d.]+s)", output):
+        suite.passed += int(number) if what == "passed" else 0
+        suite.failed += int(number) if what != "passed" else 0
+    # A test that prints why it skipped itself counted as passed above.
+    own = re.findall(r"^skipped: (.+)$", output, re.M)
+    suite.passed -= len(own)
+    suite.skipped += own + re.findall(r"^SKIPPED \[\d+\] \S+: (.+)$", output, re.M)
+    if code and not suite.failed:
+        suite.failed = 1
+    if not code and not suite.passed and suite.name != "lint":
+        print(f"error: suite {suite.name} ran no test")
+        suite.failed += 1
+
+
+def tools() -> Path:
+    """A Python environment with pytest and ruff, in the cache, made once."""
+    place = CACHE / "test-tools" / f"{PYTEST}-{RUFF}".replace("==", "-")
+    if not (place / "complete").exists():
+        subprocess.run([sys.executable, "-m", "venv", "--clear", place], check=True)
+        install = [place / "bin/pip", "install", "--quiet", "--no-input", "--disable-pip-version-check", PYTEST, RUFF]
+        subprocess.run(install, check=True)
+        (place / "complete").write_text("ok\n")
+    return place / "bin"
+
+
+def engines(environment: dict[str, str]) -> dict[str, str]:
+    """Installs the engines and gives their places, as the test suites expect them."""
+    subprocess.run([ROOT / "target/debug/eos", "lab", "install"], cwd=ROOT, env=environment, check=True)
+    answer = subprocess.run(
+        [ROOT / "target/debug/eos", "lab", "install", "--json"],
+        cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE, text=True,
+    )
+    last = json.loads(answer.stdout.strip().splitlines()[-1])
+    return last["engines"]
+
+
+def suites(options: argparse.Namespace, environment: dict[str, str]) -> list[Suite]:
+    bin = tools()
+    pytest = [str(bin / "python"), "-m", "pytest", "-q", "-rs", "-s", "--tb=short", "-p", "no:cacheprovider"]
+    cargo_test = ["cargo", "test", "--quiet", "-p"]
+    in_full = {"EOS_TEST_FULL": "1"} if options.full else {}
+    seed = {"EOS_TEST_SEED": str(options.seed)}
+    return [
+        Suite("lint", 180, ["sh", "tests/lint.sh", str(bin / "ruff")]),
+        Suite("compiler", 240, [*cargo_test, "eos-core", "--", "--include-ignored"]),
+        Suite("engine clients", 180, [*cargo_test, "eos-engine", "--", "--nocapture"]),
+        Suite("provider", 180, [*cargo_test, "eos-terraform-provider", "--", "--nocapture"]),
+        Suite("program", 120, [*cargo_test, "eos"]),
+        Suite("formula", 240, [*pytest, "tests/formula"]),
+        Suite("lab", 240, [*cargo_test, "eos-lab", "--", "--nocapture"]),
+        Suite("laboratory", 600, [*pytest, "tests/laboratory"], {**seed, **in_full}),
+    ]
+
+
+def build(environment: dict[str, str]) -> None:
+    """The program, the provider, and a second program that can kill itself at a journal boundary."""
+    must(["cargo", "build", "--quiet", "-p", "eos", "--features", "fault"], environment)
+    (ROOT / "target/debug/eos").replace(ROOT / "target/debug/eos-fault")
+    must(["cargo", "build", "--quiet", "-p", "eos", "-p", "eos-terraform-provider"], environment)
+
+
+def report(ran: list[Suite], options: argparse.Namespace, seconds: float) -> str:
+    lines = [f"{'suite':<16} {'passed':>6} {'failed':>6} {'skipped':>7} {'seconds':>8} {'budget':>7}"]
+    for suite in ran:
+        over = "  over budget" if suite.seconds > suite.budget else ""
+        lines.append(
+            f"{suite.name:<16} {suite.passed:>6} {suite.failed:>6} {len(suite.skipped):>7} "
+            f"{suite.seconds:>8.0f} {suite.budget:>7}{over}"
+        )
+    lines += [f"skipped: {reason}" for suite in ran for reason in suite.skipped]
+    lines.append(f"seed {options.seed}, {seconds:.0f} s in all")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--full", action="store_true", help="run the long suites in full and write the report")
+    parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
+    parser.add_argument("--only", action="append", help="run only the suites whose name starts so")
+    options = parser.parse_args()
+    started = time.monotonic()
+    environment = {name: value for name, value in os.environ.items() if name not in UNWANTED}
+    environment["CARGO_TERM_COLOR"] = "never"
+    print(f"seed {options.seed}")
+    chosen = suites(options, environment)
+    if options.only:
+        chosen = [suite for suite in chosen if any(suite.name.startswith(only) for only in options.only)]
+    if [suite.name for suite in chosen] != ["lint"]:
+        build(environment)
+        places = engines(environment)
+        environment |= {
+            "EOS_TEST_SALT": places["salt"],
+            "EOS_SALT_PYTHON": places["salt"] + "/bin/python",
+            "EOS_TEST_NOMAD": places["nomad"],
+            "EOS_TEST_TERRAFORM": places["terraform"],
+            "EOS_TEST_PROVIDER": str(ROOT / "target/debug/eos-terraform-provider"),
+            "EOS_TEST_PROGRAM": str(ROOT / "target/debug/eos"),
+            "EOS_TEST_FAULT_PROGRAM": str(ROOT / "target/debug/eos-fault"),
+        }
+    for suite in chosen:
+        print(f"\n== {suite.name} (budget {suite.budget} s)", flush=True)
+        begun = time.monotonic()
+        code, output = run(suite.command, environment | suite.environment)
+        suite.seconds = time.monotonic() - begun
+        count(suite, code, output)
+    text = report(chosen, options, time.monotonic() - started)
+    passed, failed = sum(suite.passed for suite in chosen), sum(suite.failed for suite in chosen)
+    skipped = sum(len(suite.skipped) for suite in chosen)
+    closing = f"{passed} passed, {failed} failed, {skipped} skipped"
+    print(f"\n{text}\n{closing}")
+    if options.full and not options.only:
+        commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout.strip()
+        title = "# The last full test run\n\n`make test-full`, at commit"
+        (ROOT / "docs/test-report.md").write_text(f"{title} {commit}.\n\n```\n{text}\n{closing}\n```\n")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
