@@ -1,16 +1,168 @@
-//! Editing a pillar file as text: the one entry changes, every other line stays as the person wrote it.
+//! Editing a pillar file as text: one entry changes, every other line stays as the person wrote it.
+//!
+//! The rules:
+//!
+//! - The file starts with `#!yaml`. Salt renders such a file as YAML and nothing else, so `{{` in quotes is text.
+//! - A new key goes to its sorted place if the keys beside it are sorted, else to the end.
+//! - Setting a map over a map edits only the keys that differ. Any other value is replaced as a whole; comments
+//!   inside it go with it, comments beside its key and between its key and itself stay.
+//! - Comment lines directly above a key, indented like it, belong to it: they go when the key is removed, and a new
+//!   key is put above them. Comment lines at the very top belong to the file.
+//! - Removing the last key of a map leaves `{}`, so the map itself stays and can be filled again.
+//! - What is written in braces is edited in braces; an empty `{}` is filled as lines.
+//! - The edited text is read again, and given out only if it says what was intended.
 
-use crate::diagnostic::Diagnostic;
-use crate::yaml::Value;
+mod edit;
+#[cfg(test)]
+mod tests;
+
+use crate::diagnostic::{Diagnostic, Position};
+use crate::yaml::{self, Entry, Node, Value};
+use edit::Document;
+
+const TOP: Position = Position { line: 1, column: 1 };
 
 /// Creates or replaces the value at a path of keys; missing parents are created.
 pub fn set(file: &str, text: &str, path: &[&str], value: &Value) -> Result<String, Diagnostic> {
-    let _ = (text, path, value);
-    Err(Diagnostic::new(format!("editing {file} is not ready")))
+    let root = read(file, text)?;
+    let mut intended = root.value.clone();
+    set_in_tree(&mut intended, path, value);
+    let edited = set_in_text(file, text.to_owned(), root, path, value)?;
+    verify(file, edited, &intended, path)
 }
 
-/// Removes the entry at a path of keys.
+/// Removes the entry at a path of keys. It must be there.
 pub fn remove(file: &str, text: &str, path: &[&str]) -> Result<String, Diagnostic> {
-    let _ = (text, path);
-    Err(Diagnostic::new(format!("editing {file} is not ready")))
+    let root = read(file, text)?;
+    let mut intended = root.value.clone();
+    remove_in_tree(&mut intended, path);
+    let edited = Document::new(file, text, &root).remove(path)?;
+    verify(file, edited, &intended, path)
+}
+
+/// The tree of a file that may be edited.
+fn read(file: &str, text: &str) -> Result<Node, Diagnostic> {
+    let first = text.lines().next().unwrap_or_default();
+    if first != "#!yaml" {
+        return Err(Diagnostic::new(format!("{file} does not start with #!yaml"))
+            .at(file, TOP)
+            .hint(
+                "make #!yaml the first line and write values in place of Jinja: Eos edits plain YAML only",
+            ));
+    }
+    let mut root = yaml::parse(file, text.as_bytes()).map_err(first_of)?;
+    match root.value {
+        Value::Map(_) => {}
+        Value::Null => root.value = Value::Map(Vec::new()),
+        _ => {
+            return Err(
+                Diagnostic::new(format!("{file} holds {}, not a map", root.kind_name()))
+                    .at(file, root.at)
+                    .hint("write keys and values"),
+            );
+        }
+    }
+    Ok(root)
+}
+
+fn first_of(mut diagnostics: Vec<Diagnostic>) -> Diagnostic {
+    diagnostics.swap_remove(0)
+}
+
+/// Sets a value key by key, so that what stays the same keeps its lines.
+fn set_in_text(
+    file: &str,
+    text: String,
+    root: Node,
+    path: &[&str],
+    value: &Value,
+) -> Result<String, Diagnostic> {
+    let had = root.path(path).map(|node| &node.value);
+    let (Some(Value::Map(had)), Value::Map(wanted)) = (had, value) else {
+        return if had == Some(value) {
+            Ok(text)
+        } else {
+            Document::new(file, &text, &root).set(path, value)
+        };
+    };
+    if had.is_empty() || wanted.is_empty() {
+        return if had.len() == wanted.len() {
+            Ok(text)
+        } else {
+            Document::new(file, &text, &root).set(path, value)
+        };
+    }
+    let gone: Vec<String> = had
+        .iter()
+        .map(|entry| &entry.key)
+        .filter(|key| wanted.iter().all(|entry| entry.key != **key))
+        .cloned()
+        .collect();
+    let mut text = text;
+    // What is new goes in before the rest goes out: the map is never empty in between.
+    for Entry { key, value, .. } in wanted {
+        let root = read(file, &text)?;
+        let path: Vec<&str> = path.iter().copied().chain([key.as_str()]).collect();
+        text = set_in_text(file, text, root, &path, &value.value)?;
+    }
+    for key in gone {
+        let root = read(file, &text)?;
+        let path: Vec<&str> = path.iter().copied().chain([key.as_str()]).collect();
+        text = Document::new(file, &text, &root).remove(&path)?;
+    }
+    Ok(text)
+}
+
+/// Gives out an edited text only if it says what was intended.
+fn verify(file: &str, edited: String, intended: &Value, path: &[&str]) -> Result<String, Diagnostic> {
+    let refused = |why: &str| {
+        Diagnostic::new(format!(
+            "{file} was not changed: {} could not be edited, {why}",
+            dotted(path)
+        ))
+        .at(file, TOP)
+        .hint("make the change by hand")
+    };
+    match read(file, &edited) {
+        Ok(root) if root.value == *intended => Ok(edited),
+        Ok(_) => Err(refused("since other values would have changed as well")),
+        Err(diagnostic) => Err(refused(&format!("since then {}", diagnostic.message))),
+    }
+}
+
+fn set_in_tree(tree: &mut Value, path: &[&str], value: &Value) {
+    let Some((key, rest)) = path.split_first() else {
+        *tree = value.clone();
+        return;
+    };
+    if !matches!(tree, Value::Map(_)) {
+        *tree = Value::Map(Vec::new());
+    }
+    let Value::Map(entries) = tree else {
+        unreachable!("made a map above")
+    };
+    let index = entries
+        .iter()
+        .position(|entry| entry.key == *key)
+        .unwrap_or_else(|| {
+            entries.push(Entry::made(*key, Value::Null));
+            entries.len() - 1
+        });
+    set_in_tree(&mut entries[index].value.value, rest, value);
+}
+
+fn remove_in_tree(tree: &mut Value, path: &[&str]) {
+    let (Value::Map(entries), Some((key, rest))) = (tree, path.split_first()) else {
+        return;
+    };
+    if rest.is_empty() {
+        entries.retain(|entry| entry.key != *key);
+    } else if let Some(entry) = entries.iter_mut().find(|entry| entry.key == *key) {
+        remove_in_tree(&mut entry.value.value, rest);
+    }
+}
+
+/// A path of keys as a person writes it.
+fn dotted(path: &[&str]) -> String {
+    path.join(".")
 }

@@ -7,10 +7,14 @@ mod print;
 #[cfg(test)]
 mod salt_agreement;
 mod scalar;
+#[cfg(test)]
+mod tests;
 mod text;
 
 pub use parse::parse;
+pub(crate) use print::{block, inline, is_inline};
 pub use print::{print, quote};
+pub(crate) use text::gap;
 
 use crate::diagnostic::Position;
 use std::collections::HashMap;

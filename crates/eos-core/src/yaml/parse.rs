@@ -96,7 +96,6 @@ struct Stop;
 impl<'text> Reader<'text> {
     fn read(&mut self) {
         let options = granit_parser::options! {
-            strict_indentation: true,
             disallow_directives: true,
             emit_anchor_events: true,
             emit_unresolved_aliases: true,
@@ -213,7 +212,7 @@ impl<'text> Reader<'text> {
                 let (start, at) = self.value_start();
                 let header = self.text[start..].lines().next().unwrap_or_default();
                 let kept = header.split('#').next().unwrap_or_default().contains('+');
-                let content = &self.text[start..bytes.end];
+                let content = &self.text[start.min(bytes.end)..bytes.end];
                 let end = if kept {
                     bytes.end
                 } else {
@@ -269,10 +268,14 @@ impl<'text> Reader<'text> {
                 "text in brackets begins with a mark of YAML",
                 "put the text in quotes",
             )),
-            ScalarStyle::Plain if in_flow && has_tight_colon(&self.text[bytes.end..]) => Some((
-                "a key in braces is followed by a colon without a space",
-                "put a space behind the colon",
-            )),
+            ScalarStyle::Plain
+                if in_flow && (source.contains(":?") || has_tight_colon(&self.text[bytes.end..])) =>
+            {
+                Some((
+                    "a colon in brackets is not followed by a space",
+                    "put a space behind the colon of a key, and text with a colon in quotes",
+                ))
+            }
             ScalarStyle::Literal | ScalarStyle::Folded => self.misread_block(bytes),
             _ => None,
         }
@@ -302,7 +305,7 @@ impl<'text> Reader<'text> {
         }
     }
 
-    /// Refuses tabs between the last scalar and the next: readers differ in where they take them for a space.
+    /// Refuses what readers differ in between the last scalar and the next: tabs, and the marker `...`.
     fn gap_before(&mut self, start: usize) {
         let mut offset = self.read_to;
         for line in self
@@ -317,11 +320,11 @@ impl<'text> Reader<'text> {
             let content = &line[..comment.map_or(line.len(), |(at, _)| at)];
             if content.starts_with("...") && position(self.text, offset).column == 1 {
                 let at = position(self.text, offset);
-                self.refuse("document end markers are not used here", at, "leave the line out");
+                return self.refuse("document end markers are not used here", at, "leave the line out");
             }
             if let Some(tab) = content.find('\t') {
                 let at = position(self.text, offset + tab);
-                self.refuse("a tab stands outside of text", at, "use spaces");
+                return self.refuse("a tab stands outside of text", at, "use spaces");
             }
             offset += line.len();
         }
@@ -347,11 +350,11 @@ impl<'text> Reader<'text> {
                 format!("put it in quotes: \"{shown}\""),
             ),
         }
-        if self.is_explicit(&key) {
+        if self.is_explicit(&key) || self.is_broken(&key) {
             return self.stop(
-                "a key begins with `?`",
+                "a key and its colon are not on one line, or a `?` stands before it",
                 at,
-                "write the key and a colon on one line",
+                "write the key and the colon on one line",
             );
         }
         if key.span.len() > KEY_LIMIT {

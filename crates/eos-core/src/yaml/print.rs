@@ -85,11 +85,6 @@ pub(crate) fn block(value: &Value, indent: usize, step: usize) -> Result<String,
     Ok(lines)
 }
 
-/// The lines of one key and its value.
-pub(crate) fn entry(key: &str, value: &Value, indent: usize, step: usize) -> Result<String, Diagnostic> {
-    block(&Value::map([(key, value.clone())]), indent, step)
-}
-
 /// A value on one line, collections in braces and brackets.
 pub(crate) fn inline(value: &Value) -> Result<String, Diagnostic> {
     check(value, 1)?;

@@ -1,0 +1,349 @@
+//! One edit of the text: which bytes go, and what comes in their place.
+
+use super::dotted;
+use crate::diagnostic::Diagnostic;
+use crate::yaml::{self, Entry, Node, Style, Value, gap, inline, is_inline};
+use std::ops::Range;
+
+/// A file and its tree; the root is a map.
+pub(super) struct Document<'a> {
+    file: &'a str,
+    text: &'a str,
+    root: &'a Node,
+    line_break: &'static str,
+    /// How many spaces this file indents by.
+    step: usize,
+}
+
+/// Where a value may be written on lines of its own.
+#[derive(Clone, Copy)]
+enum Layout {
+    /// Inside braces or brackets: on one line.
+    Flow,
+    /// Below a key that is indented by so many spaces.
+    Block(usize),
+}
+
+/// Bytes of the text and what replaces them.
+type Edit = (Range<usize>, String);
+
+impl<'a> Document<'a> {
+    pub(super) fn new(file: &'a str, text: &'a str, root: &'a Node) -> Self {
+        let first_break = text.find('\n').unwrap_or(0);
+        let line_break = if text[..first_break].ends_with('\r') {
+            "\r\n"
+        } else {
+            "\n"
+        };
+        Self {
+            file,
+            text,
+            root,
+            line_break,
+            step: step(root).unwrap_or(2),
+        }
+    }
+
+    /// Sets the value at a path, replacing what is there as a whole.
+    pub(super) fn set(&self, path: &[&str], value: &Value) -> Result<String, Diagnostic> {
+        let (found, last) = self.walk(path)?;
+        let missing = &path[found.len()..];
+        let Some((first_missing, below)) = missing.split_first() else {
+            let Some(entry) = last else {
+                return Err(Diagnostic::new(format!("no key of {} is named", self.file)));
+            };
+            return self.replace(entry, self.layout(&found), value);
+        };
+        let value = below
+            .iter()
+            .rev()
+            .fold(value.clone(), |value, key| Value::map([(*key, value)]));
+        let map = last.map_or(self.root, |entry| &entry.value);
+        if map.as_map().is_none_or(<[Entry]>::is_empty) {
+            let filled = Value::map([(*first_missing, value)]);
+            return match last {
+                Some(entry) => self.replace(entry, self.layout(&found), &filled),
+                None => self.fill_root(&filled),
+            };
+        }
+        self.insert(map, first_missing, &value)
+    }
+
+    /// Removes the entry at a path.
+    pub(super) fn remove(&self, path: &[&str]) -> Result<String, Diagnostic> {
+        let (found, last) = self.walk(path)?;
+        let (Some(entry), true) = (last, found.len() == path.len()) else {
+            return Err(Diagnostic::new(format!("{} has no {}", self.file, dotted(path))));
+        };
+        let parent = found.len().checked_sub(2).map(|index| found[index]);
+        let map = parent.map_or(self.root, |parent| &parent.value);
+        match (map.style, parent) {
+            (Style::Flow, _) => Ok(self.remove_in_braces(map, entry)),
+            (Style::Block, Some(parent)) if map.as_map().is_some_and(|entries| entries.len() == 1) => {
+                let behind_colon = self.behind_colon(parent);
+                Ok(self.apply(vec![
+                    (behind_colon..behind_colon, " {}".to_owned()),
+                    (self.owned_comments(entry)..self.lines_end(entry), String::new()),
+                ]))
+            }
+            (Style::Block, _) => Ok(self.apply(vec![(
+                self.owned_comments(entry)..self.lines_end(entry),
+                String::new(),
+            )])),
+        }
+    }
+
+    /// The entries along a path as far as they are there, and the last of them.
+    fn walk(&self, path: &[&str]) -> Result<(Vec<&'a Entry>, Option<&'a Entry>), Diagnostic> {
+        let mut found: Vec<&Entry> = Vec::new();
+        let mut node = self.root;
+        for (index, key) in path.iter().enumerate() {
+            match &node.value {
+                Value::Map(_) => {}
+                Value::Null => break,
+                other => {
+                    return Err(Diagnostic::new(format!(
+                        "{} is {}, so {key} cannot be in it",
+                        dotted(&path[..index]),
+                        other.kind_name()
+                    ))
+                    .at(self.file, node.at)
+                    .hint("make it a map, or name another key"));
+                }
+            }
+            let Some(entry) = node.entry(key) else { break };
+            found.push(entry);
+            node = &entry.value;
+        }
+        let last = found.last().copied();
+        Ok((found, last))
+    }
+
+    /// How the value of the last of these entries may be written.
+    fn layout(&self, entries: &[&Entry]) -> Layout {
+        let Some((entry, parents)) = entries.split_last() else {
+            return Layout::Block(0);
+        };
+        let mut maps = parents.iter().map(|parent| &parent.value).chain([self.root]);
+        match maps.any(|map| map.style == Style::Flow) {
+            true => Layout::Flow,
+            false => Layout::Block(self.column(entry.key_span.start)),
+        }
+    }
+
+    /// Replaces the value of an entry.
+    fn replace(&self, entry: &Entry, layout: Layout, value: &Value) -> Result<String, Diagnostic> {
+        let behind_colon = self.behind_colon(entry);
+        let old = &entry.value;
+        let Layout::Block(indent) = layout else {
+            let colon = if behind_colon == entry.key_span.end {
+                ":"
+            } else {
+                ""
+            };
+            let new = inline(value)?;
+            return Ok(self.apply(vec![if old.span.is_empty() {
+                (behind_colon..behind_colon, format!("{colon} {new}"))
+            } else {
+                (old.span.clone(), new)
+            }]));
+        };
+        let (beside, below) = match is_inline(value) {
+            true => (format!(" {}", inline(value)?), String::new()),
+            false => (String::new(), self.block(value, indent + self.step)?),
+        };
+        let key_line_end = self.line_end(behind_colon);
+        let starts_below = old.span.start >= key_line_end;
+        if starts_below && old.style == Style::Flow && is_inline(value) {
+            return Ok(self.apply(vec![(old.span.clone(), inline(value)?)]));
+        }
+        let edits = if starts_below {
+            vec![
+                (behind_colon..behind_colon, beside),
+                (self.line_start(old.span.start)..self.lines_end(entry), below),
+            ]
+        } else {
+            // A comment behind the value, or behind the `|` of block text, stays beside the key.
+            let header = self.text[old.span.start..key_line_end].trim_end();
+            let behind = match old.style {
+                Style::Block => old.span.start + header.find(' ').unwrap_or(header.len()),
+                Style::Flow => old.span.end,
+            };
+            let comment = self.text[behind..self.line_end(behind)].trim_end();
+            let lines = format!("{beside}{comment}{}{below}", self.line_break);
+            vec![(behind_colon..self.lines_end(entry), lines)]
+        };
+        Ok(self.apply(edits))
+    }
+
+    /// Puts the first keys into a file that has none.
+    fn fill_root(&self, value: &Value) -> Result<String, Diagnostic> {
+        let lines = self.block(value, 0)?;
+        let braces = self.root.span.clone();
+        if !braces.is_empty() {
+            let end = self.text[braces.end..]
+                .find('\n')
+                .map_or(self.text.len(), |at| braces.end + at + 1);
+            let behind = self.text[braces.end..end].trim();
+            let comment = if behind.is_empty() {
+                String::new()
+            } else {
+                format!("{behind}{}", self.line_break)
+            };
+            return Ok(self.apply(vec![(braces.start..end, comment + &lines)]));
+        }
+        Ok(self.apply(vec![(self.text.len()..self.text.len(), lines)]))
+    }
+
+    /// Puts a new key into a map that has keys.
+    fn insert(&self, map: &Node, key: &str, value: &Value) -> Result<String, Diagnostic> {
+        let entries = map.as_map().unwrap_or_default();
+        let sorted = entries.is_sorted_by(|one, other| one.key <= other.key);
+        let next = entries.iter().find(|entry| sorted && entry.key.as_str() > key);
+        let last = entries.last().expect("the map has keys");
+        if map.style == Style::Flow {
+            let braced = inline(&Value::map([(key, value.clone())]))?;
+            let pair = &braced[1..braced.len() - 1];
+            return Ok(self.apply(vec![match next {
+                Some(next) => (next.key_span.start..next.key_span.start, format!("{pair}, ")),
+                None => {
+                    let end = last.value.span.end.max(last.key_span.end);
+                    (end..end, format!(", {pair}"))
+                }
+            }]));
+        }
+        let at = next.map_or_else(|| self.lines_end(last), |next| self.owned_comments(next));
+        let lines = self.block(
+            &Value::map([(key, value.clone())]),
+            self.column(last.key_span.start),
+        )?;
+        Ok(self.apply(vec![(at..at, lines)]))
+    }
+
+    /// Takes an entry and one comma out of braces.
+    fn remove_in_braces(&self, map: &Node, entry: &Entry) -> String {
+        let entries = map.as_map().unwrap_or_default();
+        if entries.len() == 1 {
+            return self.apply(vec![(map.span.clone(), "{}".to_owned())]);
+        }
+        let end = entry.value.span.end.max(entry.key_span.end);
+        let comma = end + gap(&self.text[end..]);
+        if self.text[comma..].starts_with(',') {
+            let spaces = self.text[comma + 1..].len() - self.text[comma + 1..].trim_start_matches(' ').len();
+            return self.apply(vec![
+                (entry.key_span.start..end, String::new()),
+                (comma..comma + 1 + spaces, String::new()),
+            ]);
+        }
+        let before = entries
+            .iter()
+            .rev()
+            .find(|other| other.key_span.end <= entry.key_span.start);
+        let before = before.map_or(entry.key_span.start, |other| {
+            other.value.span.end.max(other.key_span.end)
+        });
+        let comma = before + gap(&self.text[before..]);
+        let between = &self.text[comma..entry.key_span.start];
+        if between.trim_matches([',', ' ']).is_empty() {
+            return self.apply(vec![(comma..end, String::new())]);
+        }
+        self.apply(vec![
+            (comma..comma + 1, String::new()),
+            (entry.key_span.start..end, String::new()),
+        ])
+    }
+
+    /// The lines of a map or list with the line breaks of this file.
+    fn block(&self, value: &Value, indent: usize) -> Result<String, Diagnostic> {
+        Ok(yaml::block(value, indent, self.step)?.replace('\n', self.line_break))
+    }
+
+    /// The text with the edits made; a line that is put behind a last line without line break gets one.
+    fn apply(&self, mut edits: Vec<Edit>) -> String {
+        edits.sort_by_key(|(range, _)| range.start);
+        let mut edited = String::with_capacity(self.text.len());
+        let mut behind = 0;
+        for (range, new) in edits {
+            edited.push_str(&self.text[behind..range.start]);
+            let new_lines = new.ends_with('\n') && range.start == self.text.len();
+            if new_lines && !edited.is_empty() && !edited.ends_with('\n') {
+                edited.push_str(self.line_break);
+            }
+            edited.push_str(&new);
+            behind = range.end;
+        }
+        edited.push_str(&self.text[behind..]);
+        edited
+    }
+
+    /// Where the colon of an entry ends; where its key ends if it has none.
+    fn behind_colon(&self, entry: &Entry) -> usize {
+        let end = entry.key_span.end;
+        let colon = end + gap(&self.text[end..]);
+        if self.text[colon..].starts_with(':') {
+            colon + 1
+        } else {
+            end
+        }
+    }
+
+    /// Where the line of a byte starts.
+    fn line_start(&self, offset: usize) -> usize {
+        self.text[..offset]
+            .rfind('\n')
+            .map_or(0, |line_break| line_break + 1)
+    }
+
+    /// Where the line behind a byte starts.
+    fn line_end(&self, offset: usize) -> usize {
+        self.text[offset..]
+            .find('\n')
+            .map_or(self.text.len(), |line_break| offset + line_break + 1)
+    }
+
+    /// How many spaces stand before a byte on its line.
+    fn column(&self, offset: usize) -> usize {
+        offset - self.line_start(offset)
+    }
+
+    /// Where the line behind an entry starts.
+    fn lines_end(&self, entry: &Entry) -> usize {
+        let end = entry.value.span.end.max(self.behind_colon(entry));
+        // Block text that keeps its blank lines ends where the next line starts.
+        if self.text[..end].ends_with('\n') {
+            end
+        } else {
+            self.line_end(end)
+        }
+    }
+
+    /// Where the comment lines start that belong to an entry; without them, where its line starts.
+    fn owned_comments(&self, entry: &Entry) -> usize {
+        let own = self.line_start(entry.key_span.start);
+        let indent = &self.text[own..entry.key_span.start];
+        let mut start = own;
+        while start > 0 {
+            let above = self.line_start(start - 1);
+            let line = &self.text[above..start];
+            if !line
+                .strip_prefix(indent)
+                .is_some_and(|content| content.starts_with('#'))
+            {
+                return start;
+            }
+            start = above;
+        }
+        // All lines above are comments: they belong to the file.
+        own
+    }
+}
+
+/// How far the first map inside the root is indented from its key.
+fn step<'a>(root: &'a Node) -> Option<usize> {
+    let column = |entry: &Entry| entry.key_at.column as usize;
+    let block = |node: &'a Node| node.as_map().filter(|_| node.style == Style::Block);
+    block(root)?.iter().find_map(|entry| {
+        let first = block(&entry.value)?.first()?;
+        Some(column(first) - column(entry))
+    })
+}
