@@ -1,0 +1,139 @@
+"""grafana: a container with a volume and a secret. The image is a stand-in, and named so."""
+
+import json
+import os
+import secrets
+import shutil
+import ssl
+import subprocess
+import threading
+import urllib.request
+from pathlib import Path
+
+import pytest
+from conftest import PROGRAM, Estate, get
+from docker_engine import DockerEngine, missing
+
+IMAGE = "eos-stand-in/grafana:11.6.0"
+PORT = "23000"
+
+
+def test_without_docker_the_plan_refuses_before_confirmation(estate):
+    before = subprocess.run(["git", "-C", estate.root, "rev-parse", "HEAD"], capture_output=True, text=True).stdout
+    ran = estate.eos("create", "grafana", "--yes")
+    assert ran.returncode == 2, ran.stderr
+    assert "docker" in ran.stderr and "hint:" in ran.stderr, ran.stderr
+    after = subprocess.run(["git", "-C", estate.root, "rev-parse", "HEAD"], capture_output=True, text=True).stdout
+    assert before == after
+    assert estate.jobs() == []
+
+
+@pytest.fixture(scope="module")
+def with_docker(tmp_path_factory):
+    why = missing()
+    if why:
+        pytest.skip(why)
+    directory = tmp_path_factory.mktemp("docker")
+    engine = DockerEngine(directory)
+    made = Estate(directory / "estate")
+    os.environ["DOCKER_HOST"] = engine.host
+    try:
+        entry = ["/eos", "serve-stand-in", "--port", "3000", "--health", "/api/health",
+                 "--require-env", "GF_SECURITY_ADMIN_PASSWORD", "--require-dir", "/var/lib/grafana"]
+        engine.pack(IMAGE, PROGRAM, entry, "472:472")
+        subprocess.run([PROGRAM, "init", made.root], check=True, capture_output=True)
+        made.must("lab", "up", timeout=900)
+        yield made
+    finally:
+        made.eos("lab", "down", timeout=180)
+        del os.environ["DOCKER_HOST"]
+        engine.stop()
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+class Watcher(threading.Thread):
+    """Looks at the arguments of every process, and at Salt's events, as long as an operation runs."""
+
+    def __init__(self, estate: Estate):
+        super().__init__(daemon=True)
+        self.estate = estate
+        self.done = threading.Event()
+        self.arguments: set[str] = set()
+        self.events = b""
+
+    def run(self):
+        threading.Thread(target=self.listen, daemon=True).start()
+        while not self.done.wait(0.02):
+            for process in Path("/proc").iterdir():
+                try:
+                    self.arguments.add((process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+                except OSError:
+                    continue
+
+    def listen(self):
+        salt = self.estate.endpoints["salt"]
+        context = ssl.create_default_context(cafile=salt["certificate"])
+        login = json.dumps({"eauth": "file", "username": salt["user"], "password": Path(salt["password_file"]).read_text().strip()})
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        with urllib.request.urlopen(urllib.request.Request(salt["url"] + "/login", login.encode(), headers), context=context) as answer:
+            token = json.load(answer)["return"][0]["token"]
+        request = urllib.request.Request(salt["url"] + "/events", headers={"X-Auth-Token": token})
+        with urllib.request.urlopen(request, context=context, timeout=120) as stream:
+            while not self.done.is_set():
+                self.events += stream.readline()
+
+
+def leaks(estate: Estate, canary: str) -> list[str]:
+    """Files of the estate that hold the canary. A task's own secrets directory is where it belongs."""
+    found = subprocess.run(["grep", "-rlaF", canary, estate.root], capture_output=True, text=True).stdout.split()
+    return [path for path in found if "/secrets/" not in path.removeprefix(str(estate.lab / "secrets"))]
+
+
+def test_grafana_with_a_secret_and_a_volume(with_docker):
+    estate = with_docker
+    canary = "canary-" + secrets.token_hex(12)
+    watcher = Watcher(estate)
+    watcher.start()
+    words = ["create", "grafana", "--admin-password", "-", "--port", PORT, "--image", IMAGE, "--yes"]
+    created = estate.must(*words, input=canary + "\n")
+    watcher.done.set()
+    assert f"http://localhost:{PORT}" in created.stdout
+
+    # Healthy, and the value is where it belongs.
+    assert get(f"http://127.0.0.1:{PORT}/api/health")[0] == 200
+    variable = estate.nomad("/v1/var/nomad/jobs/grafana?namespace=production")
+    assert variable["Items"] == {"admin_password": canary}
+    allocation = estate.running("grafana")
+    assert len(allocation) == 1
+    volumes = estate.nomad("/v1/volumes?type=host&namespace=production")
+    assert [(one["Name"], one["State"]) for one in volumes] == [("grafana-data", "ready")]
+
+    # And nowhere else.
+    assert canary not in created.stdout + created.stderr
+    assert not [line for line in watcher.arguments if canary in line]
+    assert b"grafana" in watcher.events and canary.encode() not in watcher.events
+    job = estate.nomad("/v1/job/grafana?namespace=production")
+    versions = estate.nomad("/v1/job/grafana/versions?namespace=production")
+    submission = estate.nomad("/v1/job/grafana/submission?namespace=production&version=0")
+    assert canary not in json.dumps([job, versions, submission])
+    assert leaks(estate, canary) == []
+    objects = subprocess.run(["git", "-C", estate.root, "cat-file", "--batch-all-objects", "--batch"], capture_output=True).stdout
+    assert b"grafana" in objects and canary.encode() not in objects
+    staged = estate.nomad("/v1/vars?namespace=*&prefix=eos/")
+    assert staged == []
+
+    # A changed secret reaches the task; the data survive.
+    path = next(estate.lab.glob("volumes/opt/grafana/data"))
+    (path / "kept").write_text("data")
+    second = "canary-" + secrets.token_hex(12)
+    estate.must("update", "grafana", "--admin-password", "-", "--yes", input=second + "\n")
+    assert estate.nomad("/v1/var/nomad/jobs/grafana?namespace=production")["Items"] == {"admin_password": second}
+    assert leaks(estate, second) == []
+
+    estate.must("delete", "grafana", "--yes")
+    assert estate.jobs() == []
+    assert estate.nomad("/v1/var/nomad/jobs/grafana?namespace=production") is None
+    assert estate.nomad("/v1/volumes?type=host&namespace=*") in (None, [])
+    assert (path / "kept").read_text() == "data"
+    containers = subprocess.run(["docker", "ps", "-q"], capture_output=True, text=True).stdout
+    assert containers == ""
