@@ -1,6 +1,6 @@
 //! One edit of the text: which bytes go, and what comes in their place.
 
-use super::dotted;
+use super::{dotted, nested};
 use crate::diagnostic::Diagnostic;
 use crate::yaml::{self, Entry, Node, Style, Value, gap, inline, is_inline};
 use std::ops::Range;
@@ -13,15 +13,6 @@ pub(super) struct Document<'a> {
     line_break: &'static str,
     /// How many spaces this file indents by.
     step: usize,
-}
-
-/// Where a value may be written on lines of its own.
-#[derive(Clone, Copy)]
-enum Layout {
-    /// Inside braces or brackets: on one line.
-    Flow,
-    /// Below a key that is indented by so many spaces.
-    Block(usize),
 }
 
 /// Bytes of the text and what replaces them.
@@ -46,34 +37,30 @@ impl<'a> Document<'a> {
 
     /// Sets the value at a path, replacing what is there as a whole.
     pub(super) fn set(&self, path: &[&str], value: &Value) -> Result<String, Diagnostic> {
-        let (found, last) = self.walk(path)?;
-        let missing = &path[found.len()..];
-        let Some((first_missing, below)) = missing.split_first() else {
-            let Some(entry) = last else {
-                return Err(Diagnostic::new(format!("no key of {} is named", self.file)));
-            };
-            return self.replace(entry, self.layout(&found), value);
+        let found = self.walk(path)?;
+        let Some((first_missing, below)) = path[found.len()..].split_first() else {
+            return Ok(self.replace(&found, value));
         };
-        let value = below
-            .iter()
-            .rev()
-            .fold(value.clone(), |value, key| Value::map([(*key, value)]));
-        let map = last.map_or(self.root, |entry| &entry.value);
-        if map.as_map().is_none_or(<[Entry]>::is_empty) {
-            let filled = Value::map([(*first_missing, value)]);
-            return match last {
-                Some(entry) => self.replace(entry, self.layout(&found), &filled),
-                None => self.fill_root(&filled),
-            };
+        let value = nested(below, value);
+        let map = found.last().map_or(self.root, |entry| &entry.value);
+        if map.as_map().is_some_and(|entries| !entries.is_empty()) {
+            return Ok(self.insert(map, first_missing, &value));
         }
-        self.insert(map, first_missing, &value)
+        let filled = Value::map([(*first_missing, value)]);
+        Ok(if found.is_empty() {
+            self.fill_root(&filled)
+        } else {
+            self.replace(&found, &filled)
+        })
     }
 
     /// Removes the entry at a path.
     pub(super) fn remove(&self, path: &[&str]) -> Result<String, Diagnostic> {
-        let (found, last) = self.walk(path)?;
-        let (Some(entry), true) = (last, found.len() == path.len()) else {
-            return Err(Diagnostic::new(format!("{} has no {}", self.file, dotted(path))));
+        let found = self.walk(path)?;
+        let (Some(entry), true) = (found.last(), found.len() == path.len()) else {
+            return Err(
+                Diagnostic::new(format!("{} has no {}", self.file, dotted(path))).hint("check the name")
+            );
         };
         let parent = found.len().checked_sub(2).map(|index| found[index]);
         let map = parent.map_or(self.root, |parent| &parent.value);
@@ -93,8 +80,8 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The entries along a path as far as they are there, and the last of them.
-    fn walk(&self, path: &[&str]) -> Result<(Vec<&'a Entry>, Option<&'a Entry>), Diagnostic> {
+    /// The entries along a path as far as they are there.
+    fn walk(&self, path: &[&str]) -> Result<Vec<&'a Entry>, Diagnostic> {
         let mut found: Vec<&Entry> = Vec::new();
         let mut node = self.root;
         for (index, key) in path.iter().enumerate() {
@@ -115,47 +102,38 @@ impl<'a> Document<'a> {
             found.push(entry);
             node = &entry.value;
         }
-        let last = found.last().copied();
-        Ok((found, last))
+        Ok(found)
     }
 
-    /// How the value of the last of these entries may be written.
-    fn layout(&self, entries: &[&Entry]) -> Layout {
+    /// Replaces the value of the last of these entries, which lie in one another.
+    fn replace(&self, entries: &[&Entry], value: &Value) -> String {
         let Some((entry, parents)) = entries.split_last() else {
-            return Layout::Block(0);
+            return self.text.to_owned();
         };
-        let mut maps = parents.iter().map(|parent| &parent.value).chain([self.root]);
-        match maps.any(|map| map.style == Style::Flow) {
-            true => Layout::Flow,
-            false => Layout::Block(self.column(entry.key_span.start)),
-        }
-    }
-
-    /// Replaces the value of an entry.
-    fn replace(&self, entry: &Entry, layout: Layout, value: &Value) -> Result<String, Diagnostic> {
-        let behind_colon = self.behind_colon(entry);
         let old = &entry.value;
-        let Layout::Block(indent) = layout else {
+        let behind_colon = self.behind_colon(entry);
+        let mut maps = parents.iter().map(|parent| &parent.value).chain([self.root]);
+        if maps.any(|map| map.style == Style::Flow) {
             let colon = if behind_colon == entry.key_span.end {
                 ":"
             } else {
                 ""
             };
-            let new = inline(value)?;
-            return Ok(self.apply(vec![if old.span.is_empty() {
-                (behind_colon..behind_colon, format!("{colon} {new}"))
+            return self.apply(vec![if old.span.is_empty() {
+                (behind_colon..behind_colon, format!("{colon} {}", inline(value)))
             } else {
-                (old.span.clone(), new)
-            }]));
-        };
+                (old.span.clone(), inline(value))
+            }]);
+        }
+        let indent = self.column(entry.key_span.start);
         let (beside, below) = match is_inline(value) {
-            true => (format!(" {}", inline(value)?), String::new()),
-            false => (String::new(), self.block(value, indent + self.step)?),
+            true => (format!(" {}", inline(value)), String::new()),
+            false => (String::new(), self.block(value, indent + self.step)),
         };
         let key_line_end = self.line_end(behind_colon);
         let starts_below = old.span.start >= key_line_end;
         if starts_below && old.style == Style::Flow && is_inline(value) {
-            return Ok(self.apply(vec![(old.span.clone(), inline(value)?)]));
+            return self.apply(vec![(old.span.clone(), inline(value))]);
         }
         let edits = if starts_below {
             vec![
@@ -173,51 +151,47 @@ impl<'a> Document<'a> {
             let lines = format!("{beside}{comment}{}{below}", self.line_break);
             vec![(behind_colon..self.lines_end(entry), lines)]
         };
-        Ok(self.apply(edits))
+        self.apply(edits)
     }
 
     /// Puts the first keys into a file that has none.
-    fn fill_root(&self, value: &Value) -> Result<String, Diagnostic> {
-        let lines = self.block(value, 0)?;
+    fn fill_root(&self, value: &Value) -> String {
+        let lines = self.block(value, 0);
         let braces = self.root.span.clone();
         if !braces.is_empty() {
-            let end = self.text[braces.end..]
-                .find('\n')
-                .map_or(self.text.len(), |at| braces.end + at + 1);
+            let end = self.line_end(braces.end);
             let behind = self.text[braces.end..end].trim();
             let comment = if behind.is_empty() {
                 String::new()
             } else {
                 format!("{behind}{}", self.line_break)
             };
-            return Ok(self.apply(vec![(braces.start..end, comment + &lines)]));
+            return self.apply(vec![(braces.start..end, comment + &lines)]);
         }
-        Ok(self.apply(vec![(self.text.len()..self.text.len(), lines)]))
+        self.apply(vec![(self.text.len()..self.text.len(), lines)])
     }
 
     /// Puts a new key into a map that has keys.
-    fn insert(&self, map: &Node, key: &str, value: &Value) -> Result<String, Diagnostic> {
+    fn insert(&self, map: &Node, key: &str, value: &Value) -> String {
         let entries = map.as_map().unwrap_or_default();
         let sorted = entries.is_sorted_by(|one, other| one.key <= other.key);
         let next = entries.iter().find(|entry| sorted && entry.key.as_str() > key);
         let last = entries.last().expect("the map has keys");
+        let added = Value::map([(key, value.clone())]);
         if map.style == Style::Flow {
-            let braced = inline(&Value::map([(key, value.clone())]))?;
+            let braced = inline(&added);
             let pair = &braced[1..braced.len() - 1];
-            return Ok(self.apply(vec![match next {
+            let end = last.value.span.end;
+            return self.apply(vec![match next {
                 Some(next) => (next.key_span.start..next.key_span.start, format!("{pair}, ")),
-                None => {
-                    let end = last.value.span.end.max(last.key_span.end);
-                    (end..end, format!(", {pair}"))
-                }
-            }]));
+                None => (end..end, format!(", {pair}")),
+            }]);
         }
         let at = next.map_or_else(|| self.lines_end(last), |next| self.owned_comments(next));
-        let lines = self.block(
-            &Value::map([(key, value.clone())]),
-            self.column(last.key_span.start),
-        )?;
-        Ok(self.apply(vec![(at..at, lines)]))
+        self.apply(vec![(
+            at..at,
+            self.block(&added, self.column(last.key_span.start)),
+        )])
     }
 
     /// Takes an entry and one comma out of braces.
@@ -226,36 +200,26 @@ impl<'a> Document<'a> {
         if entries.len() == 1 {
             return self.apply(vec![(map.span.clone(), "{}".to_owned())]);
         }
-        let end = entry.value.span.end.max(entry.key_span.end);
-        let comma = end + gap(&self.text[end..]);
-        if self.text[comma..].starts_with(',') {
-            let spaces = self.text[comma + 1..].len() - self.text[comma + 1..].trim_start_matches(' ').len();
-            return self.apply(vec![
-                (entry.key_span.start..end, String::new()),
-                (comma..comma + 1 + spaces, String::new()),
-            ]);
+        let own = entry.key_span.start..entry.value.span.end;
+        let behind = own.end + gap(&self.text[own.end..]);
+        if self.text[behind..].starts_with(',') {
+            let spaces =
+                self.text[behind + 1..].len() - self.text[behind + 1..].trim_start_matches(' ').len();
+            let comma = behind..behind + 1 + spaces;
+            return self.apply(vec![(own, String::new()), (comma, String::new())]);
         }
-        let before = entries
-            .iter()
-            .rev()
-            .find(|other| other.key_span.end <= entry.key_span.start);
-        let before = before.map_or(entry.key_span.start, |other| {
-            other.value.span.end.max(other.key_span.end)
-        });
+        // The last of several: the comma before it goes.
+        let before = entries[entries.len() - 2].value.span.end;
         let comma = before + gap(&self.text[before..]);
-        let between = &self.text[comma..entry.key_span.start];
-        if between.trim_matches([',', ' ']).is_empty() {
-            return self.apply(vec![(comma..end, String::new())]);
+        if self.text[comma + 1..own.start].trim_start_matches(' ').is_empty() {
+            return self.apply(vec![(comma..own.end, String::new())]);
         }
-        self.apply(vec![
-            (comma..comma + 1, String::new()),
-            (entry.key_span.start..end, String::new()),
-        ])
+        self.apply(vec![(comma..comma + 1, String::new()), (own, String::new())])
     }
 
     /// The lines of a map or list with the line breaks of this file.
-    fn block(&self, value: &Value, indent: usize) -> Result<String, Diagnostic> {
-        Ok(yaml::block(value, indent, self.step)?.replace('\n', self.line_break))
+    fn block(&self, value: &Value, indent: usize) -> String {
+        yaml::block(value, indent, self.step).replace('\n', self.line_break)
     }
 
     /// The text with the edits made; a line that is put behind a last line without line break gets one.
@@ -308,7 +272,7 @@ impl<'a> Document<'a> {
 
     /// Where the line behind an entry starts.
     fn lines_end(&self, entry: &Entry) -> usize {
-        let end = entry.value.span.end.max(self.behind_colon(entry));
+        let end = entry.value.span.end;
         // Block text that keeps its blank lines ends where the next line starts.
         if self.text[..end].ends_with('\n') {
             end

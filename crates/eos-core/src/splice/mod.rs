@@ -24,7 +24,12 @@ const TOP: Position = Position { line: 1, column: 1 };
 
 /// Creates or replaces the value at a path of keys; missing parents are created.
 pub fn set(file: &str, text: &str, path: &[&str], value: &Value) -> Result<String, Diagnostic> {
+    named(file, path)?;
     let root = read(file, text)?;
+    yaml::check(&nested(path, value)).map_err(|mut found| {
+        found.message = format!("{} cannot be written to {file}: {}", dotted(path), found.message);
+        found
+    })?;
     let mut intended = root.value.clone();
     set_in_tree(&mut intended, path, value);
     let edited = set_in_text(file, text.to_owned(), root, path, value)?;
@@ -33,11 +38,19 @@ pub fn set(file: &str, text: &str, path: &[&str], value: &Value) -> Result<Strin
 
 /// Removes the entry at a path of keys. It must be there.
 pub fn remove(file: &str, text: &str, path: &[&str]) -> Result<String, Diagnostic> {
+    named(file, path)?;
     let root = read(file, text)?;
     let mut intended = root.value.clone();
     remove_in_tree(&mut intended, path);
     let edited = Document::new(file, text, &root).remove(path)?;
     verify(file, edited, &intended, path)
+}
+
+fn named(file: &str, path: &[&str]) -> Result<(), Diagnostic> {
+    match path {
+        [] => Err(Diagnostic::new(format!("no key of {file} is named")).hint("name the key to edit")),
+        _ => Ok(()),
+    }
 }
 
 /// The tree of a file that may be edited.
@@ -160,6 +173,13 @@ fn remove_in_tree(tree: &mut Value, path: &[&str]) {
     } else if let Some(entry) = entries.iter_mut().find(|entry| entry.key == *key) {
         remove_in_tree(&mut entry.value.value, rest);
     }
+}
+
+/// A value in maps of one key each.
+fn nested(path: &[&str], value: &Value) -> Value {
+    path.iter()
+        .rev()
+        .fold(value.clone(), |value, key| Value::map([(*key, value)]))
 }
 
 /// A path of keys as a person writes it.

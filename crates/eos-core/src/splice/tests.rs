@@ -406,21 +406,16 @@ fn write(lines: &mut Vec<String>, entries: &[(String, Written, Around)], indent:
         let key = yaml::quote(key);
         let beside = around.beside;
         match written {
-            Written::Scalar(value, spaces) => lines.push(format!(
-                "{pad}{key}: {spaces}{}{beside}",
-                yaml::inline(value).unwrap()
-            )),
+            Written::Scalar(value, spaces) => {
+                lines.push(format!("{pad}{key}: {spaces}{}{beside}", yaml::inline(value)))
+            }
             Written::Braces(map) => {
                 let map = Value::map(map.iter().cloned());
-                lines.push(format!("{pad}{key}: {}{beside}", yaml::inline(&map).unwrap()));
+                lines.push(format!("{pad}{key}: {}{beside}", yaml::inline(&map)));
             }
             Written::Items(items) => {
                 lines.push(format!("{pad}{key}:{beside}"));
-                lines.extend(
-                    items
-                        .iter()
-                        .map(|item| format!("{pad}- {}", yaml::inline(item).unwrap())),
-                );
+                lines.extend(items.iter().map(|item| format!("{pad}- {}", yaml::inline(item))));
             }
             Written::Text(text) => {
                 lines.push(format!(

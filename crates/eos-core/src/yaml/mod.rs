@@ -12,7 +12,7 @@ mod tests;
 mod text;
 
 pub use parse::parse;
-pub(crate) use print::{block, inline, is_inline};
+pub(crate) use print::{block, check, inline, is_inline};
 pub use print::{print, quote};
 pub(crate) use text::gap;
 

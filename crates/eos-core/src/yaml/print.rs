@@ -61,11 +61,17 @@ pub(super) fn escape(char: char) -> String {
 
 /// A value as block text: the lines of a map or list, or one scalar. Ends with a line feed.
 pub fn print(value: &Value) -> Result<String, Diagnostic> {
-    if is_inline(value) {
-        Ok(inline(value)? + "\n")
+    check(value)?;
+    Ok(if is_inline(value) {
+        inline(value) + "\n"
     } else {
         block(value, 0, 2)
-    }
+    })
+}
+
+/// Refuses what no text could say so that it is read back.
+pub(crate) fn check(value: &Value) -> Result<(), Diagnostic> {
+    check_at_depth(value, 1)
 }
 
 /// Whether a value stands on one line even in block text.
@@ -78,44 +84,32 @@ pub(crate) fn is_inline(value: &Value) -> bool {
 }
 
 /// The lines of a map or list that is not empty, indented by `indent`; what is below it by `step` more.
-pub(crate) fn block(value: &Value, indent: usize, step: usize) -> Result<String, Diagnostic> {
-    check(value, 1)?;
+pub(crate) fn block(value: &Value, indent: usize, step: usize) -> String {
     let mut lines = String::new();
     write_block(&mut lines, value, indent, step);
-    Ok(lines)
+    lines
 }
 
 /// A value on one line, collections in braces and brackets.
-pub(crate) fn inline(value: &Value) -> Result<String, Diagnostic> {
-    check(value, 1)?;
+pub(crate) fn inline(value: &Value) -> String {
     let mut text = String::new();
     write_inline(&mut text, value);
-    Ok(text)
+    text
 }
 
-/// Refuses what no text could say so that it is read back.
-fn check(value: &Value, depth: usize) -> Result<(), Diagnostic> {
-    let check_text = |text: &str| match text.contains('\0') {
-        true => Err(Diagnostic::new("text holds a NUL character").hint("no engine takes it: remove it")),
-        false => Ok(()),
-    };
-    let check_depth = || match depth > DEPTH_LIMIT {
-        true => Err(Diagnostic::new(format!(
-            "values are nested more than {DEPTH_LIMIT} levels deep"
-        ))),
-        false => Ok(()),
-    };
+fn check_at_depth(value: &Value, depth: usize) -> Result<(), Diagnostic> {
     match value {
         Value::Float(number) if !number.is_finite() => {
             Err(Diagnostic::new("a number is infinite or undefined").hint("JSON cannot hold it"))
         }
         Value::String(text) => check_text(text),
-        Value::List(nodes) => {
-            check_depth()?;
-            nodes.iter().try_for_each(|node| check(&node.value, depth + 1))
-        }
+        Value::List(_) | Value::Map(_) if depth > DEPTH_LIMIT => Err(Diagnostic::new(format!(
+            "values are nested more than {DEPTH_LIMIT} levels deep"
+        ))),
+        Value::List(nodes) => nodes
+            .iter()
+            .try_for_each(|node| check_at_depth(&node.value, depth + 1)),
         Value::Map(entries) => {
-            check_depth()?;
             let mut seen = HashSet::new();
             for Entry { key, value, .. } in entries {
                 check_text(key)?;
@@ -128,12 +122,19 @@ fn check(value: &Value, depth: usize) -> Result<(), Diagnostic> {
                         quote(key)
                     )));
                 }
-                check(&value.value, depth + 1)?;
+                check_at_depth(&value.value, depth + 1)?;
             }
             Ok(())
         }
         _ => Ok(()),
     }
+}
+
+fn check_text(text: &str) -> Result<(), Diagnostic> {
+    if text.contains('\0') {
+        return Err(Diagnostic::new("text holds a NUL character").hint("no engine takes it: remove it"));
+    }
+    Ok(())
 }
 
 fn write_block(lines: &mut String, value: &Value, indent: usize, step: usize) {

@@ -3,7 +3,8 @@
 //! Needs a Python that has Salt, so it runs on demand:
 //! `EOS_SALT_PYTHON=<python> cargo test -p eos-core salt_agreement -- --ignored`.
 
-use super::parse;
+use super::tests::any_value;
+use super::{inline, parse, print};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -323,4 +324,18 @@ fn random_scalars_mean_the_same_to_salt() {
         ],
         20,
     );
+}
+
+#[test]
+#[ignore = "needs a Python that has Salt: set EOS_SALT_PYTHON"]
+fn salt_reads_back_what_is_written() {
+    let mut runner = TestRunner::default();
+    let mut salt = Salt::start();
+    for _ in 0..cases() {
+        let value = any_value().new_tree(&mut runner).expect("a value").current();
+        let text = print(&value).expect("a value that can be written");
+        assert_eq!(salt.read(&text), Ok(value.to_json()), "{text}");
+        let on_one_line = inline(&value);
+        assert_eq!(salt.read(&on_one_line), Ok(value.to_json()), "{on_one_line}");
+    }
 }

@@ -1,0 +1,194 @@
+//! Plans as data: a pillar, what was applied, what was observed; then the summary of changes and steps.
+
+use eos_core::catalog::Catalog;
+use eos_core::compile::{Compilation, compile};
+use eos_core::diagnostic::Diagnostic;
+use eos_core::intent::{Intent, Verb, edit};
+use eos_core::node::Node;
+use eos_core::pillar::{Pillar, PillarFiles};
+use eos_core::plan::{Action, Key, Observed, Plan, PlanInput, plan, refusals};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+const COMMON: &str = "#!yaml\nhosts:\n  control:\n    address: 127.0.0.1\n    roles: [client, control]\n";
+
+fn files(production: &str) -> PillarFiles {
+    let file = |name: &str, text: &str| (format!("pillar/infrastructure/{name}.sls"), text.as_bytes().to_vec());
+    [file("common", COMMON), file("production", production)].into()
+}
+
+fn catalog() -> Catalog {
+    Catalog::load(&[]).unwrap()
+}
+
+fn compiled(files: &PillarFiles) -> Result<Compilation, Vec<Diagnostic>> {
+    compile(&Pillar::read(files)?, &catalog())
+}
+
+fn intent(verb: Verb, component: &str, options: Value) -> Intent {
+    Intent {
+        verb,
+        environment: "production".into(),
+        component: component.into(),
+        recipe: None,
+        options: serde_json::from_value(options).unwrap(),
+        words: format!("eos … {component}"),
+        who: "tester".into(),
+        when: "2026-11-15T20:00:00Z".into(),
+    }
+}
+
+/// The plan that brings `before` to `after`, without engines.
+fn planned(before: &PillarFiles, after: &PillarFiles, component: &str, given: &[&str], observed: Option<&Observed>) -> Plan {
+    let applied: BTreeMap<Key, Vec<Node>> = compiled(before).unwrap().nodes;
+    let compilation = compiled(after).unwrap();
+    plan(PlanInput {
+        environment: "production",
+        components: Some(&[component.to_owned()]),
+        intent: None,
+        compilation: &compilation,
+        applied: &applied,
+        observed,
+        given: &given.iter().map(|name| (*name).to_owned()).collect(),
+        base: String::new(),
+        pillar: BTreeMap::new(),
+    })
+}
+
+fn summary(plan: &Plan) -> String {
+    let glyph = |action| match action {
+        Action::Create => '+',
+        Action::Change => '~',
+        Action::Delete => '-',
+    };
+    let changes: Vec<_> = plan.changes.iter().map(|change| format!("{}{}", glyph(change.action), change.address)).collect();
+    let steps: Vec<_> = plan.steps.iter().map(|step| format!("{}:{}", step.component, step.work.title())).collect();
+    format!("{} | {} | {} final", changes.join(" "), steps.join(" "), plan.points_of_no_return().count())
+}
+
+fn create(component: &str, options: Value) -> PillarFiles {
+    edit(&files("#!yaml\ncomponents: {}\n"), &catalog(), &intent(Verb::Create, component, options)).unwrap()
+}
+
+const NOTHING: &str = "#!yaml\ncomponents: {}\n";
+
+#[test]
+fn the_first_component_brings_its_namespace() {
+    let plan = planned(&files(NOTHING), &create("hello", json!({})), "hello", &[], None);
+    assert_eq!(
+        summary(&plan),
+        "+job/hello +service/hello +namespace/production | platform:deliver platform:terraform hello:terraform hello:healthy | 0 final"
+    );
+}
+
+#[test]
+fn secrets_and_volumes_come_before_the_job() {
+    let plan = planned(&files(NOTHING), &create("grafana", json!({"port": 3000})), "grafana", &[], None);
+    let steps = summary(&plan);
+    assert!(
+        steps.contains("platform:deliver platform:terraform grafana:secret grafana:volume grafana:terraform grafana:healthy"),
+        "{steps}"
+    );
+}
+
+#[test]
+fn nothing_changed_is_nothing_to_do() {
+    let there = create("hello", json!({}));
+    assert_eq!(summary(&planned(&there, &there, "hello", &[], None)), " |  | 0 final");
+}
+
+#[test]
+fn a_changed_option_changes_the_job_and_says_why() {
+    let there = create("hello", json!({}));
+    let after = edit(&there, &catalog(), &intent(Verb::Update, "hello", json!({"replicas": 2}))).unwrap();
+    let plan = planned(&there, &after, "hello", &[], None);
+    assert_eq!(summary(&plan), "~job/hello | platform:deliver hello:terraform hello:healthy | 0 final");
+    let [change] = plan.changes[0].attributes.as_slice() else { panic!("{:?}", plan.changes) };
+    assert_eq!((change.name.as_str(), &change.before, &change.after), ("group.count", &Some(json!(1)), &Some(json!(2))));
+    assert!(change.from.as_ref().unwrap().to_string().starts_with("option replicas (pillar/infrastructure/production.sls:"));
+}
+
+#[test]
+fn the_last_component_takes_its_namespace_along_and_its_secret_goes_last() {
+    let plan = planned(&create("grafana", json!({})), &files(NOTHING), "grafana", &[], None);
+    assert_eq!(
+        summary(&plan),
+        "-secret/grafana -volume/grafana-data -job/grafana -service/grafana -namespace/production | \
+         platform:deliver grafana:terraform grafana:gone grafana:secret platform:terraform | 1 final"
+    );
+    let volume = plan.changes.iter().find(|change| change.address.starts_with("volume/")).unwrap();
+    assert_eq!(volume.note.as_deref(), Some("the directory and its data are kept"));
+}
+
+#[test]
+fn a_new_value_for_a_secret_is_a_point_of_no_return() {
+    let there = create("grafana", json!({}));
+    let plan = planned(&there, &there, "grafana", &["admin_password"], None);
+    assert_eq!(
+        summary(&plan),
+        "~secret/grafana | platform:deliver grafana:secret grafana:terraform grafana:healthy | 1 final"
+    );
+}
+
+#[test]
+fn what_the_engines_lost_is_brought_back() {
+    let there = create("hello", json!({}));
+    let lost = Observed::default();
+    let plan = planned(&there, &there, "hello", &[], Some(&lost));
+    assert!(summary(&plan).starts_with("~job/hello ~namespace/production | "), "{}", summary(&plan));
+
+    let compilation = compiled(&there).unwrap();
+    let digest = |name: &str| Some(compilation.workspace("production", name).unwrap().digest.clone());
+    let in_step = Observed {
+        workspaces: ["platform", "hello"].map(|name| (format!("production/{name}"), digest(name))).into(),
+        jobs: [(("production".to_owned(), "hello".to_owned()), digest("hello"))].into(),
+        ..Observed::default()
+    };
+    assert_eq!(summary(&planned(&there, &there, "hello", &[], Some(&in_step))), " |  | 0 final");
+}
+
+#[test]
+fn a_driver_that_no_host_offers_is_refused() {
+    let there = create("grafana", json!({}));
+    let offers = |drivers: &[&str]| Observed {
+        drivers: [("control".to_owned(), drivers.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>())].into(),
+        ..Observed::default()
+    };
+    let refused = |observed: &Observed| refusals("production", None, &compiled(&there).unwrap(), observed);
+    let found = refused(&offers(&["raw_exec"]));
+    assert_eq!(found.len(), 1);
+    assert!(found[0].message.contains("docker") && found[0].hint.is_some(), "{found:?}");
+    assert_eq!(refused(&offers(&["docker"])), []);
+}
+
+#[test]
+fn creating_twice_is_fine_and_creating_differently_is_not() {
+    let there = create("hello", json!({"greeting": "Hi"}));
+    let again = |options| edit(&there, &catalog(), &intent(Verb::Create, "hello", options));
+    assert_eq!(again(json!({"greeting": "Hi"})).unwrap(), there);
+    let found = again(json!({"greeting": "Ho"})).unwrap_err();
+    assert!(found[0].hint.as_ref().unwrap().contains("eos update hello"), "{found:?}");
+}
+
+#[test]
+fn bad_input_is_an_error_with_a_place_and_a_hint() {
+    let cases: &[(&str, &str)] = &[
+        ("components:\n  hello:\n    recipe: helo\n", "no recipe \"helo\""),
+        ("components:\n  hello:\n    options: {greting: Hi}\n", "no option \"greting\""),
+        ("components:\n  hello:\n    options: {replicas: 0}\n", "out of range"),
+        ("components:\n  hello:\n    options: {replicas: many}\n", "not a whole number"),
+        ("components:\n  grafana:\n    options: {admin_password: secret123}\n", "stands in the pillar"),
+        ("components:\n  grafana:\n    options: {data_path: ../etc}\n", "not an absolute path"),
+        ("components:\n  grafana: {}\n  other:\n    recipe: grafana\n", "Port 3000 is asked for by"),
+        ("components:\n  Hello: {recipe: hello}\n", "cannot name a component"),
+        ("components:\n  volume: {recipe: hello}\n", "reserved word"),
+        ("componentz: {}\n", "Unknown key \"componentz\""),
+    ];
+    for (text, wanted) in cases {
+        let found = compiled(&files(&format!("#!yaml\n{text}"))).err().unwrap_or_else(|| panic!("accepted: {text}"));
+        let first = found.iter().find(|one| one.message.contains(wanted)).unwrap_or_else(|| panic!("{text}: {found:#?}"));
+        assert!(first.at.is_some(), "{first:?}");
+    }
+    let no_shebang = files("components: {}\n");
+    assert!(compiled(&no_shebang).unwrap_err()[0].message.contains("#!yaml"));
+}
