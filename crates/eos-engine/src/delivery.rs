@@ -9,7 +9,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use sha2::{Digest, Sha256};
+use eos_core::emit::release_digest;
 use ulid::Ulid;
 
 use crate::endpoints::Delivery;
@@ -23,16 +23,11 @@ const UNFINISHED: &str = ".new-";
 /// What a crash left behind is removed only when no delivery can still be writing it.
 const ABANDONED: Duration = Duration::from_secs(60 * 60);
 
-/// The digest these artifacts have as a release. Pure.
-pub fn release_digest(artifacts: &BTreeMap<String, Vec<u8>>) -> Result<String, EngineError> {
-    Ok(digest_of(&delivered(artifacts)?))
-}
-
 /// Writes the release of these artifacts, unless it is there already, and makes it current.
 pub fn deliver(delivery: &Delivery, artifacts: &BTreeMap<String, Vec<u8>>) -> Result<String, EngineError> {
     let Delivery::Directory { path } = delivery;
     let mut files = delivered(artifacts)?;
-    let digest = digest_of(&files);
+    let digest = release_digest(artifacts);
     let release_file = format!("{digest}\n").into_bytes();
     files.insert(PathBuf::from(RELEASE_FILE), &release_file);
 
@@ -136,19 +131,6 @@ fn delivered(artifacts: &BTreeMap<String, Vec<u8>>) -> Result<Files<'_>, EngineE
         }
     }
     Ok(files)
-}
-
-/// Lengths stand before contents, so that no two different releases give the same stream of bytes.
-fn digest_of(files: &Files<'_>) -> String {
-    let mut digest = Sha256::new();
-    for (path, bytes) in files {
-        let path = path.as_os_str().as_encoded_bytes();
-        for part in [path, bytes.as_slice()] {
-            digest.update((part.len() as u64).to_be_bytes());
-            digest.update(part);
-        }
-    }
-    hex::encode(digest.finalize())
 }
 
 /// Whether a release is there, with exactly these files and nothing else. Symlinks do not count as files.
@@ -391,7 +373,7 @@ mod tests {
                 "salt/release",
             ]
         );
-        assert_eq!(digest, release_digest(&artifacts("one")).unwrap());
+        assert_eq!(digest, release_digest(&artifacts("one")));
         assert!(is_digest(&digest));
         assert_eq!(
             fs::read_to_string(root.path().join("current/salt/release")).unwrap(),
@@ -404,13 +386,10 @@ mod tests {
     fn only_what_is_delivered_decides_the_digest() {
         let mut changed = artifacts("one");
         changed.insert("graph/production/grafana.json".to_owned(), b"other".to_vec());
-        assert_eq!(
-            release_digest(&changed).unwrap(),
-            release_digest(&artifacts("one")).unwrap()
-        );
+        assert_eq!(release_digest(&changed), release_digest(&artifacts("one")));
         assert_ne!(
-            release_digest(&artifacts("two")).unwrap(),
-            release_digest(&artifacts("one")).unwrap()
+            release_digest(&artifacts("two")),
+            release_digest(&artifacts("one"))
         );
     }
 
