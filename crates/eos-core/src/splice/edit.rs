@@ -64,20 +64,15 @@ impl<'a> Document<'a> {
         };
         let parent = found.len().checked_sub(2).map(|index| found[index]);
         let map = parent.map_or(self.root, |parent| &parent.value);
-        match (map.style, parent) {
-            (Style::Flow, _) => Ok(self.remove_in_braces(map, entry)),
-            (Style::Block, Some(parent)) if map.as_map().is_some_and(|entries| entries.len() == 1) => {
-                let behind_colon = self.behind_colon(parent);
-                Ok(self.apply(vec![
-                    (behind_colon..behind_colon, " {}".to_owned()),
-                    (self.owned_comments(entry)..self.lines_end(entry), String::new()),
-                ]))
-            }
-            (Style::Block, _) => Ok(self.apply(vec![(
-                self.owned_comments(entry)..self.lines_end(entry),
-                String::new(),
-            )])),
+        if map.style == Style::Flow {
+            return Ok(self.remove_in_braces(map, entry));
         }
+        let mut edits = vec![(self.owned_comments(entry)..self.inside_end(entry), String::new())];
+        if let (Some(parent), Some([_])) = (parent, map.as_map()) {
+            let behind_colon = self.behind_colon(parent);
+            edits.push((behind_colon..behind_colon, " {}".to_owned()));
+        }
+        Ok(self.apply(edits))
     }
 
     /// The entries along a path as far as they are there.
@@ -279,6 +274,25 @@ impl<'a> Document<'a> {
         } else {
             self.line_end(end)
         }
+    }
+
+    /// Where the line behind an entry and the comments inside it starts: comment lines that are indented deeper than
+    /// its key. Left alone, they could become lines of block text above.
+    fn inside_end(&self, entry: &Entry) -> usize {
+        let indent = self.column(entry.key_span.start);
+        let mut end = self.lines_end(entry);
+        let mut next = end;
+        while next < self.text.len() {
+            let line = &self.text[next..self.line_end(next)];
+            next += line.len();
+            let content = line.trim_start_matches(' ');
+            if content.starts_with('#') && line.len() - content.len() > indent {
+                end = next;
+            } else if !content.trim_end().is_empty() {
+                break;
+            }
+        }
+        end
     }
 
     /// Where the comment lines start that belong to an entry; without them, where its line starts.

@@ -7,7 +7,8 @@
 //! - Setting a map over a map edits only the keys that differ. Any other value is replaced as a whole; comments
 //!   inside it go with it, comments beside its key and between its key and itself stay.
 //! - Comment lines directly above a key, indented like it, belong to it: they go when the key is removed, and a new
-//!   key is put above them. Comment lines at the very top belong to the file.
+//!   key is put above them. Comment lines below it that are indented deeper are inside it and go as well. Comment
+//!   lines at the very top belong to the file.
 //! - Removing the last key of a map leaves `{}`, so the map itself stays and can be filled again.
 //! - What is written in braces is edited in braces; an empty `{}` is filled as lines.
 //! - The edited text is read again, and given out only if it says what was intended.

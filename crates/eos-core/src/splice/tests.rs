@@ -133,6 +133,15 @@ fn removing_takes_the_comments_of_the_key_and_nothing_else() {
 }
 
 #[test]
+fn comments_inside_a_removed_key_do_not_become_text() {
+    let text = "#!yaml\na: |\n  text\n\nb:\n  c: 1\n    # inside\n# outside\nd: 2\n";
+    assert_eq!(
+        remove_ok(text, &["b"]),
+        "#!yaml\na: |\n  text\n\n# outside\nd: 2\n"
+    );
+}
+
+#[test]
 fn removing_the_last_key_leaves_braces_that_can_be_filled_again() {
     let emptied = remove_ok(ESTATE, &["hosts", "control"]);
     assert_eq!(
@@ -520,11 +529,20 @@ fn foreign<'a>(text: &'a str, path: &[&str], removes: bool) -> Vec<&'a str> {
             own.push(first_line);
         }
         if last && removes {
-            own.extend((0..first_line).rev().take_while(|&line| {
-                let indent = entry.key_at.column as usize - 1;
-                let line = lines(text)[line];
-                line.len() - line.trim_start().len() == indent && line.trim_start().starts_with('#')
-            }));
+            let indent = entry.key_at.column as usize - 1;
+            let indent_of = |line: &str| line.len() - line.trim_start().len();
+            let comment = |line: &str| line.trim_start().starts_with('#');
+            let all = lines(text);
+            own.extend(
+                (0..first_line)
+                    .rev()
+                    .take_while(|&line| comment(all[line]) && indent_of(all[line]) == indent),
+            );
+            // Comments inside it, and the blank lines between them.
+            let inside = |&line: &usize| {
+                all[line].trim().is_empty() || comment(all[line]) && indent_of(all[line]) > indent
+            };
+            own.extend((last_line + 1..all.len()).take_while(inside));
         }
         node = &entry.value;
     }

@@ -565,10 +565,12 @@ impl<'text> Reader<'text> {
             _ => {}
         }
         let line = self.text.lines().nth(at.line as usize - 1).unwrap_or_default();
-        let indentation = line.len() - line.trim_start().len();
-        let hint = if line[..indentation].contains('\t') {
+        let spaces = line.len() - line.trim_start_matches(' ').len();
+        if line[spaces..].starts_with('\t') {
+            let at = counted(at.line as usize, spaces + 1);
             return self.stop("a tab stands in the indentation", at, "indent with spaces");
-        } else if ["{{", "{%", "{#"].iter().any(|jinja| line.contains(jinja)) {
+        }
+        let hint = if ["{{", "{%", "{#"].iter().any(|jinja| line.contains(jinja)) {
             JINJA
         } else {
             "check indentation, quotes and brackets here and on the lines above"
