@@ -1,5 +1,8 @@
 //! A Terraform provider for places where the published ones cannot be had. One program serves several
 //! providers: the name of its file says which.
+//!
+//! A mirror holds it as `<host>/hashicorp/<name>/<version>/<platform>/terraform-provider-<name>_v<version>`.
+//! `--version` prints the program's own version and then, one a line, every `<name> <version>` it serves.
 
 mod diagnostic;
 mod nomad;

@@ -204,7 +204,7 @@ impl Resource for HostVolumeRegistration {
             ])
             .filter_map(|(attribute, changed)| changed.then_some(attribute))
             .collect();
-        let changed = prior.capacity != object.capacity
+        let changed = prior.capacity_meant() != object.capacity_meant()
             || prior.parameters != object.parameters
             || prior.capability != object.capability;
         if changed || !replace.is_empty() {
@@ -227,7 +227,15 @@ impl Resource for HostVolumeRegistration {
         _prior: VolumeObject,
         planned: VolumeObject,
     ) -> Outcome<VolumeObject> {
-        register(context, planned).await
+        if planned.state.is_unknown() {
+            register(context, planned).await
+        } else {
+            // Only the words for the same capacity changed; Nomad would refuse to touch a volume in use.
+            Ok(Applied {
+                object: planned,
+                warnings: Vec::new(),
+            })
+        }
     }
 
     async fn destroy(
@@ -313,10 +321,14 @@ impl VolumeObject {
         self.state = Value::from(text(&answer["State"]));
     }
 
+    /// The capacity in bytes; 0 if none is set.
+    fn capacity_meant(&self) -> i64 {
+        self.capacity.as_str().and_then(size::parse).unwrap_or_default()
+    }
+
     /// Nomad keeps bytes, the configuration has words: they stay as long as they mean the same.
     fn take_capacity(&mut self, bytes: i64) {
-        let meant = self.capacity.as_str().and_then(size::parse).unwrap_or_default();
-        if meant != bytes {
+        if self.capacity_meant() != bytes {
             self.capacity = Value::Known(format!("{bytes}B"));
         }
         self.capacity_bytes = Value::Known(bytes);
@@ -378,7 +390,7 @@ fn body(object: &VolumeObject) -> Json {
         "Namespace": object.namespace.as_str(),
         "NodeID": object.node_id.as_str(),
         "HostPath": object.host_path.as_str(),
-        "CapacityBytes": object.capacity.as_str().and_then(size::parse).unwrap_or_default(),
+        "CapacityBytes": object.capacity_meant(),
         "RequestedCapabilities": object.capability.elements().map(capability).collect::<Vec<_>>(),
         "Parameters": parameters,
     }})

@@ -5,95 +5,18 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 
 use super::client::{ApiError, Call, Client, list, strings, text, texts};
+use super::job_object::{Hcl2, JobObject, TaskGroup, task_group};
 use super::job_rollout::Rollout;
 use super::{duration, import_id, job_diff, job_variables, placement};
 use crate::diagnostic::{Diagnostic, Diagnostics, Step};
 use crate::provider::{Applied, Change, Context, Failed, Outcome, Planned, Resource};
 use crate::schema::{Attribute, Block};
-use crate::value::{List, Map, Set, Value, object};
+use crate::value::{List, Map, Set, Value};
 
 /// How long to wait for a healthy deployment if no `timeouts` block says otherwise.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 pub struct Job;
-
-object! {
-    pub struct JobObject {
-        id: String,
-        jobspec: String,
-        json: bool,
-        hcl2: List<Hcl2>,
-        detach: bool,
-        deregister_on_destroy: bool,
-        deregister_on_id_change: bool,
-        purge_on_destroy: bool,
-        policy_override: bool,
-        read_allocation_ids: bool,
-        rerun_if_dead: bool,
-        timeouts: Timeouts,
-        name: String,
-        namespace: String,
-        r#type: String,
-        region: String,
-        datacenters: Set<String>,
-        status: String,
-        modify_index: String,
-        deployment_id: String,
-        deployment_status: String,
-        allocation_ids: List<String>,
-        task_groups: List<TaskGroup>,
-    }
-}
-
-object! {
-    pub struct Hcl2 {
-        allow_fs: bool,
-        vars: Map<String>,
-    }
-}
-
-object! {
-    pub struct Timeouts {
-        create: String,
-        update: String,
-    }
-}
-
-object! {
-    pub struct TaskGroup {
-        name: String,
-        count: i64,
-        meta: Map<String>,
-        task: List<Task>,
-        volumes: List<GroupVolume>,
-    }
-}
-
-object! {
-    pub struct Task {
-        name: String,
-        driver: String,
-        meta: Map<String>,
-        volume_mounts: List<VolumeMount>,
-    }
-}
-
-object! {
-    pub struct VolumeMount {
-        volume: String,
-        destination: String,
-        read_only: bool,
-    }
-}
-
-object! {
-    pub struct GroupVolume {
-        name: String,
-        r#type: String,
-        source: String,
-        read_only: bool,
-    }
-}
 
 impl Resource for Job {
     type Client = Client;
@@ -293,8 +216,7 @@ impl Resource for Job {
             Err(error) if !same_job && error.says("nonexistent namespace") => {
                 warnings.push(
                     Diagnostic::warning(format!("Namespace {namespace} of job {id} does not exist yet"))
-                        .detail("Nomad could read the job, but not check it any further.")
-                        .at("jobspec"),
+                        .detail("Nomad could read the job, but not check it any further."),
                 );
                 true
             }
@@ -323,8 +245,7 @@ impl Resource for Job {
                 warnings.push(
                     Diagnostic::warning(format!("The last deployment of job {id} failed"))
                         .detail("Nomad has the job as it is written here, so an apply will not help.")
-                        .hint(format!("Look at it (nomad job status {id}), and change the job"))
-                        .at("jobspec"),
+                        .hint(format!("Look at it (nomad job status {id}), and change the job")),
                 );
             }
         }
@@ -377,54 +298,6 @@ impl Resource for Job {
             .await
             .map_err(|error| error.diagnostic(format!("Nomad cannot stop job {id}")))?;
         Ok(Vec::new())
-    }
-}
-
-impl JobObject {
-    /// What the text of the job decides; known as soon as the text is.
-    fn take_identity(&mut self, job: &Json) {
-        self.id = Value::from(text(&job["ID"]));
-        self.name = Value::from(text(&job["Name"]));
-        self.namespace = Value::from(text(&job["Namespace"]));
-        self.r#type = Value::from(text(&job["Type"]));
-    }
-
-    fn forget_identity(&mut self) {
-        for attribute in [
-            &mut self.id,
-            &mut self.name,
-            &mut self.namespace,
-            &mut self.r#type,
-        ] {
-            *attribute = Value::Unknown;
-        }
-    }
-
-    /// What a registration decides. An unknown `modify_index` is the plan's word that there will be one.
-    fn forget_what_nomad_decides(&mut self) {
-        self.region = Value::Unknown;
-        self.datacenters = Value::Unknown;
-        self.status = Value::Unknown;
-        self.modify_index = Value::Unknown;
-        self.deployment_id = Value::Unknown;
-        self.deployment_status = Value::Unknown;
-        self.allocation_ids = Value::Unknown;
-        self.task_groups = Value::Unknown;
-    }
-
-    fn vars(&self) -> Value<Map<String>> {
-        self.hcl2
-            .elements()
-            .next()
-            .map(|hcl2| hcl2.vars.clone())
-            .unwrap_or_default()
-    }
-
-    fn same_text(&self, other: &Self) -> bool {
-        let (vars, other_vars) = (self.vars(), other.vars());
-        self.jobspec == other.jobspec
-            && self.json.is_true() == other.json.is_true()
-            && vars.entries().eq(other_vars.entries())
     }
 }
 
@@ -563,35 +436,28 @@ async fn ask_plan(client: &Client, job: &Json, object: &JobObject) -> Result<Jso
     client.ask(call).await
 }
 
+/// Warnings do not point at `jobspec`: Terraform would print the whole text above each of them.
 fn plan_warnings(id: &str, plan: &Json, job: &Json) -> Diagnostics {
     let mut warnings = Vec::new();
     let words = text(&plan["Warnings"]);
     if !words.is_empty() {
-        warnings.push(
-            Diagnostic::warning(format!("Nomad warns about job {id}"))
-                .detail(words)
-                .at("jobspec"),
-        );
+        warnings.push(Diagnostic::warning(format!("Nomad warns about job {id}")).detail(words));
     }
     let failed = &plan["FailedTGAllocs"];
     let reasons = placement::reasons(failed, job);
     if !reasons.is_empty() && !placement::only_volumes_are_missing(failed) {
         warnings.push(
-            Diagnostic::warning(format!("Nomad could not place job {id} now"))
-                .detail(reasons.join("\n"))
-                .at("jobspec"),
+            Diagnostic::warning(format!("Nomad could not place job {id} now")).detail(reasons.join("\n")),
         );
     }
     warnings
 }
 
 fn drift(id: &str, diff: &Json) -> Diagnostic {
-    Diagnostic::warning(format!("Job {id} was changed outside of Terraform"))
-        .detail(format!(
-            "In Nomad now -> after the apply:\n{}",
-            job_diff::changes(diff).join("\n")
-        ))
-        .at("jobspec")
+    Diagnostic::warning(format!("Job {id} was changed outside of Terraform")).detail(format!(
+        "In Nomad now -> after the apply:\n{}",
+        job_diff::changes(diff).join("\n")
+    ))
 }
 
 /// A warning if a job that Terraform does not know has the ID already.
@@ -608,7 +474,6 @@ async fn taken_over(client: &Client, namespace: &str, id: &str) -> Result<Option
         .hint(format!(
             "To look first: terraform import ADDRESS {id}@{namespace}"
         ))
-        .at("jobspec")
     }))
 }
 
@@ -817,43 +682,10 @@ async fn restore_text(
     Ok(())
 }
 
-fn task_group(group: &Json) -> TaskGroup {
-    let mut volumes: Vec<&Json> = group["Volumes"]
-        .as_object()
-        .into_iter()
-        .flat_map(|map| map.values())
-        .collect();
-    volumes.sort_by_key(|volume| text(&volume["Name"]));
-    TaskGroup {
-        name: Value::from(text(&group["Name"])),
-        count: group["Count"].as_i64().into(),
-        meta: Value::from_entries(strings(&group["Meta"])),
-        task: Value::from_elements(list(&group["Tasks"]).map(task)),
-        volumes: Value::from_elements(volumes.into_iter().map(|volume| GroupVolume {
-            name: Value::from(text(&volume["Name"])),
-            r#type: Value::from(text(&volume["Type"])),
-            source: Value::from(text(&volume["Source"])),
-            read_only: volume["ReadOnly"].as_bool().into(),
-        })),
-    }
-}
-
-fn task(task: &Json) -> Task {
-    Task {
-        name: Value::from(text(&task["Name"])),
-        driver: Value::from(text(&task["Driver"])),
-        meta: Value::from_entries(strings(&task["Meta"])),
-        volume_mounts: Value::from_elements(list(&task["VolumeMounts"]).map(|mount| VolumeMount {
-            volume: Value::from(text(&mount["Volume"])),
-            destination: Value::from(text(&mount["Destination"])),
-            read_only: mount["ReadOnly"].as_bool().into(),
-        })),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::nomad::job_object::Timeouts;
     use crate::value::Shape;
 
     #[test]

@@ -54,18 +54,17 @@ impl Rollout<'_> {
         if failed.as_object().is_some_and(|groups| !groups.is_empty()) {
             return Err(Diagnostic::error(format!("Nomad cannot place job {}", self.id))
                 .detail(placement::reasons(failed, self.job).join("\n"))
-                .hint("Ask for less, or add a node that offers it; the job is registered and waits")
-                .at("jobspec"));
+                .hint("Ask for less, or add a node that offers it; the job is registered and waits"));
         }
         if text(&evaluation["Status"]) != "complete" {
             return Err(
-                Diagnostic::error(format!("Nomad's evaluation of job {} did not complete", self.id))
-                    .detail(format!(
+                Diagnostic::error(format!("Nomad's evaluation of job {} did not complete", self.id)).detail(
+                    format!(
                         "nomad: {} {}",
                         text(&evaluation["Status"]),
                         text(&evaluation["StatusDescription"])
-                    ))
-                    .at("jobspec"),
+                    ),
+                ),
             );
         }
         let deployment = match self.deployment_of(&evaluation).await {
@@ -133,8 +132,7 @@ impl Rollout<'_> {
                         "nomad: {} (deployment {id})",
                         text(&deployment["StatusDescription"])
                     ))
-                    .detail(self.report(id).await)
-                    .at("jobspec"),
+                    .detail(self.report(id).await),
             ),
         }
     }
@@ -164,9 +162,7 @@ impl Rollout<'_> {
             Some(deployment) => diagnostic.detail(self.report(deployment).await),
             None => diagnostic,
         };
-        diagnostic
-            .hint(format!("{kept}; a `timeouts` block sets how long to wait"))
-            .at("jobspec")
+        diagnostic.hint(format!("{kept}; a `timeouts` block sets how long to wait"))
     }
 
     /// Asks again and again, each time until something changed, for an answer that satisfies `settled`.

@@ -5,6 +5,7 @@ mod duration;
 mod host_volume;
 mod job;
 mod job_diff;
+mod job_object;
 mod job_rollout;
 mod job_variables;
 mod namespace;

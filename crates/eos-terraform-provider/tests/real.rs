@@ -1,0 +1,841 @@
+//! Runs the provider under a real Terraform against a real Nomad.
+//!
+//! `EOS_TEST_NOMAD` and `EOS_TEST_TERRAFORM` name the two programs; without them the tests say that they
+//! were skipped. Every test starts its own Nomad on free ports and ends it again.
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value as Json, json};
+
+const PROVIDER: &str = env!("CARGO_BIN_EXE_eos-terraform-provider");
+const VERSION: &str = "2.5.2";
+
+/// The programs under test, or a line that says why there are none.
+fn programs() -> Option<(PathBuf, PathBuf)> {
+    let find = |name: &str| match std::env::var(name) {
+        Ok(path) => Some(PathBuf::from(path)),
+        Err(_) => {
+            println!("skipped: {name} is not set");
+            None
+        }
+    };
+    Some((find("EOS_TEST_NOMAD")?, find("EOS_TEST_TERRAFORM")?))
+}
+
+fn wait_until(what: &str, limit: Duration, mut done: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !done() {
+        assert!(start.elapsed() < limit, "waited {limit:?} in vain: {what}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// A Nomad agent, server and client in one, below a directory of its own.
+struct Nomad {
+    agent: Child,
+    address: String,
+    token: Option<String>,
+    runtime: tokio::runtime::Runtime,
+    http: reqwest::Client,
+}
+
+impl Nomad {
+    fn start(program: &Path, directory: &Path, acl: bool) -> Self {
+        fs::create_dir_all(directory.join("tmp")).expect("the directory can be made");
+        // Held together, so that the three differ.
+        let sockets: Vec<TcpListener> = (0..3)
+            .map(|_| TcpListener::bind("127.0.0.1:0").expect("loopback has free ports"))
+            .collect();
+        let ports: Vec<u16> = sockets
+            .iter()
+            .map(|socket| socket.local_addr().expect("a bound socket has an address").port())
+            .collect();
+        drop(sockets);
+        let config = format!(
+            r#"
+            bind_addr            = "127.0.0.1"
+            disable_update_check = true
+            data_dir             = "{directory}/data"
+            ports {{
+              http = {http}
+              rpc  = {rpc}
+              serf = {serf}
+            }}
+            acl {{
+              enabled = {acl}
+            }}
+            client {{
+              options = {{
+                "fingerprint.denylist" = "env_aws,env_gce,env_azure,env_digitalocean,consul,vault"
+              }}
+            }}
+            plugin "raw_exec" {{
+              config {{
+                enabled = true
+              }}
+            }}
+            consul {{
+              enabled = false
+            }}
+            "#,
+            directory = directory.display(),
+            http = ports[0],
+            rpc = ports[1],
+            serf = ports[2],
+        );
+        let config_file = directory.join("nomad.hcl");
+        fs::write(&config_file, config).expect("the configuration can be written");
+        let log = fs::File::create(directory.join("nomad.log")).expect("the log can be made");
+        let agent = Command::new(program)
+            .args(["agent", "-dev", "-config"])
+            .arg(&config_file)
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("TMPDIR", directory.join("tmp"))
+            .stdout(log.try_clone().expect("the log can be shared"))
+            .stderr(log)
+            .spawn()
+            .expect("EOS_TEST_NOMAD can be started");
+        // No pool of threads is needed: every call is waited for.
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .expect("a runtime");
+        rustls::crypto::ring::default_provider().install_default().ok();
+        let http = reqwest::Client::builder()
+            .timeout(Duration::from_secs(60))
+            .build()
+            .expect("an HTTP client");
+        let address = format!("http://127.0.0.1:{}", ports[0]);
+        let mut nomad = Self {
+            agent,
+            address,
+            token: None,
+            runtime,
+            http,
+        };
+        if acl {
+            let secret = "5ad1c4b0-7a3e-4c0f-9a53-2f6f4a1f0c11";
+            wait_until("ACL bootstrap", Duration::from_secs(60), || {
+                nomad
+                    .call(
+                        "POST",
+                        "/v1/acl/bootstrap",
+                        Some(json!({"BootstrapSecret": secret})),
+                    )
+                    .0
+                    == 200
+            });
+            nomad.token = Some(secret.to_owned());
+        }
+        wait_until("a ready node", Duration::from_secs(60), || {
+            let nodes = nomad.call("GET", "/v1/nodes", None).1;
+            nodes[0]["Status"] == "ready" && nodes[0]["Drivers"]["raw_exec"]["Healthy"] == true
+        });
+        nomad
+    }
+
+    /// Status and answer; status 0 if nothing answers.
+    fn call(&self, method: &str, path: &str, body: Option<Json>) -> (u16, Json) {
+        let method = method.parse().expect("a method");
+        let mut request = self.http.request(method, format!("{}{path}", self.address));
+        if let Some(token) = &self.token {
+            request = request.header("X-Nomad-Token", token);
+        }
+        if let Some(body) = body {
+            request = request.json(&body);
+        }
+        self.runtime.block_on(async {
+            match request.send().await {
+                Ok(response) => {
+                    let status = response.status().as_u16();
+                    let text = response.text().await.unwrap_or_default();
+                    (status, serde_json::from_str(&text).unwrap_or(Json::String(text)))
+                }
+                Err(_) => (0, Json::Null),
+            }
+        })
+    }
+
+    fn get(&self, path: &str) -> Json {
+        let (status, answer) = self.call("GET", path, None);
+        assert_eq!(status, 200, "GET {path}: {answer}");
+        answer
+    }
+}
+
+impl Drop for Nomad {
+    /// A -dev agent ends its tasks when it is asked to end, so it is asked first.
+    fn drop(&mut self) {
+        signal("TERM", &self.agent.id().to_string());
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_secs(20) {
+            if matches!(self.agent.try_wait(), Ok(Some(_))) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        self.agent.kill().ok();
+        self.agent.wait().ok();
+    }
+}
+
+/// Sends a signal to a process, or with a leading minus to a process group.
+fn signal(name: &str, target: &str) {
+    Command::new("kill")
+        .args([&format!("-{name}"), "--", target])
+        .status()
+        .expect("kill can be run");
+}
+
+/// A Terraform working directory with the provider in a mirror.
+struct Workspace<'a> {
+    terraform: &'a Path,
+    directory: PathBuf,
+    cli_config: PathBuf,
+    environment: Vec<(&'static str, String)>,
+}
+
+struct Run {
+    code: i32,
+    /// Both streams, without the frames and line breaks that Terraform puts around words.
+    words: String,
+}
+
+impl Run {
+    fn says(&self, words: &str) -> bool {
+        self.words.contains(words)
+    }
+
+    fn expect(self, code: i32, words: &[&str]) -> Self {
+        assert_eq!(self.code, code, "{}", self.words);
+        for expected in words {
+            assert!(self.says(expected), "{expected:?} is not in: {}", self.words);
+        }
+        self
+    }
+}
+
+impl<'a> Workspace<'a> {
+    fn new(terraform: &'a Path, root: &Path, name: &str, environment: Vec<(&'static str, String)>) -> Self {
+        let directory = root.join(name);
+        fs::create_dir_all(&directory).expect("the directory can be made");
+        let workspace = Self {
+            terraform,
+            directory,
+            cli_config: root.join("cli.tfrc"),
+            environment,
+        };
+        workspace.write(&[]);
+        workspace.fill_mirror(&root.join("mirror"));
+        workspace
+            .run(&["init", "-input=false"])
+            .expect(0, &["has been successfully initialized"]);
+        workspace
+    }
+
+    /// The host that this Terraform takes providers from by default; only it knows its name.
+    fn default_host(&self) -> String {
+        let run = self.run(&["providers"]);
+        let host = run
+            .words
+            .split("provider[")
+            .nth(1)
+            .and_then(|rest| rest.split("/hashicorp/nomad").next());
+        host.unwrap_or_else(|| panic!("`terraform providers` names no host: {}", run.words))
+            .to_owned()
+    }
+
+    fn fill_mirror(&self, mirror: &Path) {
+        let cli = format!(
+            "disable_checkpoint = true\nprovider_installation {{\n  filesystem_mirror {{\n    path    = \"{}\"\n    \
+             include = [\"*/*/*\"]\n  }}\n}}\n",
+            mirror.display()
+        );
+        fs::write(&self.cli_config, cli).expect("the CLI configuration can be written");
+        let platform = format!(
+            "linux_{}",
+            if cfg!(target_arch = "aarch64") {
+                "arm64"
+            } else {
+                "amd64"
+            }
+        );
+        let place = mirror
+            .join(self.default_host())
+            .join("hashicorp/nomad")
+            .join(VERSION)
+            .join(platform);
+        fs::create_dir_all(&place).expect("the mirror can be made");
+        fs::copy(
+            PROVIDER,
+            place.join(format!("terraform-provider-nomad_v{VERSION}")),
+        )
+        .expect("a copy");
+    }
+
+    /// Writes the configuration: the provider and what is given.
+    fn write(&self, resources: &[&str]) {
+        let head = format!(
+            r#"terraform {{
+  required_providers {{
+    nomad = {{
+      source  = "hashicorp/nomad"
+      version = "{VERSION}"
+    }}
+  }}
+}}
+"#
+        );
+        let text = [head.as_str()]
+            .iter()
+            .chain(resources)
+            .copied()
+            .collect::<Vec<_>>()
+            .join("\n");
+        fs::write(self.directory.join("main.tf"), text).expect("the configuration can be written");
+    }
+
+    fn file(&self, name: &str, text: &str) {
+        fs::write(self.directory.join(name), text).expect("the file can be written");
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(self.terraform);
+        command
+            .args(arguments)
+            .arg("-no-color")
+            .current_dir(&self.directory)
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", &self.directory)
+            .env("TF_IN_AUTOMATION", "1")
+            .env("TF_CLI_CONFIG_FILE", &self.cli_config)
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Run {
+        let output = self
+            .command(arguments)
+            .output()
+            .expect("EOS_TEST_TERRAFORM can be started");
+        finished(&output)
+    }
+
+    fn plan(&self) -> Run {
+        self.run(&["plan", "-input=false", "-detailed-exitcode"])
+    }
+
+    fn apply(&self) -> Run {
+        self.run(&["apply", "-input=false", "-auto-approve"])
+    }
+
+    fn destroy(&self) -> Run {
+        self.run(&["destroy", "-input=false", "-auto-approve"])
+    }
+
+    /// The attributes of a resource in the Terraform state.
+    fn attributes(&self, address: &str) -> Json {
+        let run = self.command(&["show", "-json"]).output().expect("terraform show");
+        let shown: Json = serde_json::from_slice(&run.stdout).expect("terraform show -json writes JSON");
+        let resources = shown["values"]["root_module"]["resources"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        let found = resources
+            .into_iter()
+            .find(|resource| resource["address"] == address);
+        found.unwrap_or_else(|| panic!("{address} is not in the Terraform state"))["values"].clone()
+    }
+}
+
+fn finished(output: &std::process::Output) -> Run {
+    let both = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
+    let words = String::from_utf8_lossy(&both).replace(['│', '╷', '╵'], " ");
+    Run {
+        code: output.status.code().unwrap_or(-1),
+        words: words.split_whitespace().collect::<Vec<_>>().join(" "),
+    }
+}
+
+/// A job with one shell task; `group` is HCL that goes into its group.
+fn job(id: &str, script: &str, group: &str) -> String {
+    format!(
+        r#"
+job "{id}" {{
+  group "main" {{
+    restart {{
+      attempts = 0
+      mode     = "fail"
+    }}
+    reschedule {{
+      attempts  = 0
+      unlimited = false
+    }}
+    {group}
+    task "shell" {{
+      driver = "raw_exec"
+      config {{
+        command = "/bin/sh"
+        args    = ["-c", "{script}"]
+      }}
+      resources {{
+        cpu    = 10
+        memory = 20
+      }}
+    }}
+  }}
+}}
+"#
+    )
+}
+
+const QUICK: &str =
+    "update {\n min_healthy_time = \"1s\"\n healthy_deadline = \"20s\"\n progress_deadline = \"30s\"\n }";
+
+const WEB: &str = r#"
+resource "nomad_job" "web" {
+  jobspec          = file("web.nomad.hcl")
+  detach           = false
+  purge_on_destroy = true
+  hcl2 {
+    vars = {
+      nasty = file("nasty.txt")
+      zones = "[\"*\"]"
+    }
+  }
+}
+"#;
+
+/// Everything that an escape could get wrong.
+const NASTY: &str = "say \"hi\"\\n\n${var.x} $${y} %{ if true } %%{z} 100% $5 \t back\\slash ünïcode";
+
+fn web() -> String {
+    let job = job("web", "sleep 600", QUICK).replacen(
+        "{\n  group",
+        "{\n  datacenters = var.zones\n  meta {\n    nasty = var.nasty\n  }\n  group",
+        1,
+    );
+    format!(
+        "variable \"nasty\" {{\n  type = string\n}}\nvariable \"zones\" {{\n  type = list(string)\n}}\n{job}"
+    )
+}
+
+#[test]
+fn jobs_namespaces_and_volumes() {
+    let Some((nomad, terraform)) = programs() else {
+        return;
+    };
+    let root = tempfile::tempdir().expect("a directory for the test");
+    let nomad = Nomad::start(&nomad, &root.path().join("nomad"), false);
+    let environment = vec![("NOMAD_ADDR", nomad.address.clone())];
+    let workspace = |name: &str| Workspace::new(&terraform, root.path(), name, environment.clone());
+
+    life_of_a_job(&nomad, &workspace("job"), &workspace("import"));
+    broken_jobs(&nomad, &workspace("broken"));
+    interrupt(&nomad, &workspace("interrupt"));
+    namespace(&nomad, &workspace("namespace"));
+    volume(&nomad, &workspace("volume"), &root.path().join("data"));
+    batch(&nomad, &workspace("batch"));
+}
+
+fn life_of_a_job(nomad: &Nomad, workspace: &Workspace<'_>, import: &Workspace<'_>) {
+    workspace.write(&[WEB]);
+    workspace.file("web.nomad.hcl", &web());
+    workspace.file("nasty.txt", NASTY);
+    workspace.plan().expect(2, &["1 to add"]);
+    workspace.apply().expect(0, &["1 added"]);
+    assert_eq!(
+        workspace.attributes("nomad_job.web")["deployment_status"],
+        "successful"
+    );
+    let job = nomad.get("/v1/job/web");
+    assert_eq!(job["Meta"]["nasty"], NASTY, "the value reached the job as it was");
+    assert_eq!(job["Datacenters"], json!(["*"]));
+    workspace.plan().expect(0, &["No changes"]);
+
+    // Import into an empty Terraform state restores text and variables; only flags differ, and to set them
+    // does not touch the job.
+    import.write(&[WEB]);
+    import.file("web.nomad.hcl", &web());
+    import.file("nasty.txt", NASTY);
+    import
+        .run(&["import", "nomad_job.web", "web@default"])
+        .expect(0, &["Import successful"]);
+    let imported = import.plan().expect(2, &["0 to add, 1 to change, 0 to destroy"]);
+    assert!(
+        !imported.says("~ jobspec") && !imported.says("hcl2 {"),
+        "{}",
+        imported.words
+    );
+    import.apply().expect(0, &["1 changed"]);
+    assert_eq!(nomad.get("/v1/job/web")["JobModifyIndex"], job["JobModifyIndex"]);
+    import.plan().expect(0, &["No changes"]);
+
+    // A hand edit is drift, named field by field.
+    let mut edited = nomad.get("/v1/job/web");
+    edited["TaskGroups"][0]["Count"] = json!(2);
+    assert_eq!(
+        nomad.call("POST", "/v1/jobs", Some(json!({"Job": edited}))).0,
+        200
+    );
+    workspace.plan().expect(
+        2,
+        &[
+            "Job web was changed outside of Terraform",
+            "group main: Count 2 -> 1",
+            "0 to add, 1 to change",
+        ],
+    );
+    workspace.apply().expect(0, &["1 changed"]);
+    assert_eq!(nomad.get("/v1/job/web")["TaskGroups"][0]["Count"], 1);
+    workspace.plan().expect(0, &["No changes"]);
+
+    // An update that does not get healthy: the text is in the Terraform state, and the plan goes on saying
+    // that the job is broken, though there is nothing to change.
+    workspace.file(
+        "web.nomad.hcl",
+        &web().replace("sleep 600", "echo out of luck >&2; exit 1"),
+    );
+    workspace
+        .apply()
+        .expect(1, &["Deployment of job web ended failed", "stderr: out of luck"]);
+    workspace
+        .plan()
+        .expect(0, &["The last deployment of job web failed"]);
+    // Another text of the same job is registered again, and is as broken.
+    workspace.file(
+        "web.nomad.hcl",
+        &format!(
+            "# again\n{}",
+            web().replace("sleep 600", "echo out of luck >&2; exit 1")
+        ),
+    );
+    workspace
+        .apply()
+        .expect(1, &["Deployment of job web ended failed"]);
+
+    // Another ID is another job; the old one is stopped.
+    workspace.file("web.nomad.hcl", &web().replace("job \"web\"", "job \"web2\""));
+    workspace.apply().expect(0, &["1 changed"]);
+    assert_eq!(nomad.call("GET", "/v1/job/web", None).0, 404);
+    assert_eq!(nomad.get("/v1/job/web2")["Stop"], false);
+    workspace.destroy().expect(0, &["1 destroyed"]);
+    assert_eq!(nomad.call("GET", "/v1/job/web2", None).0, 404);
+}
+
+fn broken_jobs(nomad: &Nomad, workspace: &Workspace<'_>) {
+    let broken = |more: &str| {
+        format!(
+            "resource \"nomad_job\" \"broken\" {{\n  jobspec = file(\"broken.nomad.hcl\")\n  detach = false\n  \
+             purge_on_destroy = true\n{more}}}\n"
+        )
+    };
+    workspace.write(&[&broken("")]);
+
+    workspace.file("broken.nomad.hcl", "job \"broken\" {");
+    // Terraform points at the attribute: file, line and text.
+    workspace.plan().expect(
+        1,
+        &[
+            "Nomad cannot read the jobspec",
+            "jobspec = file(\"broken.nomad.hcl\")",
+            "Unclosed configuration block",
+        ],
+    );
+
+    workspace.file("broken.nomad.hcl", &job("broken", "sleep 600", "count = -1"));
+    workspace
+        .plan()
+        .expect(1, &["Nomad refuses job broken", "count can't be negative"]);
+
+    workspace.file("broken.nomad.hcl", &job("broken", "sleep 600", ""));
+    workspace.write(&[&broken("hcl2 {\n allow_fs = true\n }\n")]);
+    workspace.plan().expect(1, &["allow_fs cannot work"]);
+    workspace.write(&[&broken("hcl2 {\n vars = { typo = \"x\" }\n }\n")]);
+    workspace
+        .plan()
+        .expect(1, &["The jobspec declares no variable typo"]);
+    workspace.write(&[&broken("timeouts {\n create = \"soon\"\n }\n")]);
+    workspace.plan().expect(1, &["timeouts.create is no duration"]);
+
+    // A task that dies: the error tells how, and the job is in the Terraform state, to be replaced.
+    workspace.write(&[&broken("")]);
+    workspace.file(
+        "broken.nomad.hcl",
+        &job("broken", "echo no such database >&2; exit 3", QUICK),
+    );
+    workspace.apply().expect(
+        1,
+        &[
+            "Deployment of job broken ended failed",
+            "Exit Code: 3",
+            "stderr: no such database",
+        ],
+    );
+    workspace.plan().expect(2, &["nomad_job.broken is tainted"]);
+    workspace.destroy().expect(0, &["1 destroyed"]);
+
+    // A job that no node can take.
+    let large = job("broken", "sleep 600", QUICK).replace("memory = 20", "memory = 900000000");
+    workspace.file("broken.nomad.hcl", &large);
+    workspace.plan().expect(
+        2,
+        &[
+            "Nomad could not place job broken now",
+            "not enough memory on 1 node",
+        ],
+    );
+    workspace.apply().expect(
+        1,
+        &[
+            "Nomad cannot place job broken",
+            "group main: not enough memory on 1 node",
+        ],
+    );
+    workspace.destroy().expect(0, &["1 destroyed"]);
+    let foreign = job("broken", "sleep 600", QUICK).replace("\"raw_exec\"", "\"no_such_driver\"");
+    workspace.file("broken.nomad.hcl", &foreign);
+    workspace
+        .apply()
+        .expect(1, &["missing drivers (asked for: no_such_driver) on 1 node"]);
+    workspace.destroy().expect(0, &["1 destroyed"]);
+
+    // A deployment that takes longer than allowed.
+    workspace.write(&[&broken("timeouts {\n create = \"2s\"\n }\n")]);
+    let slow =
+        "update {\n min_healthy_time = \"60s\"\n healthy_deadline = \"90s\"\n progress_deadline = \"2m\"\n }";
+    workspace.file("broken.nomad.hcl", &job("broken", "sleep 600", slow));
+    workspace.apply().expect(
+        1,
+        &[
+            "Job broken was waited for to be healthy, in vain for 2 s",
+            "task shell:",
+        ],
+    );
+    workspace.destroy().expect(0, &["1 destroyed"]);
+    assert_eq!(nomad.call("GET", "/v1/job/broken", None).0, 404);
+}
+
+fn interrupt(nomad: &Nomad, workspace: &Workspace<'_>) {
+    let slow =
+        "update {\n min_healthy_time = \"60s\"\n healthy_deadline = \"90s\"\n progress_deadline = \"2m\"\n }";
+    workspace.file("slow.nomad.hcl", &job("slow", "sleep 600", slow));
+    workspace.write(&[
+        "resource \"nomad_job\" \"slow\" {\n  jobspec = file(\"slow.nomad.hcl\")\n  detach = false\n  \
+         purge_on_destroy = true\n}\n",
+    ]);
+    let mut apply = workspace.command(&["apply", "-input=false", "-auto-approve"]);
+    let apply = apply
+        .process_group(0)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("terraform");
+    wait_until("the job is registered", Duration::from_secs(30), || {
+        nomad.call("GET", "/v1/job/slow", None).1["Status"] == "running"
+    });
+    // As the keyboard does it: to the whole group, the provider included.
+    signal("INT", &format!("-{}", apply.id()));
+    let interrupted = Instant::now();
+    let output = apply.wait_with_output().expect("terraform ends");
+    finished(&output).expect(1, &["Interrupted while job slow was waited for"]);
+    assert!(
+        interrupted.elapsed() < Duration::from_secs(20),
+        "{:?}",
+        interrupted.elapsed()
+    );
+    assert_eq!(workspace.attributes("nomad_job.slow")["id"], "slow");
+    workspace.destroy().expect(0, &["1 destroyed"]);
+    assert_eq!(nomad.call("GET", "/v1/job/slow", None).0, 404);
+}
+
+fn namespace(nomad: &Nomad, workspace: &Workspace<'_>) {
+    let namespace = |description: &str, meta: &str| {
+        format!(
+            "resource \"nomad_namespace\" \"production\" {{\n  name = \"production\"\n  description = \
+             \"{description}\"\n{meta}  capabilities {{\n    disabled_task_drivers = [\"exec\"]\n  }}\n}}\n"
+        )
+    };
+    workspace.write(&[&namespace("for people", "  meta = { owner = \"eos\" }\n")]);
+    workspace.apply().expect(0, &["1 added"]);
+    let made = nomad.get("/v1/namespace/production");
+    assert_eq!(
+        (&made["Description"], &made["Meta"]["owner"]),
+        (&json!("for people"), &json!("eos"))
+    );
+    assert_eq!(made["Capabilities"]["DisabledTaskDrivers"], json!(["exec"]));
+    workspace.plan().expect(0, &["No changes"]);
+
+    workspace.write(&[&namespace("for all", "")]);
+    workspace.apply().expect(0, &["1 changed"]);
+    let changed = nomad.get("/v1/namespace/production");
+    assert_eq!(changed["Description"], "for all");
+    assert!(
+        changed["Meta"].as_object().is_none_or(serde_json::Map::is_empty),
+        "{changed}"
+    );
+    workspace.plan().expect(0, &["No changes"]);
+
+    // Taken out of the Terraform state and brought back.
+    workspace
+        .run(&["state", "rm", "nomad_namespace.production"])
+        .expect(0, &[]);
+    workspace.plan().expect(
+        2,
+        &["Namespace production exists in Nomad and is not in the Terraform state"],
+    );
+    workspace
+        .run(&["import", "nomad_namespace.production", "production"])
+        .expect(0, &["Import successful"]);
+    workspace.plan().expect(0, &["No changes"]);
+
+    // A job in it is stopped first when both go.
+    workspace.file(
+        "inside.nomad.hcl",
+        &job("inside", "sleep 600", QUICK).replacen("{\n", "{\n  namespace = \"production\"\n", 1),
+    );
+    workspace.write(&[
+        &namespace("for all", ""),
+        "resource \"nomad_job\" \"inside\" {\n  jobspec = file(\"inside.nomad.hcl\")\n  purge_on_destroy = true\n  \
+         depends_on = [nomad_namespace.production]\n}\n",
+    ]);
+    workspace.apply().expect(0, &["1 added"]);
+    assert_eq!(
+        workspace.attributes("nomad_job.inside")["namespace"],
+        "production"
+    );
+    workspace.destroy().expect(0, &["2 destroyed"]);
+    assert_eq!(nomad.call("GET", "/v1/namespace/production", None).0, 404);
+}
+
+fn volume(nomad: &Nomad, workspace: &Workspace<'_>, data: &Path) {
+    fs::create_dir_all(data).expect("the directory of the volume can be made");
+    let node = nomad.get("/v1/nodes")[0]["ID"]
+        .as_str()
+        .expect("a node has an ID")
+        .to_owned();
+    let volume = |path: &str| {
+        format!(
+            "resource \"nomad_dynamic_host_volume_registration\" \"data\" {{\n  name = \"data\"\n  node_id = \
+             \"{node}\"\n  host_path = \"{path}\"\n  capacity = \"1GiB\"\n  capability {{\n    access_mode = \
+             \"single-node-writer\"\n    attachment_mode = \"file-system\"\n  }}\n}}\n"
+        )
+    };
+    workspace.write(&[&volume("/no/such/directory")]);
+    workspace.apply().expect(
+        1,
+        &[
+            "Nomad refuses volume data",
+            "The directory must exist on the node first",
+        ],
+    );
+
+    let mounting = job(
+        "mounting",
+        "echo hello > /proc/self/cwd/mounted; sleep 600",
+        &format!(
+            "{QUICK}\n volume \"data\" {{\n type = \"host\"\n source = \"data\"\n access_mode = \
+         \"single-node-writer\"\n attachment_mode = \"file-system\"\n }}"
+        ),
+    );
+    workspace.file("mounting.nomad.hcl", &mounting);
+    workspace.write(&[
+        &volume(&data.display().to_string()),
+        "resource \"nomad_job\" \"mounting\" {\n  jobspec = file(\"mounting.nomad.hcl\")\n  detach = false\n  \
+         purge_on_destroy = true\n  depends_on = [nomad_dynamic_host_volume_registration.data]\n}\n",
+    ]);
+    workspace.apply().expect(0, &["2 added"]);
+    let registered = workspace.attributes("nomad_dynamic_host_volume_registration.data");
+    assert_eq!(
+        (&registered["state"], &registered["capacity_bytes"]),
+        (&json!("ready"), &json!(1 << 30))
+    );
+    workspace.plan().expect(0, &["No changes"]);
+    let id = registered["id"].as_str().expect("a volume has an ID").to_owned();
+    let path = format!("/v1/volume/host/{id}");
+
+    // In use by a job that Terraform does not know any more.
+    workspace
+        .run(&["state", "rm", "nomad_job.mounting"])
+        .expect(0, &[]);
+    workspace.write(&[&volume(&data.display().to_string())]);
+    workspace
+        .destroy()
+        .expect(1, &["Volume data is in use", "job mounting, allocation"]);
+    assert_eq!(nomad.get(&path)["State"], "ready");
+
+    // Brought back by import; the job of the same configuration ends first.
+    workspace
+        .run(&["state", "rm", "nomad_dynamic_host_volume_registration.data"])
+        .expect(0, &[]);
+    let import = ["import", "nomad_dynamic_host_volume_registration.data", &id];
+    workspace.run(&import).expect(0, &["Import successful"]);
+    workspace.apply().expect(0, &["0 added"]);
+    assert_eq!(nomad.call("DELETE", "/v1/job/mounting?purge=true", None).0, 200);
+    workspace.destroy().expect(0, &["1 destroyed"]);
+    assert_eq!(nomad.call("GET", &path, None).0, 404);
+    assert!(data.is_dir(), "deregistering leaves the directory alone");
+}
+
+fn batch(nomad: &Nomad, workspace: &Workspace<'_>) {
+    let batch = job("once", "exit 0", "").replacen("{\n", "{\n  type = \"batch\"\n", 1);
+    workspace.file("once.nomad.hcl", &batch);
+    workspace.write(&[
+        "resource \"nomad_job\" \"once\" {\n  jobspec = file(\"once.nomad.hcl\")\n  rerun_if_dead = true\n  \
+         purge_on_destroy = true\n}\n",
+    ]);
+    workspace.apply().expect(0, &["1 added"]);
+    let runs = || {
+        nomad
+            .get("/v1/job/once/allocations?all=true")
+            .as_array()
+            .map_or(0, Vec::len)
+    };
+    let dead = || nomad.get("/v1/job/once")["Status"] == "dead";
+    wait_until("the batch job ran", Duration::from_secs(30), dead);
+    assert_eq!(runs(), 1);
+    workspace.apply().expect(0, &["1 changed"]);
+    wait_until("the batch job ran again", Duration::from_secs(30), || {
+        runs() == 2 && dead()
+    });
+    workspace.destroy().expect(0, &["1 destroyed"]);
+}
+
+#[test]
+fn the_token_is_sent_and_never_shown() {
+    let Some((nomad, terraform)) = programs() else {
+        return;
+    };
+    let root = tempfile::tempdir().expect("a directory for the test");
+    let nomad = Nomad::start(&nomad, &root.path().join("nomad"), true);
+    let token = nomad.token.clone().expect("the ACL system was bootstrapped");
+    let resource = "resource \"nomad_namespace\" \"locked\" {\n  name = \"locked\"\n}\n";
+
+    let address = ("NOMAD_ADDR", nomad.address.clone());
+    let without = Workspace::new(&terraform, root.path(), "without", vec![address.clone()]);
+    without.write(&[resource]);
+    without
+        .apply()
+        .expect(1, &["Permission denied", "lacks the right to do this"]);
+
+    let environment = vec![
+        address,
+        ("NOMAD_TOKEN", token.clone()),
+        ("TF_LOG", "trace".to_owned()),
+    ];
+    let with = Workspace::new(&terraform, root.path(), "with", environment);
+    with.write(&[resource]);
+    let applied = with.apply().expect(0, &["1 added"]);
+    assert!(!applied.says(&token), "the trace log holds the token");
+    let stored = fs::read_to_string(with.directory.join("terraform.tfstate")).expect("the Terraform state");
+    assert!(!stored.contains(&token), "the Terraform state holds the token");
+    with.destroy().expect(0, &["1 destroyed"]);
+}
