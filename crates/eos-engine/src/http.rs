@@ -1,5 +1,6 @@
 //! How a client of an engine's HTTP API is built: one TLS provider, pinning, no proxy, no redirects.
 
+use std::error::Error;
 use std::path::Path;
 use std::sync::{Arc, Once};
 use std::time::Duration;
@@ -9,7 +10,7 @@ use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 
 use crate::error::{EngineError, ErrorKind, Layer};
 
@@ -134,32 +135,28 @@ pub fn transport_error(layer: Layer, object: &str, address: &str, error: &reqwes
 }
 
 fn is_certificate_error(error: &reqwest::Error) -> bool {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(current) = cause {
-        // An error of the TLS layer arrives wrapped in an io::Error, whose `source` skips what it wraps.
-        let wrapped = current
-            .downcast_ref::<std::io::Error>()
-            .and_then(|io| io.get_ref());
-        let tls = match wrapped {
-            Some(inner) => inner.downcast_ref::<rustls::Error>(),
-            None => current.downcast_ref::<rustls::Error>(),
-        };
-        if matches!(tls, Some(rustls::Error::InvalidCertificate(reason)) if *reason != CertificateError::BadEncoding)
-        {
-            return true;
-        }
-        cause = current.source();
-    }
-    false
+    causes(error).any(|cause| matches!(cause.downcast_ref(), Some(rustls::Error::InvalidCertificate(_))))
 }
 
 /// The last cause says what happened (`Connection refused`); those before it repeat the URL.
 fn innermost(error: &reqwest::Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(deeper) = cause.source() {
-        cause = deeper;
-    }
-    cause.to_string()
+    causes(error)
+        .last()
+        .map(|cause| cause.to_string())
+        .unwrap_or_default()
+}
+
+fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+    std::iter::successors(Some(error as &(dyn Error + 'static)), |&cause| {
+        // The source of an io::Error is that of the error it wraps, which would thus be left out.
+        match cause
+            .downcast_ref::<std::io::Error>()
+            .and_then(std::io::Error::get_ref)
+        {
+            Some(wrapped) => Some(wrapped as &(dyn Error + 'static)),
+            None => cause.source(),
+        }
+    })
 }
 
 fn invalid(layer: Layer, object: &str, error: &dyn std::fmt::Display) -> EngineError {

@@ -113,7 +113,7 @@ impl Allocation {
 
     /// The last thing that went wrong in a task, in Nomad's words.
     pub fn trouble(&self) -> Option<String> {
-        const TROUBLE: [&str; 9] = [
+        const CAUSES: [&str; 7] = [
             "Driver Failure",
             "Failed Validation",
             "Setup Failure",
@@ -121,13 +121,18 @@ impl Allocation {
             "Task hook failed",
             "Template",
             "Terminated",
-            "Restart Signaled",
-            "Alloc Unhealthy",
         ];
+        // What follows from a cause comes later than it, but says less.
+        const CONSEQUENCES: [&str; 2] = ["Alloc Unhealthy", "Restart Signaled"];
+        self.last_event_of(&CAUSES)
+            .or_else(|| self.last_event_of(&CONSEQUENCES))
+    }
+
+    fn last_event_of(&self, types: &[&str]) -> Option<String> {
         self.task_states
             .iter()
             .flat_map(|(task, run)| run.events.iter().map(move |event| (task, event)))
-            .filter(|(_, event)| TROUBLE.contains(&event.r#type.as_str()))
+            .filter(|(_, event)| types.contains(&event.r#type.as_str()))
             .max_by_key(|(_, event)| event.time)
             .map(|(task, event)| format!("task {task}: {}: {}", event.r#type, event.display_message))
     }
@@ -646,7 +651,7 @@ impl NomadClient {
         Ok(text)
     }
 
-    /// Waits until the job as it is now runs in full, with its deployment successful and no check failing.
+    /// Waits until a service or system job, as it is now, runs in full, its deployment successful and every check.
     ///
     /// A failed deployment may be reverted by Nomad to an older version, which is then healthy; so the version
     /// seen first is the one waited for.
@@ -703,31 +708,35 @@ impl NomadClient {
         latest: Option<Deployment>,
     ) -> Result<Look, EngineError> {
         let job = self.job(namespace, name).await?;
+        let allocations = self.job_allocations(namespace, name).await?;
+        let failed = |reason: String| {
+            let trouble = allocations
+                .iter()
+                .filter(|found| found.job_version == version)
+                .find_map(Allocation::trouble);
+            Look::Failed(
+                std::iter::once(reason)
+                    .chain(trouble)
+                    .collect::<Vec<_>>()
+                    .join("; "),
+            )
+        };
         if job.version != version {
-            return Ok(Look::Failed(format!(
+            return Ok(failed(format!(
                 "version {version} was replaced by version {}",
                 job.version
             )));
         }
         if job.stop {
-            return Ok(Look::Failed("it is stopped".to_owned()));
+            return Ok(failed("it is stopped".to_owned()));
         }
-        let allocations = self.job_allocations(namespace, name).await?;
         // What the API calls the latest may still be that of the version before, or of a purged namesake.
         let deployment = latest.filter(|deployment| {
             deployment.job_version == job.version && deployment.job_create_index == job.create_index
         });
         match deployment {
             Some(deployment) if matches!(deployment.status.as_str(), "failed" | "cancelled") => {
-                let trouble = allocations
-                    .iter()
-                    .filter(|found| found.job_version == version)
-                    .find_map(|a| a.trouble());
-                let words = std::iter::once(deployment.status_description)
-                    .chain(trouble)
-                    .collect::<Vec<_>>()
-                    .join("; ");
-                return Ok(Look::Failed(words));
+                return Ok(failed(deployment.status_description));
             }
             Some(deployment) if deployment.status != "successful" => {
                 return Ok(Look::Waiting(
@@ -735,13 +744,13 @@ impl NomadClient {
                 ));
             }
             Some(_) => {}
-            // Without a deployment of its own (batch jobs, unchanged groups) the evaluation decides.
+            // Where nothing had to be placed anew there is no deployment, and the evaluation decides.
             None => {
                 let evaluations = self.job_evaluations(namespace, name).await?;
                 let current = evaluations
                     .iter()
                     .find(|found| found.job_modify_index == job.job_modify_index);
-                if current.is_none_or(|found| found.status != "complete" || !found.unplaced.is_empty()) {
+                if current.is_none_or(|found| found.status != "complete") {
                     return Ok(Look::Waiting(
                         self.why_not_yet(namespace, &job, &allocations).await?,
                     ));
@@ -781,8 +790,7 @@ impl NomadClient {
         let evaluations = self.job_evaluations(namespace, &job.id).await?;
         let running = found.iter().filter(|allocation| allocation.is_running()).count() as u64;
         if running < job.desired()
-            && let Some(newest) = evaluations.first()
-            && let Some((group, unplaced)) = newest.unplaced.iter().next()
+            && let Some((group, unplaced)) = evaluations.iter().find_map(|found| found.unplaced.iter().next())
         {
             return Ok(format!("group {group} cannot be placed: {}", unplaced.words()));
         }
@@ -913,5 +921,116 @@ fn read_refusal(object: &str, status: StatusCode, body: &str) -> EngineError {
                 .with_hint("Nomad is starting or has lost its majority: try again soon")
         }
         _ => error(ErrorKind::Failed, body),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_has_a_kind_and_never_somebody_elses_values() {
+        let conflict =
+            r#"{"Namespace":"default","Path":"nomad/jobs/web","ModifyIndex":20,"Items":{"password":"v1"}}"#;
+        let cases = [
+            (404, "job not found", ErrorKind::NotFound, "job not found"),
+            (409, conflict, ErrorKind::Conflict, "it was changed meanwhile"),
+            (403, "Permission denied", ErrorKind::Refused, "Permission denied"),
+            (
+                400,
+                "Failed to parse job: input.hcl:1,9-10: Unclosed configuration block; ...",
+                ErrorKind::Invalid,
+                "Failed to parse job: input.hcl:1,9-10: Unclosed configuration block; ...",
+            ),
+            (
+                500,
+                "Enforcing job modify index 3: job exists with conflicting job modify index: 11",
+                ErrorKind::Conflict,
+                "Enforcing job modify index 3: job exists with conflicting job modify index: 11",
+            ),
+            (
+                500,
+                "No cluster leader",
+                ErrorKind::Unreachable,
+                "No cluster leader",
+            ),
+            (
+                500,
+                "rpc error: something",
+                ErrorKind::Failed,
+                "rpc error: something",
+            ),
+        ];
+        for (status, body, kind, words) in cases {
+            let error = read_refusal("job web", StatusCode::from_u16(status).unwrap(), body);
+            assert_eq!(
+                (error.layer, error.kind, error.words.as_str()),
+                (Layer::Nomad, kind, words)
+            );
+        }
+    }
+
+    #[test]
+    fn an_answer_that_is_not_understood_is_not_quoted() {
+        let error =
+            read_json::<Variable>("variable x", r#"{"Path":"x","ModifyIndex":"hunter2"}"#).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Invalid);
+        assert!(!error.to_string().contains("hunter2"), "{error}");
+    }
+
+    #[test]
+    fn null_is_an_empty_list() {
+        let plan = r#"{"Annotations":{"DesiredTGUpdates":{"web":{"Ignore":1}},"PreemptedAllocs":null},"FailedTGAllocs":null,"JobModifyIndex":28,"CreatedEvals":null,"Diff":{"Type":"None","ID":"web","Fields":null,"Objects":null,"TaskGroups":[]},"NextPeriodicLaunch":null,"Warnings":"","Index":28}"#;
+        let plan: JobPlan = read_json("plan", plan).unwrap();
+        assert_eq!((plan.job_modify_index, plan.unplaced.len()), (28, 0));
+        assert_eq!(plan.diff["Type"], "None");
+        let nothing: Option<Deployment> = read_json("deployment", "null").unwrap();
+        assert!(nothing.is_none());
+        let () = read_json("variable x", "").unwrap();
+    }
+
+    #[test]
+    fn a_job_that_cannot_be_placed_says_why() {
+        let plan = r#"{"FailedTGAllocs":{"web":{"NodesEvaluated":1,"NodesExhausted":1,"ConstraintFiltered":null,"DimensionExhausted":{"memory":1}}},"JobModifyIndex":0,"Diff":{"Type":"Added"}}"#;
+        let plan: JobPlan = read_json("plan", plan).unwrap();
+        assert_eq!(plan.unplaced["web"].words(), "too little memory (1 of 1 nodes)");
+        let volume = r#"{"NodesEvaluated":1,"NodesFiltered":1,"ConstraintFiltered":{"missing compatible host volumes":1},"DimensionExhausted":null}"#;
+        let volume: Unplaced = read_json("plan", volume).unwrap();
+        assert_eq!(volume.words(), "missing compatible host volumes (1 of 1 nodes)");
+        let nobody: Unplaced = read_json("plan", r#"{"NodesEvaluated":0}"#).unwrap();
+        assert_eq!(nobody.words(), "no node is ready for it");
+    }
+
+    #[test]
+    fn an_allocation_tells_its_last_trouble() {
+        let allocation = r#"{"ID":"c0226f24","Name":"web.web[0]","NodeID":"8dc3a10b","NodeName":"vm","JobID":"web","JobVersion":0,"TaskGroup":"web","DesiredStatus":"run","ClientStatus":"pending","ClientDescription":"","DeploymentStatus":null,"CreateTime":1794775027992700400,
+            "TaskStates":{"http":{"State":"pending","Failed":false,"Restarts":0,"Events":[
+                {"Type":"Received","Time":1,"DisplayMessage":"Task received by client"},
+                {"Type":"Template","Time":3,"DisplayMessage":"Missing: vault.read(secret/data/default/web/db)"},
+                {"Type":"Task Setup","Time":4,"DisplayMessage":"Building Task Directory"}]},
+             "proxy":{"State":"pending","Events":null}}}"#;
+        let allocation: Allocation = read_json("allocation", allocation).unwrap();
+        assert!(!allocation.is_running());
+        assert_eq!(allocation.healthy(), None);
+        assert_eq!(
+            allocation.trouble().unwrap(),
+            "task http: Template: Missing: vault.read(secret/data/default/web/db)"
+        );
+    }
+
+    #[test]
+    fn checks_and_services_are_read() {
+        let checks = r#"{"3e7b":{"ID":"3e7b","Mode":"healthiness","Status":"success","StatusCode":200,"Output":"nomad: http ok","Timestamp":1794775032,"Group":"web.web[0]","Task":"","Service":"web","Check":"alive"}}"#;
+        let checks: BTreeMap<String, Check> = read_json("checks", checks).unwrap();
+        assert_eq!(
+            (checks["3e7b"].name.as_str(), checks["3e7b"].status.as_str()),
+            ("alive", "success")
+        );
+        let services = r#"[{"ID":"_nomad-task-c022","ServiceName":"web","Namespace":"default","NodeID":"8dc3","Datacenter":"dc1","JobID":"web","AllocID":"c022","Tags":[],"Address":"127.0.0.1","Port":30078,"CreateIndex":14,"ModifyIndex":14}]"#;
+        let services: Vec<Service> = read_json("service", services).unwrap();
+        assert_eq!(
+            (services[0].address.as_str(), services[0].port),
+            ("127.0.0.1", 30078)
+        );
     }
 }
