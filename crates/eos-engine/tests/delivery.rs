@@ -1,0 +1,89 @@
+//! Delivery to a disk that is full or may not be written: `current` stays as it was, and nothing is left behind.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use eos_engine::delivery::{current, deliver};
+use eos_engine::{Delivery, EngineError, ErrorKind};
+
+fn artifacts(text: &str) -> BTreeMap<String, Vec<u8>> {
+    BTreeMap::from([
+        ("salt/a.sls".to_owned(), b"a".to_vec()),
+        ("salt/b.sls".to_owned(), text.into()),
+    ])
+}
+
+/// Delivers again, which must fail and change nothing.
+fn fails_and_changes_nothing(delivery: &Delivery, root: &Path, text: &str) -> EngineError {
+    let before = current(delivery).unwrap();
+    let error = deliver(delivery, &artifacts(text)).unwrap_err();
+    assert_eq!(current(delivery).unwrap(), before);
+    assert!(root.join("current/salt/release").is_file());
+    assert_eq!(fs::read_dir(root.join("releases")).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(root).unwrap().count(), 2);
+    error
+}
+
+fn mount(arguments: &[&str], at: &Path) -> bool {
+    Command::new("mount")
+        .args(arguments)
+        .arg(at)
+        .output()
+        .is_ok_and(|done| done.status.success())
+}
+
+struct Mounted<'a>(&'a Path);
+
+impl Drop for Mounted<'_> {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk_and_a_read_only_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path();
+    if !mount(&["-t", "tmpfs", "-o", "size=256k,mode=0755", "tmpfs"], root) {
+        println!("skipped: this user may not mount");
+        return;
+    }
+    let _mounted = Mounted(root);
+    let delivery = Delivery::Directory {
+        path: root.to_owned(),
+    };
+    deliver(&delivery, &artifacts("small")).unwrap();
+
+    let error = fails_and_changes_nothing(&delivery, root, &"large".repeat(100_000));
+    assert_eq!(
+        (error.kind, error.words.as_str()),
+        (ErrorKind::Failed, "no space is left there")
+    );
+    assert!(error.object.ends_with("salt/b.sls"), "{error}");
+
+    assert!(mount(&["-o", "remount,ro"], root));
+    let error = fails_and_changes_nothing(&delivery, root, "other");
+    assert_eq!(error.kind, ErrorKind::Refused);
+}
+
+#[test]
+fn a_directory_that_may_not_be_written() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path();
+    let delivery = Delivery::Directory {
+        path: root.to_owned(),
+    };
+    deliver(&delivery, &artifacts("small")).unwrap();
+    let releases = root.join("releases");
+    fs::set_permissions(&releases, fs::Permissions::from_mode(0o555)).unwrap();
+    if fs::File::create_new(releases.join("probe")).is_ok() {
+        println!("skipped: this user may write everywhere");
+        return;
+    }
+    let error = fails_and_changes_nothing(&delivery, root, "other");
+    assert_eq!(error.kind, ErrorKind::Refused);
+    assert!(error.words.contains("Permission denied"), "{error}");
+}
