@@ -45,7 +45,8 @@ struct Nomad {
 }
 
 impl Nomad {
-    fn start(program: &Path, directory: &Path, acl: bool) -> Self {
+    /// Without `keys` everybody may do everything; with them callers need a certificate and an ACL token.
+    fn start(program: &Path, directory: &Path, keys: Option<&Keys>) -> Self {
         fs::create_dir_all(directory.join("tmp")).expect("the directory can be made");
         // Held together, so that the three differ.
         let sockets: Vec<TcpListener> = (0..3)
@@ -66,9 +67,7 @@ impl Nomad {
               rpc  = {rpc}
               serf = {serf}
             }}
-            acl {{
-              enabled = {acl}
-            }}
+            {security}
             client {{
               options = {{
                 "fingerprint.denylist" = "env_aws,env_gce,env_azure,env_digitalocean,consul,vault"
@@ -87,6 +86,7 @@ impl Nomad {
             http = ports[0],
             rpc = ports[1],
             serf = ports[2],
+            security = keys.map(Keys::nomad_config).unwrap_or_default(),
         );
         let config_file = directory.join("nomad.hcl");
         fs::write(&config_file, config).expect("the configuration can be written");
@@ -107,11 +107,14 @@ impl Nomad {
             .build()
             .expect("a runtime");
         rustls::crypto::ring::default_provider().install_default().ok();
-        let http = reqwest::Client::builder()
-            .timeout(Duration::from_secs(60))
-            .build()
-            .expect("an HTTP client");
-        let address = format!("http://127.0.0.1:{}", ports[0]);
+        let http = reqwest::Client::builder().timeout(Duration::from_secs(60));
+        let http = match keys {
+            Some(keys) => keys.trusted_by(http),
+            None => http,
+        };
+        let http = http.build().expect("an HTTP client");
+        let scheme = if keys.is_some() { "https" } else { "http" };
+        let address = format!("{scheme}://127.0.0.1:{}", ports[0]);
         let mut nomad = Self {
             agent,
             address,
@@ -119,7 +122,7 @@ impl Nomad {
             runtime,
             http,
         };
-        if acl {
+        if keys.is_some() {
             let secret = "5ad1c4b0-7a3e-4c0f-9a53-2f6f4a1f0c11";
             wait_until("ACL bootstrap", Duration::from_secs(60), || {
                 nomad
@@ -166,6 +169,55 @@ impl Nomad {
         let (status, answer) = self.call("GET", path, None);
         assert_eq!(status, 200, "GET {path}: {answer}");
         answer
+    }
+}
+
+/// Certificates of an authority, of Nomad and of its caller, as files.
+struct Keys(PathBuf);
+
+impl Keys {
+    fn make(directory: &Path) -> Self {
+        fs::create_dir_all(directory).expect("the directory can be made");
+        let write = |name: &str, text: String| fs::write(directory.join(name), text).expect("a key file");
+        let authority_key = rcgen::KeyPair::generate().expect("a key");
+        let mut authority = rcgen::CertificateParams::new(Vec::new()).expect("parameters");
+        authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        write(
+            "ca.pem",
+            authority.self_signed(&authority_key).expect("an authority").pem(),
+        );
+        let issuer = rcgen::Issuer::new(authority, authority_key);
+        for (name, subject) in [("server", "127.0.0.1"), ("client", "caller")] {
+            let key = rcgen::KeyPair::generate().expect("a key");
+            let parameters = rcgen::CertificateParams::new(vec![subject.to_owned()]).expect("parameters");
+            let certificate = parameters.signed_by(&key, &issuer).expect("a certificate");
+            write(&format!("{name}.pem"), certificate.pem());
+            write(&format!("{name}.key"), key.serialize_pem());
+        }
+        Self(directory.to_owned())
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+
+    fn nomad_config(&self) -> String {
+        format!(
+            "acl {{\n enabled = true\n }}\n tls {{\n http = true\n verify_https_client = true\n ca_file = \"{}\"\n \
+             cert_file = \"{}\"\n key_file = \"{}\"\n }}",
+            self.file("ca.pem"),
+            self.file("server.pem"),
+            self.file("server.key"),
+        )
+    }
+
+    fn trusted_by(&self, client: reqwest::ClientBuilder) -> reqwest::ClientBuilder {
+        let read = |name: &str| fs::read_to_string(self.file(name)).expect("a key file");
+        let authority = reqwest::Certificate::from_pem(read("ca.pem").as_bytes()).expect("the authority");
+        let identity = reqwest::Identity::from_pem((read("client.pem") + &read("client.key")).as_bytes());
+        client
+            .tls_certs_only([authority])
+            .identity(identity.expect("the identity"))
     }
 }
 
@@ -434,7 +486,7 @@ fn jobs_namespaces_and_volumes() {
         return;
     };
     let root = tempfile::tempdir().expect("a directory for the test");
-    let nomad = Nomad::start(&nomad, &root.path().join("nomad"), false);
+    let nomad = Nomad::start(&nomad, &root.path().join("nomad"), None);
     let environment = vec![("NOMAD_ADDR", nomad.address.clone())];
     let workspace = |name: &str| Workspace::new(&terraform, root.path(), name, environment.clone());
 
@@ -444,6 +496,7 @@ fn jobs_namespaces_and_volumes() {
     namespace(&nomad, &workspace("namespace"));
     volume(&nomad, &workspace("volume"), &root.path().join("data"));
     batch(&nomad, &workspace("batch"));
+    text_from_elsewhere(&nomad, &workspace("text"));
 }
 
 fn life_of_a_job(nomad: &Nomad, workspace: &Workspace<'_>, import: &Workspace<'_>) {
@@ -688,10 +741,9 @@ fn namespace(nomad: &Nomad, workspace: &Workspace<'_>) {
     workspace
         .run(&["state", "rm", "nomad_namespace.production"])
         .expect(0, &[]);
-    workspace.plan().expect(
-        2,
-        &["Namespace production exists in Nomad and is not in the Terraform state"],
-    );
+    workspace
+        .plan()
+        .expect(2, &["Namespace production exists in Nomad already"]);
     workspace
         .run(&["import", "nomad_namespace.production", "production"])
         .expect(0, &["Import successful"]);
@@ -793,36 +845,89 @@ fn batch(nomad: &Nomad, workspace: &Workspace<'_>) {
          purge_on_destroy = true\n}\n",
     ]);
     workspace.apply().expect(0, &["1 added"]);
-    let runs = || {
-        nomad
-            .get("/v1/job/once/allocations?all=true")
-            .as_array()
-            .map_or(0, Vec::len)
-    };
+    let run = || nomad.get("/v1/job/once/allocations")[0]["ID"].clone();
     let dead = || nomad.get("/v1/job/once")["Status"] == "dead";
     wait_until("the batch job ran", Duration::from_secs(30), dead);
-    assert_eq!(runs(), 1);
+    let first = run();
+    workspace.plan().expect(2, &["1 to change"]);
     workspace.apply().expect(0, &["1 changed"]);
     wait_until("the batch job ran again", Duration::from_secs(30), || {
-        runs() == 2 && dead()
+        run() != first && dead()
     });
     workspace.destroy().expect(0, &["1 destroyed"]);
 }
 
+/// A job whose text another resource makes, as JSON: at the first plan nothing of it is known.
+fn text_from_elsewhere(nomad: &Nomad, workspace: &Workspace<'_>) {
+    let group = json!({"Name": "main", "Count": 1, "Tasks": [
+        {"Name": "shell", "Driver": "raw_exec", "Config": {"command": "/bin/sleep", "args": ["600"]}},
+    ]});
+    workspace.file(
+        "text.json",
+        &json!({"Job": {"ID": "text", "TaskGroups": [group]}}).to_string(),
+    );
+    workspace.write(&[
+        "resource \"terraform_data\" \"text\" {\n  input = file(\"text.json\")\n}\n",
+        "resource \"nomad_job\" \"text\" {\n  jobspec = terraform_data.text.output\n  json = true\n  \
+         read_allocation_ids = true\n  deregister_on_destroy = false\n}\n",
+    ]);
+    workspace
+        .plan()
+        .expect(2, &["2 to add", "id = (known after apply)"]);
+    workspace.apply().expect(0, &["2 added"]);
+    wait_until("the job runs", Duration::from_secs(30), || {
+        nomad.get("/v1/job/text")["Status"] == "running"
+    });
+    workspace.plan().expect(0, &["No changes"]);
+    workspace
+        .run(&["apply", "-refresh-only", "-auto-approve"])
+        .expect(0, &[]);
+    let allocation = nomad.get("/v1/job/text/allocations")[0]["ID"].clone();
+    assert_eq!(
+        workspace.attributes("nomad_job.text")["allocation_ids"],
+        json!([allocation])
+    );
+    workspace
+        .destroy()
+        .expect(0, &["2 destroyed", "Job text runs on in Nomad"]);
+    assert_eq!(nomad.get("/v1/job/text")["Stop"], false);
+
+    // Back under Terraform, stopped by hand, then forgotten by hand.
+    workspace.plan().expect(2, &["2 to add"]);
+    workspace.apply().expect(0, &["2 added"]);
+    workspace.plan().expect(0, &["No changes"]);
+    assert_eq!(nomad.call("DELETE", "/v1/job/text", None).0, 200);
+    workspace.plan().expect(2, &["1 to change", "Stop true -> false"]);
+    assert_eq!(nomad.call("DELETE", "/v1/job/text?purge=true", None).0, 200);
+    workspace.plan().expect(2, &["1 to add"]);
+}
+
 #[test]
-fn the_token_is_sent_and_never_shown() {
+fn certificates_and_token_open_the_door_and_are_never_shown() {
     let Some((nomad, terraform)) = programs() else {
         return;
     };
     let root = tempfile::tempdir().expect("a directory for the test");
-    let nomad = Nomad::start(&nomad, &root.path().join("nomad"), true);
+    let keys = Keys::make(&root.path().join("keys"));
+    let nomad = Nomad::start(&nomad, &root.path().join("nomad"), Some(&keys));
     let token = nomad.token.clone().expect("the ACL system was bootstrapped");
     let resource = "resource \"nomad_namespace\" \"locked\" {\n  name = \"locked\"\n}\n";
 
     let address = ("NOMAD_ADDR", nomad.address.clone());
-    let without = Workspace::new(&terraform, root.path(), "without", vec![address.clone()]);
-    without.write(&[resource]);
-    without
+    let stranger = Workspace::new(&terraform, root.path(), "stranger", vec![address.clone()]);
+    stranger.write(&[resource]);
+    stranger
+        .apply()
+        .expect(1, &["nomad does not answer GET /v1/namespace/locked"]);
+
+    let provider = format!(
+        "provider \"nomad\" {{\n  ca_file = \"{}\"\n  cert_file = \"{}\"\n  key_pem = file(\"{}\")\n}}\n",
+        keys.file("ca.pem"),
+        keys.file("client.pem"),
+        keys.file("client.key"),
+    );
+    stranger.write(&[&provider, resource]);
+    stranger
         .apply()
         .expect(1, &["Permission denied", "lacks the right to do this"]);
 
@@ -832,10 +937,12 @@ fn the_token_is_sent_and_never_shown() {
         ("TF_LOG", "trace".to_owned()),
     ];
     let with = Workspace::new(&terraform, root.path(), "with", environment);
-    with.write(&[resource]);
+    with.write(&[&provider, resource]);
     let applied = with.apply().expect(0, &["1 added"]);
-    assert!(!applied.says(&token), "the trace log holds the token");
     let stored = fs::read_to_string(with.directory.join("terraform.tfstate")).expect("the Terraform state");
-    assert!(!stored.contains(&token), "the Terraform state holds the token");
+    for (place, text) in [("trace log", &applied.words), ("Terraform state", &stored)] {
+        assert!(!text.contains(&token), "the {place} holds the token");
+        assert!(!text.contains("PRIVATE KEY"), "the {place} holds the key");
+    }
     with.destroy().expect(0, &["1 destroyed"]);
 }

@@ -460,20 +460,17 @@ fn drift(id: &str, diff: &Json) -> Diagnostic {
     ))
 }
 
-/// A warning if a job that Terraform does not know has the ID already.
+/// A warning if the ID is taken. Whether by a job that the Terraform state holds (as tainted, say) cannot be
+/// seen from here.
 async fn taken_over(client: &Client, namespace: &str, id: &str) -> Result<Option<Diagnostic>, Diagnostic> {
     let found = client.find(Call::get(&["job", id]).namespace(namespace)).await;
     let found = found.map_err(|error| error.diagnostic(format!("Job {id} cannot be read")))?;
     Ok(found.filter(|job| job["Stop"] != Json::Bool(true)).map(|_| {
-        Diagnostic::warning(format!(
-            "Job {id} exists in Nomad and is not in the Terraform state"
-        ))
-        .detail(format!(
-            "The apply takes over what namespace {namespace} has under this ID."
-        ))
-        .hint(format!(
-            "To look first: terraform import ADDRESS {id}@{namespace}"
-        ))
+        Diagnostic::warning(format!("Job {id} exists in namespace {namespace} already"))
+            .detail("If it is not in the Terraform state yet, the apply takes it over.")
+            .hint(format!(
+                "To look first: terraform import ADDRESS {id}@{namespace}"
+            ))
     }))
 }
 

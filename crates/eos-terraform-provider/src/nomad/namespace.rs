@@ -157,11 +157,9 @@ impl Resource for Namespace {
                     && find(context.client, name).await?.is_some()
                 {
                     warnings.push(
-                        Diagnostic::warning(format!(
-                            "Namespace {name} exists in Nomad and is not in the Terraform state"
-                        ))
-                        .detail("The apply takes it over.")
-                        .at("name"),
+                        Diagnostic::warning(format!("Namespace {name} exists in Nomad already"))
+                            .detail("If it is not in the Terraform state yet, the apply takes it over.")
+                            .at("name"),
                     );
                 }
             }
