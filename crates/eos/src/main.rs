@@ -1,1 +1,49 @@
-fn main() {}
+//! The program `eos`: words in, views out. It is the outermost room and the only one that knows a terminal.
+//!
+//! | module | owns |
+//! |---|---|
+//! | `args` | the command line: verbs, flags, and the wording of what is wrong with them |
+//! | `peek` | what must be known of the command line before it can be parsed |
+//! | `options` | recipe options as flags, and where a value comes from that has no flag |
+//! | `commands` | one file a verb |
+//! | `views` | what a person reads (`human`) and what a program reads (`json`): two implementations of one trait |
+//! | `problem` | what went wrong, flattened for both views, and the exit code it means |
+//! | `terminal` | width, and asking a person |
+//! | `formula` | the Salt code that this program carries |
+//! | `env_names` | the environment variables it reads |
+
+mod args;
+mod commands;
+mod env_names;
+mod formula;
+mod options;
+mod peek;
+mod problem;
+mod terminal;
+mod views;
+
+use problem::Exit;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let words: Vec<_> = std::env::args_os().collect();
+    // Asked by scripts and prompts: answered before anything is built.
+    if words.len() == 2 && (words[1] == "--version" || words[1] == "-V") {
+        return views::answer(&format!("eos {}\n", env!("CARGO_PKG_VERSION")));
+    }
+    let peek = peek::peek(&words);
+    let mut view = views::make(&peek);
+    let exit = match args::parse(&words, &peek) {
+        Ok(args::Parsed::Run(invocation)) => commands::run(invocation, view.as_mut()),
+        Ok(args::Parsed::Shown(text)) => {
+            view.text(&text);
+            Ok(Exit::Done)
+        }
+        Err(problem) => Err(problem),
+    };
+    let exit = exit.unwrap_or_else(|problem| {
+        view.problem(&problem);
+        problem.exit()
+    });
+    view.close(exit)
+}

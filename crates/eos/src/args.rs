@@ -1,0 +1,262 @@
+//! The command line: verbs and flags, and the wording of what is wrong with them.
+
+use crate::commands;
+use crate::options::{self, Typed};
+use crate::peek::Peek;
+use crate::problem::Problem;
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use eos_core::catalog::Catalog;
+use eos_core::diagnostic::Diagnostic;
+use eos_core::name::{ENVIRONMENTS, closest, quoted};
+use eos_core::pillar::Pillar;
+use eos_core::recipe::Recipe;
+use eos_engine::estate::Estate;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Eos, the infrastructure compiler: one sentence becomes Salt, Terraform and Nomad, carried out and proved.
+#[derive(Debug, Parser)]
+#[command(
+    name = "eos",
+    version,
+    max_term_width = 100,
+    styles = STYLES,
+    disable_help_subcommand = true,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    after_help = "\
+First steps:
+  eos init estate && cd estate    make an estate
+  eos lab up                      start Salt, Terraform and Nomad on this machine
+  eos create hello                compile, deploy and prove a first component
+  eos status                      see it run
+
+Exit codes: 0 done or nothing to do, 1 failed, 2 wrong input, 3 changes pending (--check), 130 interrupted."
+)]
+pub struct Cli {
+    #[command(flatten)]
+    pub everywhere: Everywhere,
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// Flags that every verb has.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Everywhere")]
+pub struct Everywhere {
+    /// Answer in JSON, on standard output
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Do not ask before changes are made
+    #[arg(long, short, global = true)]
+    pub yes: bool,
+    /// Environment to work in; eos.toml names the usual one
+    #[arg(long, short, global = true, value_parser = clap::builder::PossibleValuesParser::new(ENVIRONMENTS))]
+    pub environment: Option<String>,
+    /// Directory of the estate; else EOS_ESTATE, else the nearest directory with an eos.toml
+    #[arg(long, global = true, value_name = "DIRECTORY")]
+    pub estate: Option<PathBuf>,
+    /// When to use colour; NO_COLOR is honoured too
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    Init(commands::init::Args),
+    Login(commands::login::Args),
+    Lab(commands::lab::Args),
+    Create(commands::create::Args),
+    Update(commands::update::Args),
+    Delete(commands::delete::Args),
+    Read(commands::read::Args),
+    List(commands::list::Args),
+    Plan(commands::plan::Args),
+    Apply(commands::apply::Args),
+    Resume(commands::resume::Args),
+    History(commands::history::Args),
+    Status(commands::status::Args),
+    Logs(commands::logs::Args),
+    Catalog(commands::catalog::Args),
+    Compile(commands::compile::Args),
+    Completions(commands::completions::Args),
+    #[command(hide = true)]
+    ServeHello(commands::serve_hello::Args),
+    #[command(hide = true)]
+    ServeStandIn(commands::serve_stand_in::Args),
+}
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Yellow.on_default().bold())
+    .usage(AnsiColor::Yellow.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+/// A command line that was understood.
+#[derive(Debug)]
+pub struct Invocation {
+    pub cli: Cli,
+    /// What was given for the options of a recipe (`create`, `update`).
+    pub typed: Option<Typed>,
+}
+
+pub enum Parsed {
+    Run(Box<Invocation>),
+    /// Help: there is nothing to run.
+    Shown(String),
+}
+
+pub fn parse(words: &[OsString], peek: &Peek) -> Result<Parsed, Problem> {
+    let recipe = recipe_of(peek)?;
+    let mut command = Cli::command().color(match peek.color.as_deref() {
+        Some("always") => clap::ColorChoice::Always,
+        Some("never") => clap::ColorChoice::Never,
+        _ => clap::ColorChoice::Auto,
+    });
+    if let (Some(recipe), Some(verb), Some(subject)) = (&recipe, peek.verb.as_deref(), peek.subject.as_deref()) {
+        options::refuse_reserved(recipe)?;
+        command = command.mut_subcommand(verb, |command| options::add_flags(command, verb, subject, recipe));
+    }
+    let matches = match command.try_get_matches_from(words) {
+        Ok(matches) => matches,
+        Err(error) => return shown(error, recipe.as_ref()),
+    };
+    let cli = match Cli::from_arg_matches(&matches) {
+        Ok(cli) => cli,
+        Err(error) => return shown(error, recipe.as_ref()),
+    };
+    let typed = recipe.and_then(|recipe| Some(typed(&matches, recipe)?));
+    Ok(Parsed::Run(Box::new(Invocation { cli, typed })))
+}
+
+fn typed(matches: &ArgMatches, recipe: Recipe) -> Option<Typed> {
+    let (_, of_verb) = matches.subcommand()?;
+    Some(Typed::read(of_verb, recipe))
+}
+
+/// The recipe whose options are flags of this command.
+fn recipe_of(peek: &Peek) -> Result<Option<Recipe>, Problem> {
+    let Some(subject) = &peek.subject else { return Ok(None) };
+    match peek.verb.as_deref() {
+        Some("create") => {
+            // Without an estate the built-in recipes can still be asked about; the verb itself will say what is missing.
+            let catalog = match Estate::open(peek.estate.as_deref()) {
+                Ok(estate) => estate.catalog()?,
+                Err(_) => Catalog::load(&[])?,
+            };
+            Ok(Some(catalog.find(subject).map_err(|unknown| Problem::Usage(vec![unknown]))?.clone()))
+        }
+        Some("update") => {
+            let estate = Estate::open(peek.estate.as_deref())?;
+            let environment = peek.environment.as_deref().unwrap_or(&estate.settings.environment);
+            let pillar = Pillar::read(&estate.pillar_files()?)?;
+            let component = commands::find_component(&pillar, environment, subject)?;
+            let catalog = estate.catalog()?;
+            let unknown = |unknown: Diagnostic| vec![unknown.at(&component.at.file, component.at.position)];
+            Ok(Some(catalog.find(&component.recipe).map_err(unknown)?.clone()))
+        }
+        _ => Ok(None),
+    }
+}
+
+fn shown(error: clap::Error, recipe: Option<&Recipe>) -> Result<Parsed, Problem> {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Parsed::Shown(error.render().ansi().to_string())),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Problem::usage(
+            "The command is not complete",
+            "eos --help shows the commands, eos COMMAND --help what one of them needs",
+        )),
+        _ => Err(Problem::Usage(vec![wording(&error, recipe)])),
+    }
+}
+
+/// What is wrong with the command line, in Eos's own words.
+fn wording(error: &clap::Error, recipe: Option<&Recipe>) -> Diagnostic {
+    let text = |kind: ContextKind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        Some(ContextValue::Strings(texts)) => Some(texts.join(", ")),
+        _ => None,
+    };
+    let argument = text(ContextKind::InvalidArg).unwrap_or_default();
+    // `--port <PORT>` is the flag with what it takes; only the flag is named.
+    let flag = argument.split(' ').next().unwrap_or_default().to_owned();
+    let meant = text(ContextKind::SuggestedArg).or_else(|| text(ContextKind::SuggestedSubcommand));
+    let value = text(ContextKind::InvalidValue).unwrap_or_default();
+    match error.kind() {
+        ErrorKind::UnknownArgument => match (recipe, flag.strip_prefix("--")) {
+            (Some(recipe), Some(option)) => {
+                let names: Vec<String> = recipe.settable().map(|spec| eos_core::expand::flag(&spec.name)).collect();
+                let meant = closest(option, names.iter().map(String::as_str)).map(|name| format!("--{name}")).or(meant);
+                Diagnostic::new(format!("Recipe {} has no option --{option}", recipe.name)).hint(match meant {
+                    Some(meant) => format!("Did you mean {meant}?"),
+                    None => format!("`eos catalog show {}` lists its options", recipe.name),
+                })
+            }
+            (_, Some(_)) => Diagnostic::new(format!("There is no flag {flag} here"))
+                .hint(meant.map_or("The --help of the command lists its flags".to_owned(), |m| format!("Did you mean {m}?"))),
+            (_, None) => Diagnostic::new(format!("There is nothing that {} could mean here", quoted(&argument)))
+                .hint("The --help of the command shows what it takes"),
+        },
+        ErrorKind::InvalidSubcommand => {
+            let word = text(ContextKind::InvalidSubcommand).unwrap_or_default();
+            Diagnostic::new(format!("There is no command {}", quoted(&word))).hint(match meant {
+                Some(meant) => format!("Did you mean {meant}?"),
+                None => "eos --help lists the commands".to_owned(),
+            })
+        }
+        ErrorKind::MissingRequiredArgument => Diagnostic::new(format!("{argument} is missing")).hint(missing_hint(&argument)),
+        ErrorKind::InvalidValue if value.is_empty() => {
+            Diagnostic::new(format!("{flag} needs a value")).hint(format!("Give it as {argument}"))
+        }
+        ErrorKind::InvalidValue => {
+            let valid = text(ContextKind::ValidValue).unwrap_or_default();
+            let meant = closest(&value, valid.split(", ")).map(|meant| format!("Did you mean {meant}? "));
+            Diagnostic::new(format!("{flag} cannot be {}", quoted(&value)))
+                .hint(format!("{}It is one of {valid}", meant.unwrap_or_default()))
+        }
+        ErrorKind::ValueValidation => {
+            let why = std::error::Error::source(error).map_or_else(String::new, |why| format!(": {why}"));
+            Diagnostic::new(format!("{flag} cannot be {}{why}", quoted(&value)))
+        }
+        ErrorKind::ArgumentConflict => {
+            let other = text(ContextKind::PriorArg).unwrap_or_default();
+            match other.split(' ').next() == Some(&flag) {
+                true => Diagnostic::new(format!("{flag} is given twice")).hint("Give it once"),
+                false => Diagnostic::new(format!("{flag} and {other} cannot be together")).hint("Leave one of them out"),
+            }
+        }
+        ErrorKind::InvalidUtf8 => Diagnostic::new("A word of the command is not UTF-8").hint("Write it in UTF-8"),
+        _ => {
+            let rendered = error.render().to_string();
+            let first = rendered.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            Diagnostic::new(first).hint("The --help of the command shows what it takes")
+        }
+    }
+}
+
+fn missing_hint(argument: &str) -> &'static str {
+    match argument {
+        "<RECIPE>" => "`eos catalog list` shows the recipes",
+        "<COMPONENT>" => "`eos list` shows the components",
+        _ => "The --help of the command shows what it takes",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+}

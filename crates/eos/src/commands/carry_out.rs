@@ -1,0 +1,184 @@
+//! From a wish to a proved change: plan, confirm, carry out, and say how to go on if that was stopped.
+
+use super::{Answer, Session, who};
+use crate::problem::{Exit, Problem};
+use crate::terminal;
+use crate::views::{Purpose, View};
+use eos_core::diagnostic::Diagnostic;
+use eos_core::plan::{Plan, Step};
+use eos_engine::ErrorKind;
+use eos_engine::engines::Engines;
+use eos_engine::estate::Estate;
+use eos_engine::failure::Failure;
+use eos_engine::operation::{self, Author, Finished, Watch};
+use eos_engine::planning::{Wish, make_plan};
+use secrecy::SecretString;
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::io;
+use std::time::Duration;
+
+/// What is to be changed, and in which words it was asked for.
+pub struct Change<'a> {
+    pub wish: Wish,
+    pub secrets: &'a BTreeMap<String, SecretString>,
+    pub words: &'a str,
+    /// Show the plan and stop.
+    pub only_plan: bool,
+}
+
+pub async fn change(session: &mut Session<'_>, estate: &Estate, change: Change<'_>) -> Answer {
+    let engines = Engines::connect(&estate.settings)?;
+    if change.only_plan {
+        let plan = plan_as_possible(session, estate, engines.as_ref(), change.wish).await?;
+        session.view.plan(&plan, Purpose::Answer);
+        return Ok(Exit::Done);
+    }
+    let plan = make_plan(estate, engines.as_ref(), change.wish).await?;
+    if is_nothing(&plan) {
+        session.view.nothing_to_do(&plan);
+        return Ok(Exit::Done);
+    }
+    session.view.plan(&plan, Purpose::Confirm);
+    let Some(engines) = engines else { return Err(no_engines(session, !change.secrets.is_empty())) };
+    confirm(session, "Apply?")?;
+    carry_out(session, estate, &engines, &plan, change.secrets, change.words).await
+}
+
+/// Carries out a plan that was confirmed.
+pub async fn carry_out(
+    session: &mut Session<'_>,
+    estate: &Estate,
+    engines: &Engines,
+    plan: &Plan,
+    secrets: &BTreeMap<String, SecretString>,
+    words: &str,
+) -> Answer {
+    let who = who();
+    let author = Author { who: &who, words };
+    let mut watched = Watched::new(session.view);
+    let work = operation::apply(estate, engines, plan, secrets, author, &mut watched);
+    let ended = unless_interrupted(work).await;
+    watched.settle(ended)
+}
+
+pub async fn go_on(session: &mut Session<'_>, estate: &Estate, engines: &Engines, operation: Option<&str>) -> Answer {
+    let mut watched = Watched::new(session.view);
+    let work = operation::resume(estate, engines, operation, &mut watched);
+    let ended = unless_interrupted(work).await;
+    watched.settle(ended)
+}
+
+/// The plan against the engines, or without them if none answers: a look is worth having either way.
+pub async fn plan_as_possible(
+    session: &mut Session<'_>,
+    estate: &Estate,
+    engines: Option<&Engines>,
+    wish: Wish,
+) -> Result<Plan, Problem> {
+    let again = Wish {
+        environment: wish.environment.clone(),
+        intent: wish.intent.clone(),
+        components: wish.components.clone(),
+        given: wish.given.clone(),
+    };
+    match make_plan(estate, engines, wish).await {
+        Err(Failure::Engine(error)) if matches!(error.kind, ErrorKind::Unreachable | ErrorKind::Timeout) => {
+            session.view.warn(&Diagnostic::new(error.to_string()).hint("The plan is made without the engines"));
+            Ok(make_plan(estate, None, again).await?)
+        }
+        answer => Ok(answer?),
+    }
+}
+
+pub fn is_nothing(plan: &Plan) -> bool {
+    plan.changes.is_empty() && plan.pillar.is_empty()
+}
+
+/// Asks the person, unless `--yes` was said. Nobody to ask is a refusal, not a yes.
+pub fn confirm(session: &Session<'_>, question: &str) -> Result<(), Problem> {
+    if session.everywhere.yes {
+        return Ok(());
+    }
+    if session.view.is_for_programs() || !terminal::can_ask() {
+        return Err(Problem::usage("Nothing was changed: nobody is here to confirm it", "Say --yes to go on without being asked"));
+    }
+    let answer = terminal::ask(&format!("\n{question} [y/N] "));
+    match answer.map(|answer| answer.trim().to_lowercase()).as_deref() {
+        Ok("y" | "yes") => Ok(()),
+        Ok(_) => Err(Problem::not_done("Nothing was changed: it was not confirmed", "Answer y, or say --yes")),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            Err(Problem::not_done("Nothing was changed: it was not confirmed", "Answer y, or say --yes"))
+        }
+        Err(error) => Err(Problem::not_done(format!("Cannot read the answer: {error}"), "Say --yes to go on without being asked")),
+    }
+}
+
+/// What to say where a change was asked for and there is nobody to carry it out.
+pub fn no_engines(session: &mut Session<'_>, secret_given: bool) -> Problem {
+    if secret_given {
+        session.view.warn(&Diagnostic::new("The secret that was given is not kept").hint("Give it again once there are engines"));
+    }
+    Problem::not_done(
+        "Nothing was changed: this estate has no engines",
+        "`eos lab up` starts them on this machine; eos.toml names others",
+    )
+}
+
+/// The engines, where a verb cannot do without.
+pub fn need_engines(estate: &Estate) -> Result<Engines, Problem> {
+    Engines::connect(&estate.settings)?.ok_or_else(|| {
+        Problem::not_done("This estate has no engines", "`eos lab up` starts them on this machine; eos.toml names others")
+    })
+}
+
+/// Nothing when Ctrl-C came first; the work is then dropped where it waits, and the journal knows where that was.
+async fn unless_interrupted(work: impl Future<Output = Result<Finished, Failure>>) -> Option<Result<Finished, Failure>> {
+    tokio::select! {
+        ended = work => Some(ended),
+        // Without a handler Ctrl-C ends the program at once, which the journal bears as well.
+        Ok(()) = tokio::signal::ctrl_c() => None,
+    }
+}
+
+/// The view, and the operation it was told of.
+struct Watched<'a> {
+    view: &'a mut dyn View,
+    operation: Option<String>,
+}
+
+impl<'a> Watched<'a> {
+    fn new(view: &'a mut dyn View) -> Self {
+        Self { view, operation: None }
+    }
+
+    fn settle(self, ended: Option<Result<Finished, Failure>>) -> Answer {
+        match ended {
+            None => Err(Problem::Interrupted { operation: self.operation }),
+            Some(Err(failure)) => Err(failure.into()),
+            Some(Ok(finished)) => {
+                self.view.finished(&finished);
+                Ok(Exit::Done)
+            }
+        }
+    }
+}
+
+impl Watch for Watched<'_> {
+    fn begin(&mut self, operation: &str, total: usize) {
+        self.operation = Some(operation.to_owned());
+        self.view.begin(operation, total);
+    }
+
+    fn step(&mut self, number: usize, step: &Step) {
+        self.view.step(number, step);
+    }
+
+    fn progress(&mut self, message: &str) {
+        self.view.progress(message);
+    }
+
+    fn done(&mut self, number: usize, step: &Step, effect: &str, took: Duration) {
+        self.view.done(number, step, effect, took);
+    }
+}

@@ -1,0 +1,37 @@
+//! `eos compile`: the pillar into the files of the engines.
+
+use super::{Answer, Session};
+use crate::problem::Exit;
+use crate::views::reports::Compiled;
+
+/// Compile the pillar into Salt, Terraform and Nomad files
+///
+/// The same pillar gives the same bytes. No engine is asked and nothing is applied.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  eos compile
+  eos compile --check         exit code 3 if a file is not as compiled")]
+pub struct Args {
+    /// Write nothing; exit with code 3 if a generated file is missing, stale or edited by hand
+    #[arg(long)]
+    check: bool,
+}
+
+pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+    let estate = session.estate()?;
+    let compilation = estate.compile()?;
+    let differing = estate.differing(&compilation.artifacts)?;
+    if !args.check {
+        estate.write_artifacts(&compilation.artifacts)?;
+    }
+    let pending = args.check && !differing.is_empty();
+    session.view.compiled(&Compiled {
+        release: compilation.release,
+        components: compilation.components.len(),
+        files: compilation.artifacts.len(),
+        differing,
+        check: args.check,
+    });
+    Ok(if pending { Exit::Pending } else { Exit::Done })
+}

@@ -1,0 +1,164 @@
+//! `eos lab`: the real engines on this machine.
+
+use super::carry_out::confirm;
+use super::{Answer, Session};
+use crate::formula;
+use crate::problem::{Exit, Problem};
+use crate::views::reports::{LabCondition, LabReport};
+use eos_lab::{Cache, EngineStatus, Lab, LabInput};
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// The Terraform provider that comes with Eos.
+const PROVIDER: &str = "eos-terraform-provider";
+
+/// Salt, Terraform and Nomad on this machine
+///
+/// Installed once per user into ${XDG_CACHE_HOME:-~/.cache}/eos, started below .eos/lab of the estate, on loopback
+/// addresses only. An estate whose eos.toml names no engines uses its lab.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  eos lab up
+  eos lab status
+  eos lab logs nomad --follow
+  eos lab down")]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Install the engines, and start nothing
+    ///
+    /// Nomad is built from source if you have none, which takes some minutes the first time.
+    Install,
+    /// Install what is missing, start what is down, repair what is not right
+    Up,
+    /// Stop the engines and what runs on them; jobs and secrets are there again after the next up
+    Down,
+    /// Show the engines
+    Status,
+    /// Show the log of an engine
+    Logs {
+        /// salt-master, salt-api, salt-minion or nomad
+        engine: String,
+        /// How many lines of its end
+        #[arg(long, short = 'n', default_value_t = 50, value_name = "NUMBER")]
+        lines: usize,
+        /// Go on with what comes, until Ctrl-C
+        #[arg(long, short)]
+        follow: bool,
+    },
+    /// Stop the engines and remove the lab with all it holds: jobs, secrets, volumes
+    Reset,
+}
+
+pub async fn run(session: &mut Session<'_>, args: Args) -> Answer {
+    if let Command::Install = args.command {
+        let progress = session.view.lab_progress();
+        let engines = unless_interrupted(eos_lab::install(&Cache::of_user()?, progress.as_ref())).await?;
+        session.view.lab_engines(&engines);
+        return Ok(Exit::Done);
+    }
+    let directory = session.estate()?.root.join(".eos/lab");
+    let lab = Lab::at(&directory)?;
+    let begun = Instant::now();
+    match args.command {
+        Command::Install => {}
+        Command::Up => {
+            up(session, &lab).await?;
+            report(session, &directory, &lab.status().await?, Some(begun.elapsed()));
+        }
+        Command::Down => {
+            let progress = session.view.lab_progress();
+            unless_interrupted(lab.down(progress.as_ref())).await?;
+            report(session, &directory, &lab.status().await?, Some(begun.elapsed()));
+        }
+        Command::Status => report(session, &directory, &lab.status().await?, None),
+        Command::Logs { engine, lines, follow } => {
+            let mut seen = Vec::new();
+            if !follow {
+                lab.logs(&engine, lines, false, &mut |line| seen.push(line.to_owned())).await?;
+                seen.iter().for_each(|line| session.view.lab_log_line(&engine, line));
+                return Ok(Exit::Done);
+            }
+            follow_log(session, &lab, &engine, lines).await?;
+        }
+        Command::Reset => {
+            confirm(session, "Remove the lab with its jobs, secrets and volumes?")?;
+            let progress = session.view.lab_progress();
+            unless_interrupted(lab.reset(progress.as_ref())).await?;
+            report(session, &directory, &[], Some(begun.elapsed()));
+        }
+    }
+    Ok(Exit::Done)
+}
+
+async fn up(session: &mut Session<'_>, lab: &Lab) -> Result<(), Problem> {
+    let program = std::env::current_exe()
+        .map_err(|error| Problem::not_done(format!("Cannot find the program itself: {error}"), "Is /proc mounted?"))?;
+    let provider = find_provider(&program)?;
+    let progress = session.view.lab_progress();
+    let input = LabInput { formula: formula::FILES, program, provider };
+    unless_interrupted(async {
+        let engines = eos_lab::install(&Cache::of_user()?, progress.as_ref()).await?;
+        lab.up(&engines, &input, progress.as_ref()).await
+    })
+    .await?;
+    Ok(())
+}
+
+/// Beside this program, where a build and a package put it; else on PATH.
+fn find_provider(program: &Path) -> Result<PathBuf, Problem> {
+    let beside = program.parent().map(|directory| directory.join(PROVIDER));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let on_path = std::env::split_paths(&path).map(|directory| directory.join(PROVIDER));
+    beside.into_iter().chain(on_path).find(|file| file.is_file()).ok_or_else(|| {
+        Problem::not_done(
+            format!("The Terraform provider {PROVIDER} is neither beside {} nor on PATH", program.display()),
+            format!("Build it (cargo build -p {PROVIDER}) or install it beside eos"),
+        )
+    })
+}
+
+async fn follow_log(session: &mut Session<'_>, lab: &Lab, engine: &str, lines: usize) -> Result<(), Problem> {
+    let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
+    let mut send = move |line: &str| drop(sender.send(line.to_owned()));
+    let following = lab.logs(engine, lines, true, &mut send);
+    tokio::pin!(following);
+    loop {
+        tokio::select! {
+            ended = &mut following => return Ok(ended?),
+            Some(line) = receiver.recv() => session.view.lab_log_line(engine, &line),
+            // It was to be followed until now.
+            Ok(()) = tokio::signal::ctrl_c() => return Ok(()),
+        }
+    }
+}
+
+fn report(session: &mut Session<'_>, directory: &Path, engines: &[EngineStatus], took: Option<Duration>) {
+    let ready = engines.iter().filter(|engine| engine.ready).count();
+    let condition = match engines.iter().any(|engine| engine.pid.is_some()) {
+        _ if engines.is_empty() => LabCondition::Absent,
+        _ if ready == engines.len() => LabCondition::Up,
+        true => LabCondition::Partial,
+        false => LabCondition::Down,
+    };
+    session.view.lab(&LabReport {
+        directory: directory.to_owned(),
+        condition,
+        engines: engines.to_vec(),
+        seconds: took.map(|took| took.as_secs_f64()),
+    });
+}
+
+/// What the lab was doing is left where it stands when Ctrl-C comes; the same command goes on from there.
+async fn unless_interrupted<T>(work: impl Future<Output = eos_lab::Result<T>>) -> Result<T, Problem> {
+    tokio::select! {
+        ended = work => Ok(ended?),
+        Ok(()) = tokio::signal::ctrl_c() => Err(Problem::Interrupted { operation: None }),
+    }
+}

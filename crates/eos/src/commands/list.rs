@@ -1,0 +1,55 @@
+//! `eos list`: the components of an environment.
+
+use super::{Answer, Session};
+use crate::problem::Exit;
+use crate::views::reports::{Applied, ComponentRow};
+use eos_core::emit::terraform::PLATFORM;
+
+/// List the components of an environment
+///
+/// From the pillar and the record of what was applied; no engine is asked. `eos status` asks them.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  eos list
+  eos list --environment staging --json")]
+pub struct Args {}
+
+pub fn run(session: &mut Session<'_>, _: &Args) -> Answer {
+    let estate = session.estate()?;
+    let environment = session.environment(&estate);
+    let compilation = estate.compile()?;
+    let applied = estate.store()?.applied(&environment)?;
+    let mut rows: Vec<ComponentRow> = compilation
+        .components
+        .iter()
+        .filter(|component| component.environment == environment)
+        .map(|component| {
+            let before = applied.iter().find(|one| one.component == component.component);
+            let wanted = compilation.workspace(&environment, &component.component).map(|workspace| &workspace.digest);
+            ComponentRow {
+                component: component.component.clone(),
+                recipe: component.recipe.clone(),
+                version: Some(component.version.clone()),
+                applied: match before {
+                    None => Applied::No,
+                    Some(before) if Some(&before.digest) == wanted => Applied::Yes,
+                    Some(_) => Applied::Changed,
+                },
+                operation: before.map(|before| before.operation.clone()),
+            }
+        })
+        .collect();
+    let removed = applied.iter().filter(|one| one.component != PLATFORM);
+    for one in removed.filter(|one| compilation.component(&environment, &one.component).is_none()) {
+        rows.push(ComponentRow {
+            component: one.component.clone(),
+            recipe: String::new(),
+            version: None,
+            applied: Applied::Removed,
+            operation: Some(one.operation.clone()),
+        });
+    }
+    session.view.components(&environment, &rows);
+    Ok(Exit::Done)
+}

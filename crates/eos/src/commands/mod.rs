@@ -1,0 +1,116 @@
+//! Verbs: one file each. Shared here is only what a verb works with.
+
+pub mod apply;
+mod carry_out;
+pub mod catalog;
+pub mod compile;
+pub mod completions;
+pub mod create;
+pub mod delete;
+pub mod history;
+pub mod init;
+pub mod lab;
+pub mod list;
+pub mod login;
+pub mod logs;
+pub mod plan;
+pub mod read;
+pub mod resume;
+mod serve;
+pub mod serve_hello;
+pub mod serve_stand_in;
+pub mod status;
+pub mod update;
+
+use crate::args::{Everywhere, Invocation, Verb};
+use crate::env_names;
+use crate::options::Typed;
+use crate::problem::{Exit, Problem};
+use crate::views::View;
+use eos_core::diagnostic::Diagnostic;
+use eos_core::name::{closest, quoted};
+use eos_core::pillar::{Component, Pillar};
+use eos_engine::estate::Estate;
+use jiff::Timestamp;
+
+type Answer = Result<Exit, Problem>;
+
+/// One run of the program: what was asked everywhere, and who is told.
+pub struct Session<'a> {
+    pub everywhere: Everywhere,
+    pub view: &'a mut dyn View,
+}
+
+impl Session<'_> {
+    pub fn estate(&self) -> Result<Estate, Problem> {
+        Ok(Estate::open(self.everywhere.estate.as_deref())?)
+    }
+
+    pub fn environment(&self, estate: &Estate) -> String {
+        self.everywhere.environment.clone().unwrap_or_else(|| estate.settings.environment.clone())
+    }
+}
+
+pub fn run(invocation: Box<Invocation>, view: &mut dyn View) -> Answer {
+    let Invocation { cli, typed } = *invocation;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Problem::not_done(format!("Cannot start: {error}"), "Is the machine out of files or memory?"))?;
+    let mut session = Session { everywhere: cli.everywhere, view };
+    runtime.block_on(dispatch(&mut session, cli.verb, typed))
+}
+
+async fn dispatch(session: &mut Session<'_>, verb: Verb, typed: Option<Typed>) -> Answer {
+    match verb {
+        Verb::Init(args) => init::run(session, &args).await,
+        Verb::Login(args) => login::run(session, &args).await,
+        Verb::Lab(args) => lab::run(session, args).await,
+        Verb::Create(args) => create::run(session, &args, typed).await,
+        Verb::Update(args) => update::run(session, &args, typed).await,
+        Verb::Delete(args) => delete::run(session, &args).await,
+        Verb::Read(args) => read::run(session, &args).await,
+        Verb::List(args) => list::run(session, &args),
+        Verb::Plan(args) => plan::run(session, &args).await,
+        Verb::Apply(args) => apply::run(session, &args).await,
+        Verb::Resume(args) => resume::run(session, &args).await,
+        Verb::History(args) => history::run(session, &args),
+        Verb::Status(args) => status::run(session, &args).await,
+        Verb::Logs(args) => logs::run(session, &args).await,
+        Verb::Catalog(args) => catalog::run(session, &args),
+        Verb::Compile(args) => compile::run(session, &args),
+        Verb::Completions(args) => completions::run(session, &args),
+        Verb::ServeHello(args) => serve_hello::run(&args).await,
+        Verb::ServeStandIn(args) => serve_stand_in::run(&args).await,
+    }
+}
+
+/// The component, or what to say when there is none of that name.
+pub fn find_component<'a>(pillar: &'a Pillar, environment: &str, name: &str) -> Result<&'a Component, Problem> {
+    pillar.component(environment, name).ok_or_else(|| {
+        let elsewhere = pillar.components.keys().find(|(_, component)| component == name);
+        let here = pillar.components.keys().filter(|(of, _)| of == environment).map(|(_, component)| component.as_str());
+        let hint = match (elsewhere, closest(name, here)) {
+            (Some((environment, _)), _) => format!("It is in {environment}: --environment {environment}"),
+            (None, Some(meant)) => format!("Did you mean {meant}?"),
+            (None, None) => "`eos list` shows what there is".to_owned(),
+        };
+        let missing = format!("There is no component {} in {environment}", quoted(name));
+        Problem::Usage(vec![Diagnostic::new(missing).hint(hint)])
+    })
+}
+
+/// Who works here, for the record.
+fn who() -> String {
+    let set = |name: &&str| std::env::var(name).ok().filter(|who| !who.is_empty());
+    env_names::WHO.iter().find_map(set).unwrap_or_else(|| "unknown".to_owned())
+}
+
+fn now() -> String {
+    Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// `--environment staging`, where the person named one: it belongs to the words of the command.
+fn environment_words(session: &Session<'_>) -> Option<String> {
+    session.everywhere.environment.as_ref().map(|environment| format!("--environment {environment}"))
+}

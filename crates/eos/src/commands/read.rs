@@ -1,0 +1,97 @@
+//! `eos read`: a component in declarative form.
+
+use super::{Answer, Session, find_component};
+use crate::problem::{Exit, Problem};
+use crate::views::reports::{ComponentReport, IntentReport, OptionReport, SecretReport};
+use eos_core::compile::{Compilation, compile};
+use eos_core::diagnostic::Diagnostic;
+use eos_core::expand::expand;
+use eos_core::option::HIDDEN;
+use eos_core::pillar::Pillar;
+use eos_engine::engines::Engines;
+use eos_engine::estate::Estate;
+use eos_engine::operation;
+
+/// Show a component in declarative form
+///
+/// Its recipe, every option with where its value comes from, its outputs, and the words it was asked for with. Secrets
+/// are shown as ***.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  eos read hello
+  eos read hello --json | jq -r .outputs.hello_url")]
+pub struct Args {
+    /// The component to show
+    component: String,
+}
+
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+    let estate = session.estate()?;
+    let environment = session.environment(&estate);
+    let pillar = Pillar::read(&estate.pillar_files()?)?;
+    let component = find_component(&pillar, &environment, &args.component)?;
+    let catalog = estate.catalog()?;
+    let compilation = compile(&pillar, &catalog)?;
+    let recipe = catalog.find(&component.recipe).map_err(|unknown| vec![unknown])?;
+    let expanded = expand(component, recipe)?;
+    let mut options: Vec<OptionReport> = expanded
+        .options
+        .iter()
+        .map(|(name, value)| OptionReport { name: name.clone(), value: value.value.clone(), from: value.from.clone() })
+        .collect();
+    options.extend(figures(&compilation, &environment, &args.component, &options));
+    options.sort_by(|one, other| one.name.cmp(&other.name));
+    let secret = |name: &String| SecretReport {
+        name: name.clone(),
+        value: HIDDEN,
+        path: format!("secret/{environment}/{}", component.name),
+    };
+    let report = ComponentReport {
+        component: component.name.clone(),
+        environment: environment.clone(),
+        recipe: recipe.name.clone(),
+        version: recipe.version.clone(),
+        secrets: expanded.secrets.iter().map(|item| secret(&item.item)).collect(),
+        options,
+        outputs: outputs(session, &estate, &compilation, &environment, &args.component).await?,
+        intent: component.intent.as_ref().map(|intent| IntentReport {
+            words: intent.words.clone(),
+            who: intent.who.clone(),
+            when: intent.when.clone(),
+        }),
+        place: format!("{}:{}", component.at.file, component.at.position.line),
+    };
+    session.view.component(&report);
+    Ok(Exit::Done)
+}
+
+/// Sizes that no option gives: the recipe or the environment decided them.
+fn figures(compilation: &Compilation, environment: &str, component: &str, given: &[OptionReport]) -> Vec<OptionReport> {
+    let groups = compilation.component(environment, component).map_or(&[][..], |lowered| &lowered.groups);
+    // With several services a figure has several values; the plan shows them one by one.
+    let [group] = groups else { return Vec::new() };
+    [("replicas", &group.count), ("cpu", &group.cpu), ("memory", &group.memory)]
+        .into_iter()
+        .filter(|(name, _)| !given.iter().any(|option| option.name == *name))
+        .map(|(name, figure)| OptionReport { name: name.to_owned(), value: figure.value.into(), from: figure.from.clone() })
+        .collect()
+}
+
+/// Unknown without engines, or when they do not answer; the rest is worth showing all the same.
+async fn outputs(
+    session: &mut Session<'_>,
+    estate: &Estate,
+    compilation: &Compilation,
+    environment: &str,
+    component: &str,
+) -> Result<Option<Vec<(String, String)>>, Problem> {
+    let Some(engines) = Engines::connect(&estate.settings)? else { return Ok(None) };
+    match operation::outputs(&engines, compilation, environment, component).await {
+        Ok(outputs) => Ok(Some(outputs)),
+        Err(error) => {
+            session.view.warn(&Diagnostic::new(error.to_string()).hint("Outputs are not known without it"));
+            Ok(None)
+        }
+    }
+}

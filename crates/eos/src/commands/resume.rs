@@ -1,0 +1,24 @@
+//! `eos resume`: go on with an operation that was stopped or failed.
+
+use super::carry_out::{go_on, need_engines};
+use super::{Answer, Session};
+
+/// Go on with an operation that was stopped or failed
+///
+/// Every step that began and did not end is asked for first, never assumed. It was confirmed when it began, and is not
+/// confirmed again.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  eos resume                  the one that was left unfinished
+  eos resume 01KA3V9Q2M")]
+pub struct Args {
+    /// The operation, by its id or the beginning of it
+    operation: Option<String>,
+}
+
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+    let estate = session.estate()?;
+    let engines = need_engines(&estate)?;
+    go_on(session, &estate, &engines, args.operation.as_deref()).await
+}

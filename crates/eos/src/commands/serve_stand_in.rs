@@ -1,0 +1,71 @@
+//! `eos serve-stand-in`: answers in place of an image that cannot be had, and says so.
+
+use super::Answer;
+use super::serve::{TEXT, not_found, serve};
+use hyper::StatusCode;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+/// Serve in place of an image that cannot be had, healthy only while it has what the image would need
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Port to listen on, on all addresses
+    #[arg(long)]
+    port: u16,
+    /// Path that is asked for its health
+    #[arg(long, default_value = "/health")]
+    health: String,
+    /// Environment variable that must be set
+    #[arg(long, value_name = "NAME")]
+    require_env: Vec<String>,
+    /// Directory that must be writable
+    #[arg(long, value_name = "DIRECTORY")]
+    require_dir: Vec<PathBuf>,
+}
+
+pub async fn run(args: &Args) -> Answer {
+    let (health, variables, directories) = (args.health.clone(), args.require_env.clone(), args.require_dir.clone());
+    serve(SocketAddr::from((Ipv4Addr::UNSPECIFIED, args.port)), move |path| match path {
+        _ if path == health => match missing(&variables, &directories) {
+            None => (StatusCode::OK, TEXT, "ok\n".to_owned()),
+            Some(what) => (StatusCode::SERVICE_UNAVAILABLE, TEXT, format!("{what}\n")),
+        },
+        "/" => (StatusCode::OK, TEXT, "This is a stand-in for the real image, served by Eos for tests.\n".to_owned()),
+        _ => not_found(),
+    })
+    .await
+}
+
+/// The first thing that is not as the image would need it; values are not shown.
+fn missing(variables: &[String], directories: &[PathBuf]) -> Option<String> {
+    let unset = variables.iter().find(|name| std::env::var_os(name).is_none_or(|value| value.is_empty()));
+    if let Some(name) = unset {
+        return Some(format!("variable {name} is not set"));
+    }
+    directories.iter().find_map(|directory| {
+        let error = write_in(directory).err()?;
+        Some(format!("directory {} is not writable: {error}", directory.display()))
+    })
+}
+
+fn write_in(directory: &Path) -> std::io::Result<()> {
+    let probe = directory.join(".eos-stand-in");
+    std::fs::write(&probe, b"")?;
+    std::fs::remove_file(&probe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_healthy_only_with_what_it_needs() {
+        let directory = tempfile::tempdir().unwrap();
+        let there = vec![directory.path().to_owned()];
+        assert_eq!(missing(&["PATH".into()], &there), None);
+        assert_eq!(missing(&["EOS_TEST_NOT_SET".into()], &there).unwrap(), "variable EOS_TEST_NOT_SET is not set");
+        let gone = vec![directory.path().join("gone")];
+        assert!(missing(&[], &gone).unwrap().contains("is not writable"));
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "the probe is removed");
+    }
+}

@@ -1,0 +1,161 @@
+//! `eos status`: what runs, as the engines say.
+
+use super::{Answer, Session, find_component};
+use crate::problem::{Exit, Problem};
+use crate::views::reports::{ComponentStatus, EngineStatus, LastOperation, StatusReport};
+use eos_core::emit::terraform::PLATFORM;
+use eos_core::pillar::Pillar;
+use eos_engine::engines::Engines;
+use eos_engine::nomad::Allocation;
+use eos_engine::store::Operation;
+use eos_engine::{EngineError, ErrorKind, NomadClient};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// How long Salt may take to say that it is there.
+const ASK: Duration = Duration::from_secs(10);
+
+/// Show what runs
+///
+/// Desired and running instances as Nomad says, and one line for each engine. An engine that does not answer is named;
+/// the others are shown all the same.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  eos status
+  eos status hello --json")]
+pub struct Args {
+    /// Only this component
+    component: Option<String>,
+}
+
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+    let estate = session.estate()?;
+    let environment = session.environment(&estate);
+    let pillar = Pillar::read(&estate.pillar_files()?)?;
+    let store = estate.store()?;
+    let applied = store.applied(&environment)?;
+    let operations = store.history(1000)?;
+    let names: BTreeSet<&str> = match &args.component {
+        Some(name) => {
+            find_component(&pillar, &environment, name)?;
+            [name.as_str()].into()
+        }
+        None => {
+            let wanted = pillar.components.keys().filter(|(of, _)| *of == environment).map(|(_, name)| name.as_str());
+            wanted.chain(applied.iter().map(|one| one.component.as_str())).filter(|name| *name != PLATFORM).collect()
+        }
+    };
+    let engines = Engines::connect(&estate.settings)?;
+    let mut components = Vec::new();
+    for name in names {
+        components.push(component(engines.as_ref(), &environment, name, &operations).await?);
+    }
+    let engines = match &engines {
+        Some(engines) => ask_engines(engines, &environment, &applied).await,
+        None => vec![EngineStatus {
+            engine: "engines",
+            answers: false,
+            words: "none: `eos lab up` starts them on this machine, eos.toml names others".to_owned(),
+        }],
+    };
+    session.view.status(&StatusReport { environment, components, engines });
+    Ok(Exit::Done)
+}
+
+async fn component(
+    engines: Option<&Engines>,
+    environment: &str,
+    name: &str,
+    operations: &[Operation],
+) -> Result<ComponentStatus, Problem> {
+    let last = operations.iter().find(|operation| {
+        operation.environment == environment && operation.components.iter().any(|component| component == name)
+    });
+    let mut status = ComponentStatus {
+        component: name.to_owned(),
+        desired: None,
+        running: None,
+        healthy: None,
+        version: None,
+        since: None,
+        operation: last.map(|operation| LastOperation {
+            id: operation.id.clone(),
+            verb: operation.words.split(' ').nth(1).unwrap_or_default().to_owned(),
+            outcome: operation.outcome.words().to_owned(),
+        }),
+        trouble: None,
+    };
+    let Some(engines) = engines else { return Ok(status) };
+    match look(&engines.nomad, environment, name, &mut status).await {
+        // Nomad itself is named below; what is known without it is shown.
+        Err(error) if matches!(error.kind, ErrorKind::Unreachable | ErrorKind::Timeout) => Ok(status),
+        Err(error) => Err(error.into()),
+        Ok(()) => Ok(status),
+    }
+}
+
+async fn look(nomad: &NomadClient, environment: &str, name: &str, status: &mut ComponentStatus) -> Result<(), EngineError> {
+    let job = match nomad.job(environment, name).await {
+        Err(error) if error.kind == ErrorKind::NotFound => {
+            (status.desired, status.running, status.healthy) = (Some(0), Some(0), Some(0));
+            return Ok(());
+        }
+        answer => answer?,
+    };
+    let allocations = nomad.job_allocations(environment, name).await?;
+    let running: Vec<&Allocation> = allocations.iter().filter(|allocation| allocation.is_running()).collect();
+    let healthy = running.iter().filter(|allocation| allocation.healthy() == Some(true)).count() as u64;
+    let desired = if job.stop { 0 } else { job.desired() };
+    status.desired = Some(desired);
+    status.running = Some(running.len() as u64);
+    status.healthy = Some(healthy);
+    status.version = job.meta.get("eos_version").cloned();
+    status.since = running.iter().map(|allocation| allocation.create_time).min().and_then(moment);
+    if healthy < desired {
+        status.trouble = allocations.iter().find_map(Allocation::trouble);
+    }
+    Ok(())
+}
+
+/// Nomad counts nanoseconds.
+fn moment(nanoseconds: i64) -> Option<Timestamp> {
+    Timestamp::from_nanosecond(nanoseconds.into()).ok()
+}
+
+async fn ask_engines(engines: &Engines, environment: &str, applied: &[eos_engine::store::Applied]) -> Vec<EngineStatus> {
+    let control = &engines.endpoints.control;
+    let workspaces: Vec<String> = applied.iter().map(|one| format!("{environment}/{}", one.component)).collect();
+    let (info, observed, nodes) = tokio::join!(
+        engines.salt.call(control, "eos.info", json!({}), ASK),
+        engines.salt.call(control, "eos.observe", json!({"workspaces": workspaces}), ASK),
+        engines.nomad.nodes(),
+    );
+    let salt = info.map(|info| {
+        let release = info.get("release").and_then(Value::as_str).and_then(|release| release.get(..12));
+        format!("minion {control} answers, {}", release.map_or("no release".to_owned(), |release| format!("release {release}")))
+    });
+    let terraform = observed.map(|observed| {
+        let in_step = applied.iter().filter(|one| {
+            let digest = observed.get("workspaces").and_then(|all| all.get(format!("{environment}/{}", one.component)));
+            digest.and_then(|one| one.get("digest")).and_then(Value::as_str) == Some(&one.digest)
+        });
+        match in_step.count() {
+            count if count == applied.len() => format!("{count} workspaces, all as applied"),
+            count => format!("{} workspaces, {count} as applied: eos plan", applied.len()),
+        }
+    });
+    let nomad = nodes.map(|nodes| {
+        let ready = nodes.iter().filter(|node| node.status == "ready").count();
+        format!("{ready} of {} nodes ready", nodes.len())
+    });
+    [("salt", salt), ("terraform", terraform), ("nomad", nomad)]
+        .into_iter()
+        .map(|(engine, answer)| match answer {
+            Ok(words) => EngineStatus { engine, answers: true, words },
+            Err(error) => EngineStatus { engine, answers: false, words: error.to_string() },
+        })
+        .collect()
+}

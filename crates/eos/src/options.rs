@@ -1,0 +1,297 @@
+//! Recipe options as flags, and where a value comes from that has no flag:
+//! flag, then `EOS_OPTION_<NAME>`, then a question to the person, then the default, else an error.
+
+use crate::env_names::OPTION_PREFIX;
+use crate::problem::Problem;
+use crate::terminal;
+use clap::{Arg, ArgMatches, Command};
+use eos_core::diagnostic::Diagnostic;
+use eos_core::expand::flag;
+use eos_core::option::{HIDDEN, OptionType};
+use eos_core::recipe::{OptionSpec, Recipe};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::io;
+
+/// Flags of `create` and `update` themselves, which no recipe option may be called.
+const RESERVED: [&str; 8] = ["color", "environment", "estate", "help", "json", "name", "plan", "yes"];
+
+/// A recipe whose option would hide a flag cannot be used.
+pub fn refuse_reserved(recipe: &Recipe) -> Result<(), Vec<Diagnostic>> {
+    let clashing = recipe.options.iter().filter(|option| RESERVED.contains(&option.name.as_str()));
+    let found: Vec<_> = clashing
+        .map(|option| {
+            Diagnostic::new(format!("Option {} of recipe {} has the name of a flag that every command has", option.name, recipe.name))
+                .at(&recipe.file, option.at)
+                .hint(format!("Call it {}_{}", recipe.name.replace('-', "_"), option.name))
+        })
+        .collect();
+    if found.is_empty() { Ok(()) } else { Err(found) }
+}
+
+fn id(option: &str) -> String {
+    format!("option {option}")
+}
+
+fn variable(option: &str) -> String {
+    format!("{OPTION_PREFIX}{}", option.to_uppercase())
+}
+
+/// The verb with the options of a recipe as its flags.
+pub fn add_flags(command: Command, verb: &str, subject: &str, recipe: &Recipe) -> Command {
+    let heading = format!("Options of recipe {}", recipe.name);
+    let flags = recipe.settable().map(|spec| {
+        let mut arg = Arg::new(id(&spec.name))
+            .long(flag(&spec.name))
+            .value_name(value_name(&spec.kind))
+            .help(help(spec, recipe))
+            .help_heading(heading.clone());
+
+        if spec.kind == OptionType::Flag {
+            arg = arg.num_args(0..=1).require_equals(true).default_missing_value("true");
+        }
+        if let OptionType::Choice(choices) = &spec.kind {
+            arg = arg.value_parser(clap::builder::PossibleValuesParser::new(choices.clone()));
+        }
+        arg
+    });
+    let command = command.args(flags).override_usage(format!("eos {verb} {subject} [OPTIONS]"));
+    match verb {
+        "create" => command.about(format!("{} (recipe {} {})", recipe.summary, recipe.name, recipe.version)).after_help(format!(
+            "An option that has no flag is taken from the environment ({OPTION_PREFIX}<NAME>, such as {}), then asked for\n\
+             on a terminal if it has no default, then the default is used. A secret given as - is read from standard input.",
+            variable(recipe.options.first().map_or("port", |option| &option.name))
+        )),
+        _ => command,
+    }
+}
+
+fn value_name(kind: &OptionType) -> &'static str {
+    match kind {
+        OptionType::String => "TEXT",
+        OptionType::Integer => "NUMBER",
+        OptionType::Flag => "BOOLEAN",
+        OptionType::Port => "PORT",
+        OptionType::Size => "SIZE",
+        OptionType::Path => "PATH",
+        OptionType::Choice(_) => "CHOICE",
+        OptionType::Secret => "SECRET",
+    }
+}
+
+fn help(spec: &OptionSpec, recipe: &Recipe) -> String {
+    match default_words(spec, recipe) {
+        Some(default) => format!("{} [default: {default}]", spec.help),
+        None => spec.help.clone(),
+    }
+}
+
+/// The default as a person would read it; what depends on the component's name is shown for the usual name.
+pub fn default_words(spec: &OptionSpec, recipe: &Recipe) -> Option<String> {
+    if let Some(length) = spec.generate {
+        return Some(format!("{length} random characters"));
+    }
+    let Some(default) = &spec.default else {
+        return matches!(spec.name.as_str(), "replicas" | "cpu" | "memory").then(|| "by environment".to_owned());
+    };
+    let facts = [
+        ("component", recipe.name.as_str()),
+        ("environment", "production"),
+        ("instance", recipe.name.as_str()),
+        ("version", recipe.version.as_str()),
+    ];
+    let context: Map<String, Value> = facts.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
+    default.evaluate(&context).ok().map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+}
+
+/// What stands on the command line for the options of a recipe, in the order it was typed.
+#[derive(Debug)]
+pub struct Typed {
+    pub recipe: Recipe,
+    values: Vec<(String, SecretString)>,
+}
+
+impl Typed {
+    pub fn read(matches: &ArgMatches, recipe: Recipe) -> Self {
+        let mut found: Vec<_> = recipe
+            .settable()
+            .filter_map(|spec| {
+                let id = id(&spec.name);
+                let value = matches.get_one::<String>(&id)?;
+                Some((matches.index_of(&id)?, spec.name.clone(), SecretString::from(value.as_str())))
+            })
+            .collect();
+        found.sort_by_key(|(index, ..)| *index);
+        let values = found.into_iter().map(|(_, name, value)| (name, value)).collect();
+        Self { recipe, values }
+    }
+
+    /// The options in words, for the record; secrets are `***`.
+    pub fn words(&self) -> Vec<String> {
+        let word = |(name, value): &(String, SecretString)| match self.spec(name).kind {
+            OptionType::Secret => format!("--{} {HIDDEN}", flag(name)),
+            OptionType::Flag => format!("--{}={}", flag(name), value.expose_secret()),
+            _ => format!("--{} {}", flag(name), shell_word(value.expose_secret())),
+        };
+        self.values.iter().map(word).collect()
+    }
+
+    fn spec(&self, name: &str) -> &OptionSpec {
+        let mut all = self.recipe.settable();
+        all.find(|spec| spec.name == name).expect("only options of the recipe are read")
+    }
+}
+
+/// Options with a value each: plain ones to be written into the pillar, secret ones for the secrets engine alone.
+#[derive(Debug, Default)]
+pub struct Chosen {
+    pub options: BTreeMap<String, Value>,
+    pub secrets: BTreeMap<String, SecretString>,
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// The values of a `create`: what is not typed is looked for elsewhere.
+pub fn choose(typed: &Typed, component: &str) -> Result<Chosen, Problem> {
+    let mut chosen = take_typed(typed, component)?;
+    let mut found = Vec::new();
+    for spec in typed.recipe.settable() {
+        if typed.values.iter().any(|(name, _)| *name == spec.name) {
+            continue;
+        }
+        let own = typed.recipe.option(&spec.name).is_some();
+        let value = match std::env::var(variable(&spec.name)) {
+            Ok(value) => value.into(),
+            Err(std::env::VarError::NotUnicode(_)) => {
+                found.push(Diagnostic::new(format!("{} is not UTF-8", variable(&spec.name))));
+                continue;
+            }
+            Err(_) if !own || spec.default.is_some() || spec.generate.is_some() => continue,
+            Err(_) if terminal::can_ask() => ask(spec, component)?,
+            Err(_) => {
+                found.push(missing(spec, component));
+                continue;
+            }
+        };
+        if let Err(wrong) = chosen.add(spec, component, &value) {
+            found.push(wrong);
+        }
+    }
+    if found.is_empty() { Ok(chosen) } else { Err(Problem::Usage(found)) }
+}
+
+/// The values of an `update`: only what is typed changes.
+pub fn take_typed(typed: &Typed, component: &str) -> Result<Chosen, Problem> {
+    let mut chosen = Chosen::default();
+    let mut found = Vec::new();
+    for (name, value) in &typed.values {
+        let spec = typed.spec(name);
+        let from_input;
+        let value = match spec.kind {
+            OptionType::Secret if value.expose_secret() == "-" => {
+                from_input = read_secret(spec, component)?;
+                &from_input
+            }
+            OptionType::Secret => {
+                if chosen.warnings.is_empty() {
+                    chosen.warnings.push(visible(spec));
+                }
+                value
+            }
+            _ => value,
+        };
+        if let Err(wrong) = chosen.add(spec, component, value) {
+            found.push(wrong);
+        }
+    }
+    if found.is_empty() { Ok(chosen) } else { Err(Problem::Usage(found)) }
+}
+
+impl Chosen {
+    fn add(&mut self, spec: &OptionSpec, component: &str, value: &SecretString) -> Result<(), Diagnostic> {
+        let wrong = |why: String| Diagnostic::new(format!("Option {} of {component}: {why}", spec.name));
+        if spec.kind == OptionType::Secret {
+            // What is wrong with a secret is said without showing it.
+            let text = value.expose_secret();
+            let why = match text {
+                "" => Some("it is empty"),
+                HIDDEN => Some("*** stands for a secret and cannot be one"),
+                _ if text.chars().any(char::is_control) => Some("it contains a control character"),
+                _ => None,
+            };
+            if let Some(why) = why {
+                return Err(wrong(why.to_owned()));
+            }
+            self.secrets.insert(spec.name.clone(), value.clone());
+            self.options.insert(spec.name.clone(), HIDDEN.into());
+            return Ok(());
+        }
+        let value = spec.kind.from_words(value.expose_secret()).map_err(wrong)?;
+        self.options.insert(spec.name.clone(), value);
+        Ok(())
+    }
+}
+
+fn read_secret(spec: &OptionSpec, component: &str) -> Result<SecretString, Problem> {
+    let question = format!("{} of {component}: ", spec.name);
+    let read = match terminal::can_ask() {
+        true => terminal::ask_hidden(&question),
+        false => terminal::read_line().map(SecretString::from),
+    };
+    read.map_err(|error| unread(spec, component, &error))
+}
+
+fn ask(spec: &OptionSpec, component: &str) -> Result<SecretString, Problem> {
+    let question = match spec.help.is_empty() {
+        true => format!("{} of {component}: ", spec.name),
+        false => format!("{} of {component} ({}): ", spec.name, spec.help),
+    };
+    let answer = match spec.kind {
+        OptionType::Secret => terminal::ask_hidden(&question),
+        _ => terminal::ask(&question).map(SecretString::from),
+    };
+    answer.map_err(|error| unread(spec, component, &error))
+}
+
+fn unread(spec: &OptionSpec, component: &str, error: &io::Error) -> Problem {
+    Problem::usage(
+        format!("Option {} of {component} cannot be read: {error}", spec.name),
+        format!("Write it on one line of standard input, or set {}", variable(&spec.name)),
+    )
+}
+
+fn missing(spec: &OptionSpec, component: &str) -> Diagnostic {
+    Diagnostic::new(format!("{component} needs option {}", spec.name)).hint(format!(
+        "Give it with --{}{}, or set {}",
+        flag(&spec.name),
+        if spec.kind == OptionType::Secret { " - (standard input)" } else { "" },
+        variable(&spec.name)
+    ))
+}
+
+fn visible(spec: &OptionSpec) -> Diagnostic {
+    let flag = flag(&spec.name);
+    Diagnostic::new(format!("The value of --{flag} can be read in the process list and the shell's history"))
+        .hint(format!("Use --{flag} - to give it on standard input"))
+}
+
+/// A word as a shell would have to be given it.
+pub fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_for_a_shell() {
+        for (word, expected) in [("3000", "3000"), ("", "''"), ("a b", "'a b'"), ("it's", r"'it'\''s'"), ("$x", "'$x'")] {
+            assert_eq!(shell_word(word), expected);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! What went wrong, from whichever room, flattened to what both views show; and the exit code it means.
+
+use eos_core::diagnostic::{Diagnostic, Place};
+use eos_engine::failure::Failure;
+use eos_engine::{EngineError, ErrorKind, Layer};
+use serde::Serialize;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Done, or nothing to do.
+    Done = 0,
+    Failed = 1,
+    /// The command, or what it read, is wrong; nothing was changed.
+    Usage = 2,
+    /// Changes are pending, and `--check` was asked.
+    Pending = 3,
+    Interrupted = 130,
+}
+
+#[derive(Debug)]
+pub enum Problem {
+    /// The words of the command are wrong.
+    Usage(Vec<Diagnostic>),
+    /// It was not done, for a reason that no engine gave.
+    NotDone(Diagnostic),
+    Failure(Failure),
+    Lab(eos_lab::Error),
+    /// A person stopped it; the operation, if one had begun, can be resumed.
+    Interrupted { operation: Option<String> },
+}
+
+impl Problem {
+    pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Usage(vec![Diagnostic::new(message).hint(hint)])
+    }
+
+    pub fn not_done(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::NotDone(Diagnostic::new(message).hint(hint))
+    }
+
+    pub fn exit(&self) -> Exit {
+        match self {
+            Self::Usage(_) | Self::Failure(Failure::Input(_)) => Exit::Usage,
+            Self::Failure(Failure::Engine(error)) if is_input(error) => Exit::Usage,
+            Self::Interrupted { .. } => Exit::Interrupted,
+            _ => Exit::Failed,
+        }
+    }
+
+    /// Everything that is wrong, one thing each.
+    pub fn faults(&self) -> Vec<Fault> {
+        match self {
+            Self::Usage(found) | Self::Failure(Failure::Input(found)) => found.iter().map(Fault::from).collect(),
+            Self::NotDone(diagnostic) => vec![diagnostic.into()],
+            Self::Failure(Failure::Engine(error)) => vec![error.into()],
+            Self::Failure(Failure::Step(step)) => {
+                let fault = Fault::from(&step.error);
+                let resume = format!("Once that is mended: eos resume {}", step.operation);
+                vec![Fault {
+                    message: format!("Step {}/{} {} failed: {}", step.number, step.total, step.title, lower(&fault.message)),
+                    operation: Some(step.operation.clone()),
+                    hint: Some(fault.hint.map_or(resume.clone(), |hint| format!("{hint}. {resume}"))),
+                    ..fault
+                }]
+            }
+            Self::Lab(eos_lab::Error::Engine(error)) => vec![error.into()],
+            Self::Lab(error) => {
+                let text = error.to_string();
+                let (message, words) = text.split_once('\n').unwrap_or((&text, ""));
+                vec![Fault { hint: error.hint(), words: some(words), ..Fault::new(capital(message)) }]
+            }
+            Self::Interrupted { operation } => vec![Fault {
+                hint: operation.as_ref().map(|operation| format!("eos resume {operation} goes on where it stopped")),
+                operation: operation.clone(),
+                ..Fault::new("Interrupted")
+            }],
+        }
+    }
+}
+
+/// What a person wrote, or which estate they meant; as opposed to what a machine did.
+fn is_input(error: &EngineError) -> bool {
+    error.layer == Layer::Estate && matches!(error.kind, ErrorKind::Invalid | ErrorKind::NotFound | ErrorKind::Conflict)
+}
+
+/// One thing that is wrong.
+#[derive(Debug, Serialize)]
+pub struct Fault {
+    /// A sentence without full stop.
+    pub message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub layer: Option<Layer>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub object: Option<String>,
+    /// The engine's own words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub words: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
+    /// The operation that can be resumed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operation: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+impl Fault {
+    fn new(message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { message, layer: None, object: None, words: None, place: None, operation: None, hint: None }
+    }
+}
+
+impl From<&Diagnostic> for Fault {
+    fn from(diagnostic: &Diagnostic) -> Self {
+        Self { place: diagnostic.at.clone(), hint: diagnostic.hint.clone(), ..Self::new(&diagnostic.message) }
+    }
+}
+
+impl From<&EngineError> for Fault {
+    fn from(error: &EngineError) -> Self {
+        let message = match (error.layer, error.kind) {
+            (Layer::Estate, ErrorKind::NotFound) => format!("Cannot find {}", error.object),
+            (Layer::Estate, ErrorKind::Invalid) => format!("Cannot make sense of {}", error.object),
+            (Layer::Estate, _) => format!("Cannot go on with {}", error.object),
+            _ => capital(&EngineError { words: String::new(), ..error.clone() }.to_string()),
+        };
+        Self {
+            layer: Some(error.layer),
+            object: Some(error.object.clone()),
+            words: some(&error.words),
+            hint: error.hint.clone(),
+            ..Self::new(message)
+        }
+    }
+}
+
+fn some(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn lower(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}
+
+impl From<Failure> for Problem {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
+    }
+}
+
+impl From<EngineError> for Problem {
+    fn from(error: EngineError) -> Self {
+        Self::Failure(Failure::Engine(error))
+    }
+}
+
+impl From<Vec<Diagnostic>> for Problem {
+    fn from(found: Vec<Diagnostic>) -> Self {
+        Self::Failure(Failure::Input(found))
+    }
+}
+
+impl From<eos_lab::Error> for Problem {
+    fn from(error: eos_lab::Error) -> Self {
+        Self::Lab(error)
+    }
+}

@@ -1,0 +1,59 @@
+//! The terminal: how wide it is, whether a person is there, and asking that person.
+
+use crate::env_names;
+use secrecy::SecretString;
+use std::io::{self, BufRead, IsTerminal, Write};
+
+/// What talk is written for where nobody says how wide it is.
+const USUAL_WIDTH: usize = 80;
+/// Below this nothing can be laid out; it is then as if it were this wide.
+const LEAST_WIDTH: usize = 20;
+
+/// Columns for talk (standard error).
+pub fn talk_width() -> usize {
+    set_width().or_else(|| width_of(&io::stderr())).unwrap_or(USUAL_WIDTH)
+}
+
+/// Columns for data (standard output); none where a program reads it, so that nothing is cut short for it.
+pub fn data_width() -> Option<usize> {
+    set_width().or_else(|| width_of(&io::stdout()))
+}
+
+fn set_width() -> Option<usize> {
+    let columns: usize = std::env::var(env_names::COLUMNS).ok()?.parse().ok()?;
+    Some(columns.max(LEAST_WIDTH))
+}
+
+fn width_of(stream: &(impl IsTerminal + std::os::fd::AsFd)) -> Option<usize> {
+    let (width, _) = terminal_size::terminal_size_of(stream).filter(|_| stream.is_terminal())?;
+    Some(usize::from(width.0).max(LEAST_WIDTH))
+}
+
+/// Whether a person can be asked.
+pub fn can_ask() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+pub fn ask(question: &str) -> io::Result<String> {
+    eprint(question)?;
+    read_line()
+}
+
+pub fn ask_hidden(question: &str) -> io::Result<SecretString> {
+    rpassword::prompt_password(question).map(SecretString::from)
+}
+
+/// One line of standard input, without its end.
+pub fn read_line() -> io::Result<String> {
+    let mut line = String::new();
+    if io::stdin().lock().read_line(&mut line)? == 0 {
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "standard input is at its end"));
+    }
+    Ok(line.trim_end_matches(['\n', '\r']).to_owned())
+}
+
+fn eprint(text: &str) -> io::Result<()> {
+    let mut talk = io::stderr();
+    talk.write_all(text.as_bytes())?;
+    talk.flush()
+}

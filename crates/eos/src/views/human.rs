@@ -1,0 +1,559 @@
+//! What a person reads: data on standard output, talk (plans, progress, errors) on standard error.
+
+use super::lab_progress::LabProgress;
+use super::plan_text::{BOLD, GREEN, RED, YELLOW, plan_text, source_words, subject, value_words};
+use super::reports::*;
+use super::text::{Table, age, duration, hang, moment, pad, pad_left, printable, short_operation, shorten, width};
+use super::{Out, Purpose, View};
+use crate::options::default_words;
+use crate::problem::{Exit, Problem};
+use crate::terminal::{data_width, talk_width};
+use anstream::{AutoStream, ColorChoice};
+use eos_core::catalog::Catalog;
+use eos_core::diagnostic::Diagnostic;
+use eos_core::expand::flag;
+use eos_core::option::human_size;
+use eos_core::plan::{Plan, Step};
+use eos_core::recipe::Recipe;
+use eos_core::yaml;
+use eos_engine::operation::{Finished, Watch};
+use eos_engine::store::{Entry, Event, Operation, Outcome};
+use eos_lab::Progress;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use jiff::Timestamp;
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+use std::time::Duration;
+
+const TICK: Duration = Duration::from_millis(120);
+/// Lines of steps are not drawn out over a wide terminal.
+const STEP_WIDTH: usize = 100;
+/// Titles of steps are at most this wide: `terraform`.
+const TITLE: usize = 9;
+
+pub struct Human {
+    color: ColorChoice,
+    out: Out,
+    total: usize,
+    /// The step under way, on a terminal.
+    live: Option<ProgressBar>,
+    /// What was said last of the step under way, elsewhere.
+    said: String,
+}
+
+impl Human {
+    pub fn new(color: ColorChoice) -> Self {
+        Self { color, out: Out::default(), total: 0, live: None, said: String::new() }
+    }
+
+    fn data(&mut self, text: &str) {
+        self.out.write(&mut AutoStream::new(io::stdout(), self.color), text);
+    }
+
+    fn talk(&mut self, text: &str) {
+        // Talk that nobody hears is no reason to stop.
+        let _ = AutoStream::new(io::stderr(), self.color).write_all(text.as_bytes());
+    }
+
+    /// Talk that hangs from its first word, in colour.
+    fn say(&mut self, word: &str, style: anstyle::Style, text: &str) {
+        let lines = hang(&format!("{word} "), &printable(text), talk_width());
+        self.talk(&lines.replacen(word, &format!("{style}{word}{style:#}"), 1));
+    }
+
+    fn steps_prefix(&self, number: usize, step: &Step) -> String {
+        let digits = self.total.to_string().len();
+        format!("  {number:>digits$}/{} {}  ", self.total, pad(step.work.title(), TITLE))
+    }
+
+    fn end_live(&mut self) {
+        if let Some(bar) = self.live.take() {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn outputs(&mut self, outputs: &[(String, String)]) {
+        let names = outputs.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
+        for (name, value) in outputs {
+            self.data(&format!("{}  {}\n", pad(name, names), printable(value)));
+        }
+    }
+}
+
+impl Watch for Human {
+    fn begin(&mut self, _operation: &str, total: usize) {
+        self.total = total;
+    }
+
+    fn step(&mut self, number: usize, step: &Step) {
+        self.said.clear();
+        if !io::stderr().is_terminal() {
+            return;
+        }
+        let style = ProgressStyle::with_template("{prefix}{wide_msg} {elapsed:>8}")
+            .unwrap_or_else(|_| ProgressStyle::default_spinner());
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style);
+        bar.set_prefix(self.steps_prefix(number, step));
+        bar.set_message(step.component.clone());
+        bar.enable_steady_tick(TICK);
+        self.live = Some(bar);
+    }
+
+    fn progress(&mut self, message: &str) {
+        let message = printable(message).replace('\n', " ");
+        match &self.live {
+            Some(bar) => bar.set_message(message),
+            None if self.said != message => {
+                self.talk(&hang("      ", &message, talk_width()));
+                self.said = message;
+            }
+            None => {}
+        }
+    }
+
+    fn done(&mut self, number: usize, step: &Step, effect: &str, took: Duration) {
+        self.end_live();
+        let columns = talk_width().min(STEP_WIDTH);
+        let prefix = self.steps_prefix(number, step);
+        let time = format!(" {}", pad_left(&duration(took), 7));
+        let room = columns.saturating_sub(width(&prefix) + width(&time));
+        // On a narrow terminal what was done matters more than how long it took.
+        let line = match room < 12 {
+            true => shorten(&format!("{prefix}{}", printable(effect)), columns),
+            false => format!("{prefix}{}{time}", pad(&shorten(&printable(effect), room), room)),
+        };
+        self.talk(&format!("{line}\n"));
+    }
+}
+
+impl View for Human {
+    fn text(&mut self, text: &str) {
+        self.data(text);
+    }
+
+    fn plan(&mut self, plan: &Plan, purpose: Purpose) {
+        match purpose {
+            Purpose::Answer => {
+                let text = plan_text(plan, data_width().unwrap_or(usize::MAX));
+                self.data(&text);
+            }
+            Purpose::Confirm => {
+                let text = plan_text(plan, talk_width());
+                self.talk(&text);
+            }
+        }
+    }
+
+    fn nothing_to_do(&mut self, plan: &Plan) {
+        let text = hang("", &format!("{}: nothing to do", subject(plan)), talk_width());
+        self.talk(&text);
+    }
+
+    fn finished(&mut self, finished: &Finished) {
+        self.end_live();
+        let next = match finished.plan.components.as_slice() {
+            [one] if !finished.outputs.is_empty() => format!("eos status {one}"),
+            _ => "eos status".to_owned(),
+        };
+        let line = format!(
+            "done in {}   operation {}   next: {next}",
+            duration(finished.took),
+            short_operation(&finished.operation)
+        );
+        let lines = hang("", &line, talk_width());
+        self.talk(&lines.replacen("done", &format!("{GREEN}done{GREEN:#}"), 1));
+        if !finished.outputs.is_empty() {
+            self.talk("\n");
+            self.outputs(&finished.outputs);
+        }
+    }
+
+    fn made_estate(&mut self, made: &MadeEstate) {
+        self.data(&format!("{}\n", made.root.display()));
+        let columns = talk_width();
+        let mut text = hang("", &format!("Made an estate, environment {}, in git:", made.environment), columns);
+        for file in &made.files {
+            text.push_str(&hang("  + ", file, columns));
+        }
+        let to = crate::options::shell_word(&made.root.display().to_string());
+        text.push_str(&hang("", &format!("next: cd {to} && eos lab up && eos create hello"), columns));
+        self.talk(&text);
+    }
+
+    fn logged_in(&mut self, login: &Login) {
+        let line = format!(
+            "Logged in to {} as {} until {}; the token is in {}",
+            login.url,
+            login.user,
+            moment(login.expires, Timestamp::now()),
+            login.token_file.display()
+        );
+        let text = hang("", &line, talk_width());
+        self.talk(&text);
+    }
+
+    fn components(&mut self, environment: &str, rows: &[ComponentRow]) {
+        if rows.is_empty() {
+            let line = format!("{environment} has no components yet; `eos catalog list` shows what can be created");
+            let text = hang("", &line, talk_width());
+            return self.talk(&text);
+        }
+        let row = |row: &ComponentRow| {
+            vec![
+                row.component.clone(),
+                row.recipe.clone(),
+                row.version.clone().unwrap_or_default(),
+                row.applied.words().to_owned(),
+                row.operation.as_deref().map_or_else(String::new, |id| short_operation(id).to_owned()),
+            ]
+        };
+        let table = Table {
+            headings: &[environment, "recipe", "version", "applied", "last operation"],
+            right: &[],
+            rows: rows.iter().map(row).collect(),
+        };
+        self.data(&table.print(data_width()));
+    }
+
+    fn component(&mut self, component: &ComponentReport) {
+        let text = component_text(component);
+        self.data(&text);
+    }
+
+    fn history(&mut self, operations: &[Operation]) {
+        if operations.is_empty() {
+            return self.talk("No operation has been carried out yet\n");
+        }
+        let now = Timestamp::now();
+        let row = |operation: &Operation| {
+            vec![
+                short_operation(&operation.id).to_owned(),
+                moment(operation.started, now),
+                operation.who.clone(),
+                printable(operation.words.strip_prefix("eos ").unwrap_or(&operation.words)),
+                operation.outcome.words().to_owned(),
+            ]
+        };
+        let table = Table {
+            headings: &["operation", "when", "who", "what", "outcome"],
+            right: &[],
+            rows: operations.iter().map(row).collect(),
+        };
+        self.data(&table.print(data_width()));
+        if let Some(stopped) = operations.iter().find(|operation| is_resumable(operation.outcome)) {
+            let text = hang("", &format!("next: eos resume {}", short_operation(&stopped.id)), talk_width());
+            self.talk(&text);
+        }
+    }
+
+    fn operation(&mut self, operation: &Operation, journal: &[Entry]) {
+        let text = operation_text(operation, journal);
+        self.data(&text);
+    }
+
+    fn status(&mut self, status: &StatusReport) {
+        let text = status_text(status);
+        self.data(&text);
+        for trouble in status.components.iter().filter(|component| component.trouble.is_some()) {
+            let words = trouble.trouble.as_deref().unwrap_or_default();
+            let line = format!("{}: {}: eos logs {}", trouble.component, printable(words), trouble.component);
+            let text = hang("! ", &line, data_width().unwrap_or(usize::MAX));
+            self.data(&text);
+        }
+    }
+
+    fn logs(&mut self, logs: &[LogText]) {
+        let several = logs.len() > 1;
+        for log in logs {
+            if several {
+                let of = log.allocation.get(..8).unwrap_or(&log.allocation);
+                self.talk(&format!("{BOLD}{} {} on {}, allocation {of}{BOLD:#}\n", log.task, log.stream, log.node));
+            }
+            let end = if log.text.is_empty() || log.text.ends_with('\n') { "" } else { "\n" };
+            let text = if io::stdout().is_terminal() { printable(&log.text) } else { log.text.clone() };
+            self.data(&format!("{text}{end}"));
+        }
+    }
+
+    fn recipes(&mut self, catalog: &Catalog) {
+        let row = |recipe: &Recipe| vec![recipe.name.clone(), recipe.version.clone(), recipe.summary.clone()];
+        let table =
+            Table { headings: &["recipe", "version", "summary"], right: &[], rows: catalog.iter().map(row).collect() };
+        self.data(&table.print(data_width()));
+        let text = hang("", "next: eos catalog show RECIPE, eos create RECIPE", talk_width());
+        self.talk(&text);
+    }
+
+    fn recipe(&mut self, recipe: &Recipe) {
+        let text = recipe_text(recipe);
+        self.data(&text);
+    }
+
+    fn linted(&mut self, files: &[String]) {
+        let text: String = files.iter().map(|file| format!("{file}  sound\n")).collect();
+        self.data(&text);
+    }
+
+    fn compiled(&mut self, compiled: &Compiled) {
+        let columns = talk_width();
+        let glyph = if compiled.check { "  ~ " } else { "  " };
+        for file in &compiled.differing {
+            self.data(&format!("{glyph}{file}\n"));
+        }
+        let components = counted(compiled.components, "component", "components");
+        let files = counted(compiled.files, "file", "files");
+        let changed = match (compiled.differing.len(), compiled.check) {
+            (0, _) => "all up to date".to_owned(),
+            (count, true) => format!("{count} would change: eos compile"),
+            (count, false) => format!("{count} written"),
+        };
+        let release = compiled.release.get(..12).unwrap_or(&compiled.release);
+        let text = hang("", &format!("{components} in {files}, {changed}   release {release}"), columns);
+        self.talk(&text);
+    }
+
+    fn lab(&mut self, lab: &LabReport) {
+        let text = lab_text(lab);
+        self.data(&text);
+        let took = lab.seconds.map_or_else(String::new, |seconds| format!(" in {}", duration(Duration::from_secs_f64(seconds))));
+        let line = match lab.condition {
+            LabCondition::Up => format!("the lab is up{took}   next: eos create hello"),
+            LabCondition::Partial => "the lab is not all up   next: eos lab up".to_owned(),
+            LabCondition::Down => format!("the lab is down{took}   next: eos lab up"),
+            LabCondition::Absent => "there is no lab   next: eos lab up".to_owned(),
+        };
+        let text = hang("", &line, talk_width());
+        self.talk(&text);
+    }
+
+    fn lab_engines(&mut self, engines: &eos_lab::Engines) {
+        let row = |name: &str, engine: &eos_lab::Installed| {
+            vec![name.to_owned(), engine.version.clone(), engine.path.display().to_string()]
+        };
+        let rows = vec![row("salt", &engines.salt), row("terraform", &engines.terraform), row("nomad", &engines.nomad)];
+        self.data(&Table { headings: &["engine", "version", "path"], right: &[], rows }.print(data_width()));
+        self.talk("all engines are installed   next: eos lab up\n");
+    }
+
+    fn lab_log_line(&mut self, _engine: &str, line: &str) {
+        let text = if io::stdout().is_terminal() { printable(line) } else { line.to_owned() };
+        self.data(&format!("{text}\n"));
+    }
+
+    fn lab_progress(&self) -> Box<dyn Progress> {
+        Box::new(LabProgress::new())
+    }
+
+    fn warn(&mut self, warning: &Diagnostic) {
+        self.say("warning:", YELLOW, &warning.message);
+        if let Some(hint) = &warning.hint {
+            self.say("hint:", GREEN, hint);
+        }
+    }
+
+    fn problem(&mut self, problem: &Problem) {
+        self.end_live();
+        for fault in problem.faults() {
+            let words = fault.words.as_deref().unwrap_or_default();
+            let inline = format!("{}: {words}", fault.message);
+            let fits = !words.is_empty() && !words.contains('\n') && width(&inline) + 7 <= 2 * talk_width();
+            self.say("error:", RED, if fits { &inline } else { &fault.message });
+            if let Some(place) = &fault.place {
+                self.talk(&format!("  at {}\n", printable(&place.to_string())));
+            }
+            if !fits && !words.is_empty() {
+                let layer = fault.layer.map_or_else(String::new, |layer| format!("{layer}: "));
+                let text = hang(&format!("  {layer}"), &printable(words), talk_width());
+                self.talk(&text);
+            }
+            if let Some(hint) = &fault.hint {
+                self.say("hint:", GREEN, hint);
+            }
+        }
+    }
+
+    fn is_for_programs(&self) -> bool {
+        false
+    }
+
+    fn close(&mut self, exit: Exit) -> ExitCode {
+        self.end_live();
+        self.out.close(exit)
+    }
+}
+
+fn is_resumable(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Running | Outcome::Interrupted | Outcome::Failed)
+}
+
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// The declarative form: YAML, with the source of each value as a comment.
+fn component_text(component: &ComponentReport) -> String {
+    let mut text = format!("# {}\n{}:\n  recipe: {}\n", component.place, component.component, component.recipe);
+    let _ = writeln!(text, "  version: {}", yaml::quote(&component.version));
+    let _ = writeln!(text, "  environment: {}", component.environment);
+    let lines: Vec<(String, String)> = component
+        .options
+        .iter()
+        .map(|option| {
+            let value = match &option.value {
+                serde_json::Value::String(text) => yaml::quote(text),
+                other => value_words(other),
+            };
+            (format!("    {}: {value}", option.name), source_words(&option.from))
+        })
+        .collect();
+    let secrets = component.secrets.iter().map(|secret| (format!("    {}: \"{}\"", secret.name, secret.value), secret.path.clone()));
+    let lines: Vec<_> = lines.into_iter().chain(secrets).collect();
+    let wide = lines.iter().map(|(line, _)| width(line)).filter(|wide| *wide <= 44).max().unwrap_or(0);
+    if !lines.is_empty() {
+        text.push_str("  options:\n");
+    }
+    for (line, comment) in lines {
+        let _ = writeln!(text, "{}  # {comment}", pad(&line, wide));
+    }
+    if let Some(outputs) = component.outputs.as_ref().filter(|outputs| !outputs.is_empty()) {
+        text.push_str("  outputs:\n");
+        for (name, value) in outputs {
+            let _ = writeln!(text, "    {name}: {}", yaml::quote(value));
+        }
+    }
+    if let Some(intent) = &component.intent {
+        let _ = writeln!(text, "  intent:\n    words: {}", yaml::quote(&intent.words));
+        let _ = writeln!(text, "    who: {}\n    when: {}", yaml::quote(&intent.who), yaml::quote(&intent.when));
+    }
+    text
+}
+
+fn recipe_text(recipe: &Recipe) -> String {
+    let columns = data_width().unwrap_or(usize::MAX);
+    let mut text = hang("", &format!("{} {}: {}", recipe.name, recipe.version, recipe.summary), columns);
+    text.push_str(&hang("", &format!("from {}", recipe.file), columns));
+    text.push('\n');
+    let rows = recipe
+        .settable()
+        .map(|spec| {
+            let default = default_words(spec, recipe).unwrap_or_else(|| "needed".to_owned());
+            vec![format!("--{}", flag(&spec.name)), spec.kind.word().to_owned(), default, spec.help.clone()]
+        })
+        .collect();
+    text.push_str(&Table { headings: &["option", "type", "default", ""], right: &[], rows }.print(data_width()));
+    let names = |names: &mut dyn Iterator<Item = &str>| names.collect::<Vec<_>>().join(", ");
+    let parts = [
+        ("services", names(&mut recipe.services.iter().map(|service| service.name.as_str()))),
+        ("volumes", names(&mut recipe.volumes.iter().map(|volume| volume.name.as_str()))),
+        ("outputs", names(&mut recipe.outputs.iter().map(|output| output.name.as_str()))),
+    ];
+    text.push('\n');
+    for (what, names) in parts.iter().filter(|(_, names)| !names.is_empty()) {
+        text.push_str(&hang(&format!("{what:<8}  "), names, columns));
+    }
+    text
+}
+
+fn operation_text(operation: &Operation, journal: &[Entry]) -> String {
+    let columns = data_width().unwrap_or(usize::MAX);
+    let took = operation.ended.map(|ended| ended.duration_since(operation.started).unsigned_abs());
+    let facts = [
+        ("operation", operation.id.clone()),
+        ("what", printable(&operation.words)),
+        ("who", printable(&operation.who)),
+        ("environment", operation.environment.clone()),
+        ("components", operation.components.join(", ")),
+        ("started", operation.started.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()),
+        ("took", took.map_or("not ended".to_owned(), duration)),
+        ("outcome", operation.outcome.words().to_owned()),
+        ("commit", operation.commit_after.clone().unwrap_or_default()),
+    ];
+    let mut text = String::new();
+    for (name, value) in facts.iter().filter(|(_, value)| !value.is_empty()) {
+        text.push_str(&hang(&format!("{name:<11}  "), value, columns));
+    }
+    if !journal.is_empty() {
+        text.push('\n');
+    }
+    for begun in journal.iter().filter(|entry| entry.event == Event::Begin) {
+        let ended = journal.iter().find(|entry| entry.event == Event::End && entry.step == begun.step && entry.seq > begun.seq);
+        let words = match ended {
+            None => "begun, not ended".to_owned(),
+            Some(ended) => {
+                let effect = ended.detail.get("effect").or_else(|| ended.detail.get("commit")).map_or_else(String::new, value_words);
+                format!("{effect}   {}", duration(ended.at.duration_since(begun.at).unsigned_abs()))
+            }
+        };
+        text.push_str(&hang(&format!("  {:<14}  ", begun.step), &words, columns));
+    }
+    text
+}
+
+fn status_text(status: &StatusReport) -> String {
+    let now = Timestamp::now();
+    let number = |count: Option<u64>| count.map_or("?".to_owned(), |count| count.to_string());
+    let row = |component: &ComponentStatus| {
+        let short = component.healthy.is_some() && component.healthy < component.desired;
+        let last = component.operation.as_ref().map_or_else(String::new, |last| {
+            let failed = if last.outcome == "done" { String::new() } else { format!(" ({})", last.outcome) };
+            format!("{} {}{failed}", short_operation(&last.id), last.verb)
+        });
+        vec![
+            component.component.clone(),
+            number(component.desired),
+            number(component.running),
+            format!("{}{}", number(component.healthy), if short { "!" } else { " " }),
+            component.version.clone().unwrap_or_default(),
+            component.since.map_or_else(String::new, |since| age(since, now)),
+            last,
+        ]
+    };
+    let mut text = String::new();
+    if status.components.is_empty() {
+        let _ = writeln!(text, "{} has no components", status.environment);
+    } else {
+        let table = Table {
+            headings: &[&status.environment, "desired", "running", "healthy", "version", "since", "last operation"],
+            right: &[1, 2, 3],
+            rows: status.components.iter().map(row).collect(),
+        };
+        text.push_str(&table.print(data_width()));
+    }
+    text.push('\n');
+    for engine in &status.engines {
+        let mark = if engine.answers { "" } else { "! " };
+        let prefix = format!("{:<9}  ", engine.engine);
+        text.push_str(&hang(&prefix, &format!("{mark}{}", printable(&engine.words)), data_width().unwrap_or(usize::MAX)));
+    }
+    text
+}
+
+fn lab_text(lab: &LabReport) -> String {
+    if lab.engines.is_empty() {
+        return String::new();
+    }
+    let now = Timestamp::now();
+    let row = |engine: &eos_lab::EngineStatus| {
+        let since = engine.since.and_then(|since| Timestamp::from_second(since as i64).ok());
+        let condition = match (engine.ready, engine.pid) {
+            (true, _) => "ready",
+            (false, Some(_)) => "not ready",
+            (false, None) => "stopped",
+        };
+        vec![
+            engine.name.to_owned(),
+            engine.version.clone(),
+            condition.to_owned(),
+            since.map_or_else(String::new, |since| age(since, now)),
+            if engine.memory == 0 { String::new() } else { human_size(engine.memory >> 20 << 20) },
+            engine.address.clone().unwrap_or_default(),
+        ]
+    };
+    Table {
+        headings: &["engine", "version", "condition", "since", "memory", "address"],
+        right: &[4],
+        rows: lab.engines.iter().map(row).collect(),
+    }
+    .print(data_width())
+}

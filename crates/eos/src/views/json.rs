@@ -1,0 +1,273 @@
+//! What a program reads: one versioned document on standard output, or one event a line while an operation runs.
+
+use super::reports::*;
+use super::{Out, Purpose, View};
+use crate::options::default_words;
+use crate::problem::{Exit, Problem};
+use eos_core::catalog::Catalog;
+use eos_core::diagnostic::Diagnostic;
+use eos_core::plan::{Plan, Step};
+use eos_core::recipe::Recipe;
+use eos_engine::operation::{Finished, Watch};
+use eos_engine::store::{Entry, Operation};
+use eos_lab::{Advance, Outcome, Progress};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Of every document and event; it grows when a field changes its meaning or goes away.
+const VERSION: u32 = 1;
+
+#[derive(Default)]
+pub struct Json {
+    out: Out,
+}
+
+impl Json {
+    fn document(&mut self, kind: &str, content: Value) {
+        self.print("kind", kind, content);
+    }
+
+    fn event(&mut self, event: &str, content: Value) {
+        self.print("event", event, content);
+    }
+
+    fn print(&mut self, key: &str, name: &str, content: Value) {
+        self.out.write(&mut io::stdout(), &line(key, name, content));
+    }
+}
+
+fn line(key: &str, name: &str, content: Value) -> String {
+    let mut all = Map::new();
+    all.insert("version".to_owned(), VERSION.into());
+    all.insert(key.to_owned(), name.into());
+    match content {
+        Value::Object(fields) => all.extend(fields.into_iter().filter(|(field, _)| field != "version")),
+        other => {
+            all.insert("content".to_owned(), other);
+        }
+    }
+    format!("{}\n", Value::Object(all))
+}
+
+fn value(content: &impl Serialize) -> Value {
+    serde_json::to_value(content).expect("what is shown has a JSON form")
+}
+
+fn step_event(number: usize, step: &Step) -> Value {
+    json!({"number": number, "step": step.id, "title": step.work.title(), "component": step.component})
+}
+
+fn pairs(outputs: &[(String, String)]) -> Value {
+    outputs.iter().map(|(name, value)| (name.clone(), value.as_str().into())).collect::<Map<_, _>>().into()
+}
+
+fn recipe_value(recipe: &Recipe) -> Value {
+    let options: Vec<_> = recipe
+        .settable()
+        .map(|spec| {
+            json!({
+                "name": spec.name, "flag": format!("--{}", eos_core::expand::flag(&spec.name)), "type": spec.kind.word(),
+                "default": default_words(spec, recipe), "generated": spec.generate.is_some(), "help": spec.help,
+            })
+        })
+        .collect();
+    json!({
+        "recipe": recipe.name, "summary": recipe.summary, "recipe_version": recipe.version, "risk": recipe.risk,
+        "file": recipe.file, "options": options,
+        "services": recipe.services.iter().map(|service| &service.name).collect::<Vec<_>>(),
+        "volumes": recipe.volumes.iter().map(|volume| &volume.name).collect::<Vec<_>>(),
+        "outputs": recipe.outputs.iter().map(|output| &output.name).collect::<Vec<_>>(),
+    })
+}
+
+impl Watch for Json {
+    fn begin(&mut self, operation: &str, total: usize) {
+        self.event("begin", json!({"operation": operation, "steps": total}));
+    }
+
+    fn step(&mut self, number: usize, step: &Step) {
+        self.event("step", step_event(number, step));
+    }
+
+    fn progress(&mut self, message: &str) {
+        self.event("progress", json!({"message": message}));
+    }
+
+    fn done(&mut self, number: usize, step: &Step, effect: &str, took: Duration) {
+        let mut event = step_event(number, step);
+        event["effect"] = effect.into();
+        event["seconds"] = took.as_secs_f64().into();
+        self.event("done", event);
+    }
+}
+
+impl View for Json {
+    fn text(&mut self, text: &str) {
+        self.out.write(&mut anstream::AutoStream::never(io::stdout()), text);
+    }
+
+    fn plan(&mut self, plan: &Plan, purpose: Purpose) {
+        // The plan has its own version, and keeps its form in both places.
+        let content = json!({"plan": value(plan)});
+        match purpose {
+            Purpose::Answer => self.document("plan", content),
+            Purpose::Confirm => self.event("plan", content),
+        }
+    }
+
+    fn nothing_to_do(&mut self, plan: &Plan) {
+        let content = json!({"operation": null, "environment": plan.environment, "components": plan.components, "outputs": {}});
+        self.event("finished", content);
+    }
+
+    fn finished(&mut self, finished: &Finished) {
+        self.event(
+            "finished",
+            json!({
+                "operation": finished.operation, "environment": finished.plan.environment,
+                "components": finished.plan.components, "seconds": finished.took.as_secs_f64(),
+                "outputs": pairs(&finished.outputs),
+            }),
+        );
+    }
+
+    fn made_estate(&mut self, made: &MadeEstate) {
+        self.document("estate", value(made));
+    }
+
+    fn logged_in(&mut self, login: &Login) {
+        self.document("login", value(login));
+    }
+
+    fn components(&mut self, environment: &str, rows: &[ComponentRow]) {
+        self.document("components", json!({"environment": environment, "components": value(&rows)}));
+    }
+
+    fn component(&mut self, component: &ComponentReport) {
+        let mut content = value(component);
+        // The document's own version is another.
+        content["recipe_version"] = component.version.as_str().into();
+        content["outputs"] = component.outputs.as_deref().map_or(Value::Null, pairs);
+        self.document("component", content);
+    }
+
+    fn history(&mut self, operations: &[Operation]) {
+        let brief = |operation: &Operation| {
+            let mut brief = value(operation);
+            if let Some(fields) = brief.as_object_mut() {
+                fields.remove("plan");
+            }
+            brief
+        };
+        self.document("history", json!({"operations": operations.iter().map(brief).collect::<Vec<_>>()}));
+    }
+
+    fn operation(&mut self, operation: &Operation, journal: &[Entry]) {
+        self.document("operation", json!({"operation": value(operation), "journal": value(&journal)}));
+    }
+
+    fn status(&mut self, status: &StatusReport) {
+        self.document("status", value(status));
+    }
+
+    fn logs(&mut self, logs: &[LogText]) {
+        self.document("logs", json!({"logs": value(&logs)}));
+    }
+
+    fn recipes(&mut self, catalog: &Catalog) {
+        self.document("catalog", json!({"recipes": catalog.iter().map(recipe_value).collect::<Vec<_>>()}));
+    }
+
+    fn recipe(&mut self, recipe: &Recipe) {
+        self.document("recipe", recipe_value(recipe));
+    }
+
+    fn linted(&mut self, files: &[String]) {
+        self.document("lint", json!({"files": files}));
+    }
+
+    fn compiled(&mut self, compiled: &Compiled) {
+        self.document("compile", value(compiled));
+    }
+
+    fn lab(&mut self, lab: &LabReport) {
+        self.document("lab", value(lab));
+    }
+
+    fn lab_engines(&mut self, engines: &eos_lab::Engines) {
+        let eos_lab::Engines { salt, terraform, nomad } = engines;
+        // Of Salt it is the environment that counts, not the directory of its programs.
+        let salt_place = salt.path.parent().unwrap_or(&salt.path);
+        self.document(
+            "engines",
+            json!({
+                "engines": {"salt": salt_place, "terraform": terraform.path, "nomad": nomad.path},
+                "versions": {"salt": salt.version, "terraform": terraform.version, "nomad": nomad.version},
+            }),
+        );
+    }
+
+    fn lab_log_line(&mut self, engine: &str, text: &str) {
+        self.event("line", json!({"engine": engine, "text": text}));
+    }
+
+    fn lab_progress(&self) -> Box<dyn Progress> {
+        Box::new(LabEvents)
+    }
+
+    /// A warning is talk: it would break the one document.
+    fn warn(&mut self, warning: &Diagnostic) {
+        let hint = warning.hint.as_ref().map_or_else(String::new, |hint| format!("hint: {hint}\n"));
+        let _ = write!(io::stderr(), "warning: {}\n{hint}", warning.message);
+    }
+
+    fn problem(&mut self, problem: &Problem) {
+        for fault in problem.faults() {
+            self.event("error", value(&fault));
+        }
+    }
+
+    fn is_for_programs(&self) -> bool {
+        true
+    }
+
+    fn close(&mut self, exit: Exit) -> ExitCode {
+        self.out.close(exit)
+    }
+}
+
+/// The lab's progress, one event a line.
+struct LabEvents;
+
+impl LabEvents {
+    fn event(&self, event: &str, step: &eos_lab::Step, more: Value) {
+        let mut content = json!({"engine": step.engine, "what": step.what});
+        if let (Some(fields), Value::Object(more)) = (content.as_object_mut(), more) {
+            fields.extend(more);
+        }
+        // The verb's own answer follows: if that cannot be written, it says so.
+        let _ = io::stdout().write_all(line("event", event, content).as_bytes());
+    }
+}
+
+impl Progress for LabEvents {
+    fn started(&self, step: &eos_lab::Step) {
+        self.event("started", step, json!({"usual_seconds": step.usual.map(|usual| usual.as_secs_f64())}));
+    }
+
+    fn advanced(&self, step: &eos_lab::Step, advance: Advance, elapsed: Duration) {
+        let Advance { done, total, unit } = advance;
+        self.event("advanced", step, json!({"done": done, "total": total, "unit": unit, "seconds": elapsed.as_secs_f64()}));
+    }
+
+    fn noted(&self, step: &eos_lab::Step, words: &str) {
+        self.event("noted", step, json!({"words": words}));
+    }
+
+    fn ended(&self, step: &eos_lab::Step, outcome: Outcome, elapsed: Duration) {
+        self.event("ended", step, json!({"done": outcome == Outcome::Done, "seconds": elapsed.as_secs_f64()}));
+    }
+}

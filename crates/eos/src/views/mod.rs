@@ -1,0 +1,107 @@
+//! Views: one trait, one implementation for people and one for programs.
+
+mod human;
+mod json;
+mod lab_progress;
+mod plan_text;
+pub mod reports;
+pub mod text;
+
+use crate::peek::Peek;
+use crate::problem::{Exit, Problem};
+use anstream::ColorChoice;
+use eos_core::catalog::Catalog;
+use eos_core::diagnostic::Diagnostic;
+use eos_core::plan::Plan;
+use eos_core::recipe::Recipe;
+use eos_engine::operation::{Finished, Watch};
+use eos_engine::store::{Entry, Operation};
+use eos_lab::Progress;
+use reports::*;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// What a plan is shown for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// It is the answer itself.
+    Answer,
+    /// It is to be confirmed and carried out.
+    Confirm,
+}
+
+pub trait View: Watch {
+    /// Text as it is: help, completions.
+    fn text(&mut self, text: &str);
+    fn plan(&mut self, plan: &Plan, purpose: Purpose);
+    fn nothing_to_do(&mut self, plan: &Plan);
+    fn finished(&mut self, finished: &Finished);
+    fn made_estate(&mut self, made: &MadeEstate);
+    fn logged_in(&mut self, login: &Login);
+    fn components(&mut self, environment: &str, rows: &[ComponentRow]);
+    fn component(&mut self, component: &ComponentReport);
+    fn history(&mut self, operations: &[Operation]);
+    fn operation(&mut self, operation: &Operation, journal: &[Entry]);
+    fn status(&mut self, status: &StatusReport);
+    fn logs(&mut self, logs: &[LogText]);
+    fn recipes(&mut self, catalog: &Catalog);
+    fn recipe(&mut self, recipe: &Recipe);
+    fn linted(&mut self, files: &[String]);
+    fn compiled(&mut self, compiled: &Compiled);
+    fn lab(&mut self, lab: &LabReport);
+    fn lab_engines(&mut self, engines: &eos_lab::Engines);
+    /// One line of an engine's log, as it comes.
+    fn lab_log_line(&mut self, engine: &str, line: &str);
+    /// Who is told what the lab is doing.
+    fn lab_progress(&self) -> Box<dyn Progress>;
+    fn warn(&mut self, warning: &Diagnostic);
+    fn problem(&mut self, problem: &Problem);
+    /// Whether `--json` was asked for: then nobody is there to be asked.
+    fn is_for_programs(&self) -> bool;
+    /// The end: nothing is written after it.
+    fn close(&mut self, exit: Exit) -> ExitCode;
+}
+
+pub fn make(peek: &Peek) -> Box<dyn View> {
+    let color = match peek.color.as_deref() {
+        Some("always") => ColorChoice::Always,
+        Some("never") => ColorChoice::Never,
+        _ => ColorChoice::Auto,
+    };
+    match peek.json {
+        true => Box::new(json::Json::default()),
+        false => Box::new(human::Human::new(color)),
+    }
+}
+
+/// Writes one short answer, before there is a view.
+pub fn answer(text: &str) -> ExitCode {
+    let mut out = Out::default();
+    out.write(&mut io::stdout(), text);
+    out.close(Exit::Done)
+}
+
+/// Standard output, and whether writing to it went wrong on the way.
+#[derive(Default)]
+struct Out {
+    failed: Option<io::Error>,
+}
+
+impl Out {
+    fn write(&mut self, to: &mut dyn Write, text: &str) {
+        if self.failed.is_none() {
+            self.failed = to.write_all(text.as_bytes()).and_then(|()| to.flush()).err();
+        }
+    }
+
+    /// A reader that has read enough is no failure; an answer that could not be written is.
+    fn close(&mut self, exit: Exit) -> ExitCode {
+        match self.failed.take() {
+            Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                let _ = writeln!(io::stderr(), "error: Cannot write to standard output: {error}");
+                ExitCode::from(Exit::Failed as u8)
+            }
+            _ => ExitCode::from(exit as u8),
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! What verbs hand to a view: facts, not yet words.
+
+use eos_core::source::Source;
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+use std::path::PathBuf;
+
+#[derive(Serialize)]
+pub struct MadeEstate {
+    pub root: PathBuf,
+    pub environment: String,
+    pub files: Vec<String>,
+}
+
+#[derive(Serialize)]
+pub struct Login {
+    pub url: String,
+    pub user: String,
+    pub expires: Timestamp,
+    pub token_file: PathBuf,
+}
+
+/// One line of `eos list`.
+#[derive(Serialize)]
+pub struct ComponentRow {
+    pub component: String,
+    pub recipe: String,
+    pub version: Option<String>,
+    /// Whether what the pillar says was applied.
+    pub applied: Applied,
+    pub operation: Option<String>,
+}
+
+#[derive(Clone, Copy, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Applied {
+    Yes,
+    /// The pillar was changed since.
+    Changed,
+    No,
+    /// It is applied, but no longer in the pillar.
+    Removed,
+}
+
+impl Applied {
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Yes => "yes",
+            Self::Changed => "changed since",
+            Self::No => "not yet",
+            Self::Removed => "removed from pillar",
+        }
+    }
+}
+
+/// `eos read`: a component in declarative form.
+#[derive(Serialize)]
+pub struct ComponentReport {
+    pub component: String,
+    pub environment: String,
+    pub recipe: String,
+    pub version: String,
+    pub options: Vec<OptionReport>,
+    pub secrets: Vec<SecretReport>,
+    /// Unknown where no engine answers.
+    pub outputs: Option<Vec<(String, String)>>,
+    pub intent: Option<IntentReport>,
+    /// File and line in the pillar.
+    pub place: String,
+}
+
+#[derive(Serialize)]
+pub struct OptionReport {
+    pub name: String,
+    pub value: Value,
+    pub from: Source,
+}
+
+#[derive(Serialize)]
+pub struct SecretReport {
+    pub name: String,
+    pub value: &'static str,
+    pub path: String,
+}
+
+#[derive(Serialize)]
+pub struct IntentReport {
+    pub words: String,
+    pub who: String,
+    pub when: String,
+}
+
+#[derive(Serialize)]
+pub struct StatusReport {
+    pub environment: String,
+    pub components: Vec<ComponentStatus>,
+    pub engines: Vec<EngineStatus>,
+}
+
+#[derive(Serialize)]
+pub struct ComponentStatus {
+    pub component: String,
+    pub desired: Option<u64>,
+    pub running: Option<u64>,
+    pub healthy: Option<u64>,
+    pub version: Option<String>,
+    pub since: Option<Timestamp>,
+    pub operation: Option<LastOperation>,
+    /// What is wrong with it, in the engine's words.
+    pub trouble: Option<String>,
+}
+
+#[derive(Serialize)]
+pub struct LastOperation {
+    pub id: String,
+    pub verb: String,
+    pub outcome: String,
+}
+
+#[derive(Serialize)]
+pub struct EngineStatus {
+    pub engine: &'static str,
+    pub answers: bool,
+    pub words: String,
+}
+
+#[derive(Serialize)]
+pub struct LogText {
+    pub allocation: String,
+    pub node: String,
+    pub task: String,
+    pub stream: &'static str,
+    pub text: String,
+}
+
+#[derive(Serialize)]
+pub struct Compiled {
+    pub release: String,
+    pub components: usize,
+    pub files: usize,
+    /// Files that were written or, with `--check`, would be.
+    pub differing: Vec<String>,
+    pub check: bool,
+}
+
+/// What a verb of the lab left behind.
+#[derive(Serialize)]
+pub struct LabReport {
+    pub directory: PathBuf,
+    pub condition: LabCondition,
+    pub engines: Vec<eos_lab::EngineStatus>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+}
+
+#[derive(Clone, Copy, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum LabCondition {
+    Up,
+    /// Some of it runs, or does not do what it is there for.
+    Partial,
+    Down,
+    /// There is none.
+    Absent,
+}

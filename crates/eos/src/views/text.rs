@@ -1,0 +1,221 @@
+//! Laying out text in columns: width as a terminal counts it, wrapping, tables, durations.
+
+use jiff::Timestamp;
+use std::time::Duration;
+use unicode_width::UnicodeWidthStr;
+
+/// How many letters of an operation's id tell it apart for a person: its time, to the millisecond.
+const OPERATION_LETTERS: usize = 10;
+
+/// Text of others made safe for a terminal: control characters are shown, not obeyed.
+pub fn printable(text: &str) -> String {
+    let show = |c: char| match c {
+        '\n' | '\t' => c.to_string(),
+        '\r' => String::new(),
+        c if c.is_control() => c.escape_default().to_string(),
+        // They would turn the direction of what follows.
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => c.escape_default().to_string(),
+        c => c.to_string(),
+    };
+    text.chars().map(show).collect()
+}
+
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+pub fn pad(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
+}
+
+pub fn pad_left(text: &str, columns: usize) -> String {
+    format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
+}
+
+/// The text if it fits, else its beginning and three dots.
+pub fn shorten(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    for letter in text.chars() {
+        kept.push(letter);
+        if width(&kept) + 3 > columns {
+            kept.pop();
+            break;
+        }
+    }
+    format!("{}...", kept.trim_end())
+}
+
+/// The words of a text in lines of so many columns; a longer word is broken. Spaces inside of a line are kept.
+pub fn wrap(text: &str, columns: usize) -> Vec<String> {
+    let columns = columns.max(8);
+    let mut lines = Vec::new();
+    for paragraph in text.lines() {
+        let mut line = String::new();
+        let mut words = paragraph.split_inclusive(' ').peekable();
+        if words.peek().is_none() {
+            lines.push(String::new());
+            continue;
+        }
+        for word in words {
+            if !line.is_empty() && width(&line) + width(word.trim_end()) > columns {
+                lines.push(line.trim_end().to_owned());
+                line.clear();
+            }
+            for letter in word.chars() {
+                if width(&line) >= columns && letter != ' ' {
+                    lines.push(std::mem::take(&mut line));
+                }
+                line.push(letter);
+            }
+        }
+        lines.push(line.trim_end().to_owned());
+    }
+    lines
+}
+
+/// The text with `first` before its first line and as many spaces before the others, in so many columns.
+pub fn hang(first: &str, text: &str, columns: usize) -> String {
+    let indent = width(first);
+    // A prefix that leaves no room is not worth hanging from.
+    let below = if indent * 2 > columns { 4 } else { indent };
+    let mut result = String::new();
+    for (index, line) in wrap(text, columns.saturating_sub(indent)).iter().enumerate() {
+        let prefix = if index == 0 { first.to_owned() } else { " ".repeat(below) };
+        result.push_str(format!("{prefix}{line}").trim_end());
+        result.push('\n');
+    }
+    result
+}
+
+pub fn duration(took: Duration) -> String {
+    let seconds = took.as_secs_f64();
+    match took.as_secs() {
+        0..60 => format!("{seconds:.1} s"),
+        60..3600 => format!("{} min {} s", took.as_secs() / 60, took.as_secs() % 60),
+        _ => format!("{} h {} min", took.as_secs() / 3600, took.as_secs() / 60 % 60),
+    }
+}
+
+/// How long something has been so, in one unit.
+pub fn age(since: Timestamp, now: Timestamp) -> String {
+    let seconds = now.duration_since(since).as_secs().max(0);
+    let of = |count: i64, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
+    match seconds {
+        0..120 => of(seconds, "s", "s"),
+        120..7200 => of(seconds / 60, "min", "min"),
+        7200..172_800 => of(seconds / 3600, "hour", "hours"),
+        _ => of(seconds / 86_400, "day", "days"),
+    }
+}
+
+/// A moment as a person says it, in the machine's time zone.
+pub fn moment(at: Timestamp, now: Timestamp) -> String {
+    let zone = jiff::tz::TimeZone::system();
+    let (at, now) = (at.to_zoned(zone.clone()), now.to_zoned(zone));
+    let days = now.date().since(at.date()).map_or(i64::MAX, |span| span.get_days().into());
+    match days {
+        0 => at.strftime("today %H:%M").to_string(),
+        1..7 => at.strftime("%a %H:%M").to_string(),
+        _ => at.strftime("%Y-%m-%d %H:%M").to_string(),
+    }
+}
+
+pub fn short_operation(id: &str) -> &str {
+    id.get(..OPERATION_LETTERS).unwrap_or(id)
+}
+
+/// Rows under headings; columns named in `right` are aligned there.
+pub struct Table<'a> {
+    pub headings: &'a [&'a str],
+    pub right: &'a [usize],
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Table<'_> {
+    /// As a table where it fits into `columns`, else one block of lines a row.
+    pub fn print(&self, columns: Option<usize>) -> String {
+        let widths: Vec<usize> = (0..self.headings.len())
+            .map(|column| {
+                let cells = self.rows.iter().filter_map(|row| row.get(column));
+                cells.map(|cell| width(cell)).chain([width(self.headings[column])]).max().unwrap_or(0)
+            })
+            .collect();
+        let total = widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1);
+        if columns.is_some_and(|columns| total > columns) {
+            return self.print_blocks(columns.unwrap_or(total));
+        }
+        let line = |cells: &mut dyn Iterator<Item = &str>| {
+            let cells = cells.zip(&widths).enumerate().map(|(column, (cell, wide))| match self.right.contains(&column) {
+                true => pad_left(cell, *wide),
+                false => pad(cell, *wide),
+            });
+            format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
+        };
+        let mut text = line(&mut self.headings.iter().copied());
+        for row in &self.rows {
+            text.push_str(&line(&mut row.iter().map(String::as_str)));
+        }
+        text
+    }
+
+    fn print_blocks(&self, columns: usize) -> String {
+        let names = self.headings[1..].iter().map(|name| width(name)).max().unwrap_or(0);
+        let mut text = String::new();
+        for row in &self.rows {
+            text.push_str(&hang("", &row[0], columns));
+            for (heading, cell) in self.headings.iter().zip(row).skip(1).filter(|(_, cell)| !cell.is_empty()) {
+                text.push_str(&hang(&format!("  {}  ", pad(heading, names)), cell, columns));
+            }
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_wider_than_asked_for() {
+        let text = "grafana  1 x (500 MHz, 1 GiB), image registry/with-a-name-that-is-far-too-long-for-one-line:11.6.0";
+        for columns in [12, 20, 40, 80] {
+            for line in hang("  job      + ", text, columns).lines() {
+                assert!(width(line) <= columns.max(21), "{columns}: {line:?}");
+            }
+        }
+        assert_eq!(shorten("grafana", 7), "grafana");
+        assert_eq!(shorten("grafana-data", 7), "graf...");
+    }
+
+    #[test]
+    fn wrapping_loses_nothing() {
+        let text = "one two  three four";
+        assert_eq!(wrap(text, 9), ["one two", "three", "four"]);
+        assert_eq!(wrap("abcdefghijkl", 8), ["abcdefgh", "ijkl"]);
+        assert_eq!(wrap("日本語日本語", 8), ["日本語日", "本語"]);
+    }
+
+    #[test]
+    fn a_terminal_is_not_commanded_by_text_of_others() {
+        assert_eq!(printable("a\u{1b}[2Jb\r\n\u{202e}c"), "a\\u{1b}[2Jb\n\\u{202e}c");
+    }
+
+    #[test]
+    fn a_table_becomes_blocks_where_it_does_not_fit() {
+        let table = Table { headings: &["name", "count"], right: &[1], rows: vec![vec!["hello".into(), "3".into()]] };
+        assert_eq!(table.print(Some(80)), "name   count\nhello      3\n");
+        assert_eq!(table.print(Some(11)), "hello\n  count  3\n");
+    }
+
+    #[test]
+    fn times_are_said_in_one_unit() {
+        let now: Timestamp = "2026-11-15T12:00:00Z".parse().unwrap();
+        let ago = |seconds: i64| age(now - jiff::SignedDuration::from_secs(seconds), now);
+        assert_eq!([ago(4), ago(240), ago(7200), ago(200_000)], ["4 s", "4 min", "2 hours", "2 days"]);
+        assert_eq!(duration(Duration::from_millis(23_460)), "23.5 s");
+        assert_eq!(duration(Duration::from_secs(125)), "2 min 5 s");
+    }
+}
