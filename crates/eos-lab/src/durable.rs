@@ -12,7 +12,11 @@ use crate::error::{AtPath, Error, Result};
 
 /// Makes a directory, and sets its mode also if it was there.
 pub fn directory(path: &Path, mode: u32) -> Result<()> {
-    fs::DirBuilder::new().recursive(true).mode(mode).create(path).at("make directory", path)?;
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(mode)
+        .create(path)
+        .at("make directory", path)?;
     fs::set_permissions(path, Permissions::from_mode(mode)).at("set the mode of", path)
 }
 
@@ -34,8 +38,11 @@ pub fn copy_program(from: &Path, to: &Path) -> Result<()> {
 }
 
 pub fn write_json(path: &Path, value: &impl Serialize, mode: u32) -> Result<()> {
-    let mut text = serde_json::to_string_pretty(value)
-        .map_err(|error| Error::Unreadable { path: path.into(), meaning: "JSON", words: error.to_string() })?;
+    let mut text = serde_json::to_string_pretty(value).map_err(|error| Error::Unreadable {
+        path: path.into(),
+        meaning: "JSON",
+        words: error.to_string(),
+    })?;
     text.push('\n');
     write(path, text.as_bytes(), mode)
 }
@@ -45,7 +52,11 @@ pub fn read_json<T: DeserializeOwned>(path: &Path, meaning: &'static str) -> Res
     match fs::read(path) {
         Ok(bytes) => serde_json::from_slice(&bytes)
             .map(Some)
-            .map_err(|error| Error::Unreadable { path: path.into(), meaning, words: error.to_string() }),
+            .map_err(|error| Error::Unreadable {
+                path: path.into(),
+                meaning,
+                words: error.to_string(),
+            }),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error).at("read", path),
     }
@@ -67,12 +78,18 @@ pub fn remove(path: &Path) -> Result<()> {
 fn replace(path: &Path, mode: u32, fill: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
     let new = beside(path);
     let written = (|| {
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&new)?;
         fill(&mut file)?;
         file.set_permissions(Permissions::from_mode(mode))?;
         file.sync_all()?;
         fs::rename(&new, path)?;
-        path.parent().map_or(Ok(()), |parent| File::open(parent)?.sync_all())
+        path.parent()
+            .map_or(Ok(()), |parent| File::open(parent)?.sync_all())
     })();
     written.at("write", path)
 }
@@ -117,7 +134,11 @@ mod tests {
         write(&path, b"two", 0o600).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"two");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "nothing is left beside it");
+        assert_eq!(
+            fs::read_dir(directory.path()).unwrap().count(),
+            1,
+            "nothing is left beside it"
+        );
     }
 
     #[test]

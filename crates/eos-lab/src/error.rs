@@ -11,10 +11,18 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("cannot {action} {path}: {source}")]
-    File { action: &'static str, path: PathBuf, source: io::Error },
+    File {
+        action: &'static str,
+        path: PathBuf,
+        source: io::Error,
+    },
 
     #[error("{path} cannot be read as {meaning}: {words}")]
-    Unreadable { path: PathBuf, meaning: &'static str, words: String },
+    Unreadable {
+        path: PathBuf,
+        meaning: &'static str,
+        words: String,
+    },
 
     #[error("no directory for installed engines: neither XDG_CACHE_HOME nor HOME is set")]
     NoCache,
@@ -23,16 +31,34 @@ pub enum Error {
     ToolMissing { what: &'static str, hint: &'static str },
 
     #[error("{program} {found} is too old: {needed} or newer is needed")]
-    ToolTooOld { program: PathBuf, found: String, needed: &'static str, hint: &'static str },
+    ToolTooOld {
+        program: PathBuf,
+        found: String,
+        needed: &'static str,
+        hint: &'static str,
+    },
 
     #[error("only {free_gib} GiB are free at {path}: {what} needs {needed_gib} GiB")]
-    DiskFull { what: &'static str, path: PathBuf, free_gib: u64, needed_gib: u64 },
+    DiskFull {
+        what: &'static str,
+        path: PathBuf,
+        free_gib: u64,
+        needed_gib: u64,
+    },
 
     #[error("{what} failed: {words}")]
-    Command { what: String, words: String, hint: Option<&'static str> },
+    Command {
+        what: String,
+        words: String,
+        hint: Option<&'static str>,
+    },
 
     #[error("{program} says it is version {found}, but {expected} was installed")]
-    WrongVersion { program: PathBuf, expected: String, found: String },
+    WrongVersion {
+        program: PathBuf,
+        expected: String,
+        found: String,
+    },
 
     #[error("port {port} of {engine} is taken by a process that is not of this lab")]
     PortTaken { engine: &'static str, port: u16 },
@@ -41,16 +67,22 @@ pub enum Error {
     NoPort { from: u16, to: u16 },
 
     #[error("{engine} ended right after it was started\n{tail}")]
-    EngineEnded { engine: &'static str, log: PathBuf, tail: String },
+    EngineEnded {
+        engine: &'static str,
+        log: PathBuf,
+        tail: String,
+    },
 
     #[error("{engine} was not ready after {} seconds: {words}", waited.as_secs())]
-    NotReady { engine: &'static str, waited: Duration, words: String, log: PathBuf },
+    NotReady {
+        engine: &'static str,
+        waited: Duration,
+        words: String,
+        log: PathBuf,
+    },
 
     #[error("{engine} could not be ended: {count} of its processes are still there")]
     StillThere { engine: &'static str, count: usize },
-
-    #[error("nomad answered {status} to {object}: {words}")]
-    Nomad { object: String, status: u16, words: String },
 
     #[error("the lab has no engine named {name}")]
     NoSuchEngine { name: String, known: Vec<&'static str> },
@@ -69,8 +101,10 @@ impl Error {
             Error::File { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
                 Some("The lab belongs to the user who started it first; run eos as that user".into())
             }
-            Error::File { .. } | Error::StillThere { .. } | Error::Nomad { .. } => None,
-            Error::Unreadable { .. } => Some("eos lab reset removes the lab, and eos lab up makes a new one".into()),
+            Error::File { .. } | Error::StillThere { .. } => None,
+            Error::Unreadable { .. } => {
+                Some("eos lab reset removes the lab, and eos lab up makes a new one".into())
+            }
             Error::NoCache => Some("Set HOME, or XDG_CACHE_HOME to a directory of your own".into()),
             Error::ToolMissing { hint, .. } | Error::ToolTooOld { hint, .. } => Some((*hint).into()),
             Error::DiskFull { .. } => {
@@ -78,15 +112,17 @@ impl Error {
             }
             Error::Command { hint, .. } => hint.map(Into::into),
             Error::WrongVersion { .. } => Some("Remove its directory and run eos lab up again".into()),
-            Error::PortTaken { port, .. } => {
-                Some(format!("End that process (ss -ltnp 'sport = :{port}' names it), then run eos lab up again"))
-            }
+            Error::PortTaken { port, .. } => Some(format!(
+                "End that process (ss -ltnp 'sport = :{port}' names it), then run eos lab up again"
+            )),
             Error::NoPort { .. } => Some("End a program that listens on many ports".into()),
             Error::EngineEnded { log, .. } | Error::NotReady { log, .. } => {
                 Some(format!("Its log is {}; eos lab up tries again", log.display()))
             }
             Error::NoSuchEngine { known, .. } => Some(format!("It has {}", known.join(", "))),
-            Error::FormulaIncomplete { .. } => Some("Build the program again from a complete source tree".into()),
+            Error::FormulaIncomplete { .. } => {
+                Some("Build the program again from a complete source tree".into())
+            }
             Error::Engine(error) => error.hint.clone(),
         }
     }
@@ -99,6 +135,10 @@ pub(crate) trait AtPath<T> {
 
 impl<T> AtPath<T> for io::Result<T> {
     fn at(self, action: &'static str, path: impl Into<PathBuf>) -> Result<T> {
-        self.map_err(|source| Error::File { action, path: path.into(), source })
+        self.map_err(|source| Error::File {
+            action,
+            path: path.into(),
+            source,
+        })
     }
 }

@@ -1,2 +1,44 @@
-//! eos-lab
-pub mod error; mod durable; pub mod progress; pub mod install; mod process; mod ports; mod secrets; mod tls;
+//! The real engines on one machine, without any other preparation: Salt, Terraform and Nomad, installed once per
+//! user, started, checked, repaired and stopped. Everything of one lab lies below one directory, listens on
+//! loopback only, and belongs to the user who brought it up. Nothing is printed here.
+//!
+//! | module | owns |
+//! |---|---|
+//! | `install` | `<cache>/engines/`: where engines come from, which versions, how they are found again |
+//! | `lab` | the lab as a whole: up, status, logs, down, reset |
+//! | `layout` | where everything of a lab lies |
+//! | `choices` | `lab.json`: ports, names and engines, chosen once |
+//! | `secrets` | `secrets/` |
+//! | `salt`, `tls` | `salt/`: settings, keys, certificates, readiness |
+//! | `nomad` | `nomad/`: settings, first token, policies, readiness, draining |
+//! | `terraform` | `terraform/mirror`, `terraform/cli.tfrc` |
+//! | `served` | `srv/formula` and the first release |
+//! | `daemon`, `process` | `run/`: how a process is started apart, found again and ended |
+//! | `logs` | `log/` |
+//! | `ports` | free ports, and foreign holders of ours |
+//! | `durable` | how a file is replaced |
+//! | `progress` | what is told to whoever shows it |
+
+mod choices;
+mod daemon;
+mod durable;
+mod error;
+mod install;
+mod lab;
+mod layout;
+mod logs;
+mod nomad;
+mod ports;
+mod process;
+mod progress;
+mod salt;
+mod secrets;
+mod served;
+mod terraform;
+mod tls;
+
+pub use error::{Error, Result};
+pub use install::{Cache, Engines, Installed, install};
+pub use lab::{EngineStatus, Lab, LabInput};
+pub use progress::{Advance, Outcome, Progress, Step};
+pub use served::FormulaFile;

@@ -13,7 +13,9 @@ const TO: u16 = 19_999;
 pub fn choose<const COUNT: usize>() -> Result<[u16; COUNT]> {
     let width = TO - FROM + 1;
     let start = u16::from_le_bytes(secrets::random()?) % width;
-    let mut free = (0..width).map(|step| FROM + (start + step) % width).filter(|port| is_free(*port));
+    let mut free = (0..width)
+        .map(|step| FROM + (start + step) % width)
+        .filter(|port| is_free(*port));
     let mut ports = [0; COUNT];
     for port in &mut ports {
         *port = free.next().ok_or(Error::NoPort { from: FROM, to: TO })?;
@@ -53,7 +55,10 @@ mod tests {
         let held = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = held.local_addr().unwrap().port();
         let error = check("nomad", &[port]).unwrap_err();
-        assert_eq!(error.to_string(), format!("port {port} of nomad is taken by a process that is not of this lab"));
+        assert_eq!(
+            error.to_string(),
+            format!("port {port} of nomad is taken by a process that is not of this lab")
+        );
         assert!(error.hint().unwrap().contains(&port.to_string()));
         drop(held);
         check("nomad", &[port]).unwrap();

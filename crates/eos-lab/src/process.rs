@@ -29,8 +29,12 @@ impl Process {
 
     /// Gone already is as good. Between the look and the signal the number cannot change hands.
     fn signal(self, signal: Signal) {
-        let Some(pid) = Pid::from_raw(self.pid) else { return };
-        let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { return };
+        let Some(pid) = Pid::from_raw(self.pid) else {
+            return;
+        };
+        let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else {
+            return;
+        };
         if self.is_alive() {
             // The only refusals left are that it ended just now, and another user's process: `end` counts both.
             pidfd_send_signal(&handle, signal).ok();
@@ -54,7 +58,9 @@ impl Process {
     fn has_mark(self, lab: &Path) -> bool {
         let mark = format!("{MARK}={}", lab.display());
         let bytes = fs::read(format!("/proc/{}/environ", self.pid)).unwrap_or_default();
-        bytes.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes())
+        bytes
+            .split(|byte| *byte == 0)
+            .any(|entry| entry == mark.as_bytes())
     }
 }
 
@@ -69,26 +75,42 @@ fn look_up(pid: i32) -> Option<Entry> {
     // The name, in brackets, may hold blanks and brackets itself; after the last one come plain fields from 3 on.
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_ascii_whitespace().collect();
     let is_over = matches!(*fields.first()?, "Z" | "X");
-    let entry =
-        Entry { process: Process { pid, start: fields.get(19)?.parse().ok()? }, parent: fields.get(1)?.parse().ok()? };
+    let entry = Entry {
+        process: Process {
+            pid,
+            start: fields.get(19)?.parse().ok()?,
+        },
+        parent: fields.get(1)?.parse().ok()?,
+    };
     (!is_over).then_some(entry)
 }
 
 fn all() -> Vec<Entry> {
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    entries.filter_map(|entry| look_up(entry.ok()?.file_name().to_str()?.parse().ok()?)).collect()
+    let Ok(entries) = fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    entries
+        .filter_map(|entry| look_up(entry.ok()?.file_name().to_str()?.parse().ok()?))
+        .collect()
 }
 
 /// Every process whose command line holds `words`: an engine's leader and those that it forked.
 pub fn with_command_line(words: &str) -> Vec<Process> {
-    all().into_iter().map(|entry| entry.process).filter(|process| process.command_line().contains(words)).collect()
+    all()
+        .into_iter()
+        .map(|entry| entry.process)
+        .filter(|process| process.command_line().contains(words))
+        .collect()
 }
 
 /// Every process that an engine of this lab started, with its descendants.
 pub fn marked(lab: &Path) -> Vec<Process> {
     let all = all();
-    let mut found: Vec<Process> =
-        all.iter().map(|entry| entry.process).filter(|process| process.has_mark(lab)).collect();
+    let mut found: Vec<Process> = all
+        .iter()
+        .map(|entry| entry.process)
+        .filter(|process| process.has_mark(lab))
+        .collect();
     // Parents may stand after their children in the list, so it is gone through until nothing is added.
     loop {
         let more: Vec<Process> = all
@@ -117,7 +139,11 @@ pub async fn end(leaders: &[Process], all: &[Process], grace: Duration) -> Vec<P
 async fn wait_for(processes: &[Process], limit: Duration) -> Vec<Process> {
     let ends = tokio::time::Instant::now() + limit;
     loop {
-        let left: Vec<Process> = processes.iter().copied().filter(|process| process.is_alive()).collect();
+        let left: Vec<Process> = processes
+            .iter()
+            .copied()
+            .filter(|process| process.is_alive())
+            .collect();
         if left.is_empty() || tokio::time::Instant::now() >= ends {
             return left;
         }
@@ -128,7 +154,9 @@ async fn wait_for(processes: &[Process], limit: Duration) -> Vec<Process> {
 /// Distinguishes this boot from others: start times count from it.
 pub fn boot() -> Result<String> {
     let path = "/proc/sys/kernel/random/boot_id";
-    fs::read_to_string(path).map(|id| id.trim().to_owned()).at("read", path)
+    fs::read_to_string(path)
+        .map(|id| id.trim().to_owned())
+        .at("read", path)
 }
 
 /// A program to be run apart from the one that starts it: own session, own environment, output to a log.
@@ -146,11 +174,17 @@ impl Apart<'_> {
     pub fn start(self) -> Result<Process> {
         let second = self.log.try_clone().at("open the log of", self.program)?;
         let mut command = Command::new(self.program);
-        command.args(self.arguments).env_clear().envs(self.environment).current_dir(self.directory);
+        command
+            .args(self.arguments)
+            .env_clear()
+            .envs(self.environment)
+            .current_dir(self.directory);
         command.stdin(Stdio::null()).stdout(self.log).stderr(second);
         in_own_session(&mut command, self.umask);
         let child = command.spawn().at("start", self.program)?;
-        let pid = i32::try_from(child.id()).map_err(io::Error::other).at("start", self.program)?;
+        let pid = i32::try_from(child.id())
+            .map_err(io::Error::other)
+            .at("start", self.program)?;
         reap(child);
         // Nothing found means that it ended already, which the caller will notice.
         Ok(look_up(pid).map_or(Process { pid, start: 0 }, |found| found.process))
@@ -169,7 +203,11 @@ fn in_own_session(command: &mut Command, umask: u32) {
     unsafe {
         command.pre_exec(move || {
             libc::umask(umask);
-            if libc::setsid() == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+            if libc::setsid() == -1 {
+                Err(io::Error::last_os_error())
+            } else {
+                Ok(())
+            }
         });
     }
 }
@@ -205,18 +243,31 @@ mod tests {
     async fn a_process_is_told_by_its_start_and_ended_with_its_children() {
         let lab = tempfile::tempdir().unwrap();
         // The child's environment is another one: it is found as a descendant.
-        let process = apart(lab.path(), "trap '' TERM; env -i sleep 60 & umask >mask; wait; sleep 60");
+        let process = apart(
+            lab.path(),
+            "trap '' TERM; env -i sleep 60 & umask >mask; wait; sleep 60",
+        );
         eventually("two marked processes", || marked(lab.path()).len() == 2).await;
         assert!(process.is_alive());
-        let other = Process { start: process.start + 1, ..process };
+        let other = Process {
+            start: process.start + 1,
+            ..process
+        };
         assert!(!other.is_alive());
-        assert!(end(&[other], &[other], Duration::from_millis(100)).await.is_empty());
+        assert!(
+            end(&[other], &[other], Duration::from_millis(100))
+                .await
+                .is_empty()
+        );
         assert!(process.is_alive(), "a reused number is not signalled");
 
         let all = marked(lab.path());
         let left = end(&[process], &all, Duration::from_millis(300)).await;
         assert!(left.is_empty() && !process.is_alive() && marked(lab.path()).is_empty());
-        assert_eq!(fs::read_to_string(lab.path().join("mask")).unwrap().trim(), "0077");
+        assert_eq!(
+            fs::read_to_string(lab.path().join("mask")).unwrap().trim(),
+            "0077"
+        );
     }
 
     #[tokio::test]

@@ -51,13 +51,23 @@ impl<'a> Running<'a> {
         what: impl Into<String>,
         usual: Option<Duration>,
     ) -> Running<'a> {
-        let step = Step { engine, what: what.into(), usual };
+        let step = Step {
+            engine,
+            what: what.into(),
+            usual,
+        };
         progress.started(&step);
-        Running { progress, step, since: Instant::now(), outcome: Outcome::Failed }
+        Running {
+            progress,
+            step,
+            since: Instant::now(),
+            outcome: Outcome::Failed,
+        }
     }
 
     pub fn advance(&self, done: u64, total: u64, unit: &'static str) {
-        self.progress.advanced(&self.step, Advance { done, total, unit }, self.since.elapsed());
+        self.progress
+            .advanced(&self.step, Advance { done, total, unit }, self.since.elapsed());
     }
 
     pub fn note(&self, words: &str) {
@@ -71,7 +81,8 @@ impl<'a> Running<'a> {
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        self.progress.ended(&self.step, self.outcome, self.since.elapsed());
+        self.progress
+            .ended(&self.step, self.outcome, self.since.elapsed());
     }
 }
 
@@ -96,7 +107,10 @@ pub(crate) mod tests {
             self.0.lock().unwrap().push(format!("started {}", step.what));
         }
         fn advanced(&self, _: &Step, advance: Advance, _: Duration) {
-            self.0.lock().unwrap().push(format!("{} of {} {}", advance.done, advance.total, advance.unit));
+            self.0
+                .lock()
+                .unwrap()
+                .push(format!("{} of {} {}", advance.done, advance.total, advance.unit));
         }
         fn noted(&self, _: &Step, words: &str) {
             self.0.lock().unwrap().push(words.to_owned());
@@ -113,6 +127,15 @@ pub(crate) mod tests {
         step.advance(1, 2, "packages");
         drop(step);
         Running::start(&kept, "nomad", "start", None).done();
-        assert_eq!(kept.lines(), ["started build", "1 of 2 packages", "Failed", "started start", "Done"]);
+        assert_eq!(
+            kept.lines(),
+            [
+                "started build",
+                "1 of 2 packages",
+                "Failed",
+                "started start",
+                "Done"
+            ]
+        );
     }
 }

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 use sha2::{Digest, Sha512};
 
@@ -12,11 +13,9 @@ use crate::error::{AtPath, Result};
 
 pub struct Secrets {
     directory: PathBuf,
-    pub api_password: String,
+    pub api_password: SecretString,
     /// Nomad's first token: it may do everything.
-    pub nomad_management: String,
-    /// The token with which the program itself speaks to Nomad.
-    pub nomad_program: String,
+    pub nomad_management: SecretString,
 }
 
 impl Secrets {
@@ -27,12 +26,11 @@ impl Secrets {
         let secrets = Secrets {
             api_password: keep("api-password", || random::<32>().map(hex::encode))?,
             nomad_management: keep("nomad-management-token", uuid)?,
-            nomad_program: keep("nomad-program-token", uuid)?,
             directory: directory.into(),
         };
         durable::write_json(
             &secrets.control_credential(),
-            &json!({"nomad_token": secrets.nomad_management}),
+            &json!({"nomad_token": secrets.nomad_management.expose_secret()}),
             0o600,
         )?;
         Ok(secrets)
@@ -42,6 +40,11 @@ impl Secrets {
         self.directory.join("api-password")
     }
 
+    pub fn nomad_management_file(&self) -> PathBuf {
+        self.directory.join("nomad-management-token")
+    }
+
+    /// Where the token lies with which the program itself speaks to Nomad, once Nomad has made it.
     pub fn nomad_program_file(&self) -> PathBuf {
         self.directory.join("nomad-program-token")
     }
@@ -53,13 +56,15 @@ impl Secrets {
 
     /// What Salt compares the password with.
     pub fn api_password_digest(&self) -> String {
-        hex::encode(Sha512::digest(self.api_password.as_bytes()))
+        hex::encode(Sha512::digest(self.api_password.expose_secret().as_bytes()))
     }
 }
 
 pub fn random<const COUNT: usize>() -> Result<[u8; COUNT]> {
     let (path, mut bytes) = ("/dev/urandom", [0; COUNT]);
-    File::open(path).and_then(|mut source| source.read_exact(&mut bytes)).at("read", path)?;
+    File::open(path)
+        .and_then(|mut source| source.read_exact(&mut bytes))
+        .at("read", path)?;
     Ok(bytes)
 }
 
@@ -68,18 +73,25 @@ fn uuid() -> Result<String> {
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
     let digits = hex::encode(bytes);
-    Ok([&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-"))
+    Ok([
+        &digits[..8],
+        &digits[8..12],
+        &digits[12..16],
+        &digits[16..20],
+        &digits[20..],
+    ]
+    .join("-"))
 }
 
-fn keep(path: &Path, choose: fn() -> Result<String>) -> Result<String> {
+fn keep(path: &Path, choose: fn() -> Result<String>) -> Result<SecretString> {
     match fs::read_to_string(path) {
-        Ok(there) => return Ok(there.trim_end().to_owned()),
+        Ok(there) => return Ok(there.trim_end().into()),
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(error).at("read", path),
     }
     let chosen = choose()?;
     durable::write(path, format!("{chosen}\n").as_bytes(), 0o600)?;
-    Ok(chosen)
+    Ok(chosen.into())
 }
 
 #[cfg(test)]
@@ -94,14 +106,19 @@ mod tests {
         let place = directory.path().join("secrets");
         let first = Secrets::open(&place).unwrap();
         let again = Secrets::open(&place).unwrap();
-        assert_eq!(first.api_password, again.api_password);
-        assert_eq!(first.nomad_management, again.nomad_management);
-        assert_ne!(first.nomad_management, first.nomad_program);
-        assert_eq!(first.api_password.len(), 64);
-        assert_eq!(first.nomad_program.len(), 36);
+        assert_eq!(
+            first.api_password.expose_secret(),
+            again.api_password.expose_secret()
+        );
+        assert_eq!(
+            first.nomad_management.expose_secret(),
+            again.nomad_management.expose_secret()
+        );
+        assert_eq!(first.api_password.expose_secret().len(), 64);
+        assert_eq!(first.nomad_management.expose_secret().len(), 36);
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&place), 0o700);
-        for file in [first.api_password_file(), first.nomad_program_file(), first.control_credential()] {
+        for file in [first.api_password_file(), first.control_credential()] {
             assert_eq!(mode(&file), 0o600, "{}", file.display());
         }
     }

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rcgen::{
-    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose,
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose,
 };
 use serde::{Deserialize, Serialize};
 
@@ -50,11 +51,21 @@ pub fn certificates(directory: &Path) -> Result<Certificates> {
         words: error.to_string(),
         hint: None,
     })??;
-    durable::write_json(&record, &Validity { until: until.as_secs() }, 0o600)?;
+    durable::write_json(
+        &record,
+        &Validity {
+            until: until.as_secs(),
+        },
+        0o600,
+    )?;
     Ok(made)
 }
 
-fn make(made: &Certificates, now: Duration, until: Duration) -> std::result::Result<Result<()>, rcgen::Error> {
+fn make(
+    made: &Certificates,
+    now: Duration,
+    until: Duration,
+) -> std::result::Result<Result<()>, rcgen::Error> {
     let mut authority = parameters("Eos lab", now, until);
     authority.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
     authority.key_usages = vec![KeyUsagePurpose::KeyCertSign];
@@ -70,9 +81,11 @@ fn make(made: &Certificates, now: Duration, until: Duration) -> std::result::Res
     let server_certificate = server.signed_by(&server_key, &Issuer::new(authority, authority_key))?;
 
     // The authority's key is kept nowhere: a new server certificate comes with a new authority.
-    Ok(durable::write(&made.key, server_key.serialize_pem().as_bytes(), 0o600)
-        .and_then(|()| durable::write(&made.certificate, server_certificate.pem().as_bytes(), 0o644))
-        .and_then(|()| durable::write(&made.authority, authority_certificate.pem().as_bytes(), 0o644)))
+    Ok(
+        durable::write(&made.key, server_key.serialize_pem().as_bytes(), 0o600)
+            .and_then(|()| durable::write(&made.certificate, server_certificate.pem().as_bytes(), 0o644))
+            .and_then(|()| durable::write(&made.authority, authority_certificate.pem().as_bytes(), 0o644)),
+    )
 }
 
 fn parameters(name: &str, now: Duration, until: Duration) -> CertificateParams {
@@ -99,7 +112,9 @@ mod tests {
         assert_eq!(fs::read(&made.certificate).unwrap(), first);
 
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-        let soon = Validity { until: (now + DAY * 29).as_secs() };
+        let soon = Validity {
+            until: (now + DAY * 29).as_secs(),
+        };
         durable::write_json(&directory.path().join("validity.json"), &soon, 0o600).unwrap();
         certificates(directory.path()).unwrap();
         assert_ne!(fs::read(&made.certificate).unwrap(), first);

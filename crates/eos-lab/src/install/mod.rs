@@ -29,7 +29,9 @@ impl Cache {
             Some(cache) => cache,
             None => absolute("HOME").ok_or(Error::NoCache)?.join(".cache"),
         };
-        Ok(Cache { directory: base.join("eos") })
+        Ok(Cache {
+            directory: base.join("eos"),
+        })
     }
 
     pub fn at(directory: PathBuf) -> Cache {
@@ -48,7 +50,9 @@ impl Cache {
 
 /// As the convention for such directories wants it, a relative path counts as none.
 fn absolute(name: &str) -> Option<PathBuf> {
-    env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
+    env::var_os(name)
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute())
 }
 
 /// One engine as it is installed.
@@ -72,9 +76,18 @@ impl Engines {
     pub async fn given(salt: &Path, terraform: &Path, nomad: &Path) -> Result<Engines> {
         let salt = salt.join("bin");
         Ok(Engines {
-            salt: Installed { version: salt::version(&salt).await?, path: salt },
-            terraform: Installed { version: terraform::version(terraform).await?, path: terraform.into() },
-            nomad: Installed { version: nomad::version(nomad).await?, path: nomad.into() },
+            salt: Installed {
+                version: salt::version(&salt).await?,
+                path: salt,
+            },
+            terraform: Installed {
+                version: terraform::version(terraform).await?,
+                path: terraform.into(),
+            },
+            nomad: Installed {
+                version: nomad::version(nomad).await?,
+                path: nomad.into(),
+            },
         })
     }
 }
@@ -86,5 +99,9 @@ pub async fn install(cache: &Cache, progress: &dyn Progress) -> Result<Engines> 
         terraform::install(cache, progress),
         nomad::install(cache, progress),
     )?;
-    Ok(Engines { salt, terraform, nomad })
+    Ok(Engines {
+        salt,
+        terraform,
+        nomad,
+    })
 }

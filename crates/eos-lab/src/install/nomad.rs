@@ -48,7 +48,10 @@ pub async fn install(cache: &Cache, progress: &dyn Progress) -> Result<Installed
         .await?;
         step.done();
     }
-    Ok(Installed { version: VERSION.into(), path: program })
+    Ok(Installed {
+        version: VERSION.into(),
+        path: program,
+    })
 }
 
 pub async fn version(program: &Path) -> Result<String> {
@@ -68,15 +71,30 @@ async fn build(
     durable::directory(&go_directory, 0o755)?;
     check_disk(&go_directory)?;
     let compiler = "a C compiler (cc)";
-    let hint = "Nomad is built with it (Debian: apt install gcc libc6-dev), or put nomad 1.10 or newer on PATH";
-    tool::on_path("cc").or_else(|| tool::on_path("gcc")).ok_or(Error::ToolMissing { what: compiler, hint })?;
+    let hint =
+        "Nomad is built with it (Debian: apt install gcc libc6-dev), or put nomad 1.10 or newer on PATH";
+    tool::on_path("cc")
+        .or_else(|| tool::on_path("gcc"))
+        .ok_or(Error::ToolMissing { what: compiler, hint })?;
 
-    let go = Go { program: go::install(cache, GO_NEEDED, progress).await?, directory: go_directory };
+    let go = Go {
+        program: go::install(cache, GO_NEEDED, progress).await?,
+        directory: go_directory,
+    };
     copy_tree(&go.download(MODULE, step).await?, source)?;
     copy_tree(&go.download(API_MODULE, step).await?, &source.join("api"))?;
 
     let compiled = AtomicU64::new(0);
-    let arguments = ["build", "-v", "-trimpath", "-tags", "codegen_generated hashicorpmetrics", "-ldflags", LINK, "-o"];
+    let arguments = [
+        "build",
+        "-v",
+        "-trimpath",
+        "-tags",
+        "codegen_generated hashicorpmetrics",
+        "-ldflags",
+        LINK,
+        "-o",
+    ];
     let mut arguments: Vec<&OsStr> = arguments.map(OsStr::new).into();
     arguments.extend([program.as_os_str(), OsStr::new(".")]);
     let on_line = |line: &str| {
@@ -84,17 +102,25 @@ async fn build(
             step.advance(compiled.fetch_add(1, Ordering::Relaxed) + 1, PACKAGES, "packages");
         }
     };
-    go.run("go build of Nomad", arguments, Some(source), &on_line, step).await?;
+    go.run("go build of Nomad", arguments, Some(source), &on_line, step)
+        .await?;
     durable::remove(source)?;
     durable::remove(&go.directory)
 }
 
 fn check_disk(path: &Path) -> Result<()> {
-    let found = rustix::fs::statvfs(path).map_err(std::io::Error::from).at("measure", path)?;
-    let free_gib = found.f_bavail * found.f_frsize >> 30;
+    let found = rustix::fs::statvfs(path)
+        .map_err(std::io::Error::from)
+        .at("measure", path)?;
+    let free_gib = (found.f_bavail * found.f_frsize) >> 30;
     if free_gib < DISK_GIB {
         let what = "building Nomad";
-        return Err(Error::DiskFull { what, path: path.into(), free_gib, needed_gib: DISK_GIB });
+        return Err(Error::DiskFull {
+            what,
+            path: path.into(),
+            free_gib,
+            needed_gib: DISK_GIB,
+        });
     }
     Ok(())
 }
@@ -118,14 +144,20 @@ impl Go {
         let arguments = ["mod", "download", "-json", module].map(OsStr::new).into();
         let what = format!("go mod download {module}");
         // Outside of every module: one of the person's own would change what is fetched.
-        let done = self.run(&what, arguments, Some(&self.directory), &on_line, step).await;
+        let done = self
+            .run(&what, arguments, Some(&self.directory), &on_line, step)
+            .await;
         let printed = printed.into_inner().unwrap_or_default();
         done?;
         let directory = serde_json::Deserializer::from_str(&printed)
             .into_iter::<serde_json::Value>()
             .filter_map(|value| value.ok()?.get("Dir")?.as_str().map(PathBuf::from))
             .last();
-        directory.ok_or_else(|| Error::Command { what, words: "it names no directory".into(), hint: None })
+        directory.ok_or_else(|| Error::Command {
+            what,
+            words: "it names no directory".into(),
+            hint: None,
+        })
     }
 
     async fn run(
@@ -146,7 +178,16 @@ impl Go {
             ("GOTOOLCHAIN", OsStr::new("local")),
             ("CGO_ENABLED", OsStr::new("1")),
         ];
-        Run { what, program: &self.program, arguments, directory, environment, on_line }.with_patience(step).await
+        Run {
+            what,
+            program: &self.program,
+            arguments,
+            directory,
+            environment,
+            on_line,
+        }
+        .with_patience(step)
+        .await
     }
 }
 

@@ -10,7 +10,8 @@ use crate::progress::Running;
 
 const NEEDED: &str = "3.11";
 const NAMES: [&str; 4] = ["python3", "python3.13", "python3.12", "python3.11"];
-const HINT: &str = "Install Python 3.11 or newer with its venv module (Debian: apt install python3 python3-venv)";
+const HINT: &str =
+    "Install Python 3.11 or newer with its venv module (Debian: apt install python3 python3-venv)";
 
 /// Makes a virtual environment in `directory` and installs packages; `usual` is how many that comes to.
 pub async fn environment(directory: &Path, packages: &[&str], usual: u64, step: &Running<'_>) -> Result<()> {
@@ -26,10 +27,16 @@ pub async fn environment(directory: &Path, packages: &[&str], usual: u64, step: 
     create.with_patience(step).await?;
     let own_python = directory.join("bin/python");
     let collected = AtomicU64::new(0);
-    let mut arguments: Vec<&OsStr> =
-        ["-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--progress-bar=off"]
-            .map(OsStr::new)
-            .into();
+    let mut arguments: Vec<&OsStr> = [
+        "-m",
+        "pip",
+        "install",
+        "--no-input",
+        "--disable-pip-version-check",
+        "--progress-bar=off",
+    ]
+    .map(OsStr::new)
+    .into();
     arguments.extend(packages.iter().map(OsStr::new));
     let what = format!("pip install {}", packages.join(" "));
     let install = Run {
@@ -38,7 +45,10 @@ pub async fn environment(directory: &Path, packages: &[&str], usual: u64, step: 
         arguments,
         directory: None,
         // A pip of the person's own may be told to install elsewhere, or only into virtual environments.
-        environment: vec![("PIP_USER", OsStr::new("0")), ("PYTHONNOUSERSITE", OsStr::new("1"))],
+        environment: vec![
+            ("PIP_USER", OsStr::new("0")),
+            ("PYTHONNOUSERSITE", OsStr::new("1")),
+        ],
         on_line: &|line| {
             if line.starts_with("Collecting ") {
                 step.advance(collected.fetch_add(1, Ordering::Relaxed) + 1, usual, "packages");
@@ -51,15 +61,33 @@ pub async fn environment(directory: &Path, packages: &[&str], usual: u64, step: 
 async fn find() -> Result<PathBuf> {
     let mut too_old = None;
     for python in NAMES.into_iter().filter_map(tool::on_path) {
-        let words = tool::output(&python, &["-c", "import platform; print(platform.python_version())"]).await?;
+        let words = tool::output(
+            &python,
+            &["-c", "import platform; print(platform.python_version())"],
+        )
+        .await?;
         let found = tool::version_in(&words).unwrap_or_default().to_owned();
         if !tool::is_at_least(&found, NEEDED) {
-            too_old.get_or_insert(Error::ToolTooOld { program: python, found, needed: NEEDED, hint: HINT });
-        } else if tool::output(&python, &["-c", "import ensurepip, venv"]).await.is_err() {
-            return Err(Error::ToolMissing { what: "the venv module of python3", hint: HINT });
+            too_old.get_or_insert(Error::ToolTooOld {
+                program: python,
+                found,
+                needed: NEEDED,
+                hint: HINT,
+            });
+        } else if tool::output(&python, &["-c", "import ensurepip, venv"])
+            .await
+            .is_err()
+        {
+            return Err(Error::ToolMissing {
+                what: "the venv module of python3",
+                hint: HINT,
+            });
         } else {
             return Ok(python);
         }
     }
-    Err(too_old.unwrap_or(Error::ToolMissing { what: "python3", hint: HINT }))
+    Err(too_old.unwrap_or(Error::ToolMissing {
+        what: "python3",
+        hint: HINT,
+    }))
 }

@@ -25,7 +25,10 @@ pub async fn install(cache: &Cache, progress: &dyn Progress) -> Result<Installed
         .await?;
         step.done();
     }
-    Ok(Installed { version: VERSION.into(), path: programs })
+    Ok(Installed {
+        version: VERSION.into(),
+        path: programs,
+    })
 }
 
 pub async fn version(programs: &Path) -> Result<String> {

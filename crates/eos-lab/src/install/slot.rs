@@ -20,7 +20,11 @@ pub struct Slot {
 
 impl Slot {
     pub fn new(cache: &Cache, name: &'static str, version: &'static str) -> Slot {
-        Slot { name, version, directory: cache.engines().join(format!("{name}-{version}")) }
+        Slot {
+            name,
+            version,
+            directory: cache.engines().join(format!("{name}-{version}")),
+        }
     }
 
     pub fn directory(&self) -> &Path {
@@ -47,18 +51,28 @@ impl Slot {
         let found = fill().await?;
         if found != self.version {
             let program = self.directory.clone();
-            return Err(Error::WrongVersion { program, expected: self.version.into(), found });
+            return Err(Error::WrongVersion {
+                program,
+                expected: self.version.into(),
+                found,
+            });
         }
         let marker = format!("{} {}\n{}\n", self.name, self.version, jiff::Timestamp::now());
         durable::write(&self.directory.join(COMPLETE), marker.as_bytes(), 0o644)
     }
 
     async fn lock(&self, step: &Running<'_>) -> Result<File> {
-        let path = self.directory.with_file_name(format!("{}-{}.lock", self.name, self.version));
+        let path = self
+            .directory
+            .with_file_name(format!("{}-{}.lock", self.name, self.version));
         if let Some(parent) = path.parent() {
             durable::directory(parent, 0o755)?;
         }
-        let file = File::options().create(true).append(true).open(&path).at("open", &path)?;
+        let file = File::options()
+            .create(true)
+            .append(true)
+            .open(&path)
+            .at("open", &path)?;
         match file.try_lock() {
             Ok(()) => return Ok(file),
             Err(TryLockError::WouldBlock) => step.note("another eos is installing it; waiting for that one"),
@@ -103,7 +117,12 @@ mod tests {
         };
         tokio::join!(one(&first), one(&second));
         assert_eq!(installed.load(Ordering::SeqCst), 1);
-        assert!(second.lines().iter().any(|line| line.contains("another eos is installing it")));
+        assert!(
+            second
+                .lines()
+                .iter()
+                .any(|line| line.contains("another eos is installing it"))
+        );
     }
 
     #[tokio::test]
@@ -114,7 +133,10 @@ mod tests {
         durable::directory(&half, 0o755).unwrap();
         let progress = Kept::default();
         let step = Running::start(&progress, "thing", "install", None);
-        let error = slot.fill(&step, || async { Ok("0.9".to_owned()) }).await.unwrap_err();
+        let error = slot
+            .fill(&step, || async { Ok("0.9".to_owned()) })
+            .await
+            .unwrap_err();
         assert!(matches!(error, Error::WrongVersion { .. }), "{error}");
         assert!(!slot.is_complete() && !half.exists());
         slot.fill(&step, || async { Ok("1.0".to_owned()) }).await.unwrap();

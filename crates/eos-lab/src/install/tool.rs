@@ -28,9 +28,12 @@ const LAST_LINES: usize = 8;
 /// The first program of that name on PATH.
 pub fn on_path(name: &str) -> Option<PathBuf> {
     let is_program = |path: &PathBuf| {
-        path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+        path.metadata()
+            .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
     };
-    env::split_paths(&env::var_os("PATH")?).map(|directory| directory.join(name)).find(is_program)
+    env::split_paths(&env::var_os("PATH")?)
+        .map(|directory| directory.join(name))
+        .find(is_program)
 }
 
 /// What a program prints on standard output when all goes well.
@@ -38,13 +41,19 @@ pub async fn output(program: &Path, arguments: &[&str]) -> Result<String> {
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).kill_on_drop(true);
     // A configuration file of Terraform's that is named but missing would be warned about.
-    command.env_remove("TF_CLI_CONFIG_FILE").env("CHECKPOINT_DISABLE", "1");
+    command
+        .env_remove("TF_CLI_CONFIG_FILE")
+        .env("CHECKPOINT_DISABLE", "1");
     let output = command.output().await.at("run", program)?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let words = String::from_utf8_lossy(&output.stderr);
-    Err(failed(&format!("{} {}", program.display(), arguments.join(" ")), words.trim(), None))
+    Err(failed(
+        &format!("{} {}", program.display(), arguments.join(" ")),
+        words.trim(),
+        None,
+    ))
 }
 
 /// One run of a tool that speaks to a registry.
@@ -78,8 +87,14 @@ impl Run<'_> {
 
     async fn once(&self) -> Result<()> {
         let mut command = Command::new(self.program);
-        command.args(&self.arguments).envs(self.environment.iter().copied()).kill_on_drop(true);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .args(&self.arguments)
+            .envs(self.environment.iter().copied())
+            .kill_on_drop(true);
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         if let Some(directory) = self.directory {
             command.current_dir(directory);
         }
@@ -105,7 +120,15 @@ impl Run<'_> {
             return Ok(());
         }
         let words = last.make_contiguous().join("\n");
-        Err(failed(self.what, if words.is_empty() { "it said nothing" } else { &words }, hint(&words)))
+        Err(failed(
+            self.what,
+            if words.is_empty() {
+                "it said nothing"
+            } else {
+                &words
+            },
+            hint(&words),
+        ))
     }
 }
 
@@ -124,30 +147,39 @@ async fn next_line<T: tokio::io::AsyncRead + Unpin>(lines: &mut Option<Lines<T>>
 }
 
 fn failed(what: &str, words: &str, hint: Option<&'static str>) -> Error {
-    Error::Command { what: what.to_owned(), words: words.to_owned(), hint }
+    Error::Command {
+        what: what.to_owned(),
+        words: words.to_owned(),
+        hint,
+    }
 }
 
 /// Whether it may go better the next time. A refusal stays one, also if something else is in the same words.
 fn is_passing(words: &str) -> bool {
     let says = |signs: &[&str]| signs.iter().any(|sign| words.contains(sign));
-    !says(&["403 Forbidden", "404 Not Found", "403 Client Error", "404 Client Error", "410 Gone"])
-        && says(&[
-            "429 ",
-            "Too Many Requests",
-            "500 Internal Server Error",
-            "502 Bad Gateway",
-            "503 Service Unavailable",
-            "504 Gateway",
-            "Read timed out",
-            "ReadTimeoutError",
-            "ConnectTimeoutError",
-            "i/o timeout",
-            "TLS handshake timeout",
-            "connection reset by peer",
-            "ConnectionResetError",
-            "IncompleteRead",
-            "unexpected EOF",
-        ])
+    !says(&[
+        "403 Forbidden",
+        "404 Not Found",
+        "403 Client Error",
+        "404 Client Error",
+        "410 Gone",
+    ]) && says(&[
+        "429 ",
+        "Too Many Requests",
+        "500 Internal Server Error",
+        "502 Bad Gateway",
+        "503 Service Unavailable",
+        "504 Gateway",
+        "Read timed out",
+        "ReadTimeoutError",
+        "ConnectTimeoutError",
+        "i/o timeout",
+        "TLS handshake timeout",
+        "connection reset by peer",
+        "ConnectionResetError",
+        "IncompleteRead",
+        "unexpected EOF",
+    ])
 }
 
 fn hint(words: &str) -> Option<&'static str> {
@@ -157,7 +189,9 @@ fn hint(words: &str) -> Option<&'static str> {
     } else if is_passing(words) || says("Temporary failure in name resolution") || says("no such host") {
         Some("The package registry could not be reached; try again later")
     } else if says("403") || says("404") || says("No matching distribution") {
-        Some("This package registry does not have that version; name another one in pip's or Go's own settings")
+        Some(
+            "This package registry does not have that version; name another one in pip's or Go's own settings",
+        )
     } else {
         None
     }
@@ -173,7 +207,11 @@ pub fn version_in(words: &str) -> Option<&str> {
 
 /// Whether a version is at least as new as another, number by number.
 pub fn is_at_least(version: &str, needed: &str) -> bool {
-    let numbers = |text: &str| text.split('.').map(|part| part.parse().unwrap_or(0)).collect::<Vec<u32>>();
+    let numbers = |text: &str| {
+        text.split('.')
+            .map(|part| part.parse().unwrap_or(0))
+            .collect::<Vec<u32>>()
+    };
     numbers(version) >= numbers(needed)
 }
 
@@ -195,9 +233,13 @@ mod tests {
     #[test]
     fn a_refusal_is_final_and_an_overrun_registry_is_not() {
         assert!(is_passing("reading https://proxy/x.zip: 429 Too Many Requests"));
-        assert!(is_passing("HTTPSConnectionPool: Read timed out. (read timeout=15)"));
+        assert!(is_passing(
+            "HTTPSConnectionPool: Read timed out. (read timeout=15)"
+        ));
         assert!(!is_passing("reading https://proxy/x.zip: 403 Forbidden"));
-        assert!(!is_passing("reading https://proxy/x.zip: 404 Not Found, after 429 Too Many Requests"));
+        assert!(!is_passing(
+            "reading https://proxy/x.zip: 404 Not Found, after 429 Too Many Requests"
+        ));
         assert!(!is_passing("main.go:3:1: expected declaration"));
     }
 
@@ -208,7 +250,9 @@ mod tests {
         let run = Run {
             what: "the trial",
             program: Path::new("/bin/sh"),
-            arguments: ["-c", "echo one; echo 403 Forbidden >&2; exit 1"].map(OsStr::new).into(),
+            arguments: ["-c", "echo one; echo 403 Forbidden >&2; exit 1"]
+                .map(OsStr::new)
+                .into(),
             directory: None,
             environment: vec![],
             on_line: &|line| step.note(line),
@@ -217,6 +261,10 @@ mod tests {
         assert!(error.to_string().starts_with("the trial failed: "), "{error}");
         assert!(error.to_string().contains("403 Forbidden"), "{error}");
         assert!(error.hint().unwrap().contains("does not have that version"));
-        assert_eq!(kept.lines().iter().filter(|line| *line == "one").count(), 1, "no second attempt");
+        assert_eq!(
+            kept.lines().iter().filter(|line| *line == "one").count(),
+            1,
+            "no second attempt"
+        );
     }
 }

@@ -1,0 +1,176 @@
+//! Where everything of one lab lies.
+
+use std::fs;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Component, Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::durable;
+use crate::error::{AtPath, Result};
+
+/// What the system allows for the path of a Unix socket.
+const LONGEST_SOCKET: usize = 107;
+/// Salt's longest socket name, with some room.
+const SOCKET_NAME: usize = 40;
+
+#[derive(Debug, Clone)]
+pub struct Layout {
+    pub root: PathBuf,
+}
+
+impl Layout {
+    /// The path is made absolute and free of symlinks, so that a lab has one name however it is called.
+    pub fn at(directory: &Path) -> Result<Layout> {
+        let absolute = std::path::absolute(directory).at("find", directory)?;
+        let mut there = absolute.as_path();
+        let mut missing = Vec::new();
+        while let (false, Some(parent)) = (there.exists(), there.parent()) {
+            missing.extend(there.components().next_back().map(Component::as_os_str));
+            there = parent;
+        }
+        let mut root = fs::canonicalize(there).at("find", there)?;
+        root.extend(missing.into_iter().rev());
+        Ok(Layout { root })
+    }
+
+    /// Closed to others is what holds secrets; open is what a task of another user may have to read.
+    pub fn make(&self) -> Result<()> {
+        for (path, mode) in [
+            (self.root.clone(), 0o755),
+            (self.secrets(), 0o700),
+            (self.salt(), 0o700),
+            (self.nomad(), 0o755),
+            (self.srv(), 0o700),
+            (self.terraform(), 0o700),
+            (self.terraform().join("workspaces"), 0o700),
+            (self.root.join("volumes"), 0o755),
+            (self.root.join("run"), 0o700),
+            (self.root.join("log"), 0o700),
+            (self.bin(), 0o755),
+        ] {
+            durable::directory(&path, mode)?;
+        }
+        Ok(())
+    }
+
+    pub fn lock(&self) -> PathBuf {
+        self.root.join("lock")
+    }
+    pub fn choices(&self) -> PathBuf {
+        self.root.join("lab.json")
+    }
+    pub fn endpoints(&self) -> PathBuf {
+        self.root.join("endpoints.json")
+    }
+    pub fn secrets(&self) -> PathBuf {
+        self.root.join("secrets")
+    }
+    pub fn salt(&self) -> PathBuf {
+        self.root.join("salt")
+    }
+    pub fn nomad(&self) -> PathBuf {
+        self.root.join("nomad")
+    }
+    pub fn srv(&self) -> PathBuf {
+        self.root.join("srv")
+    }
+    pub fn terraform(&self) -> PathBuf {
+        self.root.join("terraform")
+    }
+    pub fn bin(&self) -> PathBuf {
+        self.root.join("bin")
+    }
+    pub fn run(&self, engine: &str) -> PathBuf {
+        self.root.join("run").join(format!("{engine}.json"))
+    }
+    pub fn log(&self, engine: &str) -> PathBuf {
+        self.root.join("log").join(format!("{engine}.log"))
+    }
+
+    /// A directory for Salt's sockets: in the lab, unless that is too deep for a socket's path.
+    pub fn choose_sockets(&self, run_time: Option<PathBuf>) -> PathBuf {
+        let digest = hex::encode(Sha256::digest(self.root.as_os_str().as_encoded_bytes()));
+        let short = format!("eos-{}-{}", rustix::process::getuid().as_raw(), &digest[..8]);
+        let fits = |path: &PathBuf| path.join("minion").as_os_str().len() + 1 + SOCKET_NAME <= LONGEST_SOCKET;
+        let temporary = Path::new("/tmp").join(&short);
+        [
+            Some(self.salt().join("sockets")),
+            run_time.map(|directory| directory.join(&short)),
+        ]
+        .into_iter()
+        .flatten()
+        .find(fits)
+        .unwrap_or(temporary)
+    }
+}
+
+/// Makes the directory for sockets. In a place that others can write to, theirs is not taken for ours.
+pub fn make_sockets(directory: &Path) -> Result<()> {
+    match fs::DirBuilder::new().mode(0o700).create(directory) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            let found = fs::symlink_metadata(directory).at("read", directory)?;
+            if !found.is_dir() || found.uid() != rustix::process::getuid().as_raw() {
+                return Err(std::io::Error::other("it belongs to somebody else")).at("use", directory);
+            }
+        }
+        other => other.at("make directory", directory)?,
+    }
+    for part in ["master", "minion"] {
+        durable::directory(&directory.join(part), 0o700)?;
+    }
+    durable::directory(directory, 0o700)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lab_has_one_name() {
+        let directory = tempfile::tempdir().unwrap();
+        let real = fs::canonicalize(directory.path()).unwrap().join("real");
+        fs::create_dir(&real).unwrap();
+        let link = directory.path().join("link");
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        assert_eq!(
+            Layout::at(&link.join(".eos/lab")).unwrap().root,
+            real.join(".eos/lab")
+        );
+        Layout::at(&link.join(".eos/lab")).unwrap().make().unwrap();
+        assert_eq!(
+            Layout::at(&link.join(".eos/lab")).unwrap().root,
+            real.join(".eos/lab")
+        );
+    }
+
+    #[test]
+    fn sockets_of_a_deep_lab_lie_elsewhere() {
+        let shallow = Layout {
+            root: "/home/ada/estate/.eos/lab".into(),
+        };
+        assert_eq!(
+            shallow.choose_sockets(None),
+            Path::new("/home/ada/estate/.eos/lab/salt/sockets")
+        );
+        let deep = Layout {
+            root: Path::new("/").join("deep/".repeat(20)),
+        };
+        let chosen = deep.choose_sockets(Some("/run/user/1000".into()));
+        assert!(chosen.starts_with("/run/user/1000"), "{}", chosen.display());
+        assert!(deep.choose_sockets(Some(deep.root.clone())).starts_with("/tmp"));
+        assert!(deep.choose_sockets(None).starts_with("/tmp"));
+    }
+
+    #[test]
+    fn sockets_are_not_laid_into_what_a_link_names() {
+        let directory = tempfile::tempdir().unwrap();
+        let link = directory.path().join("link");
+        std::os::unix::fs::symlink(directory.path(), &link).unwrap();
+        let error = make_sockets(&link).unwrap_err().to_string();
+        assert!(error.contains("belongs to somebody else"), "{error}");
+        let own = directory.path().join("own");
+        make_sockets(&own).unwrap();
+        make_sockets(&own).unwrap();
+    }
+}

@@ -1,0 +1,371 @@
+//! Salt in the lab: master, HTTP API and control minion, who trust each other from the first start on.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use eos_engine::{EngineError, SaltClient, SaltEndpoint};
+use serde_json::{Value, json};
+use tokio::process::Command;
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::choices::Choices;
+use crate::daemon::{Daemon, SALT_API, SALT_MASTER, SALT_MINION, Start};
+use crate::durable;
+use crate::error::{AtPath, Error, Result};
+use crate::layout::{self, Layout};
+use crate::progress::Running;
+use crate::secrets::Secrets;
+use crate::tls::{self, Certificates};
+
+const USER: &str = "eos";
+/// What the API user may call, and nothing else. Salt matches these from the start of a name only, so each one
+/// is closed by `$`.
+const ALLOWED: [&str; 8] = [
+    r"eos\.info$",
+    r"eos\.run_step$",
+    r"eos\.remove_workspace$",
+    r"eos\.step_status$",
+    r"eos\.observe$",
+    r"test\.ping$",
+    r"saltutil\.find_job$",
+    r"saltutil\.sync_all$",
+];
+/// Writes two pairs of keys: `argv` names their files without `.pem` and `.pub`.
+const MAKE_KEYS: &str = "
+import os, sys
+from salt.crypt import gen_keys
+os.umask(0o077)
+for name in sys.argv[1:]:
+    for end, text in zip(('.pem', '.pub'), gen_keys(4096)):
+        with open(name + end, 'w') as file:
+            file.write(text)
+";
+/// Cold and on a busy machine it has taken 17 s.
+const READY: Duration = Duration::from_secs(120);
+/// The first look. Short, since Salt waits in vain for what comes after it asked; later ones are longer, for a
+/// machine that is busy.
+const FIRST_LOOK: Duration = Duration::from_secs(3);
+const LONGEST_LOOK: Duration = Duration::from_secs(12);
+const SYNC: Duration = Duration::from_secs(60);
+/// What Salt writes is nobody else's to read.
+const PRIVATE: u32 = 0o077;
+const STOP: Duration = Duration::from_secs(15);
+/// A minion that is started on a busy machine has been seen to end at once, and to stay when started again.
+const MINION_STARTS: u32 = 4;
+
+pub struct Salt<'a> {
+    layout: &'a Layout,
+    choices: &'a Choices,
+    master: Daemon<'a>,
+    api: Daemon<'a>,
+    minion: Daemon<'a>,
+}
+
+impl<'a> Salt<'a> {
+    pub fn new(layout: &'a Layout, choices: &'a Choices) -> Salt<'a> {
+        Salt {
+            layout,
+            choices,
+            master: Daemon::salt(layout, SALT_MASTER),
+            api: Daemon::salt(layout, SALT_API),
+            minion: Daemon::salt(layout, SALT_MINION),
+        }
+    }
+
+    pub fn endpoint(&self, secrets: &Secrets) -> SaltEndpoint {
+        SaltEndpoint {
+            url: self.url(),
+            user: USER.into(),
+            certificate: Some(self.tls().join("authority.pem")),
+            password_file: Some(secrets.api_password_file()),
+        }
+    }
+
+    pub fn url(&self) -> String {
+        format!("https://127.0.0.1:{}", self.choices.ports.salt_api)
+    }
+
+    /// Brings up what is not up, waits until the minion answers, and gives it the formula's modules.
+    pub async fn up(&self, secrets: &Secrets, formula: &str, step: &Running<'_>) -> Result<()> {
+        layout::make_sockets(&self.choices.sockets)?;
+        let certificates = tls::certificates(&self.tls())?;
+        self.write_settings(secrets, &certificates)?;
+        self.introduce().await?;
+        self.start().await?;
+        let client = SaltClient::new(&self.endpoint(secrets))?;
+        self.wait_until_ready(&client, step).await?;
+        self.bring_modules(&client, formula).await
+    }
+
+    pub async fn stop(&self) -> Result<()> {
+        // At once, since a minion alone takes five seconds.
+        let (master, api, minion) = tokio::join!(
+            self.master.stop(STOP),
+            self.api.stop(STOP),
+            self.minion.stop(STOP)
+        );
+        master.and(api).and(minion)
+    }
+
+    /// Whether the API lets the program in, and whether the minion answers.
+    pub async fn readiness(&self, secrets: &Secrets) -> Result<(bool, bool)> {
+        // With the master gone the API does not answer at all.
+        if self.master.running()?.is_none() || self.api.running()?.is_none() {
+            return Ok((false, false));
+        }
+        let client = SaltClient::new(&self.endpoint(secrets))?;
+        let is_let_in = client.login(&secrets.api_password).await.is_ok();
+        Ok((is_let_in, is_let_in && self.ping(&client).await.is_ok()))
+    }
+
+    async fn start(&self) -> Result<()> {
+        let ports = &self.choices.ports;
+        let programs = &self.choices.engines.salt.path;
+        let settings = [self.settings("master"), self.tls().join("certificate.pem")];
+        let master = Start {
+            program: &programs.join(SALT_MASTER),
+            reads: &settings[..1],
+            ports: &[ports.salt_publish, ports.salt_return],
+            umask: PRIVATE,
+        };
+        self.master.ensure(&master).await?;
+        let api = Start {
+            program: &programs.join(SALT_API),
+            reads: &settings,
+            ports: &[ports.salt_api],
+            umask: PRIVATE,
+        };
+        self.api.ensure(&api).await?;
+        self.start_minion().await.map(drop)
+    }
+
+    async fn start_minion(&self) -> Result<bool> {
+        let program = self.choices.engines.salt.path.join(SALT_MINION);
+        let reads = [self.settings("minion")];
+        self.minion
+            .ensure(&Start {
+                program: &program,
+                reads: &reads,
+                ports: &[],
+                umask: 0o077,
+            })
+            .await
+    }
+
+    /// An open port is no sign: the API opens it long before the master lets anybody in.
+    async fn wait_until_ready(&self, client: &SaltClient, step: &Running<'_>) -> Result<()> {
+        let begun = Instant::now();
+        let mut look = FIRST_LOOK;
+        let mut starts = 1;
+        let mut words = "no answer".to_owned();
+        while begun.elapsed() < READY {
+            match timeout(look, self.ping(client)).await {
+                Ok(Ok(())) => return Ok(()),
+                Ok(Err(error)) => words = error.to_string(),
+                Err(_) => look = LONGEST_LOOK.min(look * 2),
+            }
+            self.master.check_running()?;
+            self.api.check_running()?;
+            if self.minion.running()?.is_none() {
+                if starts == MINION_STARTS {
+                    return self.minion.check_running();
+                }
+                starts += 1;
+                step.note("the minion ended; starting it again");
+                self.start_minion().await?;
+            }
+            sleep(Duration::from_millis(200)).await;
+        }
+        Err(self.minion.not_ready(READY, words))
+    }
+
+    async fn ping(&self, client: &SaltClient) -> std::result::Result<(), EngineError> {
+        client
+            .call(&self.choices.control, "test.ping", json!({}), LONGEST_LOOK)
+            .await
+            .map(drop)
+    }
+
+    /// Only when the formula is another one than last time: it takes seconds.
+    async fn bring_modules(&self, client: &SaltClient, formula: &str) -> Result<()> {
+        let synced = self.layout.salt().join("synced");
+        if fs::read_to_string(&synced).is_ok_and(|digest| digest.trim_end() == formula) {
+            return Ok(());
+        }
+        client
+            .call(&self.choices.control, "saltutil.sync_all", json!({}), SYNC)
+            .await?;
+        durable::write(&synced, format!("{formula}\n").as_bytes(), 0o600)
+    }
+
+    /// Gives master and minion their keys, and each the other's, so that neither has to trust a stranger.
+    async fn introduce(&self) -> Result<()> {
+        let (ours, theirs) = (self.part("master").join("pki"), self.part("minion").join("pki"));
+        let accepted = ours.join("minions").join(&self.choices.control);
+        if accepted.exists() {
+            return Ok(());
+        }
+        for directory in [&ours, &theirs, &ours.join("minions")] {
+            durable::directory(directory, 0o700)?;
+        }
+        let python = self.choices.engines.salt.path.join("python");
+        let made = Command::new(&python)
+            .arg("-c")
+            .arg(MAKE_KEYS)
+            .args([ours.join("master"), theirs.join("minion")])
+            .env_clear()
+            .env("HOME", &self.layout.root)
+            .env("PATH", "/usr/bin:/bin")
+            .stdin(Stdio::null())
+            .kill_on_drop(true)
+            .output()
+            .await
+            .at("run", &python)?;
+        if !made.status.success() {
+            let words = String::from_utf8_lossy(&made.stderr).trim().to_owned();
+            return Err(Error::Command {
+                what: "making Salt's keys".into(),
+                words,
+                hint: None,
+            });
+        }
+        copy(&ours.join("master.pub"), &theirs.join("minion_master.pub"))?;
+        // Last, since its presence says that all of it is done.
+        copy(&theirs.join("minion.pub"), &accepted)
+    }
+
+    fn write_settings(&self, secrets: &Secrets, certificates: &Certificates) -> Result<()> {
+        for part in ["master", "minion"] {
+            for inner in ["", "etc"] {
+                durable::directory(&self.part(part).join(inner), 0o700)?;
+            }
+        }
+        let users = format!("{USER}:{}\n", secrets.api_password_digest());
+        durable::write(&self.users(), users.as_bytes(), 0o600)?;
+        // JSON is YAML too, and needs no care with quotes.
+        durable::write_json(
+            &self.settings("master"),
+            &self.master_settings(certificates),
+            0o600,
+        )?;
+        durable::write_json(&self.settings("minion"), &self.minion_settings(secrets), 0o600)
+    }
+
+    fn master_settings(&self, certificates: &Certificates) -> Value {
+        let (own, srv, ports) = (self.part("master"), self.layout.srv(), &self.choices.ports);
+        json!({
+            // Its key is named after it; without an id that would be the machine's name, which may change.
+            "id": "lab",
+            // Salt would lay every path that is not below another root below that; all that it writes to are named.
+            "root_dir": "/",
+            "conf_file": self.settings("master"),
+            "pki_dir": own.join("pki"),
+            "cachedir": own.join("cache"),
+            "sock_dir": self.choices.sockets.join("master"),
+            "pidfile": own.join("master.pid"),
+            "api_pidfile": own.join("api.pid"),
+            "sqlite_queue_dir": own.join("queues"),
+            "token_dir": own.join("tokens"),
+            "syndic_dir": own.join("syndic"),
+            "extension_modules": own.join("extmods"),
+            // Everything goes to standard error, which is the log.
+            "log_file": "/dev/null",
+            "api_logfile": "/dev/null",
+            "key_logfile": "/dev/null",
+            "log_level_logfile": "quiet",
+            "log_fmt_console": LOG_FORMAT,
+            "log_datefmt": LOG_TIME,
+            // For every call it notes two errors that are none.
+            "log_granular_levels": {"asyncio": "critical"},
+            "interface": "127.0.0.1",
+            "publish_port": ports.salt_publish,
+            "ret_port": ports.salt_return,
+            "worker_threads": 2,
+            "auto_accept": false,
+            "timeout": 5,
+            "gather_job_timeout": 5,
+            "keep_jobs_seconds": 86400,
+            "file_roots": {"base": [srv.join("formula"), srv.join("current/salt"), srv.join("current/files")]},
+            "pillar_roots": {"base": [srv.join("current/pillar")]},
+            // A release takes effect with its delivery, not when a cache runs out.
+            "fileserver_list_cache_time": 0,
+            "netapi_enable_clients": ["local", "local_async"],
+            "external_auth": {"file": {
+                "^filename": self.users(),
+                "^hashtype": "sha512",
+                USER: [{"*": ALLOWED}],
+            }},
+            "rest_cherrypy": {
+                "host": "127.0.0.1",
+                "port": ports.salt_api,
+                "ssl_crt": certificates.certificate,
+                "ssl_key": certificates.key,
+                "thread_pool": 20,
+            },
+        })
+    }
+
+    fn minion_settings(&self, secrets: &Secrets) -> Value {
+        let (own, ports, terraform) = (self.part("minion"), &self.choices.ports, self.layout.terraform());
+        json!({
+            "id": self.choices.control,
+            "master": "127.0.0.1",
+            "master_port": ports.salt_return,
+            "publish_port": ports.salt_publish,
+            "root_dir": "/",
+            "conf_file": self.settings("minion"),
+            "pki_dir": own.join("pki"),
+            "cachedir": own.join("cache"),
+            "sock_dir": self.choices.sockets.join("minion"),
+            "extension_modules": own.join("extmods"),
+            "pidfile": own.join("minion.pid"),
+            "log_file": "/dev/null",
+            "log_level_logfile": "quiet",
+            "log_fmt_console": LOG_FORMAT,
+            "log_datefmt": LOG_TIME,
+            // For every call it notes two errors that are none.
+            "log_granular_levels": {"asyncio": "critical"},
+            "acceptance_wait_time": 1,
+            "acceptance_wait_time_max": 2,
+            "random_startup_delay": 0,
+            "recon_default": 200,
+            "recon_max": 2000,
+            "enable_fqdns_grains": false,
+            "enable_gpu_grains": false,
+            "eos": {
+                "terraform": self.choices.engines.terraform.path,
+                "terraform_root": terraform.join("workspaces"),
+                "terraform_cli_config": terraform.join("cli.tfrc"),
+                "nomad_address": format!("http://127.0.0.1:{}", ports.nomad_http),
+                "credentials": secrets.control_credential(),
+            },
+        })
+    }
+
+    fn part(&self, part: &str) -> PathBuf {
+        self.layout.salt().join(part)
+    }
+
+    /// `salt/master/etc/master`: Salt looks for a file of the role's name.
+    fn settings(&self, part: &str) -> PathBuf {
+        self.part(part).join("etc").join(part)
+    }
+
+    fn users(&self) -> PathBuf {
+        self.part("master").join("etc/users")
+    }
+
+    fn tls(&self) -> PathBuf {
+        self.layout.salt().join("tls")
+    }
+}
+
+const LOG_FORMAT: &str = "%(asctime)s [%(levelname)s] %(name)s: %(message)s";
+const LOG_TIME: &str = "%Y-%m-%dT%H:%M:%S";
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    let bytes = fs::read(from).at("read", from)?;
+    durable::write(to, &bytes, 0o600)
+}

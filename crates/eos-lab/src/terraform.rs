@@ -1,0 +1,108 @@
+//! Terraform's part of the lab: a mirror that serves our provider, and the settings that point to it.
+
+use std::path::Path;
+use std::process::Stdio;
+
+use tokio::process::Command;
+
+use crate::choices::Choices;
+use crate::durable;
+use crate::error::{AtPath, Error, Result};
+use crate::layout::Layout;
+
+const PROVIDER_VERSION: &str = "2.5.2";
+const QUESTION: &str = r#"terraform {
+  required_providers {
+    nomad = {
+      source = "hashicorp/nomad"
+    }
+  }
+}
+"#;
+
+/// Lays out mirror and settings. What is there already is compared, not asked for again.
+pub async fn set_up(layout: &Layout, choices: &mut Choices, provider: &Path) -> Result<()> {
+    let directory = layout.terraform();
+    let mirror = directory.join("mirror");
+    // A JSON string is also one of this language.
+    let path = serde_json::Value::from(mirror.display().to_string());
+    let settings = format!(
+        "disable_checkpoint = true\n\nprovider_installation {{\n  filesystem_mirror {{\n    path    = {path}\n    \
+         include = [\"*/*/*\"]\n  }}\n}}\n"
+    );
+    durable::write(&directory.join("cli.tfrc"), settings.as_bytes(), 0o644)?;
+    let registry = match &choices.registry {
+        Some(registry) => registry.clone(),
+        None => {
+            let found = ask_registry(layout, &choices.engines.terraform.path).await?;
+            choices.registry = Some(found.clone());
+            choices.save(layout)?;
+            found
+        }
+    };
+    let version = mirror
+        .join(registry)
+        .join("hashicorp/nomad")
+        .join(PROVIDER_VERSION)
+        .join(platform());
+    durable::directory(&version, 0o755)?;
+    durable::copy_program(
+        provider,
+        &version.join(format!("terraform-provider-nomad_v{PROVIDER_VERSION}")),
+    )
+}
+
+/// The host that a provider without one is from differs between tools; the tool itself knows its own.
+async fn ask_registry(layout: &Layout, program: &Path) -> Result<String> {
+    let question = layout.terraform().join("question");
+    durable::directory(&question, 0o700)?;
+    durable::write(&question.join("main.tf"), QUESTION.as_bytes(), 0o600)?;
+    let output = Command::new(program)
+        .arg("providers")
+        .current_dir(&question)
+        .env_clear()
+        .env("HOME", &question)
+        .env("PATH", "/usr/bin:/bin")
+        .env("TF_CLI_CONFIG_FILE", layout.terraform().join("cli.tfrc"))
+        .stdin(Stdio::null())
+        .kill_on_drop(true)
+        .output()
+        .await
+        .at("run", program)?;
+    durable::remove(&question)?;
+    let answer = String::from_utf8_lossy(&output.stdout);
+    registry_in(&answer).ok_or_else(|| Error::Command {
+        what: format!("{} providers", program.display()),
+        words: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+        hint: Some("Put another terraform, 1.6 or newer, on PATH"),
+    })
+}
+
+fn registry_in(answer: &str) -> Option<String> {
+    let (_, after) = answer.split_once("provider[")?;
+    let (host, _) = after.split_once("/hashicorp/nomad]")?;
+    (!host.is_empty() && !host.contains(char::is_whitespace)).then(|| host.to_owned())
+}
+
+fn platform() -> String {
+    let machine = match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    format!("{}_{machine}", std::env::consts::OS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_host_is_read_from_the_tools_own_words() {
+        let words =
+            "\nProviders required by configuration:\n.\n└── provider[host.example/hashicorp/nomad]\n\n";
+        assert_eq!(registry_in(words).as_deref(), Some("host.example"));
+        assert_eq!(registry_in("Error: no such command"), None);
+        assert_eq!(registry_in("provider[a b/hashicorp/nomad]"), None);
+    }
+}
