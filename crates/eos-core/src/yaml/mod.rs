@@ -5,9 +5,15 @@
 mod parse;
 mod print;
 #[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the test asks Salt itself"
+)]
 mod salt_agreement;
 mod scalar;
 #[cfg(test)]
+#[expect(clippy::disallowed_types, reason = "a test takes the time of reading")]
 mod tests;
 mod text;
 

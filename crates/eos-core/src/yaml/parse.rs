@@ -13,13 +13,18 @@ const DIAGNOSTIC_LIMIT: usize = 50;
 
 /// Reads one YAML document. An empty file is `Null`. All that is wrong is told at once, up to a limit.
 pub fn parse(file: &str, text: &[u8]) -> Result<Node, Vec<Diagnostic>> {
+    parse_within(file, text, NODE_LIMIT)
+}
+
+/// Reads a document of at most so many values and keys.
+pub(super) fn parse_within(file: &str, text: &[u8], node_limit: usize) -> Result<Node, Vec<Diagnostic>> {
     let text = decode(file, text).map_err(|diagnostic| vec![diagnostic])?;
     let mut reader = Reader {
         file,
         text,
         open: Vec::new(),
         root: None,
-        nodes: 0,
+        nodes_left: node_limit,
         read_to: 0,
         diagnostics: Vec::new(),
     };
@@ -84,7 +89,7 @@ struct Reader<'text> {
     text: &'text str,
     open: Vec<Open>,
     root: Option<Node>,
-    nodes: usize,
+    nodes_left: usize,
     /// Where the last scalar ended.
     read_to: usize,
     diagnostics: Vec<Diagnostic>,
@@ -129,14 +134,10 @@ impl<'text> Reader<'text> {
 
     fn event(&mut self, event: Event<'text>, span: &Span) -> Result<(), Stop> {
         if event.is_node() {
-            self.nodes += 1;
-            if self.nodes > NODE_LIMIT {
-                return self.stop(
-                    format!("the file holds more than {NODE_LIMIT} values"),
-                    place(&span.start),
-                    "split it",
-                );
-            }
+            let Some(nodes_left) = self.nodes_left.checked_sub(1) else {
+                return self.stop("the file holds too many values", place(&span.start), "split it");
+            };
+            self.nodes_left = nodes_left;
         }
         if let Some(tag) = span.tag_span() {
             self.refuse(

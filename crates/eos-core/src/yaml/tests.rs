@@ -3,7 +3,7 @@
 use super::*;
 use crate::diagnostic::Diagnostic;
 use proptest::prelude::*;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 fn read(text: &str) -> Node {
     parse("a.sls", text.as_bytes()).unwrap_or_else(|diagnostics| panic!("{text:?}: {diagnostics:?}"))
@@ -252,33 +252,37 @@ fn depth_and_size_are_limited() {
     ] {
         assert!(parse("a.sls", bomb.as_bytes()).is_err());
     }
-    let many = format!("[{}]", "1,".repeat(NODE_LIMIT));
-    refused(many, "more than 1000000 values", 1, 2 * NODE_LIMIT as u32);
+    let four = b"{a: [1]}";
+    assert!(parse::parse_within("a.sls", four, 4).is_ok());
+    assert!(
+        parse::parse_within("a.sls", four, 3).unwrap_err()[0]
+            .message
+            .contains("too many values")
+    );
 }
 
-/// Ten times the text takes about ten times as long, not a hundred times.
+/// Twenty times the text takes about twenty times as long, not four hundred times.
 #[test]
 fn reading_and_writing_take_linear_time() {
     let time = |size: usize| {
         let hostile = "x\u{e9}\" \\ {{\u{2028}";
-        let value = Value::map([
-            ("a", hostile.repeat(size / hostile.len()).into()),
-            ("b", "y".repeat(size).into()),
-        ]);
-        let begun = Instant::now();
-        let text = print(&value).unwrap();
-        assert_eq!(read(&text).value, value);
+        let hostile = hostile.repeat(size / hostile.len());
+        let value = Value::map([("a", hostile.into()), ("b", "y".repeat(size).into())]);
         let lines = format!(
             "a: |\n{}b: '{}'\n",
             "  line\n".repeat(size / 7),
             "w\n ".repeat(size / 3)
         );
+        let begun = Instant::now();
+        let text = print(&value).unwrap();
+        assert_eq!(read(&text).value, value);
         read(&lines);
         begun.elapsed()
     };
-    let small = time(100_000).max(Duration::from_millis(1));
-    let large = time(2_000_000);
-    assert!(large < small * 100, "{small:?} for 100 kB, {large:?} for 2 MB");
+    // The best of some runs: other work on the machine must not count.
+    let best = |size| (0..3).map(|_| time(size)).min().unwrap();
+    let (small, large) = (best(50_000), best(1_000_000));
+    assert!(large < small * 100, "{small:?} for 50 kB, {large:?} for 1 MB");
 }
 
 #[test]
