@@ -69,10 +69,9 @@ def remove_workspace(*, operation: str, step: str, release: str, environment: st
         if f"{environment}/{component}" in _pillar_slice("workspaces"):
             raise CommandExecutionError(f"The pillar of minion {__opts__['id']} still names {environment}/{component}")
 
-    arguments = {"release": release, "environment": environment, "component": component}
-    return _once(
-        "eos.remove_workspace", operation, step, arguments, admit, lambda: _destroy(operation, step, arguments)
-    )
+    names = {"environment": environment, "component": component}
+    arguments = {"release": release, **names}
+    return _once("eos.remove_workspace", operation, step, arguments, admit, lambda: _destroy(operation, step, names))
 
 
 def step_status(*, operation: str, step: str) -> dict:

@@ -17,7 +17,9 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 
 from salt.exceptions import CommandExecutionError
@@ -29,6 +31,7 @@ _SNAPSHOTS_KEPT = 10
 _STATE_LOCK_PATIENCE = "120s"
 _COUNTED_AS = {"create": "added", "update": "changed", "delete": "destroyed"}
 _TOLD = ("apply_start", "apply_complete", "apply_errored", "change_summary")
+_SECONDS_BETWEEN_LOOKS = 0.1
 _PR_SET_PDEATHSIG = 1
 _prctl = ctypes.CDLL(None, use_errno=True).prctl
 
@@ -168,23 +171,22 @@ class _Run:
             if os.getppid() != parent:
                 os._exit(1)
 
-        self.child = subprocess.Popen(
-            [_setting("terraform"), *arguments],
-            cwd=os.path.join(tree, "environments", self.workspace.environment, self.workspace.component),
-            env=self._environment(data, node_ids),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            umask=0o077,
-            start_new_session=True,
-            preexec_fn=die_with_parent,
-        )
-        with self.child as child:
-            for line in child.stdout:
-                heed(line.rstrip("\n"))
-        return child.returncode
+        # Into a file, not a pipe: if this process is killed, a pipe would kill Terraform before it saved its state.
+        with tempfile.TemporaryFile(dir=self.workspace.directory) as output:
+            self.child = subprocess.Popen(
+                [_setting("terraform"), *arguments],
+                cwd=os.path.join(tree, "environments", self.workspace.environment, self.workspace.component),
+                env=self._environment(data, node_ids),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                umask=0o077,
+                start_new_session=True,
+                preexec_fn=die_with_parent,
+            )
+            for line in _lines_while_running(self.child, output.fileno()):
+                heed(line)
+        return self.child.returncode
 
     def _environment(self, data: str, node_ids: dict) -> dict[str, str]:
         environment = {
@@ -221,6 +223,21 @@ class _Run:
                 if finished:
                     raise
                 self.tell(f"{self.workspace.name}: token {accessor} could not be revoked: {failure.error}")
+
+
+def _lines_while_running(child: subprocess.Popen, descriptor: int) -> Iterator[str]:
+    """Every line of a growing file until the child has ended; reads beside the offset it shares with the child."""
+    offset, unfinished, running = 0, b"", True
+    while running:
+        running = child.poll() is None
+        while chunk := os.pread(descriptor, 65536, offset):
+            offset += len(chunk)
+            *lines, unfinished = (unfinished + chunk).split(b"\n")
+            yield from (line.decode(errors="replace") for line in lines)
+        if running:
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
+    if unfinished:
+        yield unfinished.decode(errors="replace")
 
 
 def _answer(environment: str, component: str, operation: str, step: str, work: Callable[[_Run], None]) -> dict:

@@ -126,7 +126,7 @@ class Laboratory:
 
 @pytest.fixture(scope="session")
 def laboratory():
-    directory = pathlib.Path(tempfile.mkdtemp(prefix="eos-", dir="/tmp"))
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="eos-formula-", dir="/tmp"))
     lab = Laboratory(directory)
     yield lab
     lab.processes.stop_all()

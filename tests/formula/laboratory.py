@@ -262,7 +262,7 @@ class Salt:
 
     def lowstate(self, **fields: object):
         """One call as the API user; answers the status and, if it was permitted, the minion's return."""
-        low = {"client": "local", "tgt": MINION, "full_return": True, "timeout": 240, **fields}
+        low = {"client": "local", "tgt": MINION, "full_return": True, **fields}
         try:
             return 200, self.post("/", [low])["return"][0]
         except urllib.error.HTTPError as refusal:
@@ -346,11 +346,9 @@ class Releases:
             slices[name].pop("digests", None)
         for name, volume in volumes.items():
             environment, component, _ = name.split("/")
-            arguments = [
-                {"name": volume["path"]},
-                *({k: volume[k]} for k in ("user", "group", "mode")),
-                {"makedirs": True},
-            ]
+            # Salt takes a number in quotes for the name of a user that nobody has.
+            owner = [{"user": int(volume["user"])}, {"group": int(volume["group"])}, {"mode": volume["mode"]}]
+            arguments = [{"name": volume["path"]}, *owner, {"makedirs": True}]
             files[f"salt/components/{component}/{environment}/volumes.sls"] = json_sls(
                 {name: {"file.directory": arguments}}
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 
 import pytest
@@ -30,7 +31,8 @@ def orchestrate(lab, sls: str) -> dict:
 
 def deliver(lab, **broken: str) -> str:
     workspaces = {name: workspace(name, "hello", broken.get(name.split("/")[1], "")) for name in NAMES}
-    volume = {"path": str(lab.directory / "volumes" / "ejected"), "user": "0", "group": "0", "mode": "0700"}
+    owner = {"user": str(os.getuid()), "group": str(os.getgid()), "mode": "0700"}
+    volume = {"path": str(lab.directory / "volumes" / "ejected"), **owner}
     return lab.releases.deliver(workspaces, volumes={"ejected/data/data": volume}, waves=WAVES)
 
 

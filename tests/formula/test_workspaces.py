@@ -148,7 +148,7 @@ def test_a_missing_secret_fails_first_and_by_name(laboratory):
     record = laboratory.run_workspace("secretive-2", name, release)
     assert record["error"]["words"].endswith("is missing password")
     assert laboratory.runs() == runs
-    laboratory.nomad.write_variable("default", "nomad/jobs/secretive", user="u", password="p")
+    laboratory.nomad.write_variable("default", "nomad/jobs/secretive", **{"user": "u", "password": "p"})
     assert laboratory.run_workspace("secretive-2", name, release)["status"] == "done"
 
 
@@ -175,7 +175,7 @@ def test_a_failed_apply_applies_the_previous_configuration_again(laboratory):
     name = "production/failing"
     first = laboratory.releases.deliver({name: workspace(name, "good")})
     laboratory.run_workspace("failing-1", name, first)
-    # `before` makes the greeting change first, so that there is something to take back.
+    # It fails a second after it began, so that the greeting is changed by then: there is something to take back.
     broken = workspace(name, "bad", provisioned("sleep 1; echo no such luck; exit 3"))
     second = laboratory.releases.deliver({name: broken})
     record = laboratory.run_workspace("failing-2", name, second)
@@ -321,7 +321,7 @@ def test_the_child_gets_a_short_lived_token_and_nothing_of_our_environment(labor
     assert token != laboratory.nomad.token
     with pytest.raises(urllib.error.HTTPError, match="403"):
         laboratory.nomad.call("GET", "/v1/acl/token/self", token=token)
-    assert not [entry for entry in laboratory.nomad.token_names() if entry.startswith("eos ")]
+    assert f"eos {name}" not in laboratory.nomad.token_names()
     expected = {"CHECKPOINT_DISABLE", "HOME", "NOMAD_ADDR", "NOMAD_TOKEN", "PATH", "PWD", "TF_CLI_CONFIG_FILE"}
     expected |= {"TF_DATA_DIR", "TF_INPUT", "TF_IN_AUTOMATION", "TF_VAR_node_ids"}
     assert set(laboratory.environment_file.read_text().split()) - {"_", "OLDPWD", "SHLVL"} == expected
@@ -329,7 +329,8 @@ def test_the_child_gets_a_short_lived_token_and_nothing_of_our_environment(labor
 
 def test_volumes_are_made_and_read_back(laboratory):
     path = str(laboratory.directory / "volumes" / "grafana")
-    owner = {"user": str(os.getuid()), "group": str(os.getgid()), "mode": "0750"}
+    user, group = ("472", "472") if os.getuid() == 0 else (str(os.getuid()), str(os.getgid()))
+    owner = {"user": user, "group": group, "mode": "0750"}
     release = laboratory.releases.deliver({}, volumes={"production/grafana/data": {"path": path, **owner}})
     seen = laboratory.salt.record("eos.observe", volumes=[path])["volumes"][path]
     assert seen == {"exists": False, "user": None, "group": None, "mode": None}
