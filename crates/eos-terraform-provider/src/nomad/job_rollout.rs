@@ -48,7 +48,7 @@ impl Rollout<'_> {
         let deadline = Instant::now() + self.patience;
         let evaluation = match self.evaluated(evaluation, deadline).await {
             Ok(evaluation) => evaluation,
-            Err(cut) => return Err(self.cut("to be placed", cut, None).await),
+            Err(cut) => return Err(self.cut("placed", cut, None).await),
         };
         let failed = &evaluation["FailedTGAllocs"];
         if failed.as_object().is_some_and(|groups| !groups.is_empty()) {
@@ -71,11 +71,11 @@ impl Rollout<'_> {
             Ok(Some(deployment)) => deployment,
             // Batch jobs, and jobs whose update strategy is switched off, have none.
             Ok(None) => return Ok(None),
-            Err(error) => return Err(self.cut("for its deployment", Cut::Refused(error), None).await),
+            Err(error) => return Err(self.cut("healthy", Cut::Refused(error), None).await),
         };
         match self.deployed(&deployment, deadline).await {
             Ok(deployed) => self.judge(&deployment, &deployed).await,
-            Err(cut) => Err(self.cut("to be healthy", cut, Some(&deployment)).await),
+            Err(cut) => Err(self.cut("healthy", cut, Some(&deployment)).await),
         }
     }
 
@@ -137,32 +137,29 @@ impl Rollout<'_> {
         }
     }
 
-    async fn cut(&self, what: &str, cut: Cut, deployment: Option<&str>) -> Diagnostic {
+    /// What to say when the job is not known to be `goal`.
+    async fn cut(&self, goal: &str, cut: Cut, deployment: Option<&str>) -> Diagnostic {
+        let id = self.id;
         let kept = "The job is registered and stays in the Terraform state";
-        let diagnostic = match cut {
+        match cut {
             Cut::Interrupted => {
-                return Diagnostic::error(format!("Interrupted while job {} was waited for", self.id))
-                    .detail(format!("It was waited for {what}."))
-                    .hint(kept);
+                Diagnostic::error(format!("Interrupted before job {id} was {goal}")).hint(kept)
             }
-            Cut::Refused(error) => {
-                return error
-                    .diagnostic(format!("Job {} cannot be waited for", self.id))
-                    .hint(kept);
-            }
+            Cut::Refused(error) => error
+                .diagnostic(format!("Whether job {id} is {goal} cannot be read"))
+                .hint(kept),
             Cut::TimedOut => {
-                let patience = duration::show(self.patience);
-                Diagnostic::error(format!(
-                    "Job {} was waited for {what}, in vain for {patience}",
-                    self.id
-                ))
+                let late = Diagnostic::error(format!(
+                    "Job {id} was not {goal} within {}",
+                    duration::show(self.patience)
+                ));
+                let late = match deployment {
+                    Some(deployment) => late.detail(self.report(deployment).await),
+                    None => late,
+                };
+                late.hint(format!("{kept}; a `timeouts` block sets how long to wait"))
             }
-        };
-        let diagnostic = match deployment {
-            Some(deployment) => diagnostic.detail(self.report(deployment).await),
-            None => diagnostic,
-        };
-        diagnostic.hint(format!("{kept}; a `timeouts` block sets how long to wait"))
+        }
     }
 
     /// Asks again and again, each time until something changed, for an answer that satisfies `settled`.
