@@ -13,11 +13,19 @@ fn main() -> io::Result<()> {
     let mut table = String::from("pub static FILES: &[(&str, &[u8])] = &[\n");
     for file in &files {
         let name = file.strip_prefix(&formula).map_err(io::Error::other)?;
-        writeln!(table, "    ({:?}, include_bytes!({:?})),", name.display().to_string(), file.display().to_string())
-            .map_err(io::Error::other)?;
+        writeln!(
+            table,
+            "    ({:?}, include_bytes!({:?})),",
+            name.display().to_string(),
+            file.display().to_string()
+        )
+        .map_err(io::Error::other)?;
     }
     table.push_str("];\n");
-    fs::write(Path::new(&env::var("OUT_DIR").expect("cargo names it")).join("formula.rs"), table)
+    fs::write(
+        Path::new(&env::var("OUT_DIR").expect("cargo names it")).join("formula.rs"),
+        table,
+    )
 }
 
 /// What the engines need: neither the words about it nor its tests.
@@ -25,8 +33,15 @@ fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     println!("cargo::rerun-if-changed={}", directory.display());
     for entry in fs::read_dir(directory)? {
         let path = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if name.starts_with('.') || ["README.md", "tests", "__pycache__"].contains(&name.as_str()) || name.ends_with(".pyc") {
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        if name.starts_with('.')
+            || ["README.md", "tests", "__pycache__"].contains(&name.as_str())
+            || name.ends_with(".pyc")
+        {
             continue;
         }
         if path.is_dir() {

@@ -4,9 +4,10 @@ use crate::commands;
 use crate::options::{self, Typed};
 use crate::peek::Peek;
 use crate::problem::Problem;
+use crate::terminal;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use eos_core::catalog::Catalog;
 use eos_core::diagnostic::Diagnostic;
 use eos_core::name::{ENVIRONMENTS, closest, quoted};
@@ -21,19 +22,19 @@ use std::path::PathBuf;
 #[command(
     name = "eos",
     version,
-    max_term_width = 100,
     styles = STYLES,
     disable_help_subcommand = true,
     subcommand_required = true,
-    arg_required_else_help = true,
     after_help = "\
 First steps:
   eos init estate && cd estate    make an estate
-  eos lab up                      start Salt, Terraform and Nomad on this machine
+  eos lab up                      start Salt, Terraform and Nomad here
   eos create hello                compile, deploy and prove a first component
   eos status                      see it run
 
-Exit codes: 0 done or nothing to do, 1 failed, 2 wrong input, 3 changes pending (--check), 130 interrupted."
+Exit codes:
+  0 done, or nothing to do    1 failed    2 wrong input, nothing was changed
+  3 changes are pending (--check)         130 interrupted"
 )]
 pub struct Cli {
     #[command(flatten)]
@@ -52,14 +53,24 @@ pub struct Everywhere {
     /// Do not ask before changes are made
     #[arg(long, short, global = true)]
     pub yes: bool,
-    /// Environment to work in; eos.toml names the usual one
-    #[arg(long, short, global = true, value_parser = clap::builder::PossibleValuesParser::new(ENVIRONMENTS))]
+    /// development, staging or production; eos.toml names the usual one
+    #[arg(
+        long, short, global = true, value_name = "NAME", hide_possible_values = true,
+        value_parser = clap::builder::PossibleValuesParser::new(ENVIRONMENTS)
+    )]
     pub environment: Option<String>,
-    /// Directory of the estate; else EOS_ESTATE, else the nearest directory with an eos.toml
+    /// Where the estate is; else EOS_ESTATE, else around here
     #[arg(long, global = true, value_name = "DIRECTORY")]
     pub estate: Option<PathBuf>,
-    /// When to use colour; NO_COLOR is honoured too
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    /// Colour: auto, always or never; NO_COLOR is honoured
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
     pub color: Color,
 }
 
@@ -117,14 +128,24 @@ pub enum Parsed {
 
 pub fn parse(words: &[OsString], peek: &Peek) -> Result<Parsed, Problem> {
     let recipe = recipe_of(peek)?;
-    let mut command = Cli::command().color(match peek.color.as_deref() {
-        Some("always") => clap::ColorChoice::Always,
-        Some("never") => clap::ColorChoice::Never,
-        _ => clap::ColorChoice::Auto,
-    });
-    if let (Some(recipe), Some(verb), Some(subject)) = (&recipe, peek.verb.as_deref(), peek.subject.as_deref()) {
+    let alone = words.len() < 2;
+    let mut command = Cli::command().term_width(terminal::data_width().unwrap_or(80).min(100));
+    let verb = peek
+        .verb
+        .as_deref()
+        .filter(|verb| command.find_subcommand(verb).is_some())
+        .map(str::to_owned);
+    if let Some(verb) = verb {
+        command = command.mut_subcommand(verb, |command| compact(command, peek.subject.as_deref()));
+    }
+    if let (Some(recipe), Some(verb), Some(subject)) =
+        (&recipe, peek.verb.as_deref(), peek.subject.as_deref())
+    {
         options::refuse_reserved(recipe)?;
         command = command.mut_subcommand(verb, |command| options::add_flags(command, verb, subject, recipe));
+    }
+    if alone {
+        return Ok(Parsed::Shown(command.render_help().ansi().to_string()));
     }
     let matches = match command.try_get_matches_from(words) {
         Ok(matches) => matches,
@@ -138,6 +159,23 @@ pub fn parse(words: &[OsString], peek: &Peek) -> Result<Parsed, Problem> {
     Ok(Parsed::Run(Box::new(Invocation { cli, typed })))
 }
 
+/// Help in one form only: the whole description, then one line a flag.
+fn compact(command: Command, subject: Option<&str>) -> Command {
+    let whole = command
+        .get_long_about()
+        .or(command.get_about())
+        .cloned()
+        .unwrap_or_default();
+    let command = command.about(whole).long_about(None::<&str>);
+    match subject
+        .filter(|subject| command.find_subcommand(subject).is_some())
+        .map(str::to_owned)
+    {
+        Some(subject) => command.mut_subcommand(subject, |nested| compact(nested, None)),
+        None => command,
+    }
+}
+
 fn typed(matches: &ArgMatches, recipe: Recipe) -> Option<Typed> {
     let (_, of_verb) = matches.subcommand()?;
     Some(Typed::read(of_verb, recipe))
@@ -145,7 +183,9 @@ fn typed(matches: &ArgMatches, recipe: Recipe) -> Option<Typed> {
 
 /// The recipe whose options are flags of this command.
 fn recipe_of(peek: &Peek) -> Result<Option<Recipe>, Problem> {
-    let Some(subject) = &peek.subject else { return Ok(None) };
+    let Some(subject) = &peek.subject else {
+        return Ok(None);
+    };
     match peek.verb.as_deref() {
         Some("create") => {
             // Without an estate the built-in recipes can still be asked about; the verb itself will say what is missing.
@@ -153,11 +193,19 @@ fn recipe_of(peek: &Peek) -> Result<Option<Recipe>, Problem> {
                 Ok(estate) => estate.catalog()?,
                 Err(_) => Catalog::load(&[])?,
             };
-            Ok(Some(catalog.find(subject).map_err(|unknown| Problem::Usage(vec![unknown]))?.clone()))
+            Ok(Some(
+                catalog
+                    .find(subject)
+                    .map_err(|unknown| Problem::Usage(vec![unknown]))?
+                    .clone(),
+            ))
         }
         Some("update") => {
             let estate = Estate::open(peek.estate.as_deref())?;
-            let environment = peek.environment.as_deref().unwrap_or(&estate.settings.environment);
+            let environment = peek
+                .environment
+                .as_deref()
+                .unwrap_or(&estate.settings.environment);
             let pillar = Pillar::read(&estate.pillar_files()?)?;
             let component = commands::find_component(&pillar, environment, subject)?;
             let catalog = estate.catalog()?;
@@ -170,11 +218,9 @@ fn recipe_of(peek: &Peek) -> Result<Option<Recipe>, Problem> {
 
 fn shown(error: clap::Error, recipe: Option<&Recipe>) -> Result<Parsed, Problem> {
     match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Parsed::Shown(error.render().ansi().to_string())),
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Problem::usage(
-            "The command is not complete",
-            "eos --help shows the commands, eos COMMAND --help what one of them needs",
-        )),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            Ok(Parsed::Shown(error.render().ansi().to_string()))
+        }
         _ => Err(Problem::Usage(vec![wording(&error, recipe)])),
     }
 }
@@ -189,31 +235,52 @@ fn wording(error: &clap::Error, recipe: Option<&Recipe>) -> Diagnostic {
     let argument = text(ContextKind::InvalidArg).unwrap_or_default();
     // `--port <PORT>` is the flag with what it takes; only the flag is named.
     let flag = argument.split(' ').next().unwrap_or_default().to_owned();
-    let meant = text(ContextKind::SuggestedArg).or_else(|| text(ContextKind::SuggestedSubcommand));
+    let meant = text(ContextKind::SuggestedArg);
     let value = text(ContextKind::InvalidValue).unwrap_or_default();
     match error.kind() {
         ErrorKind::UnknownArgument => match (recipe, flag.strip_prefix("--")) {
             (Some(recipe), Some(option)) => {
-                let names: Vec<String> = recipe.settable().map(|spec| eos_core::expand::flag(&spec.name)).collect();
-                let meant = closest(option, names.iter().map(String::as_str)).map(|name| format!("--{name}")).or(meant);
-                Diagnostic::new(format!("Recipe {} has no option --{option}", recipe.name)).hint(match meant {
-                    Some(meant) => format!("Did you mean {meant}?"),
-                    None => format!("`eos catalog show {}` lists its options", recipe.name),
-                })
+                let names: Vec<String> = recipe
+                    .settable()
+                    .map(|spec| eos_core::expand::flag(&spec.name))
+                    .collect();
+                let meant = closest(option, names.iter().map(String::as_str))
+                    .map(|name| format!("--{name}"))
+                    .or(meant);
+                Diagnostic::new(format!("Recipe {} has no option --{option}", recipe.name)).hint(
+                    match meant {
+                        Some(meant) => format!("Did you mean {meant}?"),
+                        None => format!("`eos catalog show {}` lists its options", recipe.name),
+                    },
+                )
             }
-            (_, Some(_)) => Diagnostic::new(format!("There is no flag {flag} here"))
-                .hint(meant.map_or("The --help of the command lists its flags".to_owned(), |m| format!("Did you mean {m}?"))),
-            (_, None) => Diagnostic::new(format!("There is nothing that {} could mean here", quoted(&argument)))
-                .hint("The --help of the command shows what it takes"),
+            (_, Some(_)) => Diagnostic::new(format!("There is no flag {flag} here")).hint(
+                meant.map_or("The --help of the command lists its flags".to_owned(), |m| {
+                    format!("Did you mean {m}?")
+                }),
+            ),
+            (_, None) => Diagnostic::new(format!(
+                "There is nothing that {} could mean here",
+                quoted(&argument)
+            ))
+            .hint("The --help of the command shows what it takes"),
         },
         ErrorKind::InvalidSubcommand => {
             let word = text(ContextKind::InvalidSubcommand).unwrap_or_default();
-            Diagnostic::new(format!("There is no command {}", quoted(&word))).hint(match meant {
-                Some(meant) => format!("Did you mean {meant}?"),
-                None => "eos --help lists the commands".to_owned(),
-            })
+            let meant = text(ContextKind::SuggestedSubcommand).unwrap_or_default();
+            Diagnostic::new(format!("There is no command {}", quoted(&word))).hint(
+                match closest(&word, meant.split(", ")) {
+                    Some(meant) => format!("Did you mean {meant}?"),
+                    None => "--help lists the commands".to_owned(),
+                },
+            )
         }
-        ErrorKind::MissingRequiredArgument => Diagnostic::new(format!("{argument} is missing")).hint(missing_hint(&argument)),
+        ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            Diagnostic::new("The command is not complete").hint("With --help it shows how it goes on")
+        }
+        ErrorKind::MissingRequiredArgument => {
+            Diagnostic::new(format!("{argument} is missing")).hint(missing_hint(&argument))
+        }
         ErrorKind::InvalidValue if value.is_empty() => {
             Diagnostic::new(format!("{flag} needs a value")).hint(format!("Give it as {argument}"))
         }
@@ -231,13 +298,21 @@ fn wording(error: &clap::Error, recipe: Option<&Recipe>) -> Diagnostic {
             let other = text(ContextKind::PriorArg).unwrap_or_default();
             match other.split(' ').next() == Some(&flag) {
                 true => Diagnostic::new(format!("{flag} is given twice")).hint("Give it once"),
-                false => Diagnostic::new(format!("{flag} and {other} cannot be together")).hint("Leave one of them out"),
+                false => Diagnostic::new(format!("{flag} and {other} cannot be together"))
+                    .hint("Leave one of them out"),
             }
         }
-        ErrorKind::InvalidUtf8 => Diagnostic::new("A word of the command is not UTF-8").hint("Write it in UTF-8"),
+        ErrorKind::InvalidUtf8 => {
+            Diagnostic::new("A word of the command is not UTF-8").hint("Write it in UTF-8")
+        }
         _ => {
             let rendered = error.render().to_string();
-            let first = rendered.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            let first = rendered
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .trim_start_matches("error: ")
+                .to_owned();
             Diagnostic::new(first).hint("The --help of the command shows what it takes")
         }
     }

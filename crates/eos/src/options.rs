@@ -15,16 +15,35 @@ use std::collections::BTreeMap;
 use std::io;
 
 /// Flags of `create` and `update` themselves, which no recipe option may be called.
-const RESERVED: [&str; 8] = ["color", "environment", "estate", "help", "json", "name", "plan", "yes"];
+const RESERVED: [&str; 8] = [
+    "color",
+    "environment",
+    "estate",
+    "help",
+    "json",
+    "name",
+    "plan",
+    "yes",
+];
 
 /// A recipe whose option would hide a flag cannot be used.
 pub fn refuse_reserved(recipe: &Recipe) -> Result<(), Vec<Diagnostic>> {
-    let clashing = recipe.options.iter().filter(|option| RESERVED.contains(&option.name.as_str()));
+    let clashing = recipe
+        .options
+        .iter()
+        .filter(|option| RESERVED.contains(&option.name.as_str()));
     let found: Vec<_> = clashing
         .map(|option| {
-            Diagnostic::new(format!("Option {} of recipe {} has the name of a flag that every command has", option.name, recipe.name))
-                .at(&recipe.file, option.at)
-                .hint(format!("Call it {}_{}", recipe.name.replace('-', "_"), option.name))
+            Diagnostic::new(format!(
+                "Option {} of recipe {} has the name of a flag that every command has",
+                option.name, recipe.name
+            ))
+            .at(&recipe.file, option.at)
+            .hint(format!(
+                "Call it {}_{}",
+                recipe.name.replace('-', "_"),
+                option.name
+            ))
         })
         .collect();
     if found.is_empty() { Ok(()) } else { Err(found) }
@@ -47,24 +66,32 @@ pub fn add_flags(command: Command, verb: &str, subject: &str, recipe: &Recipe) -
             .value_name(value_name(&spec.kind))
             .help(help(spec, recipe))
             .help_heading(heading.clone());
-
         if spec.kind == OptionType::Flag {
-            arg = arg.num_args(0..=1).require_equals(true).default_missing_value("true");
+            arg = arg
+                .num_args(0..=1)
+                .require_equals(true)
+                .default_missing_value("true");
         }
         if let OptionType::Choice(choices) = &spec.kind {
             arg = arg.value_parser(clap::builder::PossibleValuesParser::new(choices.clone()));
         }
         arg
     });
-    let command = command.args(flags).override_usage(format!("eos {verb} {subject} [OPTIONS]"));
-    match verb {
-        "create" => command.about(format!("{} (recipe {} {})", recipe.summary, recipe.name, recipe.version)).after_help(format!(
-            "An option that has no flag is taken from the environment ({OPTION_PREFIX}<NAME>, such as {}), then asked for\n\
-             on a terminal if it has no default, then the default is used. A secret given as - is read from standard input.",
-            variable(recipe.options.first().map_or("port", |option| &option.name))
-        )),
-        _ => command,
+    let command = command
+        .args(flags)
+        .override_usage(format!("eos {verb} {subject} [OPTIONS]"));
+    if verb != "create" {
+        return command;
     }
+    let first = recipe.options.first().map_or("replicas", |option| &option.name);
+    command
+        .about(format!("Create {}: {} (version {})", recipe.name, recipe.summary, recipe.version))
+        .mut_arg("recipe", |recipe| recipe.hide(true))
+        .after_help(format!(
+            "An option without a flag is taken from the environment ({OPTION_PREFIX}<NAME>, such as {}), then asked for on a \
+             terminal if it has no default. A secret given as - is read from standard input.",
+            variable(first)
+        ))
 }
 
 fn value_name(kind: &OptionType) -> &'static str {
@@ -77,6 +104,19 @@ fn value_name(kind: &OptionType) -> &'static str {
         OptionType::Path => "PATH",
         OptionType::Choice(_) => "CHOICE",
         OptionType::Secret => "SECRET",
+    }
+}
+
+fn takes(kind: &OptionType) -> String {
+    match kind {
+        OptionType::String => "a text".to_owned(),
+        OptionType::Integer => "a whole number".to_owned(),
+        OptionType::Flag => "true or false".to_owned(),
+        OptionType::Port => "a port between 1 and 65535".to_owned(),
+        OptionType::Size => "a size such as 512M or 5G".to_owned(),
+        OptionType::Path => "an absolute path".to_owned(),
+        OptionType::Choice(choices) => format!("one of {}", choices.join(", ")),
+        OptionType::Secret => "a secret, or - to read it from standard input".to_owned(),
     }
 }
 
@@ -93,7 +133,8 @@ pub fn default_words(spec: &OptionSpec, recipe: &Recipe) -> Option<String> {
         return Some(format!("{length} random characters"));
     }
     let Some(default) = &spec.default else {
-        return matches!(spec.name.as_str(), "replicas" | "cpu" | "memory").then(|| "by environment".to_owned());
+        return matches!(spec.name.as_str(), "replicas" | "cpu" | "memory")
+            .then(|| "by environment".to_owned());
     };
     let facts = [
         ("component", recipe.name.as_str()),
@@ -101,8 +142,14 @@ pub fn default_words(spec: &OptionSpec, recipe: &Recipe) -> Option<String> {
         ("instance", recipe.name.as_str()),
         ("version", recipe.version.as_str()),
     ];
-    let context: Map<String, Value> = facts.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
-    default.evaluate(&context).ok().map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+    let context: Map<String, Value> = facts
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value.into()))
+        .collect();
+    default
+        .evaluate(&context)
+        .ok()
+        .map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
 }
 
 /// What stands on the command line for the options of a recipe, in the order it was typed.
@@ -119,7 +166,11 @@ impl Typed {
             .filter_map(|spec| {
                 let id = id(&spec.name);
                 let value = matches.get_one::<String>(&id)?;
-                Some((matches.index_of(&id)?, spec.name.clone(), SecretString::from(value.as_str())))
+                Some((
+                    matches.index_of(&id)?,
+                    spec.name.clone(),
+                    SecretString::from(value.as_str()),
+                ))
             })
             .collect();
         found.sort_by_key(|(index, ..)| *index);
@@ -139,7 +190,8 @@ impl Typed {
 
     fn spec(&self, name: &str) -> &OptionSpec {
         let mut all = self.recipe.settable();
-        all.find(|spec| spec.name == name).expect("only options of the recipe are read")
+        all.find(|spec| spec.name == name)
+            .expect("only options of the recipe are read")
     }
 }
 
@@ -177,7 +229,11 @@ pub fn choose(typed: &Typed, component: &str) -> Result<Chosen, Problem> {
             found.push(wrong);
         }
     }
-    if found.is_empty() { Ok(chosen) } else { Err(Problem::Usage(found)) }
+    if found.is_empty() {
+        Ok(chosen)
+    } else {
+        Err(Problem::Usage(found))
+    }
 }
 
 /// The values of an `update`: only what is typed changes.
@@ -204,12 +260,22 @@ pub fn take_typed(typed: &Typed, component: &str) -> Result<Chosen, Problem> {
             found.push(wrong);
         }
     }
-    if found.is_empty() { Ok(chosen) } else { Err(Problem::Usage(found)) }
+    if found.is_empty() {
+        Ok(chosen)
+    } else {
+        Err(Problem::Usage(found))
+    }
 }
 
 impl Chosen {
     fn add(&mut self, spec: &OptionSpec, component: &str, value: &SecretString) -> Result<(), Diagnostic> {
-        let wrong = |why: String| Diagnostic::new(format!("Option {} of {component}: {why}", spec.name));
+        let wrong = |why: String| {
+            Diagnostic::new(format!("Option {} of {component}: {why}", spec.name)).hint(format!(
+                "--{} takes {}",
+                flag(&spec.name),
+                takes(&spec.kind)
+            ))
+        };
         if spec.kind == OptionType::Secret {
             // What is wrong with a secret is said without showing it.
             let text = value.expose_secret();
@@ -256,7 +322,10 @@ fn ask(spec: &OptionSpec, component: &str) -> Result<SecretString, Problem> {
 fn unread(spec: &OptionSpec, component: &str, error: &io::Error) -> Problem {
     Problem::usage(
         format!("Option {} of {component} cannot be read: {error}", spec.name),
-        format!("Write it on one line of standard input, or set {}", variable(&spec.name)),
+        format!(
+            "Write it on one line of standard input, or set {}",
+            variable(&spec.name)
+        ),
     )
 }
 
@@ -264,15 +333,21 @@ fn missing(spec: &OptionSpec, component: &str) -> Diagnostic {
     Diagnostic::new(format!("{component} needs option {}", spec.name)).hint(format!(
         "Give it with --{}{}, or set {}",
         flag(&spec.name),
-        if spec.kind == OptionType::Secret { " - (standard input)" } else { "" },
+        if spec.kind == OptionType::Secret {
+            " - (standard input)"
+        } else {
+            ""
+        },
         variable(&spec.name)
     ))
 }
 
 fn visible(spec: &OptionSpec) -> Diagnostic {
     let flag = flag(&spec.name);
-    Diagnostic::new(format!("The value of --{flag} can be read in the process list and the shell's history"))
-        .hint(format!("Use --{flag} - to give it on standard input"))
+    Diagnostic::new(format!(
+        "The value of --{flag} can be read in the process list and the shell's history"
+    ))
+    .hint(format!("Use --{flag} - to give it on standard input"))
 }
 
 /// A word as a shell would have to be given it.
@@ -290,7 +365,13 @@ mod tests {
 
     #[test]
     fn words_are_quoted_for_a_shell() {
-        for (word, expected) in [("3000", "3000"), ("", "''"), ("a b", "'a b'"), ("it's", r"'it'\''s'"), ("$x", "'$x'")] {
+        for (word, expected) in [
+            ("3000", "3000"),
+            ("", "''"),
+            ("a b", "'a b'"),
+            ("it's", r"'it'\''s'"),
+            ("$x", "'$x'"),
+        ] {
             assert_eq!(shell_word(word), expected);
         }
     }

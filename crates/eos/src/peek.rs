@@ -22,7 +22,10 @@ const WITHOUT_VALUE: [&str; 6] = ["--json", "--yes", "-y", "--plan", "--help", "
 
 pub fn peek(words: &[OsString]) -> Peek {
     let mut peek = Peek::default();
-    let mut words = words.iter().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let mut words = words
+        .iter()
+        .skip(1)
+        .map(|word| word.to_string_lossy().into_owned());
     // A word after an unknown flag may be its value, and is the subject only if nothing better comes.
     let mut after_unknown_flag = false;
     let mut doubtful = None;
@@ -98,7 +101,10 @@ mod tests {
 
     #[test]
     fn what_holds_everywhere_is_seen_in_every_form() {
-        for line in ["eos list --json -e staging --estate=/x", "eos -estaging --json --estate /x list"] {
+        for line in [
+            "eos list --json -e staging --estate=/x",
+            "eos -estaging --json --estate /x list",
+        ] {
             let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
             let seen = peek(&words);
             assert!(seen.json, "{line}");

@@ -26,7 +26,9 @@ pub enum Problem {
     Failure(Failure),
     Lab(eos_lab::Error),
     /// A person stopped it; the operation, if one had begun, can be resumed.
-    Interrupted { operation: Option<String> },
+    Interrupted {
+        operation: Option<String>,
+    },
 }
 
 impl Problem {
@@ -42,6 +44,7 @@ impl Problem {
         match self {
             Self::Usage(_) | Self::Failure(Failure::Input(_)) => Exit::Usage,
             Self::Failure(Failure::Engine(error)) if is_input(error) => Exit::Usage,
+            Self::Lab(eos_lab::Error::NoSuchEngine { .. }) => Exit::Usage,
             Self::Interrupted { .. } => Exit::Interrupted,
             _ => Exit::Failed,
         }
@@ -50,16 +53,28 @@ impl Problem {
     /// Everything that is wrong, one thing each.
     pub fn faults(&self) -> Vec<Fault> {
         match self {
-            Self::Usage(found) | Self::Failure(Failure::Input(found)) => found.iter().map(Fault::from).collect(),
+            Self::Usage(found) | Self::Failure(Failure::Input(found)) => {
+                found.iter().map(Fault::from).collect()
+            }
             Self::NotDone(diagnostic) => vec![diagnostic.into()],
             Self::Failure(Failure::Engine(error)) => vec![error.into()],
             Self::Failure(Failure::Step(step)) => {
                 let fault = Fault::from(&step.error);
                 let resume = format!("Once that is mended: eos resume {}", step.operation);
                 vec![Fault {
-                    message: format!("Step {}/{} {} failed: {}", step.number, step.total, step.title, lower(&fault.message)),
+                    message: format!(
+                        "Step {}/{} {} failed: {}",
+                        step.number,
+                        step.total,
+                        step.title,
+                        lower(&fault.message)
+                    ),
                     operation: Some(step.operation.clone()),
-                    hint: Some(fault.hint.map_or(resume.clone(), |hint| format!("{hint}. {resume}"))),
+                    hint: Some(
+                        fault
+                            .hint
+                            .map_or(resume.clone(), |hint| format!("{hint}. {resume}")),
+                    ),
                     ..fault
                 }]
             }
@@ -67,10 +82,16 @@ impl Problem {
             Self::Lab(error) => {
                 let text = error.to_string();
                 let (message, words) = text.split_once('\n').unwrap_or((&text, ""));
-                vec![Fault { hint: error.hint(), words: some(words), ..Fault::new(capital(message)) }]
+                vec![Fault {
+                    hint: error.hint(),
+                    words: some(words),
+                    ..Fault::new(capital(message))
+                }]
             }
             Self::Interrupted { operation } => vec![Fault {
-                hint: operation.as_ref().map(|operation| format!("eos resume {operation} goes on where it stopped")),
+                hint: operation
+                    .as_ref()
+                    .map(|operation| format!("eos resume {operation} goes on where it stopped")),
                 operation: operation.clone(),
                 ..Fault::new("Interrupted")
             }],
@@ -80,7 +101,11 @@ impl Problem {
 
 /// What a person wrote, or which estate they meant; as opposed to what a machine did.
 fn is_input(error: &EngineError) -> bool {
-    error.layer == Layer::Estate && matches!(error.kind, ErrorKind::Invalid | ErrorKind::NotFound | ErrorKind::Conflict)
+    error.layer == Layer::Estate
+        && matches!(
+            error.kind,
+            ErrorKind::Invalid | ErrorKind::NotFound | ErrorKind::Conflict
+        )
 }
 
 /// One thing that is wrong.
@@ -107,13 +132,25 @@ pub struct Fault {
 impl Fault {
     fn new(message: impl Into<String>) -> Self {
         let message = message.into();
-        Self { message, layer: None, object: None, words: None, place: None, operation: None, hint: None }
+        Self {
+            message,
+            layer: None,
+            object: None,
+            words: None,
+            place: None,
+            operation: None,
+            hint: None,
+        }
     }
 }
 
 impl From<&Diagnostic> for Fault {
     fn from(diagnostic: &Diagnostic) -> Self {
-        Self { place: diagnostic.at.clone(), hint: diagnostic.hint.clone(), ..Self::new(&diagnostic.message) }
+        Self {
+            place: diagnostic.at.clone(),
+            hint: diagnostic.hint.clone(),
+            ..Self::new(&diagnostic.message)
+        }
     }
 }
 
@@ -123,16 +160,28 @@ impl From<&EngineError> for Fault {
             (Layer::Estate, ErrorKind::NotFound) => format!("Cannot find {}", error.object),
             (Layer::Estate, ErrorKind::Invalid) => format!("Cannot make sense of {}", error.object),
             (Layer::Estate, _) => format!("Cannot go on with {}", error.object),
-            _ => capital(&EngineError { words: String::new(), ..error.clone() }.to_string()),
+            _ => capital(
+                &EngineError {
+                    words: String::new(),
+                    ..error.clone()
+                }
+                .to_string(),
+            ),
         };
         Self {
             layer: Some(error.layer),
             object: Some(error.object.clone()),
             words: some(&error.words),
-            hint: error.hint.clone(),
+            hint: error.hint.clone().or_else(|| hint_for(error).map(str::to_owned)),
             ..Self::new(message)
         }
     }
+}
+
+/// For what the person wrote and the engine crate has no hint for.
+fn hint_for(error: &EngineError) -> Option<&'static str> {
+    let settings = error.layer == Layer::Estate && error.object.starts_with(eos_engine::settings::FILE);
+    settings.then_some("Mend the file; a new estate (`eos init`) shows its simplest form")
 }
 
 fn some(text: &str) -> Option<String> {
@@ -141,12 +190,16 @@ fn some(text: &str) -> Option<String> {
 
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    letters
+        .next()
+        .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn lower(text: &str) -> String {
     let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+    letters
+        .next()
+        .map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
 impl From<Failure> for Problem {

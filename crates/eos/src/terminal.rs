@@ -11,7 +11,9 @@ const LEAST_WIDTH: usize = 20;
 
 /// Columns for talk (standard error).
 pub fn talk_width() -> usize {
-    set_width().or_else(|| width_of(&io::stderr())).unwrap_or(USUAL_WIDTH)
+    set_width()
+        .or_else(|| width_of(&io::stderr()))
+        .unwrap_or(USUAL_WIDTH)
 }
 
 /// Columns for data (standard output); none where a program reads it, so that nothing is cut short for it.
@@ -47,7 +49,10 @@ pub fn ask_hidden(question: &str) -> io::Result<SecretString> {
 pub fn read_line() -> io::Result<String> {
     let mut line = String::new();
     if io::stdin().lock().read_line(&mut line)? == 0 {
-        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "standard input is at its end"));
+        return Err(io::Error::new(
+            io::ErrorKind::UnexpectedEof,
+            "standard input is at its end",
+        ));
     }
     Ok(line.trim_end_matches(['\n', '\r']).to_owned())
 }

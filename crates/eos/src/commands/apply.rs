@@ -34,13 +34,37 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     let named = environment_words(session).map_or_else(String::new, |words| format!(" {words}"));
     let nothing = BTreeMap::new();
     let Some(file) = &args.file else {
-        let wish = Wish { environment, intent: None, components: None, given: BTreeSet::new() };
+        let wish = Wish {
+            environment,
+            intent: None,
+            components: None,
+            given: BTreeSet::new(),
+        };
         let words = format!("eos apply{named}");
-        return change(session, &estate, Change { wish, secrets: &nothing, words: &words, only_plan: args.plan }).await;
+        return change(
+            session,
+            &estate,
+            Change {
+                wish,
+                secrets: &nothing,
+                words: &words,
+                only_plan: args.plan,
+            },
+        )
+        .await;
     };
     let plan = read(file)?;
-    if session.everywhere.environment.as_ref().is_some_and(|named| *named != plan.environment) {
-        let message = format!("The plan in {} is for {}, not for {environment}", file.display(), plan.environment);
+    if session
+        .everywhere
+        .environment
+        .as_ref()
+        .is_some_and(|named| *named != plan.environment)
+    {
+        let message = format!(
+            "The plan in {} is for {}, not for {environment}",
+            file.display(),
+            plan.environment
+        );
         return Err(Problem::usage(message, "Leave --environment out"));
     }
     if args.plan {
@@ -64,7 +88,10 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
 /// The plan in a file: as `eos plan --out` writes it, or inside of the document of `eos plan --json`.
 fn read(file: &Path) -> Result<Plan, Problem> {
     let wrong = |why: String| {
-        Problem::usage(format!("Cannot read a plan from {}: {why}", file.display()), "`eos plan --out FILE` writes one")
+        Problem::usage(
+            format!("Cannot read a plan from {}: {why}", file.display()),
+            "`eos plan --out FILE` writes one",
+        )
     };
     let bytes = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
     let mut document: Value = serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
@@ -74,7 +101,10 @@ fn read(file: &Path) -> Result<Plan, Problem> {
     };
     let plan: Plan = serde_json::from_value(plan).map_err(|error| wrong(error.to_string()))?;
     if plan.version != 1 {
-        return Err(wrong(format!("it has version {}, this Eos knows version 1", plan.version)));
+        return Err(wrong(format!(
+            "it has version {}, this Eos knows version 1",
+            plan.version
+        )));
     }
     Ok(plan)
 }

@@ -40,7 +40,9 @@ pub async fn change(session: &mut Session<'_>, estate: &Estate, change: Change<'
         return Ok(Exit::Done);
     }
     session.view.plan(&plan, Purpose::Confirm);
-    let Some(engines) = engines else { return Err(no_engines(session, !change.secrets.is_empty())) };
+    let Some(engines) = engines else {
+        return Err(no_engines(session, !change.secrets.is_empty()));
+    };
     confirm(session, "Apply?")?;
     carry_out(session, estate, &engines, &plan, change.secrets, change.words).await
 }
@@ -62,7 +64,12 @@ pub async fn carry_out(
     watched.settle(ended)
 }
 
-pub async fn go_on(session: &mut Session<'_>, estate: &Estate, engines: &Engines, operation: Option<&str>) -> Answer {
+pub async fn go_on(
+    session: &mut Session<'_>,
+    estate: &Estate,
+    engines: &Engines,
+    operation: Option<&str>,
+) -> Answer {
     let mut watched = Watched::new(session.view);
     let work = operation::resume(estate, engines, operation, &mut watched);
     let ended = unless_interrupted(work).await;
@@ -84,7 +91,9 @@ pub async fn plan_as_possible(
     };
     match make_plan(estate, engines, wish).await {
         Err(Failure::Engine(error)) if matches!(error.kind, ErrorKind::Unreachable | ErrorKind::Timeout) => {
-            session.view.warn(&Diagnostic::new(error.to_string()).hint("The plan is made without the engines"));
+            session
+                .view
+                .warn(&Diagnostic::new(error.to_string()).hint("The plan is made without the engines"));
             Ok(make_plan(estate, None, again).await?)
         }
         answer => Ok(answer?),
@@ -101,23 +110,36 @@ pub fn confirm(session: &Session<'_>, question: &str) -> Result<(), Problem> {
         return Ok(());
     }
     if session.view.is_for_programs() || !terminal::can_ask() {
-        return Err(Problem::usage("Nothing was changed: nobody is here to confirm it", "Say --yes to go on without being asked"));
+        return Err(Problem::usage(
+            "Nothing was changed: nobody is here to confirm it",
+            "Say --yes to go on without being asked",
+        ));
     }
     let answer = terminal::ask(&format!("\n{question} [y/N] "));
     match answer.map(|answer| answer.trim().to_lowercase()).as_deref() {
         Ok("y" | "yes") => Ok(()),
-        Ok(_) => Err(Problem::not_done("Nothing was changed: it was not confirmed", "Answer y, or say --yes")),
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-            Err(Problem::not_done("Nothing was changed: it was not confirmed", "Answer y, or say --yes"))
-        }
-        Err(error) => Err(Problem::not_done(format!("Cannot read the answer: {error}"), "Say --yes to go on without being asked")),
+        Ok(_) => Err(Problem::not_done(
+            "Nothing was changed: it was not confirmed",
+            "Answer y, or say --yes",
+        )),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Err(Problem::not_done(
+            "Nothing was changed: it was not confirmed",
+            "Answer y, or say --yes",
+        )),
+        Err(error) => Err(Problem::not_done(
+            format!("Cannot read the answer: {error}"),
+            "Say --yes to go on without being asked",
+        )),
     }
 }
 
 /// What to say where a change was asked for and there is nobody to carry it out.
 pub fn no_engines(session: &mut Session<'_>, secret_given: bool) -> Problem {
     if secret_given {
-        session.view.warn(&Diagnostic::new("The secret that was given is not kept").hint("Give it again once there are engines"));
+        session.view.warn(
+            &Diagnostic::new("The secret that was given is not kept")
+                .hint("Give it again once there are engines"),
+        );
     }
     Problem::not_done(
         "Nothing was changed: this estate has no engines",
@@ -128,12 +150,17 @@ pub fn no_engines(session: &mut Session<'_>, secret_given: bool) -> Problem {
 /// The engines, where a verb cannot do without.
 pub fn need_engines(estate: &Estate) -> Result<Engines, Problem> {
     Engines::connect(&estate.settings)?.ok_or_else(|| {
-        Problem::not_done("This estate has no engines", "`eos lab up` starts them on this machine; eos.toml names others")
+        Problem::not_done(
+            "This estate has no engines",
+            "`eos lab up` starts them on this machine; eos.toml names others",
+        )
     })
 }
 
 /// Nothing when Ctrl-C came first; the work is then dropped where it waits, and the journal knows where that was.
-async fn unless_interrupted(work: impl Future<Output = Result<Finished, Failure>>) -> Option<Result<Finished, Failure>> {
+async fn unless_interrupted(
+    work: impl Future<Output = Result<Finished, Failure>>,
+) -> Option<Result<Finished, Failure>> {
     tokio::select! {
         ended = work => Some(ended),
         // Without a handler Ctrl-C ends the program at once, which the journal bears as well.
@@ -149,12 +176,17 @@ struct Watched<'a> {
 
 impl<'a> Watched<'a> {
     fn new(view: &'a mut dyn View) -> Self {
-        Self { view, operation: None }
+        Self {
+            view,
+            operation: None,
+        }
     }
 
     fn settle(self, ended: Option<Result<Finished, Failure>>) -> Answer {
         match ended {
-            None => Err(Problem::Interrupted { operation: self.operation }),
+            None => Err(Problem::Interrupted {
+                operation: self.operation,
+            }),
             Some(Err(failure)) => Err(failure.into()),
             Some(Ok(finished)) => {
                 self.view.finished(&finished);

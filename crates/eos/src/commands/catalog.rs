@@ -40,7 +40,11 @@ pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         Command::List => session.view.recipes(&catalog(session)?),
         Command::Show { recipe } => {
             let catalog = catalog(session)?;
-            session.view.recipe(catalog.find(recipe).map_err(|unknown| Problem::Usage(vec![unknown]))?);
+            session.view.recipe(
+                catalog
+                    .find(recipe)
+                    .map_err(|unknown| Problem::Usage(vec![unknown]))?,
+            );
         }
         Command::Lint { files } => {
             let checked = lint(session, files)?;
@@ -67,7 +71,11 @@ fn lint(session: &Session<'_>, files: &[PathBuf]) -> Result<Vec<String>, Problem
     };
     let found: Vec<_> = texts
         .iter()
-        .filter_map(|(file, text)| Recipe::parse(file, text).and_then(|recipe| refuse_reserved(&recipe)).err())
+        .filter_map(|(file, text)| {
+            Recipe::parse(file, text)
+                .and_then(|recipe| refuse_reserved(&recipe))
+                .err()
+        })
         .flatten()
         .collect();
     match found.is_empty() {
@@ -78,7 +86,11 @@ fn lint(session: &Session<'_>, files: &[PathBuf]) -> Result<Vec<String>, Problem
 
 fn read(file: &PathBuf) -> Result<(String, Vec<u8>), Problem> {
     let name = file.display().to_string();
-    let text = std::fs::read(file)
-        .map_err(|error| Problem::usage(format!("Cannot read {name}: {error}"), "Name the file of a recipe, recipe.yaml"))?;
+    let text = std::fs::read(file).map_err(|error| {
+        Problem::usage(
+            format!("Cannot read {name}: {error}"),
+            "Name the file of a recipe, recipe.yaml",
+        )
+    })?;
     Ok((name, text))
 }

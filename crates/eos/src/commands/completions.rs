@@ -25,7 +25,9 @@ pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     let catalog = Catalog::load(&[])?;
     let recipes: Vec<String> = catalog.iter().map(|recipe| recipe.name.clone()).collect();
     let mut command = Cli::command().mut_subcommand("create", |create| {
-        create.mut_arg("recipe", |recipe| recipe.value_parser(PossibleValuesParser::new(recipes)))
+        create.mut_arg("recipe", |recipe| {
+            recipe.value_parser(PossibleValuesParser::new(recipes))
+        })
     });
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut command, "eos", &mut text);

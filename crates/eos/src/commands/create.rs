@@ -5,6 +5,7 @@ use super::{Answer, Session, environment_words, now, who};
 use crate::options::{self, Typed};
 use crate::problem::Problem;
 use eos_core::intent::{Intent, Verb};
+use eos_core::name;
 use eos_engine::planning::Wish;
 
 /// Create a component from a recipe
@@ -36,12 +37,19 @@ pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -
     let estate = session.estate()?;
     let environment = session.environment(&estate);
     let component = args.name.as_ref().unwrap_or(&args.recipe);
-    let typed = typed.ok_or_else(|| Problem::usage("RECIPE is missing", "`eos catalog list` shows the recipes"))?;
+    if let Some(problem) = name::problem("component", component) {
+        return Err(Problem::usage(problem, "Choose another name with --name"));
+    }
+    let typed =
+        typed.ok_or_else(|| Problem::usage("RECIPE is missing", "`eos catalog list` shows the recipes"))?;
     let chosen = options::choose(&typed, component)?;
     for warning in &chosen.warnings {
         session.view.warn(warning);
     }
-    let name = args.name.as_ref().map(|name| format!("--name {}", options::shell_word(name)));
+    let name = args
+        .name
+        .as_ref()
+        .map(|name| format!("--name {}", options::shell_word(name)));
     let words: Vec<String> = [format!("eos create {}", args.recipe)]
         .into_iter()
         .chain(name)
@@ -65,5 +73,15 @@ pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -
         components: Some(vec![component.clone()]),
         given: chosen.secrets.keys().cloned().collect(),
     };
-    change(session, &estate, Change { wish, secrets: &chosen.secrets, words: &words, only_plan: args.plan }).await
+    change(
+        session,
+        &estate,
+        Change {
+            wish,
+            secrets: &chosen.secrets,
+            words: &words,
+            only_plan: args.plan,
+        },
+    )
+    .await
 }

@@ -26,9 +26,15 @@ pub struct Args {
 pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     let estate = session.estate()?;
     let environment = session.environment(&estate);
-    find_component(&Pillar::read(&estate.pillar_files()?)?, &environment, &args.component)?;
-    let words: Vec<String> =
-        [format!("eos delete {}", args.component)].into_iter().chain(environment_words(session)).collect();
+    find_component(
+        &Pillar::read(&estate.pillar_files()?)?,
+        &environment,
+        &args.component,
+    )?;
+    let words: Vec<String> = [format!("eos delete {}", args.component)]
+        .into_iter()
+        .chain(environment_words(session))
+        .collect();
     let words = words.join(" ");
     let intent = Intent {
         verb: Verb::Delete,
@@ -46,5 +52,15 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         components: Some(vec![args.component.clone()]),
         given: BTreeSet::new(),
     };
-    change(session, &estate, Change { wish, secrets: &BTreeMap::new(), words: &words, only_plan: args.plan }).await
+    change(
+        session,
+        &estate,
+        Change {
+            wish,
+            secrets: &BTreeMap::new(),
+            words: &words,
+            only_plan: args.plan,
+        },
+    )
+    .await
 }

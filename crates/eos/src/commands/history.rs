@@ -48,11 +48,17 @@ pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
 
 fn find(store: &Store, beginning: &str) -> Result<Operation, Problem> {
     let beginning = beginning.to_uppercase();
-    let mut found: Vec<_> =
-        store.history(u32::MAX)?.into_iter().filter(|operation| operation.id.starts_with(&beginning)).collect();
+    let mut found: Vec<_> = store
+        .history(u32::MAX)?
+        .into_iter()
+        .filter(|operation| operation.id.starts_with(&beginning))
+        .collect();
     match found.len() {
         1 => Ok(found.remove(0)),
-        0 => Err(Problem::usage(format!("There is no operation {}", quoted(&beginning)), "`eos history` shows them")),
+        0 => Err(Problem::usage(
+            format!("There is no operation {}", quoted(&beginning)),
+            "`eos history` shows them",
+        )),
         count => Err(Problem::usage(
             format!("{} fits {count} operations", quoted(&beginning)),
             "Give more letters of its id; `eos history` shows them",

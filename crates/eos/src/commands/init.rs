@@ -22,8 +22,16 @@ pub struct Args {
 
 pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     let estate = Estate::init(&args.directory).await?;
-    let here = ["eos.toml", "pillar/infrastructure/common.sls", "pillar/infrastructure/production.sls"];
-    let files = here.into_iter().filter(|file| estate.root.join(file).exists()).map(str::to_owned).collect();
+    let here = [
+        "eos.toml",
+        "pillar/infrastructure/common.sls",
+        "pillar/infrastructure/production.sls",
+    ];
+    let files = here
+        .into_iter()
+        .filter(|file| estate.root.join(file).exists())
+        .map(str::to_owned)
+        .collect();
     session.view.made_estate(&MadeEstate {
         environment: estate.settings.environment.clone(),
         root: estate.root,

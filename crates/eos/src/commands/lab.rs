@@ -78,11 +78,17 @@ pub async fn run(session: &mut Session<'_>, args: Args) -> Answer {
             report(session, &directory, &lab.status().await?, Some(begun.elapsed()));
         }
         Command::Status => report(session, &directory, &lab.status().await?, None),
-        Command::Logs { engine, lines, follow } => {
+        Command::Logs {
+            engine,
+            lines,
+            follow,
+        } => {
             let mut seen = Vec::new();
             if !follow {
-                lab.logs(&engine, lines, false, &mut |line| seen.push(line.to_owned())).await?;
-                seen.iter().for_each(|line| session.view.lab_log_line(&engine, line));
+                lab.logs(&engine, lines, false, &mut |line| seen.push(line.to_owned()))
+                    .await?;
+                seen.iter()
+                    .for_each(|line| session.view.lab_log_line(&engine, line));
                 return Ok(Exit::Done);
             }
             follow_log(session, &lab, &engine, lines).await?;
@@ -98,11 +104,19 @@ pub async fn run(session: &mut Session<'_>, args: Args) -> Answer {
 }
 
 async fn up(session: &mut Session<'_>, lab: &Lab) -> Result<(), Problem> {
-    let program = std::env::current_exe()
-        .map_err(|error| Problem::not_done(format!("Cannot find the program itself: {error}"), "Is /proc mounted?"))?;
+    let program = std::env::current_exe().map_err(|error| {
+        Problem::not_done(
+            format!("Cannot find the program itself: {error}"),
+            "Is /proc mounted?",
+        )
+    })?;
     let provider = find_provider(&program)?;
     let progress = session.view.lab_progress();
-    let input = LabInput { formula: formula::FILES, program, provider };
+    let input = LabInput {
+        formula: formula::FILES,
+        program,
+        provider,
+    };
     unless_interrupted(async {
         let engines = eos_lab::install(&Cache::of_user()?, progress.as_ref()).await?;
         lab.up(&engines, &input, progress.as_ref()).await
@@ -116,12 +130,19 @@ fn find_provider(program: &Path) -> Result<PathBuf, Problem> {
     let beside = program.parent().map(|directory| directory.join(PROVIDER));
     let path = std::env::var_os("PATH").unwrap_or_default();
     let on_path = std::env::split_paths(&path).map(|directory| directory.join(PROVIDER));
-    beside.into_iter().chain(on_path).find(|file| file.is_file()).ok_or_else(|| {
-        Problem::not_done(
-            format!("The Terraform provider {PROVIDER} is neither beside {} nor on PATH", program.display()),
-            format!("Build it (cargo build -p {PROVIDER}) or install it beside eos"),
-        )
-    })
+    beside
+        .into_iter()
+        .chain(on_path)
+        .find(|file| file.is_file())
+        .ok_or_else(|| {
+            Problem::not_done(
+                format!(
+                    "The Terraform provider {PROVIDER} is neither beside {} nor on PATH",
+                    program.display()
+                ),
+                format!("Build it (cargo build -p {PROVIDER}) or install it beside eos"),
+            )
+        })
 }
 
 async fn follow_log(session: &mut Session<'_>, lab: &Lab, engine: &str, lines: usize) -> Result<(), Problem> {

@@ -26,7 +26,9 @@ pub fn run(session: &mut Session<'_>, _: &Args) -> Answer {
         .filter(|component| component.environment == environment)
         .map(|component| {
             let before = applied.iter().find(|one| one.component == component.component);
-            let wanted = compilation.workspace(&environment, &component.component).map(|workspace| &workspace.digest);
+            let wanted = compilation
+                .workspace(&environment, &component.component)
+                .map(|workspace| &workspace.digest);
             ComponentRow {
                 component: component.component.clone(),
                 recipe: component.recipe.clone(),

@@ -41,7 +41,10 @@ pub async fn run(session: &mut Session<'_>, _: &Args) -> Answer {
 
 fn from_file(file: &Path) -> Result<SecretString, Problem> {
     let text = std::fs::read_to_string(file).map_err(|error| {
-        Problem::not_done(format!("Cannot read the password file {}: {error}", file.display()), "`eos lab up` writes that of a lab")
+        Problem::not_done(
+            format!("Cannot read the password file {}: {error}", file.display()),
+            "`eos lab up` writes that of a lab",
+        )
     })?;
     Ok(text.trim_end_matches(['\n', '\r']).into())
 }
@@ -51,5 +54,10 @@ fn from_person(question: &str) -> Result<SecretString, Problem> {
         true => terminal::ask_hidden(question),
         false => terminal::read_line().map(SecretString::from),
     };
-    read.map_err(|error| Problem::usage(format!("Cannot read the password: {error}"), "Write it on one line of standard input"))
+    read.map_err(|error| {
+        Problem::usage(
+            format!("Cannot read the password: {error}"),
+            "Write it on one line of standard input",
+        )
+    })
 }

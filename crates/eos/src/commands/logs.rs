@@ -30,15 +30,28 @@ pub struct Args {
 pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     let estate = session.estate()?;
     let environment = session.environment(&estate);
-    find_component(&Pillar::read(&estate.pillar_files()?)?, &environment, &args.component)?;
+    find_component(
+        &Pillar::read(&estate.pillar_files()?)?,
+        &environment,
+        &args.component,
+    )?;
     let engines = need_engines(&estate)?;
-    let allocations = engines.nomad.job_allocations(&environment, &args.component).await?;
-    let mut chosen: Vec<&Allocation> = allocations.iter().filter(|allocation| allocation.is_running()).collect();
+    let allocations = engines
+        .nomad
+        .job_allocations(&environment, &args.component)
+        .await?;
+    let mut chosen: Vec<&Allocation> = allocations
+        .iter()
+        .filter(|allocation| allocation.is_running())
+        .collect();
     if chosen.is_empty() {
         chosen.extend(allocations.first());
     }
     if chosen.is_empty() {
-        let message = format!("{} has not run in {environment}, so there is no log", args.component);
+        let message = format!(
+            "{} has not run in {environment}, so there is no log",
+            args.component
+        );
         return Err(Problem::not_done(message, "`eos plan` shows what is to be done"));
     }
     let mut logs = Vec::new();

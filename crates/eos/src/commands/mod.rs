@@ -47,7 +47,10 @@ impl Session<'_> {
     }
 
     pub fn environment(&self, estate: &Estate) -> String {
-        self.everywhere.environment.clone().unwrap_or_else(|| estate.settings.environment.clone())
+        self.everywhere
+            .environment
+            .clone()
+            .unwrap_or_else(|| estate.settings.environment.clone())
     }
 }
 
@@ -56,8 +59,16 @@ pub fn run(invocation: Box<Invocation>, view: &mut dyn View) -> Answer {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Problem::not_done(format!("Cannot start: {error}"), "Is the machine out of files or memory?"))?;
-    let mut session = Session { everywhere: cli.everywhere, view };
+        .map_err(|error| {
+            Problem::not_done(
+                format!("Cannot start: {error}"),
+                "Is the machine out of files or memory?",
+            )
+        })?;
+    let mut session = Session {
+        everywhere: cli.everywhere,
+        view,
+    };
     runtime.block_on(dispatch(&mut session, cli.verb, typed))
 }
 
@@ -86,10 +97,18 @@ async fn dispatch(session: &mut Session<'_>, verb: Verb, typed: Option<Typed>) -
 }
 
 /// The component, or what to say when there is none of that name.
-pub fn find_component<'a>(pillar: &'a Pillar, environment: &str, name: &str) -> Result<&'a Component, Problem> {
+pub fn find_component<'a>(
+    pillar: &'a Pillar,
+    environment: &str,
+    name: &str,
+) -> Result<&'a Component, Problem> {
     pillar.component(environment, name).ok_or_else(|| {
         let elsewhere = pillar.components.keys().find(|(_, component)| component == name);
-        let here = pillar.components.keys().filter(|(of, _)| of == environment).map(|(_, component)| component.as_str());
+        let here = pillar
+            .components
+            .keys()
+            .filter(|(of, _)| of == environment)
+            .map(|(_, component)| component.as_str());
         let hint = match (elsewhere, closest(name, here)) {
             (Some((environment, _)), _) => format!("It is in {environment}: --environment {environment}"),
             (None, Some(meant)) => format!("Did you mean {meant}?"),
@@ -103,7 +122,10 @@ pub fn find_component<'a>(pillar: &'a Pillar, environment: &str, name: &str) -> 
 /// Who works here, for the record.
 fn who() -> String {
     let set = |name: &&str| std::env::var(name).ok().filter(|who| !who.is_empty());
-    env_names::WHO.iter().find_map(set).unwrap_or_else(|| "unknown".to_owned())
+    env_names::WHO
+        .iter()
+        .find_map(set)
+        .unwrap_or_else(|| "unknown".to_owned())
 }
 
 fn now() -> String {
@@ -112,5 +134,9 @@ fn now() -> String {
 
 /// `--environment staging`, where the person named one: it belongs to the words of the command.
 fn environment_words(session: &Session<'_>) -> Option<String> {
-    session.everywhere.environment.as_ref().map(|environment| format!("--environment {environment}"))
+    session
+        .everywhere
+        .environment
+        .as_ref()
+        .map(|environment| format!("--environment {environment}"))
 }

@@ -32,12 +32,20 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     let estate = session.estate()?;
     let environment = session.environment(&estate);
     let engines = Engines::connect(&estate.settings)?;
-    let wish = Wish { environment, intent: None, components: None, given: BTreeSet::new() };
+    let wish = Wish {
+        environment,
+        intent: None,
+        components: None,
+        given: BTreeSet::new(),
+    };
     let plan = plan_as_possible(session, &estate, engines.as_ref(), wish).await?;
     if let Some(file) = &args.out {
         let text = serde_json::to_string_pretty(&plan).expect("a plan has a JSON form");
         std::fs::write(file, text + "\n").map_err(|error| {
-            Problem::not_done(format!("Cannot write {}: {error}", file.display()), "Name a file that can be written")
+            Problem::not_done(
+                format!("Cannot write {}: {error}", file.display()),
+                "Name a file that can be written",
+            )
         })?;
     }
     let nothing = is_nothing(&plan);
@@ -45,5 +53,9 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         true => session.view.nothing_to_do(&plan),
         false => session.view.plan(&plan, Purpose::Answer),
     }
-    Ok(if args.check && !nothing { Exit::Pending } else { Exit::Done })
+    Ok(if args.check && !nothing {
+        Exit::Pending
+    } else {
+        Exit::Done
+    })
 }

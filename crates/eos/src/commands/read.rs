@@ -38,7 +38,11 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     let mut options: Vec<OptionReport> = expanded
         .options
         .iter()
-        .map(|(name, value)| OptionReport { name: name.clone(), value: value.value.clone(), from: value.from.clone() })
+        .map(|(name, value)| OptionReport {
+            name: name.clone(),
+            value: value.value.clone(),
+            from: value.from.clone(),
+        })
         .collect();
     options.extend(figures(&compilation, &environment, &args.component, &options));
     options.sort_by(|one, other| one.name.cmp(&other.name));
@@ -67,15 +71,30 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
 }
 
 /// Sizes that no option gives: the recipe or the environment decided them.
-fn figures(compilation: &Compilation, environment: &str, component: &str, given: &[OptionReport]) -> Vec<OptionReport> {
-    let groups = compilation.component(environment, component).map_or(&[][..], |lowered| &lowered.groups);
+fn figures(
+    compilation: &Compilation,
+    environment: &str,
+    component: &str,
+    given: &[OptionReport],
+) -> Vec<OptionReport> {
+    let groups = compilation
+        .component(environment, component)
+        .map_or(&[][..], |lowered| &lowered.groups);
     // With several services a figure has several values; the plan shows them one by one.
     let [group] = groups else { return Vec::new() };
-    [("replicas", &group.count), ("cpu", &group.cpu), ("memory", &group.memory)]
-        .into_iter()
-        .filter(|(name, _)| !given.iter().any(|option| option.name == *name))
-        .map(|(name, figure)| OptionReport { name: name.to_owned(), value: figure.value.into(), from: figure.from.clone() })
-        .collect()
+    [
+        ("replicas", &group.count),
+        ("cpu", &group.cpu),
+        ("memory", &group.memory),
+    ]
+    .into_iter()
+    .filter(|(name, _)| !given.iter().any(|option| option.name == *name))
+    .map(|(name, figure)| OptionReport {
+        name: name.to_owned(),
+        value: figure.value.into(),
+        from: figure.from.clone(),
+    })
+    .collect()
 }
 
 /// Unknown without engines, or when they do not answer; the rest is worth showing all the same.
@@ -86,11 +105,15 @@ async fn outputs(
     environment: &str,
     component: &str,
 ) -> Result<Option<Vec<(String, String)>>, Problem> {
-    let Some(engines) = Engines::connect(&estate.settings)? else { return Ok(None) };
+    let Some(engines) = Engines::connect(&estate.settings)? else {
+        return Ok(None);
+    };
     match operation::outputs(&engines, compilation, environment, component).await {
         Ok(outputs) => Ok(Some(outputs)),
         Err(error) => {
-            session.view.warn(&Diagnostic::new(error.to_string()).hint("Outputs are not known without it"));
+            session
+                .view
+                .warn(&Diagnostic::new(error.to_string()).hint("Outputs are not known without it"));
             Ok(None)
         }
     }

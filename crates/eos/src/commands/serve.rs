@@ -26,7 +26,10 @@ pub type Page = (StatusCode, &'static str, String);
 /// Serves until it is told to stop.
 pub async fn serve(address: SocketAddr, page: impl Fn(&str) -> Page + Send + Sync + 'static) -> Answer {
     let failed = |error: std::io::Error| {
-        Problem::not_done(format!("Cannot listen on {address}: {error}"), "Is the port free, and is it yours to use?")
+        Problem::not_done(
+            format!("Cannot listen on {address}: {error}"),
+            "Is the port free, and is it yours to use?",
+        )
     };
     let listener = TcpListener::bind(address).await.map_err(failed)?;
     let mut terminated = signal(SignalKind::terminate()).map_err(failed)?;
@@ -64,14 +67,21 @@ pub async fn serve(address: SocketAddr, page: impl Fn(&str) -> Page + Send + Syn
 fn respond(request: &Request<Incoming>, page: &(impl Fn(&str) -> Page + ?Sized)) -> Response<Full<Bytes>> {
     let (status, kind, body) = match *request.method() {
         Method::GET | Method::HEAD => page(request.uri().path()),
-        _ => (StatusCode::METHOD_NOT_ALLOWED, TEXT, "only GET is answered\n".to_owned()),
+        _ => (
+            StatusCode::METHOD_NOT_ALLOWED,
+            TEXT,
+            "only GET is answered\n".to_owned(),
+        ),
     };
     let mut response = Response::new(Full::new(Bytes::from(body)));
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'"));
+    headers.insert(
+        CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'"),
+    );
     response
 }
 
@@ -104,6 +114,9 @@ mod tests {
 
     #[test]
     fn html_cannot_be_smuggled_in() {
-        assert_eq!(escape("<b a='1'>&\"</b>"), "&lt;b a=&#39;1&#39;&gt;&amp;&quot;&lt;/b&gt;");
+        assert_eq!(
+            escape("<b a='1'>&\"</b>"),
+            "&lt;b a=&#39;1&#39;&gt;&amp;&quot;&lt;/b&gt;"
+        );
     }
 }

@@ -27,7 +27,12 @@ fn variable(name: &str) -> Option<String> {
 }
 
 fn address(ip: Option<String>, port: Option<String>) -> Result<SocketAddr, Problem> {
-    let wrong = |name: &str, value: &str| Problem::usage(format!("{name} cannot be \"{value}\""), "Nomad sets it for its tasks");
+    let wrong = |name: &str, value: &str| {
+        Problem::usage(
+            format!("{name} cannot be \"{value}\""),
+            "Nomad sets it for its tasks",
+        )
+    };
     let ip = ip.unwrap_or_else(|| "127.0.0.1".to_owned());
     let port = port.unwrap_or_else(|| "8080".to_owned());
     let ip: IpAddr = ip.parse().map_err(|_| wrong("NOMAD_IP_http", &ip))?;
@@ -60,7 +65,9 @@ impl Facts {
             recipe: known("NOMAD_META_eos_recipe"),
             digest: known("NOMAD_META_eos_digest"),
             allocation: known("NOMAD_ALLOC_ID"),
-            node: variable("NOMAD_NODE_NAME").or_else(host_name).unwrap_or_else(|| "unknown".to_owned()),
+            node: variable("NOMAD_NODE_NAME")
+                .or_else(host_name)
+                .unwrap_or_else(|| "unknown".to_owned()),
             datacenter: known("NOMAD_DC"),
         }
     }
@@ -68,19 +75,40 @@ impl Facts {
 
 /// Nomad does not tell a task the name of its node.
 fn host_name() -> Option<String> {
-    std::fs::read_to_string("/proc/sys/kernel/hostname").ok().map(|name| name.trim().to_owned())
+    std::fs::read_to_string("/proc/sys/kernel/hostname")
+        .ok()
+        .map(|name| name.trim().to_owned())
 }
 
 fn page(facts: &Facts) -> String {
     let fields = |fields: &[(&str, &str)]| -> String {
-        fields.iter().map(|(name, value)| format!("<dt>{name}</dt><dd>{}</dd>", escape(value))).collect()
+        fields
+            .iter()
+            .map(|(name, value)| format!("<dt>{name}</dt><dd>{}</dd>", escape(value)))
+            .collect()
     };
     let file = format!("pillar/infrastructure/{}.sls", facts.namespace);
     let workspace = format!("{}/{}", facts.namespace, facts.component);
     let steps = [
-        ("Pillar", "what was asked for", fields(&[("file", &file), ("component", &facts.component), ("recipe", &facts.recipe)])),
-        ("Salt", "ran every step", fields(&[("states", &format!("components/{}", facts.component))])),
-        ("Terraform", "owns the job", fields(&[("workspace", &workspace), ("digest", &facts.digest)])),
+        (
+            "Pillar",
+            "what was asked for",
+            fields(&[
+                ("file", &file),
+                ("component", &facts.component),
+                ("recipe", &facts.recipe),
+            ]),
+        ),
+        (
+            "Salt",
+            "ran every step",
+            fields(&[("states", &format!("components/{}", facts.component))]),
+        ),
+        (
+            "Terraform",
+            "owns the job",
+            fields(&[("workspace", &workspace), ("digest", &facts.digest)]),
+        ),
         (
             "Nomad",
             "runs it",
@@ -165,7 +193,12 @@ mod tests {
     #[test]
     fn the_address_is_what_nomad_says() {
         assert_eq!(address(None, None).unwrap().to_string(), "127.0.0.1:8080");
-        assert_eq!(address(Some("::1".into()), Some("23000".into())).unwrap().to_string(), "[::1]:23000");
+        assert_eq!(
+            address(Some("::1".into()), Some("23000".into()))
+                .unwrap()
+                .to_string(),
+            "[::1]:23000"
+        );
         assert!(address(Some("x".into()), None).is_err());
         assert!(address(None, Some("70000".into())).is_err());
     }

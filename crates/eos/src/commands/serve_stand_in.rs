@@ -24,27 +24,43 @@ pub struct Args {
 }
 
 pub async fn run(args: &Args) -> Answer {
-    let (health, variables, directories) = (args.health.clone(), args.require_env.clone(), args.require_dir.clone());
-    serve(SocketAddr::from((Ipv4Addr::UNSPECIFIED, args.port)), move |path| match path {
-        _ if path == health => match missing(&variables, &directories) {
-            None => (StatusCode::OK, TEXT, "ok\n".to_owned()),
-            Some(what) => (StatusCode::SERVICE_UNAVAILABLE, TEXT, format!("{what}\n")),
+    let (health, variables, directories) = (
+        args.health.clone(),
+        args.require_env.clone(),
+        args.require_dir.clone(),
+    );
+    serve(
+        SocketAddr::from((Ipv4Addr::UNSPECIFIED, args.port)),
+        move |path| match path {
+            _ if path == health => match missing(&variables, &directories) {
+                None => (StatusCode::OK, TEXT, "ok\n".to_owned()),
+                Some(what) => (StatusCode::SERVICE_UNAVAILABLE, TEXT, format!("{what}\n")),
+            },
+            "/" => (
+                StatusCode::OK,
+                TEXT,
+                "This is a stand-in for the real image, served by Eos for tests.\n".to_owned(),
+            ),
+            _ => not_found(),
         },
-        "/" => (StatusCode::OK, TEXT, "This is a stand-in for the real image, served by Eos for tests.\n".to_owned()),
-        _ => not_found(),
-    })
+    )
     .await
 }
 
 /// The first thing that is not as the image would need it; values are not shown.
 fn missing(variables: &[String], directories: &[PathBuf]) -> Option<String> {
-    let unset = variables.iter().find(|name| std::env::var_os(name).is_none_or(|value| value.is_empty()));
+    let unset = variables
+        .iter()
+        .find(|name| std::env::var_os(name).is_none_or(|value| value.is_empty()));
     if let Some(name) = unset {
         return Some(format!("variable {name} is not set"));
     }
     directories.iter().find_map(|directory| {
         let error = write_in(directory).err()?;
-        Some(format!("directory {} is not writable: {error}", directory.display()))
+        Some(format!(
+            "directory {} is not writable: {error}",
+            directory.display()
+        ))
     })
 }
 
@@ -63,9 +79,16 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let there = vec![directory.path().to_owned()];
         assert_eq!(missing(&["PATH".into()], &there), None);
-        assert_eq!(missing(&["EOS_TEST_NOT_SET".into()], &there).unwrap(), "variable EOS_TEST_NOT_SET is not set");
+        assert_eq!(
+            missing(&["EOS_TEST_NOT_SET".into()], &there).unwrap(),
+            "variable EOS_TEST_NOT_SET is not set"
+        );
         let gone = vec![directory.path().join("gone")];
         assert!(missing(&[], &gone).unwrap().contains("is not writable"));
-        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "the probe is removed");
+        assert_eq!(
+            std::fs::read_dir(directory.path()).unwrap().count(),
+            0,
+            "the probe is removed"
+        );
     }
 }

@@ -44,8 +44,15 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
             [name.as_str()].into()
         }
         None => {
-            let wanted = pillar.components.keys().filter(|(of, _)| *of == environment).map(|(_, name)| name.as_str());
-            wanted.chain(applied.iter().map(|one| one.component.as_str())).filter(|name| *name != PLATFORM).collect()
+            let wanted = pillar
+                .components
+                .keys()
+                .filter(|(of, _)| *of == environment)
+                .map(|(_, name)| name.as_str());
+            wanted
+                .chain(applied.iter().map(|one| one.component.as_str()))
+                .filter(|name| *name != PLATFORM)
+                .collect()
         }
     };
     let engines = Engines::connect(&estate.settings)?;
@@ -61,7 +68,11 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
             words: "none: `eos lab up` starts them on this machine, eos.toml names others".to_owned(),
         }],
     };
-    session.view.status(&StatusReport { environment, components, engines });
+    session.view.status(&StatusReport {
+        environment,
+        components,
+        engines,
+    });
     Ok(Exit::Done)
 }
 
@@ -97,7 +108,12 @@ async fn component(
     }
 }
 
-async fn look(nomad: &NomadClient, environment: &str, name: &str, status: &mut ComponentStatus) -> Result<(), EngineError> {
+async fn look(
+    nomad: &NomadClient,
+    environment: &str,
+    name: &str,
+    status: &mut ComponentStatus,
+) -> Result<(), EngineError> {
     let job = match nomad.job(environment, name).await {
         Err(error) if error.kind == ErrorKind::NotFound => {
             (status.desired, status.running, status.healthy) = (Some(0), Some(0), Some(0));
@@ -106,14 +122,24 @@ async fn look(nomad: &NomadClient, environment: &str, name: &str, status: &mut C
         answer => answer?,
     };
     let allocations = nomad.job_allocations(environment, name).await?;
-    let running: Vec<&Allocation> = allocations.iter().filter(|allocation| allocation.is_running()).collect();
-    let healthy = running.iter().filter(|allocation| allocation.healthy() == Some(true)).count() as u64;
+    let running: Vec<&Allocation> = allocations
+        .iter()
+        .filter(|allocation| allocation.is_running())
+        .collect();
+    let healthy = running
+        .iter()
+        .filter(|allocation| allocation.healthy() == Some(true))
+        .count() as u64;
     let desired = if job.stop { 0 } else { job.desired() };
     status.desired = Some(desired);
     status.running = Some(running.len() as u64);
     status.healthy = Some(healthy);
     status.version = job.meta.get("eos_version").cloned();
-    status.since = running.iter().map(|allocation| allocation.create_time).min().and_then(moment);
+    status.since = running
+        .iter()
+        .map(|allocation| allocation.create_time)
+        .min()
+        .and_then(moment);
     if healthy < desired {
         status.trouble = allocations.iter().find_map(Allocation::trouble);
     }
@@ -125,21 +151,38 @@ fn moment(nanoseconds: i64) -> Option<Timestamp> {
     Timestamp::from_nanosecond(nanoseconds.into()).ok()
 }
 
-async fn ask_engines(engines: &Engines, environment: &str, applied: &[eos_engine::store::Applied]) -> Vec<EngineStatus> {
+async fn ask_engines(
+    engines: &Engines,
+    environment: &str,
+    applied: &[eos_engine::store::Applied],
+) -> Vec<EngineStatus> {
     let control = &engines.endpoints.control;
-    let workspaces: Vec<String> = applied.iter().map(|one| format!("{environment}/{}", one.component)).collect();
+    let workspaces: Vec<String> = applied
+        .iter()
+        .map(|one| format!("{environment}/{}", one.component))
+        .collect();
     let (info, observed, nodes) = tokio::join!(
         engines.salt.call(control, "eos.info", json!({}), ASK),
-        engines.salt.call(control, "eos.observe", json!({"workspaces": workspaces}), ASK),
+        engines
+            .salt
+            .call(control, "eos.observe", json!({"workspaces": workspaces}), ASK),
         engines.nomad.nodes(),
     );
     let salt = info.map(|info| {
-        let release = info.get("release").and_then(Value::as_str).and_then(|release| release.get(..12));
-        format!("minion {control} answers, {}", release.map_or("no release".to_owned(), |release| format!("release {release}")))
+        let release = info
+            .get("release")
+            .and_then(Value::as_str)
+            .and_then(|release| release.get(..12));
+        format!(
+            "minion {control} answers, {}",
+            release.map_or("no release".to_owned(), |release| format!("release {release}"))
+        )
     });
     let terraform = observed.map(|observed| {
         let in_step = applied.iter().filter(|one| {
-            let digest = observed.get("workspaces").and_then(|all| all.get(format!("{environment}/{}", one.component)));
+            let digest = observed
+                .get("workspaces")
+                .and_then(|all| all.get(format!("{environment}/{}", one.component)));
             digest.and_then(|one| one.get("digest")).and_then(Value::as_str) == Some(&one.digest)
         });
         match in_step.count() {
@@ -154,8 +197,16 @@ async fn ask_engines(engines: &Engines, environment: &str, applied: &[eos_engine
     [("salt", salt), ("terraform", terraform), ("nomad", nomad)]
         .into_iter()
         .map(|(engine, answer)| match answer {
-            Ok(words) => EngineStatus { engine, answers: true, words },
-            Err(error) => EngineStatus { engine, answers: false, words: error.to_string() },
+            Ok(words) => EngineStatus {
+                engine,
+                answers: true,
+                words,
+            },
+            Err(error) => EngineStatus {
+                engine,
+                answers: false,
+                words: error.to_string(),
+            },
         })
         .collect()
 }

@@ -27,7 +27,8 @@ pub struct Args {
 pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -> Answer {
     let estate = session.estate()?;
     let environment = session.environment(&estate);
-    let typed = typed.ok_or_else(|| Problem::usage("COMPONENT is missing", "`eos list` shows the components"))?;
+    let typed =
+        typed.ok_or_else(|| Problem::usage("COMPONENT is missing", "`eos list` shows the components"))?;
     let chosen = options::take_typed(&typed, &args.component)?;
     for warning in &chosen.warnings {
         session.view.warn(warning);
@@ -54,5 +55,15 @@ pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -
         components: Some(vec![args.component.clone()]),
         given: chosen.secrets.keys().cloned().collect(),
     };
-    change(session, &estate, Change { wish, secrets: &chosen.secrets, words: &words, only_plan: args.plan }).await
+    change(
+        session,
+        &estate,
+        Change {
+            wish,
+            secrets: &chosen.secrets,
+            words: &words,
+            only_plan: args.plan,
+        },
+    )
+    .await
 }

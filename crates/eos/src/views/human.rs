@@ -3,7 +3,9 @@
 use super::lab_progress::LabProgress;
 use super::plan_text::{BOLD, GREEN, RED, YELLOW, plan_text, source_words, subject, value_words};
 use super::reports::*;
-use super::text::{Table, age, duration, hang, moment, pad, pad_left, printable, short_operation, shorten, width};
+use super::text::{
+    Table, age, duration, hang, moment, pad, pad_left, printable, short_operation, shorten, width,
+};
 use super::{Out, Purpose, View};
 use crate::options::default_words;
 use crate::problem::{Exit, Problem};
@@ -44,11 +46,18 @@ pub struct Human {
 
 impl Human {
     pub fn new(color: ColorChoice) -> Self {
-        Self { color, out: Out::default(), total: 0, live: None, said: String::new() }
+        Self {
+            color,
+            out: Out::default(),
+            total: 0,
+            live: None,
+            said: String::new(),
+        }
     }
 
     fn data(&mut self, text: &str) {
-        self.out.write(&mut AutoStream::new(io::stdout(), self.color), text);
+        self.out
+            .write(&mut AutoStream::new(io::stdout(), self.color), text);
     }
 
     fn talk(&mut self, text: &str) {
@@ -64,7 +73,11 @@ impl Human {
 
     fn steps_prefix(&self, number: usize, step: &Step) -> String {
         let digits = self.total.to_string().len();
-        format!("  {number:>digits$}/{} {}  ", self.total, pad(step.work.title(), TITLE))
+        format!(
+            "  {number:>digits$}/{} {}  ",
+            self.total,
+            pad(step.work.title(), TITLE)
+        )
     }
 
     fn end_live(&mut self) {
@@ -172,12 +185,20 @@ impl View for Human {
     fn made_estate(&mut self, made: &MadeEstate) {
         self.data(&format!("{}\n", made.root.display()));
         let columns = talk_width();
-        let mut text = hang("", &format!("Made an estate, environment {}, in git:", made.environment), columns);
+        let mut text = hang(
+            "",
+            &format!("Made an estate, environment {}, in git:", made.environment),
+            columns,
+        );
         for file in &made.files {
             text.push_str(&hang("  + ", file, columns));
         }
         let to = crate::options::shell_word(&made.root.display().to_string());
-        text.push_str(&hang("", &format!("next: cd {to} && eos lab up && eos create hello"), columns));
+        text.push_str(&hang(
+            "",
+            &format!("next: cd {to} && eos lab up && eos create hello"),
+            columns,
+        ));
         self.talk(&text);
     }
 
@@ -195,7 +216,8 @@ impl View for Human {
 
     fn components(&mut self, environment: &str, rows: &[ComponentRow]) {
         if rows.is_empty() {
-            let line = format!("{environment} has no components yet; `eos catalog list` shows what can be created");
+            let line =
+                format!("{environment} has no components yet; `eos catalog list` shows what can be created");
             let text = hang("", &line, talk_width());
             return self.talk(&text);
         }
@@ -205,7 +227,9 @@ impl View for Human {
                 row.recipe.clone(),
                 row.version.clone().unwrap_or_default(),
                 row.applied.words().to_owned(),
-                row.operation.as_deref().map_or_else(String::new, |id| short_operation(id).to_owned()),
+                row.operation
+                    .as_deref()
+                    .map_or_else(String::new, |id| short_operation(id).to_owned()),
             ]
         };
         let table = Table {
@@ -241,8 +265,15 @@ impl View for Human {
             rows: operations.iter().map(row).collect(),
         };
         self.data(&table.print(data_width()));
-        if let Some(stopped) = operations.iter().find(|operation| is_resumable(operation.outcome)) {
-            let text = hang("", &format!("next: eos resume {}", short_operation(&stopped.id)), talk_width());
+        if let Some(stopped) = operations
+            .iter()
+            .find(|operation| is_resumable(operation.outcome))
+        {
+            let text = hang(
+                "",
+                &format!("next: eos resume {}", short_operation(&stopped.id)),
+                talk_width(),
+            );
             self.talk(&text);
         }
     }
@@ -255,9 +286,18 @@ impl View for Human {
     fn status(&mut self, status: &StatusReport) {
         let text = status_text(status);
         self.data(&text);
-        for trouble in status.components.iter().filter(|component| component.trouble.is_some()) {
+        for trouble in status
+            .components
+            .iter()
+            .filter(|component| component.trouble.is_some())
+        {
             let words = trouble.trouble.as_deref().unwrap_or_default();
-            let line = format!("{}: {}: eos logs {}", trouble.component, printable(words), trouble.component);
+            let line = format!(
+                "{}: {}: eos logs {}",
+                trouble.component,
+                printable(words),
+                trouble.component
+            );
             let text = hang("! ", &line, data_width().unwrap_or(usize::MAX));
             self.data(&text);
         }
@@ -268,20 +308,44 @@ impl View for Human {
         for log in logs {
             if several {
                 let of = log.allocation.get(..8).unwrap_or(&log.allocation);
-                self.talk(&format!("{BOLD}{} {} on {}, allocation {of}{BOLD:#}\n", log.task, log.stream, log.node));
+                self.talk(&format!(
+                    "{BOLD}{} {} on {}, allocation {of}{BOLD:#}\n",
+                    log.task, log.stream, log.node
+                ));
             }
-            let end = if log.text.is_empty() || log.text.ends_with('\n') { "" } else { "\n" };
-            let text = if io::stdout().is_terminal() { printable(&log.text) } else { log.text.clone() };
+            let end = if log.text.is_empty() || log.text.ends_with('\n') {
+                ""
+            } else {
+                "\n"
+            };
+            let text = if io::stdout().is_terminal() {
+                printable(&log.text)
+            } else {
+                log.text.clone()
+            };
             self.data(&format!("{text}{end}"));
         }
     }
 
     fn recipes(&mut self, catalog: &Catalog) {
-        let row = |recipe: &Recipe| vec![recipe.name.clone(), recipe.version.clone(), recipe.summary.clone()];
-        let table =
-            Table { headings: &["recipe", "version", "summary"], right: &[], rows: catalog.iter().map(row).collect() };
+        let row = |recipe: &Recipe| {
+            vec![
+                recipe.name.clone(),
+                recipe.version.clone(),
+                recipe.summary.clone(),
+            ]
+        };
+        let table = Table {
+            headings: &["recipe", "version", "summary"],
+            right: &[],
+            rows: catalog.iter().map(row).collect(),
+        };
         self.data(&table.print(data_width()));
-        let text = hang("", "next: eos catalog show RECIPE, eos create RECIPE", talk_width());
+        let text = hang(
+            "",
+            "next: eos catalog show RECIPE, eos create RECIPE",
+            talk_width(),
+        );
         self.talk(&text);
     }
 
@@ -309,14 +373,20 @@ impl View for Human {
             (count, false) => format!("{count} written"),
         };
         let release = compiled.release.get(..12).unwrap_or(&compiled.release);
-        let text = hang("", &format!("{components} in {files}, {changed}   release {release}"), columns);
+        let text = hang(
+            "",
+            &format!("{components} in {files}, {changed}   release {release}"),
+            columns,
+        );
         self.talk(&text);
     }
 
     fn lab(&mut self, lab: &LabReport) {
         let text = lab_text(lab);
         self.data(&text);
-        let took = lab.seconds.map_or_else(String::new, |seconds| format!(" in {}", duration(Duration::from_secs_f64(seconds))));
+        let took = lab.seconds.map_or_else(String::new, |seconds| {
+            format!(" in {}", duration(Duration::from_secs_f64(seconds)))
+        });
         let line = match lab.condition {
             LabCondition::Up => format!("the lab is up{took}   next: eos create hello"),
             LabCondition::Partial => "the lab is not all up   next: eos lab up".to_owned(),
@@ -329,15 +399,34 @@ impl View for Human {
 
     fn lab_engines(&mut self, engines: &eos_lab::Engines) {
         let row = |name: &str, engine: &eos_lab::Installed| {
-            vec![name.to_owned(), engine.version.clone(), engine.path.display().to_string()]
+            vec![
+                name.to_owned(),
+                engine.version.clone(),
+                engine.path.display().to_string(),
+            ]
         };
-        let rows = vec![row("salt", &engines.salt), row("terraform", &engines.terraform), row("nomad", &engines.nomad)];
-        self.data(&Table { headings: &["engine", "version", "path"], right: &[], rows }.print(data_width()));
+        let rows = vec![
+            row("salt", &engines.salt),
+            row("terraform", &engines.terraform),
+            row("nomad", &engines.nomad),
+        ];
+        self.data(
+            &Table {
+                headings: &["engine", "version", "path"],
+                right: &[],
+                rows,
+            }
+            .print(data_width()),
+        );
         self.talk("all engines are installed   next: eos lab up\n");
     }
 
     fn lab_log_line(&mut self, _engine: &str, line: &str) {
-        let text = if io::stdout().is_terminal() { printable(line) } else { line.to_owned() };
+        let text = if io::stdout().is_terminal() {
+            printable(line)
+        } else {
+            line.to_owned()
+        };
         self.data(&format!("{text}\n"));
     }
 
@@ -360,7 +449,8 @@ impl View for Human {
             let fits = !words.is_empty() && !words.contains('\n') && width(&inline) + 7 <= 2 * talk_width();
             self.say("error:", RED, if fits { &inline } else { &fault.message });
             if let Some(place) = &fault.place {
-                self.talk(&format!("  at {}\n", printable(&place.to_string())));
+                let text = hang("  at ", &printable(&place.to_string()), talk_width());
+                self.talk(&text);
             }
             if !fits && !words.is_empty() {
                 let layer = fault.layer.map_or_else(String::new, |layer| format!("{layer}: "));
@@ -393,7 +483,10 @@ fn counted(count: usize, one: &str, many: &str) -> String {
 
 /// The declarative form: YAML, with the source of each value as a comment.
 fn component_text(component: &ComponentReport) -> String {
-    let mut text = format!("# {}\n{}:\n  recipe: {}\n", component.place, component.component, component.recipe);
+    let mut text = format!(
+        "# {}\n{}:\n  recipe: {}\n",
+        component.place, component.component, component.recipe
+    );
     let _ = writeln!(text, "  version: {}", yaml::quote(&component.version));
     let _ = writeln!(text, "  environment: {}", component.environment);
     let lines: Vec<(String, String)> = component
@@ -404,12 +497,25 @@ fn component_text(component: &ComponentReport) -> String {
                 serde_json::Value::String(text) => yaml::quote(text),
                 other => value_words(other),
             };
-            (format!("    {}: {value}", option.name), source_words(&option.from))
+            (
+                format!("    {}: {value}", option.name),
+                source_words(&option.from),
+            )
         })
         .collect();
-    let secrets = component.secrets.iter().map(|secret| (format!("    {}: \"{}\"", secret.name, secret.value), secret.path.clone()));
+    let secrets = component.secrets.iter().map(|secret| {
+        (
+            format!("    {}: \"{}\"", secret.name, secret.value),
+            secret.path.clone(),
+        )
+    });
     let lines: Vec<_> = lines.into_iter().chain(secrets).collect();
-    let wide = lines.iter().map(|(line, _)| width(line)).filter(|wide| *wide <= 44).max().unwrap_or(0);
+    let wide = lines
+        .iter()
+        .map(|(line, _)| width(line))
+        .filter(|wide| *wide <= 44)
+        .max()
+        .unwrap_or(0);
     if !lines.is_empty() {
         text.push_str("  options:\n");
     }
@@ -424,29 +530,59 @@ fn component_text(component: &ComponentReport) -> String {
     }
     if let Some(intent) = &component.intent {
         let _ = writeln!(text, "  intent:\n    words: {}", yaml::quote(&intent.words));
-        let _ = writeln!(text, "    who: {}\n    when: {}", yaml::quote(&intent.who), yaml::quote(&intent.when));
+        let _ = writeln!(
+            text,
+            "    who: {}\n    when: {}",
+            yaml::quote(&intent.who),
+            yaml::quote(&intent.when)
+        );
     }
     text
 }
 
 fn recipe_text(recipe: &Recipe) -> String {
     let columns = data_width().unwrap_or(usize::MAX);
-    let mut text = hang("", &format!("{} {}: {}", recipe.name, recipe.version, recipe.summary), columns);
+    let mut text = hang(
+        "",
+        &format!("{} {}: {}", recipe.name, recipe.version, recipe.summary),
+        columns,
+    );
     text.push_str(&hang("", &format!("from {}", recipe.file), columns));
     text.push('\n');
     let rows = recipe
         .settable()
         .map(|spec| {
             let default = default_words(spec, recipe).unwrap_or_else(|| "needed".to_owned());
-            vec![format!("--{}", flag(&spec.name)), spec.kind.word().to_owned(), default, spec.help.clone()]
+            vec![
+                format!("--{}", flag(&spec.name)),
+                spec.kind.word().to_owned(),
+                default,
+                spec.help.clone(),
+            ]
         })
         .collect();
-    text.push_str(&Table { headings: &["option", "type", "default", ""], right: &[], rows }.print(data_width()));
+    text.push_str(
+        &Table {
+            headings: &["option", "type", "default", "help"],
+            right: &[],
+            rows,
+        }
+        .print(data_width()),
+    );
     let names = |names: &mut dyn Iterator<Item = &str>| names.collect::<Vec<_>>().join(", ");
     let parts = [
-        ("services", names(&mut recipe.services.iter().map(|service| service.name.as_str()))),
-        ("volumes", names(&mut recipe.volumes.iter().map(|volume| volume.name.as_str()))),
-        ("outputs", names(&mut recipe.outputs.iter().map(|output| output.name.as_str()))),
+        (
+            "services",
+            names(&mut recipe.services.iter().map(|service| service.name.as_str())),
+        ),
+        (
+            "volumes",
+            names(&mut recipe.volumes.iter().map(|volume| volume.name.as_str())),
+        ),
+        (
+            "outputs",
+            names(&mut recipe.outputs.iter().map(|output| output.name.as_str())),
+        ),
     ];
     text.push('\n');
     for (what, names) in parts.iter().filter(|(_, names)| !names.is_empty()) {
@@ -457,14 +593,19 @@ fn recipe_text(recipe: &Recipe) -> String {
 
 fn operation_text(operation: &Operation, journal: &[Entry]) -> String {
     let columns = data_width().unwrap_or(usize::MAX);
-    let took = operation.ended.map(|ended| ended.duration_since(operation.started).unsigned_abs());
+    let took = operation
+        .ended
+        .map(|ended| ended.duration_since(operation.started).unsigned_abs());
     let facts = [
         ("operation", operation.id.clone()),
         ("what", printable(&operation.words)),
         ("who", printable(&operation.who)),
         ("environment", operation.environment.clone()),
         ("components", operation.components.join(", ")),
-        ("started", operation.started.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()),
+        (
+            "started",
+            operation.started.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+        ),
         ("took", took.map_or("not ended".to_owned(), duration)),
         ("outcome", operation.outcome.words().to_owned()),
         ("commit", operation.commit_after.clone().unwrap_or_default()),
@@ -477,12 +618,21 @@ fn operation_text(operation: &Operation, journal: &[Entry]) -> String {
         text.push('\n');
     }
     for begun in journal.iter().filter(|entry| entry.event == Event::Begin) {
-        let ended = journal.iter().find(|entry| entry.event == Event::End && entry.step == begun.step && entry.seq > begun.seq);
+        let ended = journal
+            .iter()
+            .find(|entry| entry.event == Event::End && entry.step == begun.step && entry.seq > begun.seq);
         let words = match ended {
             None => "begun, not ended".to_owned(),
             Some(ended) => {
-                let effect = ended.detail.get("effect").or_else(|| ended.detail.get("commit")).map_or_else(String::new, value_words);
-                format!("{effect}   {}", duration(ended.at.duration_since(begun.at).unsigned_abs()))
+                let effect = ended
+                    .detail
+                    .get("effect")
+                    .or_else(|| ended.detail.get("commit"))
+                    .map_or_else(String::new, value_words);
+                format!(
+                    "{effect}   {}",
+                    duration(ended.at.duration_since(begun.at).unsigned_abs())
+                )
             }
         };
         text.push_str(&hang(&format!("  {:<14}  ", begun.step), &words, columns));
@@ -496,7 +646,11 @@ fn status_text(status: &StatusReport) -> String {
     let row = |component: &ComponentStatus| {
         let short = component.healthy.is_some() && component.healthy < component.desired;
         let last = component.operation.as_ref().map_or_else(String::new, |last| {
-            let failed = if last.outcome == "done" { String::new() } else { format!(" ({})", last.outcome) };
+            let failed = if last.outcome == "done" {
+                String::new()
+            } else {
+                format!(" ({})", last.outcome)
+            };
             format!("{} {}{failed}", short_operation(&last.id), last.verb)
         });
         vec![
@@ -514,7 +668,15 @@ fn status_text(status: &StatusReport) -> String {
         let _ = writeln!(text, "{} has no components", status.environment);
     } else {
         let table = Table {
-            headings: &[&status.environment, "desired", "running", "healthy", "version", "since", "last operation"],
+            headings: &[
+                &status.environment,
+                "desired",
+                "running",
+                "healthy",
+                "version",
+                "since",
+                "last operation",
+            ],
             right: &[1, 2, 3],
             rows: status.components.iter().map(row).collect(),
         };
@@ -524,7 +686,11 @@ fn status_text(status: &StatusReport) -> String {
     for engine in &status.engines {
         let mark = if engine.answers { "" } else { "! " };
         let prefix = format!("{:<9}  ", engine.engine);
-        text.push_str(&hang(&prefix, &format!("{mark}{}", printable(&engine.words)), data_width().unwrap_or(usize::MAX)));
+        text.push_str(&hang(
+            &prefix,
+            &format!("{mark}{}", printable(&engine.words)),
+            data_width().unwrap_or(usize::MAX),
+        ));
     }
     text
 }
@@ -535,7 +701,9 @@ fn lab_text(lab: &LabReport) -> String {
     }
     let now = Timestamp::now();
     let row = |engine: &eos_lab::EngineStatus| {
-        let since = engine.since.and_then(|since| Timestamp::from_second(since as i64).ok());
+        let since = engine
+            .since
+            .and_then(|since| Timestamp::from_second(since as i64).ok());
         let condition = match (engine.ready, engine.pid) {
             (true, _) => "ready",
             (false, Some(_)) => "not ready",
@@ -546,7 +714,11 @@ fn lab_text(lab: &LabReport) -> String {
             engine.version.clone(),
             condition.to_owned(),
             since.map_or_else(String::new, |since| age(since, now)),
-            if engine.memory == 0 { String::new() } else { human_size(engine.memory >> 20 << 20) },
+            if engine.memory == 0 {
+                String::new()
+            } else {
+                human_size(engine.memory >> 20 << 20)
+            },
             engine.address.clone().unwrap_or_default(),
         ]
     };

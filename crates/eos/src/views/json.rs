@@ -61,7 +61,11 @@ fn step_event(number: usize, step: &Step) -> Value {
 }
 
 fn pairs(outputs: &[(String, String)]) -> Value {
-    outputs.iter().map(|(name, value)| (name.clone(), value.as_str().into())).collect::<Map<_, _>>().into()
+    outputs
+        .iter()
+        .map(|(name, value)| (name.clone(), value.as_str().into()))
+        .collect::<Map<_, _>>()
+        .into()
 }
 
 fn recipe_value(recipe: &Recipe) -> Value {
@@ -106,7 +110,8 @@ impl Watch for Json {
 
 impl View for Json {
     fn text(&mut self, text: &str) {
-        self.out.write(&mut anstream::AutoStream::never(io::stdout()), text);
+        self.out
+            .write(&mut anstream::AutoStream::never(io::stdout()), text);
     }
 
     fn plan(&mut self, plan: &Plan, purpose: Purpose) {
@@ -143,7 +148,10 @@ impl View for Json {
     }
 
     fn components(&mut self, environment: &str, rows: &[ComponentRow]) {
-        self.document("components", json!({"environment": environment, "components": value(&rows)}));
+        self.document(
+            "components",
+            json!({"environment": environment, "components": value(&rows)}),
+        );
     }
 
     fn component(&mut self, component: &ComponentReport) {
@@ -162,11 +170,17 @@ impl View for Json {
             }
             brief
         };
-        self.document("history", json!({"operations": operations.iter().map(brief).collect::<Vec<_>>()}));
+        self.document(
+            "history",
+            json!({"operations": operations.iter().map(brief).collect::<Vec<_>>()}),
+        );
     }
 
     fn operation(&mut self, operation: &Operation, journal: &[Entry]) {
-        self.document("operation", json!({"operation": value(operation), "journal": value(&journal)}));
+        self.document(
+            "operation",
+            json!({"operation": value(operation), "journal": value(&journal)}),
+        );
     }
 
     fn status(&mut self, status: &StatusReport) {
@@ -178,7 +192,10 @@ impl View for Json {
     }
 
     fn recipes(&mut self, catalog: &Catalog) {
-        self.document("catalog", json!({"recipes": catalog.iter().map(recipe_value).collect::<Vec<_>>()}));
+        self.document(
+            "catalog",
+            json!({"recipes": catalog.iter().map(recipe_value).collect::<Vec<_>>()}),
+        );
     }
 
     fn recipe(&mut self, recipe: &Recipe) {
@@ -198,7 +215,11 @@ impl View for Json {
     }
 
     fn lab_engines(&mut self, engines: &eos_lab::Engines) {
-        let eos_lab::Engines { salt, terraform, nomad } = engines;
+        let eos_lab::Engines {
+            salt,
+            terraform,
+            nomad,
+        } = engines;
         // Of Salt it is the environment that counts, not the directory of its programs.
         let salt_place = salt.path.parent().unwrap_or(&salt.path);
         self.document(
@@ -220,7 +241,10 @@ impl View for Json {
 
     /// A warning is talk: it would break the one document.
     fn warn(&mut self, warning: &Diagnostic) {
-        let hint = warning.hint.as_ref().map_or_else(String::new, |hint| format!("hint: {hint}\n"));
+        let hint = warning
+            .hint
+            .as_ref()
+            .map_or_else(String::new, |hint| format!("hint: {hint}\n"));
         let _ = write!(io::stderr(), "warning: {}\n{hint}", warning.message);
     }
 
@@ -255,12 +279,20 @@ impl LabEvents {
 
 impl Progress for LabEvents {
     fn started(&self, step: &eos_lab::Step) {
-        self.event("started", step, json!({"usual_seconds": step.usual.map(|usual| usual.as_secs_f64())}));
+        self.event(
+            "started",
+            step,
+            json!({"usual_seconds": step.usual.map(|usual| usual.as_secs_f64())}),
+        );
     }
 
     fn advanced(&self, step: &eos_lab::Step, advance: Advance, elapsed: Duration) {
         let Advance { done, total, unit } = advance;
-        self.event("advanced", step, json!({"done": done, "total": total, "unit": unit, "seconds": elapsed.as_secs_f64()}));
+        self.event(
+            "advanced",
+            step,
+            json!({"done": done, "total": total, "unit": unit, "seconds": elapsed.as_secs_f64()}),
+        );
     }
 
     fn noted(&self, step: &eos_lab::Step, words: &str) {
@@ -268,6 +300,10 @@ impl Progress for LabEvents {
     }
 
     fn ended(&self, step: &eos_lab::Step, outcome: Outcome, elapsed: Duration) {
-        self.event("ended", step, json!({"done": outcome == Outcome::Done, "seconds": elapsed.as_secs_f64()}));
+        self.event(
+            "ended",
+            step,
+            json!({"done": outcome == Outcome::Done, "seconds": elapsed.as_secs_f64()}),
+        );
     }
 }

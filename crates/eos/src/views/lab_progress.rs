@@ -21,8 +21,16 @@ pub struct LabProgress {
 impl LabProgress {
     pub fn new() -> Self {
         let on_terminal = io::stderr().is_terminal();
-        let target = if on_terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        Self { bars: MultiProgress::with_draw_target(target), running: Mutex::default(), on_terminal }
+        let target = if on_terminal {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        Self {
+            bars: MultiProgress::with_draw_target(target),
+            running: Mutex::default(),
+            on_terminal,
+        }
     }
 
     fn line(&self, text: &str) {
@@ -63,15 +71,22 @@ impl Progress for LabProgress {
         }
         let style = ProgressStyle::with_template("{spinner} {prefix}  {msg}  {elapsed}")
             .unwrap_or_else(|_| ProgressStyle::default_spinner());
-        let bar = self.bars.add(ProgressBar::new_spinner().with_style(style.tick_chars("|/-\\ ")));
+        let bar = self
+            .bars
+            .add(ProgressBar::new_spinner().with_style(style.tick_chars("|/-\\ ")));
         bar.set_prefix(title(step));
         bar.enable_steady_tick(TICK);
-        self.running.lock().unwrap_or_else(PoisonError::into_inner).push((step.clone(), bar));
+        self.running
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push((step.clone(), bar));
     }
 
     fn advanced(&self, step: &Step, advance: Advance, _: Duration) {
         let Advance { done, total, unit } = advance;
-        self.with(step, |bar| bar.set_message(format!("{done} of about {} {unit}", total.max(done))));
+        self.with(step, |bar| {
+            bar.set_message(format!("{done} of about {} {unit}", total.max(done)))
+        });
     }
 
     fn noted(&self, step: &Step, words: &str) {

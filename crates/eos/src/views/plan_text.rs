@@ -17,16 +17,27 @@ pub fn plan_text(plan: &Plan, columns: usize) -> String {
     let mut text = String::new();
     let counts = [Action::Create, Action::Change, Action::Delete].map(|action| plan.count(action));
     let [create, change, delete] = counts;
-    let summary = format!("{}: {create} to create, {change} to change, {delete} to delete", subject(plan));
+    let summary = format!(
+        "{}: {create} to create, {change} to change, {delete} to delete",
+        subject(plan)
+    );
     for line in hang("", &summary, columns).lines() {
         let _ = writeln!(text, "{BOLD}{line}{BOLD:#}");
     }
     text.push_str(&no_return(plan, columns));
     if !plan.observed {
-        text.push_str(&hang("", "made without the engines: a preview, which cannot be applied", columns));
+        text.push_str(&hang(
+            "",
+            "made without the engines: a preview, which cannot be applied",
+            columns,
+        ));
     }
     text.push('\n');
-    let width = Layer::ALL.iter().map(|layer| layer.name().len()).max().unwrap_or(0);
+    let width = Layer::ALL
+        .iter()
+        .map(|layer| layer.name().len())
+        .max()
+        .unwrap_or(0);
     for file in plan.pillar.keys() {
         row(&mut text, "pillar", width, Action::Change, file, columns);
     }
@@ -63,7 +74,11 @@ fn no_return(plan: &Plan, columns: usize) -> String {
     match points.as_slice() {
         [] => hang("", "no point of no return", columns),
         [point] => hang("! ", &format!("point of no return: {point}"), columns),
-        points => hang("! ", &format!("{} points of no return: {}", points.len(), points.join(", ")), columns),
+        points => hang(
+            "! ",
+            &format!("{} points of no return: {}", points.len(), points.join(", ")),
+            columns,
+        ),
     }
 }
 
@@ -98,8 +113,15 @@ fn attributes(text: &mut String, change: &Change, width: usize, columns: usize) 
 fn attribute_words(attribute: &AttributeChange) -> String {
     let name = attribute.name.strip_prefix("group.").unwrap_or(&attribute.name);
     let value = |value: &Option<Value>| value.as_ref().map_or("nothing".to_owned(), value_words);
-    let from = attribute.from.as_ref().map_or_else(String::new, |from| format!(" ({})", source_words(from)));
-    format!("{name} {} -> {}{from}", value(&attribute.before), value(&attribute.after))
+    let from = attribute
+        .from
+        .as_ref()
+        .map_or_else(String::new, |from| format!(" ({})", source_words(from)));
+    format!(
+        "{name} {} -> {}{from}",
+        value(&attribute.before),
+        value(&attribute.after)
+    )
 }
 
 pub fn value_words(value: &Value) -> String {

@@ -83,7 +83,11 @@ pub fn hang(first: &str, text: &str, columns: usize) -> String {
     let below = if indent * 2 > columns { 4 } else { indent };
     let mut result = String::new();
     for (index, line) in wrap(text, columns.saturating_sub(indent)).iter().enumerate() {
-        let prefix = if index == 0 { first.to_owned() } else { " ".repeat(below) };
+        let prefix = if index == 0 {
+            first.to_owned()
+        } else {
+            " ".repeat(below)
+        };
         result.push_str(format!("{prefix}{line}").trim_end());
         result.push('\n');
     }
@@ -115,7 +119,10 @@ pub fn age(since: Timestamp, now: Timestamp) -> String {
 pub fn moment(at: Timestamp, now: Timestamp) -> String {
     let zone = jiff::tz::TimeZone::system();
     let (at, now) = (at.to_zoned(zone.clone()), now.to_zoned(zone));
-    let days = now.date().since(at.date()).map_or(i64::MAX, |span| span.get_days().into());
+    let days = now
+        .date()
+        .since(at.date())
+        .map_or(i64::MAX, |span| span.get_days().into());
     match days {
         0 => at.strftime("today %H:%M").to_string(),
         1..7 => at.strftime("%a %H:%M").to_string(),
@@ -140,7 +147,11 @@ impl Table<'_> {
         let widths: Vec<usize> = (0..self.headings.len())
             .map(|column| {
                 let cells = self.rows.iter().filter_map(|row| row.get(column));
-                cells.map(|cell| width(cell)).chain([width(self.headings[column])]).max().unwrap_or(0)
+                cells
+                    .map(|cell| width(cell))
+                    .chain([width(self.headings[column])])
+                    .max()
+                    .unwrap_or(0)
             })
             .collect();
         let total = widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1);
@@ -148,9 +159,11 @@ impl Table<'_> {
             return self.print_blocks(columns.unwrap_or(total));
         }
         let line = |cells: &mut dyn Iterator<Item = &str>| {
-            let cells = cells.zip(&widths).enumerate().map(|(column, (cell, wide))| match self.right.contains(&column) {
-                true => pad_left(cell, *wide),
-                false => pad(cell, *wide),
+            let cells = cells.zip(&widths).enumerate().map(|(column, (cell, wide))| {
+                match self.right.contains(&column) {
+                    true => pad_left(cell, *wide),
+                    false => pad(cell, *wide),
+                }
             });
             format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
         };
@@ -162,11 +175,21 @@ impl Table<'_> {
     }
 
     fn print_blocks(&self, columns: usize) -> String {
-        let names = self.headings[1..].iter().map(|name| width(name)).max().unwrap_or(0);
+        let names = self.headings[1..]
+            .iter()
+            .map(|name| width(name))
+            .max()
+            .unwrap_or(0);
         let mut text = String::new();
         for row in &self.rows {
             text.push_str(&hang("", &row[0], columns));
-            for (heading, cell) in self.headings.iter().zip(row).skip(1).filter(|(_, cell)| !cell.is_empty()) {
+            for (heading, cell) in self
+                .headings
+                .iter()
+                .zip(row)
+                .skip(1)
+                .filter(|(_, cell)| !cell.is_empty())
+            {
                 text.push_str(&hang(&format!("  {}  ", pad(heading, names)), cell, columns));
             }
         }
@@ -205,7 +228,11 @@ mod tests {
 
     #[test]
     fn a_table_becomes_blocks_where_it_does_not_fit() {
-        let table = Table { headings: &["name", "count"], right: &[1], rows: vec![vec!["hello".into(), "3".into()]] };
+        let table = Table {
+            headings: &["name", "count"],
+            right: &[1],
+            rows: vec![vec!["hello".into(), "3".into()]],
+        };
         assert_eq!(table.print(Some(80)), "name   count\nhello      3\n");
         assert_eq!(table.print(Some(11)), "hello\n  count  3\n");
     }
@@ -214,7 +241,10 @@ mod tests {
     fn times_are_said_in_one_unit() {
         let now: Timestamp = "2026-11-15T12:00:00Z".parse().unwrap();
         let ago = |seconds: i64| age(now - jiff::SignedDuration::from_secs(seconds), now);
-        assert_eq!([ago(4), ago(240), ago(7200), ago(200_000)], ["4 s", "4 min", "2 hours", "2 days"]);
+        assert_eq!(
+            [ago(4), ago(240), ago(7200), ago(200_000)],
+            ["4 s", "4 min", "2 hours", "2 days"]
+        );
         assert_eq!(duration(Duration::from_millis(23_460)), "23.5 s");
         assert_eq!(duration(Duration::from_secs(125)), "2 min 5 s");
     }
