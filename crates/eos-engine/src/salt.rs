@@ -184,8 +184,8 @@ impl SaltClient {
                     match probed {
                         Ok(Probe::Working) => (alive, missing) = (Instant::now(), 0),
                         Ok(Probe::Ended(record)) => return Ok(record),
-                        // The job may not have reached the minion yet, so it is looked for once more.
-                        Ok(Probe::Missing) if missing == 0 => (alive, missing) = (Instant::now(), 1),
+                        // The job may not have reached a busy minion yet, so it is looked for again.
+                        Ok(Probe::Missing) if missing < 2 => (alive, missing) = (Instant::now(), missing + 1),
                         Ok(Probe::Missing) => {
                             let words = "the minion neither works on it nor has a record of it";
                             return Err(EngineError::new(Layer::Salt, ErrorKind::Failed, &object, words)
