@@ -125,8 +125,7 @@ impl<'a> Document<'a> {
             true => (format!(" {}", inline(value)), String::new()),
             false => (String::new(), self.block(value, indent + self.step)),
         };
-        let key_line_end = self.line_end(behind_colon);
-        let starts_below = old.span.start >= key_line_end;
+        let starts_below = self.text[behind_colon..old.span.start].contains('\n');
         if starts_below && old.style == Style::Flow && is_inline(value) {
             return self.apply(vec![(old.span.clone(), inline(value))]);
         }
@@ -137,7 +136,7 @@ impl<'a> Document<'a> {
             ]
         } else {
             // A comment behind the value, or behind the `|` of block text, stays beside the key.
-            let header = self.text[old.span.start..key_line_end].trim_end();
+            let header = self.text[old.span.start..self.line_end(old.span.start)].trim_end();
             let behind = match old.style {
                 Style::Block => old.span.start + header.find(' ').unwrap_or(header.len()),
                 Style::Flow => old.span.end,
@@ -163,7 +162,7 @@ impl<'a> Document<'a> {
             };
             return self.apply(vec![(braces.start..end, comment + &lines)]);
         }
-        self.apply(vec![(self.text.len()..self.text.len(), lines)])
+        self.apply(vec![self.put_lines(self.text.len(), lines)])
     }
 
     /// Puts a new key into a map that has keys.
@@ -183,10 +182,9 @@ impl<'a> Document<'a> {
             }]);
         }
         let at = next.map_or_else(|| self.lines_end(last), |next| self.owned_comments(next));
-        self.apply(vec![(
-            at..at,
-            self.block(&added, self.column(last.key_span.start)),
-        )])
+        self.apply(vec![
+            self.put_lines(at, self.block(&added, self.column(last.key_span.start))),
+        ])
     }
 
     /// Takes an entry and one comma out of braces.
@@ -217,17 +215,20 @@ impl<'a> Document<'a> {
         yaml::block(value, indent, self.step).replace('\n', self.line_break)
     }
 
-    /// The text with the edits made; a line that is put behind a last line without line break gets one.
+    /// Puts lines where a line starts; a last line without line break gets one.
+    fn put_lines(&self, at: usize, lines: String) -> Edit {
+        let missing = !self.text[..at].is_empty() && !self.text[..at].ends_with('\n');
+        let line_break = if missing { self.line_break } else { "" };
+        (at..at, format!("{line_break}{lines}"))
+    }
+
+    /// The text with the edits made.
     fn apply(&self, mut edits: Vec<Edit>) -> String {
         edits.sort_by_key(|(range, _)| range.start);
         let mut edited = String::with_capacity(self.text.len());
         let mut behind = 0;
         for (range, new) in edits {
             edited.push_str(&self.text[behind..range.start]);
-            let new_lines = new.ends_with('\n') && range.start == self.text.len();
-            if new_lines && !edited.is_empty() && !edited.ends_with('\n') {
-                edited.push_str(self.line_break);
-            }
             edited.push_str(&new);
             behind = range.end;
         }

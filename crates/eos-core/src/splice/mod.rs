@@ -33,7 +33,7 @@ pub fn set(file: &str, text: &str, path: &[&str], value: &Value) -> Result<Strin
     })?;
     let mut intended = root.value.clone();
     set_in_tree(&mut intended, path, value);
-    let edited = set_in_text(file, text.to_owned(), root, path, value)?;
+    let edited = set_in_text(file, text, &root, path, value)?;
     verify(file, edited, &intended, path)
 }
 
@@ -86,43 +86,33 @@ fn first_of(mut diagnostics: Vec<Diagnostic>) -> Diagnostic {
 /// Sets a value key by key, so that what stays the same keeps its lines.
 fn set_in_text(
     file: &str,
-    text: String,
-    root: Node,
+    text: &str,
+    root: &Node,
     path: &[&str],
     value: &Value,
 ) -> Result<String, Diagnostic> {
-    let had = root.path(path).map(|node| &node.value);
-    let (Some(Value::Map(had)), Value::Map(wanted)) = (had, value) else {
-        return if had == Some(value) {
-            Ok(text)
-        } else {
-            Document::new(file, &text, &root).set(path, value)
-        };
+    let (had, wanted) = match (root.path(path).map(|node| &node.value), value) {
+        (Some(had), wanted) if had == wanted => return Ok(text.to_owned()),
+        (Some(Value::Map(had)), Value::Map(wanted)) if !had.is_empty() && !wanted.is_empty() => (had, wanted),
+        _ => return Document::new(file, text, root).set(path, value),
     };
-    if had.is_empty() || wanted.is_empty() {
-        return if had.len() == wanted.len() {
-            Ok(text)
-        } else {
-            Document::new(file, &text, &root).set(path, value)
-        };
-    }
-    let gone: Vec<String> = had
-        .iter()
-        .map(|entry| &entry.key)
-        .filter(|key| wanted.iter().all(|entry| entry.key != **key))
-        .cloned()
-        .collect();
-    let mut text = text;
+    let below = |key| path.iter().copied().chain([key]).collect::<Vec<&str>>();
+    let had_value = |key: &str| {
+        had.iter()
+            .find(|entry| entry.key == key)
+            .map(|entry| &entry.value)
+    };
+    let mut text = text.to_owned();
     // What is new goes in before the rest goes out: the map is never empty in between.
     for Entry { key, value, .. } in wanted {
-        let root = read(file, &text)?;
-        let path: Vec<&str> = path.iter().copied().chain([key.as_str()]).collect();
-        text = set_in_text(file, text, root, &path, &value.value)?;
+        if had_value(key) != Some(value) {
+            text = set_in_text(file, &text, &read(file, &text)?, &below(key), &value.value)?;
+        }
     }
-    for key in gone {
-        let root = read(file, &text)?;
-        let path: Vec<&str> = path.iter().copied().chain([key.as_str()]).collect();
-        text = Document::new(file, &text, &root).remove(&path)?;
+    for Entry { key, .. } in had {
+        if wanted.iter().all(|entry| entry.key != *key) {
+            text = Document::new(file, &text, &read(file, &text)?).remove(&below(key))?;
+        }
     }
     Ok(text)
 }

@@ -253,6 +253,10 @@ fn a_missing_last_line_break_is_no_obstacle() {
     assert_eq!(set_ok("#!yaml\r\na: 1", &["b"], 2), "#!yaml\r\na: 1\r\nb: 2\r\n");
     assert_eq!(remove_ok("#!yaml\na: 1\nb: 2", &["b"]), "#!yaml\na: 1\n");
     assert_eq!(set_ok("#!yaml\na: 1", &["a"], 2), "#!yaml\na: 2\n");
+    assert_eq!(set_ok("#!yaml\na:", &["a"], 2), "#!yaml\na: 2\n");
+    assert_eq!(set_ok("#!yaml\na:", &["a", "b"], 2), "#!yaml\na:\n  b: 2\n");
+    assert_eq!(set_ok("#!yaml\na: {}", &["a", "b"], 2), "#!yaml\na:\n  b: 2\n");
+    assert_eq!(set_ok("#!yaml\n{}", &["b"], 2), "#!yaml\nb: 2\n");
 }
 
 #[test]
