@@ -42,6 +42,8 @@ struct Nomad {
     token: Option<String>,
     runtime: tokio::runtime::Runtime,
     http: reqwest::Client,
+    /// Where the agent keeps the directories of allocations.
+    allocations: PathBuf,
 }
 
 impl Nomad {
@@ -121,6 +123,7 @@ impl Nomad {
             token: None,
             runtime,
             http,
+            allocations: directory.join("data/alloc"),
         };
         if keys.is_some() {
             let secret = "5ad1c4b0-7a3e-4c0f-9a53-2f6f4a1f0c11";
@@ -222,8 +225,36 @@ impl Keys {
 }
 
 impl Drop for Nomad {
-    /// A -dev agent ends its tasks when it is asked to end, so it is asked first.
+    /// Tasks outlive their agent, so what a failed test left running is stopped first.
     fn drop(&mut self) {
+        let jobs = self.call("GET", "/v1/jobs?namespace=*", None).1;
+        for job in jobs.as_array().into_iter().flatten() {
+            let path = format!(
+                "/v1/job/{}?namespace={}",
+                text(&job["ID"]),
+                text(&job["Namespace"])
+            );
+            self.call("DELETE", &path, None);
+        }
+        let wait = |done: &dyn Fn() -> bool| {
+            let start = Instant::now();
+            while !done() && start.elapsed() < Duration::from_secs(20) {
+                std::thread::sleep(Duration::from_millis(100));
+            }
+        };
+        wait(&|| {
+            let allocations = self.call("GET", "/v1/allocations?namespace=*", None).1;
+            let ended =
+                |allocation: &Json| !matches!(text(&allocation["ClientStatus"]), "pending" | "running");
+            allocations
+                .as_array()
+                .is_none_or(|allocations| allocations.iter().all(ended))
+        });
+        // Directories of ended allocations hold mounts until they are collected.
+        wait(&|| {
+            self.call("PUT", "/v1/system/gc", None);
+            fs::read_dir(&self.allocations).map_or(true, |mut left| left.next().is_none())
+        });
         signal("TERM", &self.agent.id().to_string());
         let start = Instant::now();
         while start.elapsed() < Duration::from_secs(20) {
@@ -235,6 +266,10 @@ impl Drop for Nomad {
         self.agent.kill().ok();
         self.agent.wait().ok();
     }
+}
+
+fn text(answer: &Json) -> &str {
+    answer.as_str().unwrap_or_default()
 }
 
 /// Sends a signal to a process, or with a leading minus to a process group.
