@@ -342,15 +342,22 @@ class _ApplyFailed(CommandExecutionError):
 
 def _initialise(run: _Run, tree: str, data: str, configuration: dict) -> None:
     said: list[str] = []
+    state_file, backend_file = run.workspace.state_file, os.path.join(data, "terraform.tfstate")
     run.tell(f"{run.workspace.name}: terraform init")
-    os.makedirs(os.path.dirname(run.workspace.state_file), mode=0o700, exist_ok=True)
-    backend = f"-backend-config=path={run.workspace.state_file}"
-    arguments = ["init", "-input=false", "-no-color", backend, "-reconfigure"]
+    os.makedirs(os.path.dirname(state_file), mode=0o700, exist_ok=True)
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(backend_file)
+    arguments = ["init", "-input=false", "-no-color", f"-backend-config=path={state_file}", "-reconfigure"]
     code = run.terraform(tree, data, *arguments, node_ids=configuration["node_ids"], heed=said.append)
     if code != 0:
         words = "\n".join(line for line in said if line.strip())[-2000:]
         hint = "Are the providers in the mirror that terraform_cli_config names?"
         raise _failure("terraform", run.workspace.name, words, hint)
+    # Without a backend Terraform would keep its state in the tree, which the next run replaces.
+    backend = (__utils__["eos_disk.read_json"](backend_file) or {}).get("backend", {})
+    if backend.get("config", {}).get("path") != state_file:
+        words = 'The configuration has no backend "local" {}'
+        raise _failure("terraform", run.workspace.name, words, "Compile again")
 
 
 def _plan(run: _Run, tree: str, data: str, configuration: dict, *options: str) -> dict:

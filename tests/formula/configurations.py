@@ -78,17 +78,74 @@ def workspace(name: str, greeting: str, more: str = "", **slice_fields: object) 
     return {"files": files, **slice_fields}
 
 
-def job(name: str) -> dict:
-    """A workspace of one Nomad job, by the provider in the mirror."""
+PROVIDED = f"""terraform {{
+  backend "local" {{}}
+  required_providers {{
+    nomad = {{
+      source = "{PROVIDER_SOURCE}"
+    }}
+  }}
+}}
+"""
+
+
+def provided(name: str, main: str, more: dict[str, str] | None = None, **slice_fields: object) -> dict:
+    """A workspace of Nomad's resources, by the provider in the mirror."""
+    here = f"terraform/environments/{name}"
+    files = {f"{here}/main.tf": PROVIDED + main, **{f"{here}/{file}": text for file, text in (more or {}).items()}}
+    return {"files": files, **slice_fields}
+
+
+def platform(environment: str) -> dict:
+    """What the components of an environment share: its namespace."""
+    main = f'resource "nomad_namespace" "this" {{\n  name = "{environment}"\n}}\n'
+    return provided(f"{environment}/platform", main, token="management")
+
+
+def job_with_volume(name: str, host: str, path: pathlib.Path) -> dict:
+    """A job, and the registration of the volume it asks for (raw_exec cannot mount it, but the group needs it)."""
     environment, component = name.split("/")
+    main = f"""
+variable "node_ids" {{
+  type = map(string)
+}}
+
+resource "nomad_dynamic_host_volume_registration" "data" {{
+  name      = "data"
+  namespace = "{environment}"
+  node_id   = var.node_ids["{host}"]
+  host_path = "{path}"
+  capability {{
+    access_mode     = "single-node-writer"
+    attachment_mode = "file-system"
+  }}
+}}
+
+resource "nomad_job" "{component}" {{
+  depends_on       = [nomad_dynamic_host_volume_registration.data]
+  jobspec          = file("${{path.module}}/{component}.nomad.hcl")
+  purge_on_destroy = true
+  detach           = false
+}}
+"""
     jobspec = f"""job "{component}" {{
   namespace = "{environment}"
   group "{component}" {{
+    volume "data" {{
+      type            = "host"
+      source          = "data"
+      access_mode     = "single-node-writer"
+      attachment_mode = "file-system"
+    }}
     task "{component}" {{
       driver = "raw_exec"
       config {{
         command = "/bin/sleep"
         args    = ["600"]
+      }}
+      template {{
+        data        = "{{{{ with nomadVar \\"nomad/jobs/{component}\\" }}}}{{{{ .password }}}}{{{{ end }}}}"
+        destination = "secrets/password"
       }}
       resources {{
         cpu    = 50
@@ -98,20 +155,5 @@ def job(name: str) -> dict:
   }}
 }}
 """
-    main = f"""terraform {{
-  backend "local" {{}}
-  required_providers {{
-    nomad = {{
-      source = "{PROVIDER_SOURCE}"
-    }}
-  }}
-}}
-
-resource "nomad_job" "{component}" {{
-  jobspec          = file("${{path.module}}/{component}.nomad.hcl")
-  purge_on_destroy = true
-  detach           = false
-}}
-"""
-    here = f"terraform/environments/{environment}/{component}"
-    return {"files": {f"{here}/main.tf": main, f"{here}/{component}.nomad.hcl": jobspec}}
+    secret = {"namespace": environment, "path": f"nomad/jobs/{component}", "items": ["password"]}
+    return provided(name, main, {f"{component}.nomad.hcl": jobspec}, hosts=[host], secrets=[secret])

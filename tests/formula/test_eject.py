@@ -98,25 +98,43 @@ def test_all_workspaces_are_destroyed_last_first(laboratory, unfenced):
     assert (laboratory.directory / "volumes" / "ejected").is_dir()
 
 
+def by_hand(lab, *arguments: str) -> object:
+    """What an administrator sees who calls a function on the minion itself."""
+    command = [lab.salt.bin / "salt-call", "-c", lab.salt.etc / "minion.d", "--out=json", "--log-level=quiet"]
+    answer = subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=120)
+    return json.loads(answer.stdout)["local"]
+
+
+def state_by_hand(lab, *arguments: str) -> dict:
+    (state,) = by_hand(lab, *arguments).values()
+    return state
+
+
 def test_a_dry_run_tells_whether_terraform_would_run(laboratory):
-    name = "production/dry"
-    sls = "components.dry.production.workspace"
-
-    def by_hand(*arguments: str) -> dict:
-        command = [laboratory.salt.bin / "salt-call", "-c", laboratory.salt.etc / "minion.d", "--out=json"]
-        answer = subprocess.run(
-            [*command, "--log-level=quiet", *arguments], capture_output=True, text=True, timeout=120
-        )
-        (state,) = json.loads(answer.stdout)["local"].values()
-        return state
-
+    name, sls = "production/dry", "components.dry.production.workspace"
     laboratory.releases.deliver({name: workspace(name, "x")})
     runs = laboratory.runs()
-    assert by_hand("state.apply", sls, "test=True")["result"] is None
+    assert state_by_hand(laboratory, "state.apply", sls, "test=True")["result"] is None
     assert laboratory.runs() == runs
-    applied = by_hand("state.apply", sls)
+    applied = state_by_hand(laboratory, "state.apply", sls)
     assert (applied["result"], applied["changes"]) == (True, {"terraform": {"added": 1}})
     record = json.loads((laboratory.workspace(name) / "applied.json").read_text())
     assert record["operation"].startswith("eject-")
-    assert by_hand("state.apply", sls, "test=True")["result"] is True
-    assert by_hand("state.single", "eos_terraform.absent", f"name={name}", "test=True")["result"] is None
+    assert state_by_hand(laboratory, "state.apply", sls, "test=True")["result"] is True
+    assert (
+        state_by_hand(laboratory, "state.single", "eos_terraform.absent", f"name={name}", "test=True")["result"] is None
+    )
+
+
+def test_a_plan_counts_and_changes_nothing(laboratory):
+    name = "production/planned"
+    names = ("production", "planned", "by-hand", "plan")
+    laboratory.releases.deliver({name: workspace(name, "x")})
+    planned = by_hand(laboratory, "eos_terraform.plan", *names)
+    assert (planned["result"], planned["terraform"]["added"]) == (True, 1), planned
+    assert resources(laboratory, name) is None
+    assert by_hand(laboratory, "eos_terraform.apply", *names)["terraform"]["added"] == 1
+    assert by_hand(laboratory, "eos_terraform.get_terraform_output", "production", "planned", "greeting") == "x"
+    planned = by_hand(laboratory, "eos_terraform.plan", *names)
+    assert [planned["terraform"][count] for count in ("added", "changed", "destroyed")] == [0, 0, 0]
+    assert not (laboratory.workspace(name) / "planning").exists()

@@ -12,7 +12,7 @@ import urllib.error
 
 import pytest
 
-from configurations import held, job, provisioned, workspace
+from configurations import held, job_with_volume, platform, provisioned, workspace
 from conftest import required
 from laboratory import MINION, wait_until
 
@@ -353,17 +353,45 @@ def test_a_state_that_fails_is_told_in_salts_words(laboratory):
     assert (answer["ret"]["error"]["layer"], answer["ret"]["error"]["object"]) == ("salt", "production/blocked/data")
 
 
-def test_a_job_is_submitted_with_the_deploy_policy_and_removed(laboratory):
+def test_the_policy_suffices_for_a_job_with_a_volume_and_a_secret(laboratory):
     required("EOS_TEST_PROVIDER")
-    name = "default/sleeper"
-    release = laboratory.releases.deliver({name: job(name)})
-    record = laboratory.run_workspace("sleeper-1", name, release)
+    shared, name = "provided/platform", "provided/sleeper"
+    both = {shared: platform("provided"), name: job_with_volume(name, MINION, laboratory.directory)}
+    release = laboratory.releases.deliver(both)
+    made = laboratory.run_workspace("provided-1", shared, release)
+    assert made["status"] == "done", made
+    laboratory.nomad.write_variable("provided", "nomad/jobs/sleeper", password="provided-password")
+    record = laboratory.run_workspace("provided-2", name, release)
     assert record["status"] == "done", record
-    assert laboratory.nomad.call("GET", "/v1/job/sleeper")["Status"] == "running"
-    removed = remove(laboratory, "sleeper-2", name, laboratory.releases.deliver({}))
-    assert removed["status"] == "done", removed
+    assert record["result"]["terraform"]["added"] == 2
+    assert laboratory.nomad.call("GET", "/v1/job/sleeper?namespace=provided")["Status"] == "running"
+
+    without = laboratory.releases.deliver({shared: both[shared]})
+    removed = remove(laboratory, "provided-3", name, without)
+    assert removed["result"]["terraform"]["destroyed"] == 2, removed
     with pytest.raises(urllib.error.HTTPError, match="404"):
-        laboratory.nomad.call("GET", "/v1/job/sleeper")
+        laboratory.nomad.call("GET", "/v1/job/sleeper?namespace=provided")
+    assert laboratory.nomad.call("GET", "/v1/volumes?type=host&namespace=provided") == []
+
+
+def test_a_client_token_cannot_do_what_needs_management(laboratory):
+    required("EOS_TEST_PROVIDER")
+    name = "forbidden/platform"
+    release = laboratory.releases.deliver({name: {**platform("forbidden"), "token": "client"}})
+    error = laboratory.run_workspace("forbidden", name, release)["error"]
+    assert (error["layer"], error["object"]) == ("nomad", "nomad_namespace.this")
+    assert "Permission denied" in error["words"]
+
+
+def test_a_configuration_without_backend_is_refused(laboratory):
+    name = "production/forgetful"
+    forgetful = workspace(name, "x")
+    files = {path: text.replace('backend "local" {}', "") for path, text in forgetful["files"].items()}
+    release = laboratory.releases.deliver({name: {"files": files}})
+    runs = laboratory.runs()
+    error = laboratory.run_workspace("forgetful", name, release)["error"]
+    assert "no backend" in error["words"]
+    assert laboratory.runs() == [*runs, "init"]
 
 
 def test_no_secret_value_and_no_token_is_left_anywhere(laboratory):
