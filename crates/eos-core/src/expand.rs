@@ -59,7 +59,7 @@ pub fn expand<'a>(component: &'a Component, recipe: &'a Recipe) -> Result<Expand
             (None, Some(default)) => default
                 .evaluate(&expanded.context)
                 .and_then(|value| spec.kind.check(value))
-                .map(|value| Sourced::new(value, expanded.from_recipe(default)))
+                .map(|value| Sourced::new(value, expanded.from_default(default)))
                 .map_err(|why| Diagnostic::new(format!("Default of option {}: {why}", spec.name)).at(&recipe.file, default.at)),
             (None, None) if is_figure(&spec.name) => continue,
             (None, None) => Err(Diagnostic::new(format!("{} needs option {}", component.name, spec.name))
@@ -87,6 +87,14 @@ pub fn expand<'a>(component: &'a Component, recipe: &'a Recipe) -> Result<Expand
 impl Expanded<'_> {
     pub fn from_recipe(&self, template: &Template) -> Source {
         self.from_line(template.at.line)
+    }
+
+    /// A default of the recipe's own, or of an option that every recipe has.
+    fn from_default(&self, template: &Template) -> Source {
+        match template.at.line {
+            0 => Source::pass("expand", "default of every recipe"),
+            _ => self.from_recipe(template),
+        }
     }
 
     pub fn from_line(&self, line: u32) -> Source {

@@ -4,6 +4,7 @@ use crate::diagnostic::Position;
 use crate::yaml::Node;
 use minijinja::{Environment, UndefinedBehavior};
 use serde_json::Value;
+use std::sync::LazyLock;
 
 /// What every template may name beside the recipe's options.
 pub const FACTS: &[&str] = &["component", "environment", "instance", "version"];
@@ -26,12 +27,13 @@ enum Kind {
     Text(String, Vec<String>),
 }
 
-fn engine() -> Environment<'static> {
+/// Made once: it costs more than most evaluations.
+static ENGINE: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut engine = Environment::new();
     engine.set_undefined_behavior(UndefinedBehavior::Strict);
     engine.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
     engine
-}
+});
 
 impl Template {
     /// A value that needs no evaluation and stands in no file.
@@ -47,15 +49,14 @@ impl Template {
         if text.contains("{%") {
             return Err("only {{ expressions }} are understood".to_owned());
         }
-        let engine = engine();
         let inner = text.trim().strip_prefix("{{").and_then(|rest| rest.strip_suffix("}}"));
         let kind = match inner.filter(|inner| !inner.contains("}}")) {
             Some(expression) => {
-                let compiled = engine.compile_expression(expression).map_err(|e| e.to_string())?;
+                let compiled = ENGINE.compile_expression(expression).map_err(|e| e.to_string())?;
                 Kind::Expression(expression.to_owned(), sorted(compiled.undeclared_variables(false)))
             }
             None => {
-                let compiled = engine.template_from_str(text).map_err(|e| e.to_string())?;
+                let compiled = ENGINE.template_from_str(text).map_err(|e| e.to_string())?;
                 Kind::Text(text.to_owned(), sorted(compiled.undeclared_variables(false)))
             }
         };
@@ -82,12 +83,11 @@ impl Template {
         match &self.kind {
             Kind::Literal(value) => Ok(value.clone()),
             Kind::Expression(expression, _) => {
-                let engine = engine();
-                let compiled = engine.compile_expression(expression).map_err(|e| e.to_string())?;
+                let compiled = ENGINE.compile_expression(expression).map_err(|e| e.to_string())?;
                 let value = compiled.eval(minijinja::value::Serde(context)).map_err(|e| e.to_string())?;
                 serde_json::to_value(value).map_err(|e| e.to_string())
             }
-            Kind::Text(text, _) => engine().render_str(text, minijinja::value::Serde(context)).map(Value::String).map_err(|e| e.to_string()),
+            Kind::Text(text, _) => ENGINE.render_str(text, minijinja::value::Serde(context)).map(Value::String).map_err(|e| e.to_string()),
         }
     }
 }
