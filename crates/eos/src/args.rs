@@ -155,7 +155,7 @@ pub fn parse(words: &[OsString], peek: &Peek) -> Result<Parsed, Problem> {
         Ok(cli) => cli,
         Err(error) => return shown(error, recipe.as_ref()),
     };
-    let typed = recipe.and_then(|recipe| Some(typed(&matches, recipe)?));
+    let typed = recipe.and_then(|recipe| typed(&matches, recipe));
     Ok(Parsed::Run(Box::new(Invocation { cli, typed })))
 }
 

@@ -38,11 +38,16 @@ pub fn can_ask() -> bool {
 
 pub fn ask(question: &str) -> io::Result<String> {
     eprint(question)?;
-    read_line()
+    after_question(read_line())
 }
 
 pub fn ask_hidden(question: &str) -> io::Result<SecretString> {
-    rpassword::prompt_password(question).map(SecretString::from)
+    after_question(rpassword::prompt_password(question).map(SecretString::from))
+}
+
+/// A question that was not answered leaves its line open.
+fn after_question<T>(answer: io::Result<T>) -> io::Result<T> {
+    answer.or_else(|error| eprint("\n").and(Err(error)))
 }
 
 /// One line of standard input, without its end.

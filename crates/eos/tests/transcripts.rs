@@ -54,7 +54,9 @@ fn session(file: &Path) -> String {
             .args(["-c", command])
             .current_dir(&place)
             .stdin(Stdio::null());
-        UNWANTED.iter().for_each(|name| drop(shell.env_remove(name)));
+        for name in UNWANTED {
+            shell.env_remove(name);
+        }
         shell
             .env("FILES", file.with_extension(""))
             .env("PATH", &path)

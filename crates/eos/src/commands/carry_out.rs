@@ -1,17 +1,18 @@
 //! From a wish to a proved change: plan, confirm, carry out, and say how to go on if that was stopped.
 
 use super::{Answer, Session, who};
-use crate::problem::{Exit, Problem};
+use crate::problem::{Exit, Problem, capital};
 use crate::terminal;
 use crate::views::{Purpose, View};
 use eos_core::diagnostic::Diagnostic;
 use eos_core::plan::{Plan, Step};
-use eos_engine::ErrorKind;
+use eos_engine::Layer;
 use eos_engine::engines::Engines;
 use eos_engine::estate::Estate;
 use eos_engine::failure::Failure;
 use eos_engine::operation::{self, Author, Finished, Watch};
 use eos_engine::planning::{Wish, make_plan};
+use eos_engine::store::Outcome;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -61,7 +62,7 @@ pub async fn carry_out(
     let mut watched = Watched::new(session.view);
     let work = operation::apply(estate, engines, plan, secrets, author, &mut watched);
     let ended = unless_interrupted(work).await;
-    watched.settle(ended)
+    watched.settle(estate, ended)
 }
 
 pub async fn go_on(
@@ -73,7 +74,7 @@ pub async fn go_on(
     let mut watched = Watched::new(session.view);
     let work = operation::resume(estate, engines, operation, &mut watched);
     let ended = unless_interrupted(work).await;
-    watched.settle(ended)
+    watched.settle(estate, ended)
 }
 
 /// The plan against the engines, or without them if none answers: a look is worth having either way.
@@ -90,10 +91,17 @@ pub async fn plan_as_possible(
         given: wish.given.clone(),
     };
     match make_plan(estate, engines, wish).await {
-        Err(Failure::Engine(error)) if matches!(error.kind, ErrorKind::Unreachable | ErrorKind::Timeout) => {
+        Err(Failure::Engine(error))
+            if matches!(error.layer, Layer::Salt | Layer::Nomad | Layer::Terraform) =>
+        {
+            let without = "this plan is made without the engines";
+            let hint = error
+                .hint
+                .as_ref()
+                .map_or(without.to_owned(), |hint| format!("{hint}; {without}"));
             session
                 .view
-                .warn(&Diagnostic::new(error.to_string()).hint("The plan is made without the engines"));
+                .warn(&Diagnostic::new(capital(&error.to_string())).hint(hint));
             Ok(make_plan(estate, None, again).await?)
         }
         answer => Ok(answer?),
@@ -182,11 +190,16 @@ impl<'a> Watched<'a> {
         }
     }
 
-    fn settle(self, ended: Option<Result<Finished, Failure>>) -> Answer {
+    fn settle(self, estate: &Estate, ended: Option<Result<Finished, Failure>>) -> Answer {
         match ended {
-            None => Err(Problem::Interrupted {
-                operation: self.operation,
-            }),
+            None => {
+                if let Some(operation) = &self.operation {
+                    estate.store()?.end_operation(operation, Outcome::Interrupted)?;
+                }
+                Err(Problem::Interrupted {
+                    operation: self.operation,
+                })
+            }
             Some(Err(failure)) => Err(failure.into()),
             Some(Ok(finished)) => {
                 self.view.finished(&finished);

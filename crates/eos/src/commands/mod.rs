@@ -32,6 +32,7 @@ use eos_core::name::{closest, quoted};
 use eos_core::pillar::{Component, Pillar};
 use eos_engine::estate::Estate;
 use jiff::Timestamp;
+use std::os::unix::fs::MetadataExt;
 
 type Answer = Result<Exit, Problem>;
 
@@ -119,13 +120,24 @@ pub fn find_component<'a>(
     })
 }
 
-/// Who works here, for the record.
+/// Who works here, for the record: as the environment says, else the name of the user this runs as.
 fn who() -> String {
     let set = |name: &&str| std::env::var(name).ok().filter(|who| !who.is_empty());
     env_names::WHO
         .iter()
         .find_map(set)
+        .or_else(account)
         .unwrap_or_else(|| "unknown".to_owned())
+}
+
+fn account() -> Option<String> {
+    let user = std::fs::metadata("/proc/self").ok()?.uid().to_string();
+    let accounts = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let mut lines = accounts.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let name = lines
+        .find(|fields| fields.get(2) == Some(&user.as_str()))
+        .and_then(|fields| fields.first().map(|n| (*n).to_owned()));
+    Some(name.unwrap_or(format!("user {user}")))
 }
 
 fn now() -> String {

@@ -1,7 +1,7 @@
 //! `eos read`: a component in declarative form.
 
 use super::{Answer, Session, find_component};
-use crate::problem::{Exit, Problem};
+use crate::problem::{Exit, Problem, capital};
 use crate::views::reports::{ComponentReport, IntentReport, OptionReport, SecretReport};
 use eos_core::compile::{Compilation, compile};
 use eos_core::diagnostic::Diagnostic;
@@ -113,7 +113,7 @@ async fn outputs(
         Err(error) => {
             session
                 .view
-                .warn(&Diagnostic::new(error.to_string()).hint("Outputs are not known without it"));
+                .warn(&Diagnostic::new(capital(&error.to_string())).hint("Outputs are not known without it"));
             Ok(None)
         }
     }

@@ -3,9 +3,7 @@
 use super::lab_progress::LabProgress;
 use super::plan_text::{BOLD, GREEN, RED, YELLOW, plan_text, source_words, subject, value_words};
 use super::reports::*;
-use super::text::{
-    Table, age, duration, hang, moment, pad, pad_left, printable, short_operation, shorten, width,
-};
+use super::text::{Table, age, duration, hang, moment, pad, pad_left, printable, short_operation, width};
 use super::{Out, Purpose, View};
 use crate::options::default_words;
 use crate::problem::{Exit, Problem};
@@ -40,8 +38,6 @@ pub struct Human {
     total: usize,
     /// The step under way, on a terminal.
     live: Option<ProgressBar>,
-    /// What was said last of the step under way, elsewhere.
-    said: String,
 }
 
 impl Human {
@@ -51,7 +47,6 @@ impl Human {
             out: Out::default(),
             total: 0,
             live: None,
-            said: String::new(),
         }
     }
 
@@ -100,28 +95,24 @@ impl Watch for Human {
     }
 
     fn step(&mut self, number: usize, step: &Step) {
-        self.said.clear();
         if !io::stderr().is_terminal() {
             return;
         }
         let style = ProgressStyle::with_template("{prefix}{wide_msg} {elapsed:>8}")
             .unwrap_or_else(|_| ProgressStyle::default_spinner());
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style);
-        bar.set_prefix(self.steps_prefix(number, step));
-        bar.set_message(step.component.clone());
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr())
+            .with_style(style)
+            .with_prefix(self.steps_prefix(number, step))
+            .with_message(step.component.clone());
         bar.enable_steady_tick(TICK);
         self.live = Some(bar);
     }
 
     fn progress(&mut self, message: &str) {
         let message = printable(message).replace('\n', " ");
-        match &self.live {
-            Some(bar) => bar.set_message(message),
-            None if self.said != message => {
-                self.talk(&hang("      ", &message, talk_width()));
-                self.said = message;
-            }
-            None => {}
+        // Elsewhere one line a step is enough.
+        if let Some(bar) = &self.live {
+            bar.set_message(message);
         }
     }
 
@@ -131,12 +122,12 @@ impl Watch for Human {
         let prefix = self.steps_prefix(number, step);
         let time = format!(" {}", pad_left(&duration(took), 7));
         let room = columns.saturating_sub(width(&prefix) + width(&time));
-        // On a narrow terminal what was done matters more than how long it took.
-        let line = match room < 12 {
-            true => shorten(&format!("{prefix}{}", printable(effect)), columns),
-            false => format!("{prefix}{}{time}", pad(&shorten(&printable(effect), room), room)),
+        let effect = printable(effect).replace('\n', " ");
+        let line = match width(&effect) <= room {
+            true => format!("{prefix}{}{time}\n", pad(&effect, room)),
+            false => hang(&prefix, &format!("{effect}  {}", duration(took)), columns),
         };
-        self.talk(&format!("{line}\n"));
+        self.talk(&line);
     }
 }
 

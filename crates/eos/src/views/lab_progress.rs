@@ -51,8 +51,11 @@ impl LabProgress {
 
 fn title(step: &Step) -> String {
     match step.usual {
-        Some(usual) => format!("{} (usually {})", step.what, usual_words(usual)),
-        None => step.what.clone(),
+        // Some steps say it themselves.
+        Some(usual) if !step.what.contains("usually") => {
+            format!("{} (usually {})", step.what, usual_words(usual))
+        }
+        _ => step.what.clone(),
     }
 }
 
