@@ -38,6 +38,9 @@ pub struct Start<'a> {
     /// Files whose contents it reads once, at its start: with others it is started anew.
     pub reads: &'a [PathBuf],
     pub ports: &'a [u16],
+    /// Files by which a killed engine still seems to run, as long as nobody has taken note of its end: the next
+    /// one would end at once.
+    pub stale: &'a [PathBuf],
     pub umask: u32,
 }
 
@@ -93,6 +96,7 @@ impl<'a> Daemon<'a> {
             // Forked processes outlive a killed leader and hold its ports.
             None => self.end_remains().await?,
         }
+        start.stale.iter().try_for_each(|file| durable::remove(file))?;
         ports::check(self.name, start.ports)?;
         let bin = self.layout.bin().display().to_string();
         let process = Apart {

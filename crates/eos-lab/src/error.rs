@@ -98,7 +98,9 @@ impl Error {
     /// What to do about it, where that is known.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Error::File { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
+            Error::File { action, source, .. }
+                if *action != "run" && source.kind() == io::ErrorKind::PermissionDenied =>
+            {
                 Some("The lab belongs to the user who started it first; run eos as that user".into())
             }
             Error::File { .. } | Error::StillThere { .. } => None,

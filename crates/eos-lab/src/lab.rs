@@ -81,25 +81,22 @@ impl Lab {
         durable::copy_program(&input.program, &self.layout.bin().join("eos"))?;
         terraform::set_up(&self.layout, &mut choices, &input.provider).await?;
 
-        let salt = Salt::new(&self.layout, &choices);
+        let salt = Salt::new(&self.layout, &choices, &secrets);
         let nomad = Nomad::new(&self.layout, &choices, &secrets)?;
         let usual = |seconds| Some(Duration::from_secs(seconds));
         let start_salt = async {
             let step = Running::start(progress, "salt", "start Salt", usual(15));
-            salt.up(&secrets, &formula, &step).await.map(|()| step.done())
+            salt.up(&formula, &step).await.map(|()| step.done())
         };
         let start_nomad = async {
             let step = Running::start(progress, "nomad", "start Nomad", usual(5));
-            nomad
-                .up(&secrets, input.formula, &step)
-                .await
-                .map(|()| step.done())
+            nomad.up(input.formula, &step).await.map(|()| step.done())
         };
         tokio::try_join!(start_salt, start_nomad)?;
 
         let endpoints = Endpoints {
-            salt: salt.endpoint(&secrets),
-            nomad: nomad.endpoint(&secrets),
+            salt: salt.endpoint(),
+            nomad: nomad.endpoint(),
             delivery: Delivery::Directory {
                 path: self.layout.srv(),
             },
@@ -137,9 +134,9 @@ impl Lab {
             return Ok(Vec::new());
         };
         let secrets = Secrets::open(&self.layout.secrets())?;
-        let salt = Salt::new(&self.layout, &choices);
+        let salt = Salt::new(&self.layout, &choices, &secrets);
         let nomad = Nomad::new(&self.layout, &choices, &secrets)?;
-        let (salt_ready, nomad_ready) = tokio::join!(salt.readiness(&secrets), nomad.is_ready());
+        let (salt_ready, nomad_ready) = tokio::join!(salt.readiness(), nomad.is_ready());
         let (api_ready, minion_ready) = salt_ready?;
         let engines = &choices.engines;
         let ports = &choices.ports;
@@ -199,7 +196,7 @@ impl Lab {
         if let Some(choices) = Choices::read(&self.layout)? {
             let secrets = Secrets::open(&self.layout.secrets())?;
             let nomad = Nomad::new(&self.layout, &choices, &secrets)?;
-            let salt = Salt::new(&self.layout, &choices);
+            let salt = Salt::new(&self.layout, &choices, &secrets);
             let (nomad, salt) = tokio::join!(nomad.stop(&step), salt.stop());
             nomad.and(salt)?;
             let tasks = process::marked(&self.layout.root);

@@ -38,7 +38,7 @@ import os, sys
 from salt.crypt import gen_keys
 os.umask(0o077)
 for name in sys.argv[1:]:
-    for end, text in zip(('.pem', '.pub'), gen_keys(4096)):
+    for end, text in zip(('.pem', '.pub'), gen_keys(2048)):
         with open(name + end, 'w') as file:
             file.write(text)
 ";
@@ -58,28 +58,30 @@ const MINION_STARTS: u32 = 4;
 pub struct Salt<'a> {
     layout: &'a Layout,
     choices: &'a Choices,
+    secrets: &'a Secrets,
     master: Daemon<'a>,
     api: Daemon<'a>,
     minion: Daemon<'a>,
 }
 
 impl<'a> Salt<'a> {
-    pub fn new(layout: &'a Layout, choices: &'a Choices) -> Salt<'a> {
+    pub fn new(layout: &'a Layout, choices: &'a Choices, secrets: &'a Secrets) -> Salt<'a> {
         Salt {
             layout,
             choices,
+            secrets,
             master: Daemon::salt(layout, SALT_MASTER),
             api: Daemon::salt(layout, SALT_API),
             minion: Daemon::salt(layout, SALT_MINION),
         }
     }
 
-    pub fn endpoint(&self, secrets: &Secrets) -> SaltEndpoint {
+    pub fn endpoint(&self) -> SaltEndpoint {
         SaltEndpoint {
             url: self.url(),
             user: USER.into(),
             certificate: Some(self.tls().join("authority.pem")),
-            password_file: Some(secrets.api_password_file()),
+            password_file: Some(self.secrets.api_password_file()),
         }
     }
 
@@ -88,13 +90,13 @@ impl<'a> Salt<'a> {
     }
 
     /// Brings up what is not up, waits until the minion answers, and gives it the formula's modules.
-    pub async fn up(&self, secrets: &Secrets, formula: &str, step: &Running<'_>) -> Result<()> {
+    pub async fn up(&self, formula: &str, step: &Running<'_>) -> Result<()> {
         layout::make_sockets(&self.choices.sockets)?;
         let certificates = tls::certificates(&self.tls())?;
-        self.write_settings(secrets, &certificates)?;
+        self.write_settings(&certificates)?;
         self.introduce().await?;
         self.start().await?;
-        let client = SaltClient::new(&self.endpoint(secrets))?;
+        let client = SaltClient::new(&self.endpoint())?;
         self.wait_until_ready(&client, step).await?;
         self.bring_modules(&client, formula).await
     }
@@ -110,13 +112,13 @@ impl<'a> Salt<'a> {
     }
 
     /// Whether the API lets the program in, and whether the minion answers.
-    pub async fn readiness(&self, secrets: &Secrets) -> Result<(bool, bool)> {
+    pub async fn readiness(&self) -> Result<(bool, bool)> {
         // With the master gone the API does not answer at all.
         if self.master.running()?.is_none() || self.api.running()?.is_none() {
             return Ok((false, false));
         }
-        let client = SaltClient::new(&self.endpoint(secrets))?;
-        let is_let_in = client.login(&secrets.api_password).await.is_ok();
+        let client = SaltClient::new(&self.endpoint())?;
+        let is_let_in = client.login(&self.secrets.api_password).await.is_ok();
         Ok((is_let_in, is_let_in && self.ping(&client).await.is_ok()))
     }
 
@@ -128,6 +130,7 @@ impl<'a> Salt<'a> {
             program: &programs.join(SALT_MASTER),
             reads: &settings[..1],
             ports: &[ports.salt_publish, ports.salt_return],
+            stale: &[self.part("master").join(MASTER_PID)],
             umask: PRIVATE,
         };
         self.master.ensure(&master).await?;
@@ -135,6 +138,7 @@ impl<'a> Salt<'a> {
             program: &programs.join(SALT_API),
             reads: &settings,
             ports: &[ports.salt_api],
+            stale: &[self.part("master").join(API_PID)],
             umask: PRIVATE,
         };
         self.api.ensure(&api).await?;
@@ -142,16 +146,14 @@ impl<'a> Salt<'a> {
     }
 
     async fn start_minion(&self) -> Result<bool> {
-        let program = self.choices.engines.salt.path.join(SALT_MINION);
-        let reads = [self.settings("minion")];
-        self.minion
-            .ensure(&Start {
-                program: &program,
-                reads: &reads,
-                ports: &[],
-                umask: 0o077,
-            })
-            .await
+        let minion = Start {
+            program: &self.choices.engines.salt.path.join(SALT_MINION),
+            reads: &[self.settings("minion")],
+            ports: &[],
+            stale: &[MINION_PID, MINION_CLAIM].map(|file| self.part("minion").join(file)),
+            umask: PRIVATE,
+        };
+        self.minion.ensure(&minion).await
     }
 
     /// An open port is no sign: the API opens it long before the master lets anybody in.
@@ -161,10 +163,13 @@ impl<'a> Salt<'a> {
         let mut starts = 1;
         let mut words = "no answer".to_owned();
         while begun.elapsed() < READY {
-            match timeout(look, self.ping(client)).await {
-                Ok(Ok(())) => return Ok(()),
-                Ok(Err(error)) => words = error.to_string(),
-                Err(_) => look = LONGEST_LOOK.min(look * 2),
+            tokio::select! {
+                answer = timeout(look, self.ping(client)) => match answer {
+                    Ok(Ok(())) => return Ok(()),
+                    Ok(Err(error)) => words = error.to_string(),
+                    Err(_) => look = LONGEST_LOOK.min(look * 2),
+                },
+                ended = self.until_one_ends() => ended?,
             }
             self.master.check_running()?;
             self.api.check_running()?;
@@ -179,6 +184,17 @@ impl<'a> Salt<'a> {
             sleep(Duration::from_millis(200)).await;
         }
         Err(self.minion.not_ready(READY, words))
+    }
+
+    async fn until_one_ends(&self) -> Result<()> {
+        loop {
+            for engine in [&self.master, &self.api, &self.minion] {
+                if engine.running()?.is_none() {
+                    return Ok(());
+                }
+            }
+            sleep(Duration::from_millis(300)).await;
+        }
     }
 
     async fn ping(&self, client: &SaltClient) -> std::result::Result<(), EngineError> {
@@ -236,13 +252,13 @@ impl<'a> Salt<'a> {
         copy(&theirs.join("minion.pub"), &accepted)
     }
 
-    fn write_settings(&self, secrets: &Secrets, certificates: &Certificates) -> Result<()> {
+    fn write_settings(&self, certificates: &Certificates) -> Result<()> {
         for part in ["master", "minion"] {
             for inner in ["", "etc"] {
                 durable::directory(&self.part(part).join(inner), 0o700)?;
             }
         }
-        let users = format!("{USER}:{}\n", secrets.api_password_digest());
+        let users = format!("{USER}:{}\n", self.secrets.api_password_digest());
         durable::write(&self.users(), users.as_bytes(), 0o600)?;
         // JSON is YAML too, and needs no care with quotes.
         durable::write_json(
@@ -250,7 +266,7 @@ impl<'a> Salt<'a> {
             &self.master_settings(certificates),
             0o600,
         )?;
-        durable::write_json(&self.settings("minion"), &self.minion_settings(secrets), 0o600)
+        durable::write_json(&self.settings("minion"), &self.minion_settings(), 0o600)
     }
 
     fn master_settings(&self, certificates: &Certificates) -> Value {
@@ -264,8 +280,8 @@ impl<'a> Salt<'a> {
             "pki_dir": own.join("pki"),
             "cachedir": own.join("cache"),
             "sock_dir": self.choices.sockets.join("master"),
-            "pidfile": own.join("master.pid"),
-            "api_pidfile": own.join("api.pid"),
+            "pidfile": own.join(MASTER_PID),
+            "api_pidfile": own.join(API_PID),
             "sqlite_queue_dir": own.join("queues"),
             "token_dir": own.join("tokens"),
             "syndic_dir": own.join("syndic"),
@@ -307,7 +323,7 @@ impl<'a> Salt<'a> {
         })
     }
 
-    fn minion_settings(&self, secrets: &Secrets) -> Value {
+    fn minion_settings(&self) -> Value {
         let (own, ports, terraform) = (self.part("minion"), &self.choices.ports, self.layout.terraform());
         json!({
             "id": self.choices.control,
@@ -320,7 +336,7 @@ impl<'a> Salt<'a> {
             "cachedir": own.join("cache"),
             "sock_dir": self.choices.sockets.join("minion"),
             "extension_modules": own.join("extmods"),
-            "pidfile": own.join("minion.pid"),
+            "pidfile": own.join(MINION_PID),
             "log_file": "/dev/null",
             "log_level_logfile": "quiet",
             "log_fmt_console": LOG_FORMAT,
@@ -339,7 +355,7 @@ impl<'a> Salt<'a> {
                 "terraform_root": terraform.join("workspaces"),
                 "terraform_cli_config": terraform.join("cli.tfrc"),
                 "nomad_address": format!("http://127.0.0.1:{}", ports.nomad_http),
-                "credentials": secrets.control_credential(),
+                "credentials": self.secrets.control_credential(),
             },
         })
     }
@@ -362,6 +378,10 @@ impl<'a> Salt<'a> {
     }
 }
 
+const MASTER_PID: &str = "master.pid";
+const API_PID: &str = "api.pid";
+const MINION_PID: &str = "minion.pid";
+const MINION_CLAIM: &str = "process_responsibility_minion.pid";
 const LOG_FORMAT: &str = "%(asctime)s [%(levelname)s] %(name)s: %(message)s";
 const LOG_TIME: &str = "%Y-%m-%dT%H:%M:%S";
 

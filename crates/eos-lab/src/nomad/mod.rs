@@ -71,13 +71,14 @@ plugin {
 pub struct Nomad<'a> {
     layout: &'a Layout,
     choices: &'a Choices,
+    secrets: &'a Secrets,
     daemon: Daemon<'a>,
     /// With the token that may do everything.
     client: NomadClient,
 }
 
 impl<'a> Nomad<'a> {
-    pub fn new(layout: &'a Layout, choices: &'a Choices, secrets: &Secrets) -> Result<Nomad<'a>> {
+    pub fn new(layout: &'a Layout, choices: &'a Choices, secrets: &'a Secrets) -> Result<Nomad<'a>> {
         let token_file = Some(secrets.nomad_management_file());
         let client = NomadClient::new(&NomadEndpoint {
             address: address(choices),
@@ -86,41 +87,47 @@ impl<'a> Nomad<'a> {
         Ok(Nomad {
             layout,
             choices,
+            secrets,
             daemon: Daemon::nomad(layout),
             client,
         })
     }
 
-    pub fn endpoint(&self, secrets: &Secrets) -> NomadEndpoint {
+    pub fn endpoint(&self) -> NomadEndpoint {
         NomadEndpoint {
             address: address(self.choices),
-            token_file: Some(secrets.nomad_program_file()),
+            token_file: Some(self.secrets.nomad_program_file()),
         }
     }
 
     /// Brings it up if it is not, waits until it takes jobs, and sees to its policies and tokens.
-    pub async fn up(&self, secrets: &Secrets, formula: &[FormulaFile<'_>], step: &Running<'_>) -> Result<()> {
+    pub async fn up(&self, formula: &[FormulaFile<'_>], step: &Running<'_>) -> Result<()> {
         let settings = settings::settings(self.layout, self.choices);
         durable::write_json(&self.settings(), &settings, 0o600)?;
-        self.first_start(secrets).await?;
-        self.start_until_registered(secrets, step).await?;
+        self.first_start().await?;
+        self.start_until_registered(step).await?;
         self.take_jobs().await?;
-        self.grant(secrets, formula).await
+        self.grant(formula).await
     }
 
-    /// Ends every task in good order and by Nomad itself, whichever driver runs it; the jobs stay, and are placed
-    /// again when the node takes jobs again.
     pub async fn stop(&self, step: &Running<'_>) -> Result<()> {
-        if self.daemon.running()?.is_none() && self.has_left_tasks() {
-            // They outlive it. Started again, it knows how to end them.
-            self.start().await?;
-        }
-        if self.daemon.running()?.is_some()
-            && let Err(error) = self.drain().await
-        {
-            step.note(&format!("its tasks are ended by force: {error}"));
+        if let Err(error) = self.end_tasks(step).await {
+            step.note(&format!("tasks are ended by force: {error}"));
         }
         self.daemon.stop(STOP).await
+    }
+
+    /// In good order and by Nomad itself, whichever driver runs them; the jobs stay, and are placed again when the
+    /// node takes jobs again.
+    async fn end_tasks(&self, step: &Running<'_>) -> Result<()> {
+        if self.daemon.running()?.is_none() {
+            if !self.has_left_tasks() {
+                return Ok(());
+            }
+            // They outlive it. Started again, it knows how to end them.
+            self.start_until_registered(step).await?;
+        }
+        self.drain().await
     }
 
     /// Whether there are processes of the lab that no engine counts as its own.
@@ -154,6 +161,7 @@ impl<'a> Nomad<'a> {
                 program,
                 reads: &reads,
                 ports: &ports,
+                stale: &[],
                 umask: 0o022,
             })
             .await
@@ -161,21 +169,21 @@ impl<'a> Nomad<'a> {
 
     /// Of server and client in one agent, the client comes too early on the first start: the server's keys are
     /// not there yet, and it sleeps for half a minute. So the first start is only for keys and tokens.
-    async fn first_start(&self, secrets: &Secrets) -> Result<()> {
+    async fn first_start(&self) -> Result<()> {
         let done = self.layout.nomad().join("first-start-done");
         if done.exists() {
             return Ok(());
         }
         self.start().await?;
-        self.wait_for_leader(secrets).await?;
+        self.wait_for_leader().await?;
         self.daemon.stop(STOP).await?;
         durable::write(&done, b"", 0o600)
     }
 
-    async fn start_until_registered(&self, secrets: &Secrets, step: &Running<'_>) -> Result<()> {
+    async fn start_until_registered(&self, step: &Running<'_>) -> Result<()> {
         for attempt in 1..=STARTS {
             self.start().await?;
-            self.wait_for_leader(secrets).await?;
+            self.wait_for_leader().await?;
             let begun = Instant::now();
             while begun.elapsed() < REGISTERED {
                 if self.is_ready().await {
@@ -197,11 +205,11 @@ impl<'a> Nomad<'a> {
     }
 
     /// A leader, its signing key, and a server that knows our token (which was chosen before it is told).
-    async fn wait_for_leader(&self, secrets: &Secrets) -> Result<()> {
+    async fn wait_for_leader(&self) -> Result<()> {
         let begun = Instant::now();
         let mut last = None;
         while begun.elapsed() < LEADER {
-            match self.look_for_leader(secrets).await {
+            match self.look_for_leader().await {
                 Ok(true) => return Ok(()),
                 Ok(false) => {}
                 Err(error) => last = Some(error.to_string()),
@@ -214,13 +222,13 @@ impl<'a> Nomad<'a> {
             .not_ready(LEADER, last.unwrap_or_else(|| "it found no leader".into())))
     }
 
-    async fn look_for_leader(&self, secrets: &Secrets) -> Result<bool> {
+    async fn look_for_leader(&self) -> Result<bool> {
         let leader = self.get("leader", "status/leader").await?;
         if !leader.as_str().is_some_and(|leader| leader.contains(':')) {
             return Ok(false);
         }
         if self.get("own token", "acl/token/self").await.is_err() {
-            let secret = json!({"BootstrapSecret": secrets.nomad_management.expose_secret()});
+            let secret = json!({"BootstrapSecret": self.secrets.nomad_management.expose_secret()});
             self.post("first token", "acl/bootstrap", &secret).await?;
         }
         let keys = self.get("signing keys", "operator/keyring/keys").await?;
@@ -277,7 +285,7 @@ impl<'a> Nomad<'a> {
         }
     }
 
-    async fn grant(&self, secrets: &Secrets, formula: &[FormulaFile<'_>]) -> Result<()> {
+    async fn grant(&self, formula: &[FormulaFile<'_>]) -> Result<()> {
         let deploy = formula.iter().find(|(path, _)| *path == DEPLOY_POLICY_FILE);
         let (_, rules) = deploy.ok_or(Error::FormulaIncomplete {
             path: DEPLOY_POLICY_FILE,
@@ -296,7 +304,7 @@ impl<'a> Nomad<'a> {
         .await?;
         let secret = self.program_token().await?;
         durable::write(
-            &secrets.nomad_program_file(),
+            &self.secrets.nomad_program_file(),
             format!("{secret}\n").as_bytes(),
             0o600,
         )
