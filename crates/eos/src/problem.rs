@@ -60,7 +60,12 @@ impl Problem {
             Self::Failure(Failure::Engine(error)) => vec![error.into()],
             Self::Failure(Failure::Step(step)) => {
                 let fault = Fault::from(&step.error);
-                let resume = format!("Once that is mended: eos resume {}", step.operation);
+                let resume = format!("eos resume {}", step.operation);
+                let hint = match &fault.hint {
+                    Some(question) if question.ends_with('?') => format!("{question} Then: {resume}"),
+                    Some(hint) => format!("{hint}; then: {resume}"),
+                    None => format!("Once that is mended: {resume}"),
+                };
                 vec![Fault {
                     message: format!(
                         "Step {}/{} {} failed: {}",
@@ -70,11 +75,7 @@ impl Problem {
                         lower(&fault.message)
                     ),
                     operation: Some(step.operation.clone()),
-                    hint: Some(
-                        fault
-                            .hint
-                            .map_or(resume.clone(), |hint| format!("{hint}. {resume}")),
-                    ),
+                    hint: Some(hint),
                     ..fault
                 }]
             }

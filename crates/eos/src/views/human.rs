@@ -445,8 +445,15 @@ impl View for Human {
             }
             if !fits && !words.is_empty() {
                 let layer = fault.layer.map_or_else(String::new, |layer| format!("{layer}: "));
-                let text = hang(&format!("  {layer}"), &printable(words), talk_width());
-                self.talk(&text);
+                for (index, line) in printable(words).lines().enumerate() {
+                    let prefix = if index == 0 {
+                        format!("  {layer}")
+                    } else {
+                        "    ".to_owned()
+                    };
+                    let text = hang(&prefix, line, talk_width());
+                    self.talk(&text);
+                }
             }
             if let Some(hint) = &fault.hint {
                 self.say("hint:", GREEN, hint);
