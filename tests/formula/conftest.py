@@ -30,6 +30,8 @@ def salt_python():
     (venv,) = required("EOS_TEST_SALT")
     packages = next(pathlib.Path(venv).glob("lib/python3*/site-packages"))
     sys.path.append(str(packages))
+    # The formula's folder is shipped as it is.
+    sys.dont_write_bytecode = True
 
 
 @pytest.fixture

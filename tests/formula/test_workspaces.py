@@ -41,8 +41,10 @@ def test_a_workspace_is_applied_once_and_read_back(laboratory):
     assert terraform["outputs"]["greeting"] == "good day"
     assert list(terraform["outputs"]["node_ids"]) == [MINION]
     assert record["result"]["states"][0]["changes"] == {"terraform": {"added": 1}}
-    told = [line for line in events if "eos/hello-1/workspace" in line]
-    assert any("Creation complete" in line for line in told), events
+    told = [json.loads(line[len("data: ") :])["data"] for line in events if line.startswith("data: ")]
+    told = [event for event in told if event.get("tag") == "eos/hello-1/workspace"]
+    assert {event["id"] for event in told} == {MINION}
+    assert any("Creation complete" in event["data"]["message"] for event in told), told
     assert stat.S_IMODE(record_file(laboratory, "hello-1").stat().st_mode) == 0o600
 
     runs = laboratory.runs()
