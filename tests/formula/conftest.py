@@ -58,8 +58,7 @@ def load(salt_python, tmp_path):
 class Laboratory:
     """The engines, what is delivered to them, and a Terraform that counts its runs."""
 
-    def __init__(self, directory: pathlib.Path):
-        venv, nomad, terraform = required("EOS_TEST_SALT", "EOS_TEST_NOMAD", "EOS_TEST_TERRAFORM")
+    def __init__(self, directory: pathlib.Path, venv: str, nomad: str, terraform: str):
         self.directory = directory
         self.processes = Processes(directory / "log")
         self.root = directory / "terraform"
@@ -128,8 +127,10 @@ class Laboratory:
 
 @pytest.fixture(scope="session")
 def laboratory():
+    engines = required("EOS_TEST_SALT", "EOS_TEST_NOMAD", "EOS_TEST_TERRAFORM")
+    # Short, because the path of a socket may have no more than 107 bytes.
     directory = pathlib.Path(tempfile.mkdtemp(prefix="eos-formula-", dir="/tmp"))
-    lab = Laboratory(directory)
+    lab = Laboratory(directory, *engines)
     yield lab
     lab.processes.stop_all()
     if not os.environ.get("EOS_TEST_KEEP"):
