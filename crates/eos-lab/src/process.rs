@@ -273,7 +273,7 @@ mod tests {
     #[tokio::test]
     async fn another_lab_is_not_touched() {
         let (ours, theirs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let process = apart(theirs.path(), "sleep 60");
+        let process = apart(theirs.path(), "exec sleep 60");
         eventually("the mark", || marked(theirs.path()) == [process]).await;
         assert!(marked(ours.path()).is_empty());
         end(&[process], &[process], Duration::from_secs(5)).await;
