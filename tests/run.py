@@ -67,7 +67,7 @@ def count(suite: Suite, code: int, output: str) -> None:
     # A test that prints why it skipped itself counted as passed above.
     own = re.findall(r"^skipped: (.+)$", output, re.M)
     suite.passed -= len(own)
-    suite.skipped += own + re.findall(r"^SKIPPED \[\d+\] \S+: (.+)$", output, re.M)
+    suite.skipped += own + re.findall(r"^SKIPPED \[\d+\] \S+ (.+)$", output, re.M)
     if code and not suite.failed:
         suite.failed = 1
     if not code and not suite.passed and suite.name != "lint":
@@ -99,7 +99,7 @@ def engines(environment: dict[str, str]) -> dict[str, str]:
 
 def suites(options: argparse.Namespace, environment: dict[str, str]) -> list[Suite]:
     bin = tools()
-    pytest = [str(bin / "python"), "-m", "pytest", "-q", "-rs", "-s", "--tb=short", "-p", "no:cacheprovider"]
+    pytest = [str(bin / "python"), "-m", "pytest", "-v", "-rs", "-s", "--tb=short", "--durations=8", "-p", "no:cacheprovider"]
     cargo_test = ["cargo", "test", "--quiet", "-p"]
     in_full = {"EOS_TEST_FULL": "1"} if options.full else {}
     seed = {"EOS_TEST_SEED": str(options.seed)}

@@ -345,8 +345,11 @@ def _initialise(run: _Run, tree: str, data: str, configuration: dict) -> None:
     state_file, backend_file = run.workspace.state_file, os.path.join(data, "terraform.tfstate")
     run.tell(f"{run.workspace.name}: terraform init")
     os.makedirs(os.path.dirname(state_file), mode=0o700, exist_ok=True)
-    with contextlib.suppress(FileNotFoundError):
-        os.remove(backend_file)
+    # A renewed provider has other checksums than those an earlier run wrote down beside the configuration.
+    configuration_directory = os.path.join(tree, "environments", run.workspace.environment, run.workspace.component)
+    for stale in (backend_file, os.path.join(configuration_directory, ".terraform.lock.hcl")):
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(stale)
     arguments = ["init", "-input=false", "-no-color", f"-backend-config=path={state_file}", "-reconfigure"]
     code = run.terraform(tree, data, *arguments, node_ids=configuration["node_ids"], heed=said.append)
     if code != 0:

@@ -7,8 +7,14 @@ use std::collections::BTreeMap;
 
 /// Recipes that ship with Eos: file name and text.
 const BUILT_IN: &[(&str, &str)] = &[
-    ("catalog/grafana/recipe.yaml", include_str!("../../../catalog/grafana/recipe.yaml")),
-    ("catalog/hello/recipe.yaml", include_str!("../../../catalog/hello/recipe.yaml")),
+    (
+        "catalog/grafana/recipe.yaml",
+        include_str!("../../../catalog/grafana/recipe.yaml"),
+    ),
+    (
+        "catalog/hello/recipe.yaml",
+        include_str!("../../../catalog/hello/recipe.yaml"),
+    ),
 ];
 
 #[derive(Clone, Debug, Default)]
@@ -31,7 +37,11 @@ impl Catalog {
                 Err(found) => diagnostics.extend(found),
             }
         }
-        if diagnostics.is_empty() { Ok(catalog) } else { Err(diagnostics) }
+        if diagnostics.is_empty() {
+            Ok(catalog)
+        } else {
+            Err(diagnostics)
+        }
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Recipe> {
@@ -61,14 +71,29 @@ mod tests {
     #[test]
     fn built_in_recipes_are_sound() {
         let catalog = Catalog::load(&[]).unwrap_or_else(|found| panic!("{found:#?}"));
-        assert_eq!(catalog.iter().map(|recipe| recipe.name.as_str()).collect::<Vec<_>>(), ["grafana", "hello"]);
-        assert!(catalog.find("grafna").unwrap_err().hint.unwrap().contains("grafana"));
+        assert_eq!(
+            catalog
+                .iter()
+                .map(|recipe| recipe.name.as_str())
+                .collect::<Vec<_>>(),
+            ["grafana", "hello"]
+        );
+        assert!(
+            catalog
+                .find("grafna")
+                .unwrap_err()
+                .hint
+                .unwrap()
+                .contains("grafana")
+        );
     }
 
     #[test]
     fn a_secret_outside_of_secrets_is_a_recipe_error() {
-        let text = include_str!("../../../catalog/grafana/recipe.yaml")
-            .replace("check: {http: /api/health}", "check: {http: \"/{{ admin_password }}\"}");
+        let text = include_str!("../../../catalog/grafana/recipe.yaml").replace(
+            "check: {http: /api/health}",
+            "check: {http: \"/{{ admin_password }}\"}",
+        );
         let found = Recipe::parse("r.yaml", text.as_bytes()).unwrap_err();
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].message.contains("admin_password"), "{found:?}");

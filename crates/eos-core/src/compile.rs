@@ -26,11 +26,15 @@ pub struct Compilation {
 
 impl Compilation {
     pub fn component(&self, environment: &str, name: &str) -> Option<&Lowered> {
-        self.components.iter().find(|component| component.environment == environment && component.component == name)
+        self.components
+            .iter()
+            .find(|component| component.environment == environment && component.component == name)
     }
 
     pub fn workspace(&self, environment: &str, component: &str) -> Option<&Workspace> {
-        self.workspaces.iter().find(|workspace| workspace.environment == environment && workspace.component == component)
+        self.workspaces
+            .iter()
+            .find(|workspace| workspace.environment == environment && workspace.component == component)
     }
 }
 
@@ -60,15 +64,29 @@ pub fn compile(pillar: &Pillar, catalog: &Catalog) -> Result<Compilation, Vec<Di
         return Err(found);
     }
     let mut artifacts = Artifacts::new();
-    let environments: BTreeSet<&str> = components.iter().map(|component| component.environment.as_str()).collect();
-    let mut workspaces: Vec<_> = environments.into_iter().map(|e| terraform::platform(e, &mut artifacts)).collect();
+    let environments: BTreeSet<&str> = components
+        .iter()
+        .map(|component| component.environment.as_str())
+        .collect();
+    let mut workspaces: Vec<_> = environments
+        .into_iter()
+        .map(|e| terraform::platform(e, &mut artifacts))
+        .collect();
     let mut nodes: BTreeMap<_, _> = workspaces
         .iter()
-        .map(|workspace| ((workspace.environment.clone(), workspace.component.clone()), platform_nodes(workspace)))
+        .map(|workspace| {
+            (
+                (workspace.environment.clone(), workspace.component.clone()),
+                platform_nodes(workspace),
+            )
+        })
         .collect();
     for component in &components {
         workspaces.push(terraform::component(component, &mut artifacts));
-        nodes.insert((component.environment.clone(), component.component.clone()), component_nodes(component));
+        nodes.insert(
+            (component.environment.clone(), component.component.clone()),
+            component_nodes(component),
+        );
     }
     salt::emit(pillar, &components, &workspaces, &mut artifacts);
     for ((environment, component), nodes) in &nodes {
@@ -77,5 +95,12 @@ pub fn compile(pillar: &Pillar, catalog: &Catalog) -> Result<Compilation, Vec<Di
         artifacts.insert(format!("graph/{environment}/{component}.json"), text.into_bytes());
     }
     let release = emit::release_digest(&artifacts);
-    Ok(Compilation { components, workspaces, nodes, artifacts, control, release })
+    Ok(Compilation {
+        components,
+        workspaces,
+        nodes,
+        artifacts,
+        control,
+        release,
+    })
 }

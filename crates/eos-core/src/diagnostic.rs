@@ -37,11 +37,18 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), at: None, hint: None }
+        Self {
+            message: message.into(),
+            at: None,
+            hint: None,
+        }
     }
 
     pub fn at(mut self, file: &str, position: Position) -> Self {
-        self.at = Some(Place { file: file.to_owned(), position });
+        self.at = Some(Place {
+            file: file.to_owned(),
+            position,
+        });
         self
     }
 

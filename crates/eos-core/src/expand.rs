@@ -38,40 +38,71 @@ pub fn expand<'a>(component: &'a Component, recipe: &'a Recipe) -> Result<Expand
     for spec in recipe.settable() {
         let given = component.options.get(&spec.name);
         if spec.kind == OptionType::Secret {
-            expanded.secrets.push(SecretItem { item: spec.name.clone(), generate: spec.generate });
+            expanded.secrets.push(SecretItem {
+                item: spec.name.clone(),
+                generate: spec.generate,
+            });
             if let Some(given) = given.filter(|given| given.value != HIDDEN) {
                 found.push(
-                    Diagnostic::new(format!("Secret option {} of {} stands in the pillar", spec.name, component.name))
-                        .at(&given.at.file, given.at.position)
-                        .hint(format!("Write {HIDDEN} here and give the value with `eos update {} --{} -`", component.name, flag(&spec.name))),
+                    Diagnostic::new(format!(
+                        "Secret option {} of {} stands in the pillar",
+                        spec.name, component.name
+                    ))
+                    .at(&given.at.file, given.at.position)
+                    .hint(format!(
+                        "Write {HIDDEN} here and give the value with `eos update {} --{} -`",
+                        component.name,
+                        flag(&spec.name)
+                    )),
                 );
             }
             continue;
         }
         let resolved = match (given, &spec.default) {
             (Some(given), _) => {
-                let from = Source::Option { option: spec.name.clone(), file: given.at.file.clone(), line: given.at.position.line };
-                spec.kind.check(given.value.clone()).map(|value| Sourced::new(value, from)).map_err(|why| {
-                    Diagnostic::new(format!("Option {} of {}: {why}", spec.name, component.name))
-                        .at(&given.at.file, given.at.position)
-                })
+                let from = Source::Option {
+                    option: spec.name.clone(),
+                    file: given.at.file.clone(),
+                    line: given.at.position.line,
+                };
+                spec.kind
+                    .check(given.value.clone())
+                    .map(|value| Sourced::new(value, from))
+                    .map_err(|why| {
+                        Diagnostic::new(format!("Option {} of {}: {why}", spec.name, component.name))
+                            .at(&given.at.file, given.at.position)
+                    })
             }
             (None, Some(default)) => default
                 .evaluate(&expanded.context)
                 .and_then(|value| spec.kind.check(value))
-                .map(|value| Sourced::new(value, expanded.from_default(default)))
-                .map_err(|why| Diagnostic::new(format!("Default of option {}: {why}", spec.name)).at(&recipe.file, default.at)),
+                .map(|value| Sourced::new(value, expanded.default_source(default)))
+                .map_err(|why| {
+                    Diagnostic::new(format!("Default of option {}: {why}", spec.name))
+                        .at(&recipe.file, default.at)
+                }),
             (None, None) if is_figure(&spec.name) => continue,
-            (None, None) => Err(Diagnostic::new(format!("{} needs option {}", component.name, spec.name))
-                .at(&component.at.file, component.at.position)
-                .hint(format!("Give it with --{}", flag(&spec.name)))),
+            (None, None) => Err(
+                Diagnostic::new(format!("{} needs option {}", component.name, spec.name))
+                    .at(&component.at.file, component.at.position)
+                    .hint(format!("Give it with --{}", flag(&spec.name))),
+            ),
         };
         match resolved {
-            Ok(value) if is_figure(&spec.name) && !value.value.as_i64().is_some_and(|n| (1..=10_000_000).contains(&n)) => {
+            Ok(value)
+                if is_figure(&spec.name)
+                    && !value
+                        .value
+                        .as_i64()
+                        .is_some_and(|n| (1..=10_000_000).contains(&n)) =>
+            {
                 found.push(
-                    Diagnostic::new(format!("Option {} of {}: {} is out of range", spec.name, component.name, value.value))
-                        .at(&component.at.file, component.at.position)
-                        .hint("Use a whole number from 1"),
+                    Diagnostic::new(format!(
+                        "Option {} of {}: {} is out of range",
+                        spec.name, component.name, value.value
+                    ))
+                    .at(&component.at.file, component.at.position)
+                    .hint("Use a whole number from 1"),
                 );
             }
             Ok(value) => {
@@ -81,35 +112,42 @@ pub fn expand<'a>(component: &'a Component, recipe: &'a Recipe) -> Result<Expand
             Err(diagnostic) => found.push(diagnostic),
         }
     }
-    if found.is_empty() { Ok(expanded) } else { Err(found) }
+    if found.is_empty() {
+        Ok(expanded)
+    } else {
+        Err(found)
+    }
 }
 
 impl Expanded<'_> {
-    pub fn from_recipe(&self, template: &Template) -> Source {
-        self.from_line(template.at.line)
+    pub fn recipe_source(&self, template: &Template) -> Source {
+        self.line_source(template.at.line)
     }
 
     /// A default of the recipe's own, or of an option that every recipe has.
-    fn from_default(&self, template: &Template) -> Source {
+    fn default_source(&self, template: &Template) -> Source {
         match template.at.line {
             0 => Source::pass("expand", "default of every recipe"),
-            _ => self.from_recipe(template),
+            _ => self.recipe_source(template),
         }
     }
 
-    pub fn from_line(&self, line: u32) -> Source {
-        Source::Recipe { recipe: self.recipe.name.clone(), line }
+    pub fn line_source(&self, line: u32) -> Source {
+        Source::Recipe {
+            recipe: self.recipe.name.clone(),
+            line,
+        }
     }
 
     /// The value of a template. Its source is the option it names, if it names just one; else the recipe.
     pub fn value(&self, template: &Template) -> Result<Sourced<Value>, Diagnostic> {
-        let value = template
-            .evaluate(&self.context)
-            .map_err(|why| Diagnostic::new(format!("Recipe {}: {why}", self.recipe.name)).at(&self.recipe.file, template.at))?;
+        let value = template.evaluate(&self.context).map_err(|why| {
+            Diagnostic::new(format!("Recipe {}: {why}", self.recipe.name)).at(&self.recipe.file, template.at)
+        })?;
         let mut named = template.names().filter_map(|name| self.options.get(name));
         let from = match (named.next(), named.next()) {
             (Some(option), None) => option.from.clone(),
-            _ => self.from_recipe(template),
+            _ => self.recipe_source(template),
         };
         Ok(Sourced::new(value, from))
     }
@@ -127,14 +165,19 @@ impl Expanded<'_> {
 
     pub fn port(&self, template: &Template) -> Result<Sourced<u16>, Diagnostic> {
         let Sourced { value, from } = self.value(template)?;
-        match value.as_u64().and_then(|port| u16::try_from(port).ok()).filter(|port| *port > 0) {
+        match value
+            .as_u64()
+            .and_then(|port| u16::try_from(port).ok())
+            .filter(|port| *port > 0)
+        {
             Some(port) => Ok(Sourced::new(port, from)),
             None => Err(self.wrong(template, "a port", &value)),
         }
     }
 
     fn wrong(&self, template: &Template, wanted: &str, value: &Value) -> Diagnostic {
-        Diagnostic::new(format!("Recipe {}: {value} is not {wanted}", self.recipe.name)).at(&self.recipe.file, template.at)
+        Diagnostic::new(format!("Recipe {}: {value} is not {wanted}", self.recipe.name))
+            .at(&self.recipe.file, template.at)
     }
 }
 

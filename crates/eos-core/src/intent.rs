@@ -44,7 +44,8 @@ pub fn edit(files: &PillarFiles, catalog: &Catalog, intent: &Intent) -> Result<P
     let pillar = Pillar::read(files)?;
     let file = environment_file(&intent.environment);
     let text = match files.get(&file) {
-        Some(bytes) => String::from_utf8(bytes.clone()).map_err(|_| vec![Diagnostic::new(format!("{file} is not UTF-8"))])?,
+        Some(bytes) => String::from_utf8(bytes.clone())
+            .map_err(|_| vec![Diagnostic::new(format!("{file} is not UTF-8"))])?,
         None => empty_environment_file().to_owned(),
     };
     let existing = pillar.component(&intent.environment, &intent.component);
@@ -76,13 +77,18 @@ fn create(
     let options = checked(recipe, &intent.options)?;
     if let Some(existing) = existing {
         let same = existing.recipe == recipe_name
-            && options.iter().all(|(name, value)| existing.options.get(name).is_some_and(|had| had.value == *value));
+            && options
+                .iter()
+                .all(|(name, value)| existing.options.get(name).is_some_and(|had| had.value == *value));
         return if same {
             Ok(text.to_owned())
         } else {
             Err(vec![
-                Diagnostic::new(format!("{} exists in {} with other options", intent.component, intent.environment))
-                    .hint(format!("Change it with `eos update {}`", intent.component)),
+                Diagnostic::new(format!(
+                    "{} exists in {} with other options",
+                    intent.component, intent.environment
+                ))
+                .hint(format!("Change it with `eos update {}`", intent.component)),
             ])
         };
     }
@@ -92,7 +98,12 @@ fn create(
         component.insert("options".to_owned(), Value::Object(options.into_iter().collect()));
     }
     component.insert("intent".to_owned(), words(intent));
-    set(file, text, &["components", &intent.component], &Value::Object(component))
+    set(
+        file,
+        text,
+        &["components", &intent.component],
+        &Value::Object(component),
+    )
 }
 
 fn update(
@@ -102,7 +113,9 @@ fn update(
     file: &str,
     text: &str,
 ) -> Result<String, Vec<Diagnostic>> {
-    let Some(existing) = existing else { return Err(vec![missing(intent, std::iter::empty())]) };
+    let Some(existing) = existing else {
+        return Err(vec![missing(intent, std::iter::empty())]);
+    };
     let recipe = catalog.find(&existing.recipe).map_err(|found| vec![found])?;
     let options = checked(recipe, &intent.options)?;
     let changed: Vec<_> = options
@@ -116,9 +129,19 @@ fn update(
     }
     let mut text = text.to_owned();
     for (name, value) in changed {
-        text = set(file, &text, &["components", &intent.component, "options", &name], &value)?;
+        text = set(
+            file,
+            &text,
+            &["components", &intent.component, "options", &name],
+            &value,
+        )?;
     }
-    set(file, &text, &["components", &intent.component, "intent"], &words(intent))
+    set(
+        file,
+        &text,
+        &["components", &intent.component, "intent"],
+        &words(intent),
+    )
 }
 
 fn set(file: &str, text: &str, path: &[&str], value: &Value) -> Result<String, Vec<Diagnostic>> {
@@ -135,7 +158,11 @@ fn yaml_value(value: &Value) -> yaml::Value {
         },
         Value::String(text) => yaml::Value::String(text.clone()),
         Value::Array(items) => yaml::Value::list(items.iter().map(yaml_value)),
-        Value::Object(entries) => yaml::Value::map(entries.iter().map(|(key, value)| (key.as_str(), yaml_value(value)))),
+        Value::Object(entries) => yaml::Value::map(
+            entries
+                .iter()
+                .map(|(key, value)| (key.as_str(), yaml_value(value))),
+        ),
     }
 }
 
@@ -144,7 +171,10 @@ fn words(intent: &Intent) -> Value {
 }
 
 /// The options of an intent, each of a kind its recipe knows.
-fn checked(recipe: &crate::recipe::Recipe, options: &BTreeMap<String, Value>) -> Result<BTreeMap<String, Value>, Vec<Diagnostic>> {
+fn checked(
+    recipe: &crate::recipe::Recipe,
+    options: &BTreeMap<String, Value>,
+) -> Result<BTreeMap<String, Value>, Vec<Diagnostic>> {
     let mut found = Vec::new();
     let mut result = BTreeMap::new();
     for (name, value) in options {
@@ -160,7 +190,10 @@ fn checked(recipe: &crate::recipe::Recipe, options: &BTreeMap<String, Value>) ->
             Ok(value) => {
                 result.insert(name.clone(), value);
             }
-            Err(why) => found.push(Diagnostic::new(format!("Option {name} of {}: {why}", recipe.name))),
+            Err(why) => found.push(Diagnostic::new(format!(
+                "Option {name} of {}: {why}",
+                recipe.name
+            ))),
         }
     }
     if found.is_empty() { Ok(result) } else { Err(found) }
@@ -169,14 +202,19 @@ fn checked(recipe: &crate::recipe::Recipe, options: &BTreeMap<String, Value>) ->
 /// What to say about an option that a recipe does not have.
 pub fn unknown_option(recipe: &crate::recipe::Recipe, name: &str) -> Diagnostic {
     let unknown = Diagnostic::new(format!("Recipe {} has no option {}", recipe.name, quoted(name)));
-    unknown.hint(match name::closest(name, recipe.settable().map(|option| option.name.as_str())) {
-        Some(meant) => format!("Did you mean {meant}?"),
-        None => format!("`eos catalog show {}` lists its options", recipe.name),
-    })
+    unknown.hint(
+        match name::closest(name, recipe.settable().map(|option| option.name.as_str())) {
+            Some(meant) => format!("Did you mean {meant}?"),
+            None => format!("`eos catalog show {}` lists its options", recipe.name),
+        },
+    )
 }
 
 fn require(pillar: &Pillar, intent: &Intent, existing: Option<&Component>) -> Result<(), Vec<Diagnostic>> {
-    let names = pillar.components.keys().filter(|(environment, _)| *environment == intent.environment);
+    let names = pillar
+        .components
+        .keys()
+        .filter(|(environment, _)| *environment == intent.environment);
     match existing {
         Some(_) => Ok(()),
         None => Err(vec![missing(intent, names.map(|(_, name)| name.as_str()))]),
@@ -184,7 +222,11 @@ fn require(pillar: &Pillar, intent: &Intent, existing: Option<&Component>) -> Re
 }
 
 fn missing<'a>(intent: &Intent, names: impl Iterator<Item = &'a str>) -> Diagnostic {
-    let missing = Diagnostic::new(format!("There is no component {} in {}", quoted(&intent.component), intent.environment));
+    let missing = Diagnostic::new(format!(
+        "There is no component {} in {}",
+        quoted(&intent.component),
+        intent.environment
+    ));
     missing.hint(match name::closest(&intent.component, names) {
         Some(meant) => format!("Did you mean {meant}?"),
         None => "`eos list` shows what there is".to_owned(),

@@ -45,8 +45,13 @@ pub struct Group {
 
 #[derive(Clone, Debug)]
 pub enum Driver {
-    Docker { image: Sourced<String> },
-    RawExec { command: Sourced<String>, args: Vec<Sourced<String>> },
+    Docker {
+        image: Sourced<String>,
+    },
+    RawExec {
+        command: Sourced<String>,
+        args: Vec<Sourced<String>>,
+    },
 }
 
 impl Driver {

@@ -1,8 +1,21 @@
 //! Names of components, hosts and environments: what may be one, and what a mistyped one was meant to be.
 
 /// Nouns of the command line that no component or recipe may be called.
-pub const RESERVED: &[&str] =
-    &["all", "cephfs", "environment", "filesystem", "host", "network", "platform", "secret", "secrets", "storage", "system", "user", "volume"];
+pub const RESERVED: &[&str] = &[
+    "all",
+    "cephfs",
+    "environment",
+    "filesystem",
+    "host",
+    "network",
+    "platform",
+    "secret",
+    "secrets",
+    "storage",
+    "system",
+    "user",
+    "volume",
+];
 
 /// The environments of an estate; each is a Nomad namespace of the same name.
 pub const ENVIRONMENTS: &[&str] = &["development", "production", "staging"];
@@ -13,14 +26,18 @@ pub fn problem(what: &str, name: &str) -> Option<String> {
         && name.len() <= 48
         && name.starts_with(|c: char| c.is_ascii_lowercase())
         && !name.ends_with('-')
-        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+        && name
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
     if !fits {
         return Some(format!(
             "{} cannot name a {what}: use 1 to 48 lower-case letters, digits and hyphens, a letter first",
             quoted(name)
         ));
     }
-    RESERVED.contains(&name).then(|| format!("\"{name}\" is a reserved word and cannot name a {what}"))
+    RESERVED
+        .contains(&name)
+        .then(|| format!("\"{name}\" is a reserved word and cannot name a {what}"))
 }
 
 /// `text` in quotes, with what would disturb a terminal escaped, and cut short.
@@ -49,7 +66,9 @@ mod tests {
         for good in ["grafana", "a", "web-2"] {
             assert_eq!(problem("component", good), None, "{good}");
         }
-        for bad in ["", "Grafana", "2web", "web-", "../x", "a b", "a\nb", "${x}", "volume", "gräfana"] {
+        for bad in [
+            "", "Grafana", "2web", "web-", "../x", "a b", "a\nb", "${x}", "volume", "gräfana",
+        ] {
             assert!(problem("component", bad).is_some(), "{bad:?}");
         }
     }

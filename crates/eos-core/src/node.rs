@@ -79,7 +79,12 @@ pub enum Reversibility {
 /// The nodes of what an environment's components share.
 pub fn platform_nodes(workspace: &Workspace) -> Vec<Node> {
     let environment = &workspace.environment;
-    let why = || Source::pass("environment", "an environment is a Nomad namespace of the same name");
+    let why = || {
+        Source::pass(
+            "environment",
+            "an environment is a Nomad namespace of the same name",
+        )
+    };
     vec![Node {
         address: namespace_address(environment),
         environment: environment.clone(),
@@ -115,7 +120,11 @@ pub fn component_nodes(lowered: &Lowered) -> Vec<Node> {
     let mut job_after = namespace.clone();
     if !lowered.secrets.is_empty() {
         let address = format!("secret/{}", lowered.component);
-        let items: Vec<&str> = lowered.secrets.iter().map(|secret| secret.item.as_str()).collect();
+        let items: Vec<&str> = lowered
+            .secrets
+            .iter()
+            .map(|secret| secret.item.as_str())
+            .collect();
         let recipe = Source::pass("secrets", format!("recipe {} names them", lowered.recipe));
         nodes.push(node(
             address.clone(),
@@ -143,10 +152,22 @@ pub fn component_nodes(lowered: &Lowered) -> Vec<Node> {
                 human_size(volume.size.value)
             ),
             attributes([
-                ("host", volume.host.value.as_str().into(), volume.host.from.clone()),
-                ("path", volume.path.value.as_str().into(), volume.path.from.clone()),
+                (
+                    "host",
+                    volume.host.value.as_str().into(),
+                    volume.host.from.clone(),
+                ),
+                (
+                    "path",
+                    volume.path.value.as_str().into(),
+                    volume.path.from.clone(),
+                ),
                 ("size", volume.size.value.into(), volume.size.from.clone()),
-                ("filesystem", "directory".into(), Source::pass("storage", "the host has no volume group")),
+                (
+                    "filesystem",
+                    "directory".into(),
+                    Source::pass("storage", "the host has no volume group"),
+                ),
                 ("owner", format!("{user}:{group}").into(), owner()),
                 ("mode", volume.mode.as_str().into(), owner()),
             ]),
@@ -163,7 +184,11 @@ pub fn component_nodes(lowered: &Lowered) -> Vec<Node> {
         job_after,
     ));
     for group in lowered.groups.iter().filter(|group| !group.ports.is_empty()) {
-        let mut list = vec![("name", group.service.as_str().into(), Source::pass("environment", "named after component and environment"))];
+        let mut list = vec![(
+            "name",
+            group.service.as_str().into(),
+            Source::pass("environment", "named after component and environment"),
+        )];
         let mut summary = group.service.clone();
         if let Some(check) = &group.check {
             summary.push_str(&format!("  check GET {}", check.value));
@@ -197,7 +222,10 @@ fn job_summary(lowered: &Lowered) -> String {
                 .map(|port| format!("port {}, ", port.value))
                 .collect();
             let memory = human_size(u64::from(group.memory.value) << 20);
-            format!("{} x ({} MHz, {memory}), {ports}{run}", group.count.value, group.cpu.value)
+            format!(
+                "{} x ({} MHz, {memory}), {ports}{run}",
+                group.count.value, group.cpu.value
+            )
         })
         .collect();
     format!("{}  {}", lowered.component, groups.join("; "))
@@ -206,17 +234,31 @@ fn job_summary(lowered: &Lowered) -> String {
 fn job_attributes(lowered: &Lowered) -> BTreeMap<String, Attribute> {
     let mut list: Vec<(String, Value, Source)> = Vec::new();
     let mut add = |name: String, value: Value, from: &Source| list.push((name, value, from.clone()));
-    add("version".into(), lowered.version.as_str().into(), &Source::pass("expand", format!("version of recipe {}", lowered.recipe)));
-    add("datacenter".into(), lowered.datacenter.value.as_str().into(), &lowered.datacenter.from);
+    add(
+        "version".into(),
+        lowered.version.as_str().into(),
+        &Source::pass("expand", format!("version of recipe {}", lowered.recipe)),
+    );
+    add(
+        "datacenter".into(),
+        lowered.datacenter.value.as_str().into(),
+        &lowered.datacenter.from,
+    );
     for group in &lowered.groups {
         let name = |attribute: &str| match lowered.groups.len() {
             1 => format!("group.{attribute}"),
             _ => format!("group.{}.{attribute}", group.name),
         };
-        for (attribute, figure) in [("count", &group.count), ("cpu", &group.cpu), ("memory", &group.memory)] {
+        for (attribute, figure) in [
+            ("count", &group.count),
+            ("cpu", &group.cpu),
+            ("memory", &group.memory),
+        ] {
             add(name(attribute), figure.value.into(), &figure.from);
         }
-        let mut add_text = |attribute: &str, text: &Sourced<String>| add(name(attribute), text.value.as_str().into(), &text.from);
+        let mut add_text = |attribute: &str, text: &Sourced<String>| {
+            add(name(attribute), text.value.as_str().into(), &text.from)
+        };
         match &group.driver {
             Driver::Docker { image } => add_text("image", image),
             Driver::RawExec { command, args } => {
@@ -231,23 +273,42 @@ fn job_attributes(lowered: &Lowered) -> BTreeMap<String, Attribute> {
         }
         for port in &group.ports {
             if let Some(fixed) = &port.fixed {
-                add(name(&format!("port.{}", port.label)), fixed.value.into(), &fixed.from);
+                add(
+                    name(&format!("port.{}", port.label)),
+                    fixed.value.into(),
+                    &fixed.from,
+                );
             }
             if let Some(to) = &port.to {
-                add(name(&format!("port.{}.to", port.label)), to.value.into(), &to.from);
+                add(
+                    name(&format!("port.{}.to", port.label)),
+                    to.value.into(),
+                    &to.from,
+                );
             }
         }
-        let recipe = Source::pass("expand", format!("service {} of recipe {}", group.name, lowered.recipe));
+        let recipe = Source::pass(
+            "expand",
+            format!("service {} of recipe {}", group.name, lowered.recipe),
+        );
         for (variable, item) in &group.secrets {
             add(name(&format!("secret.{variable}")), item.as_str().into(), &recipe);
         }
         for mount in &group.mounts {
-            add(name(&format!("mount.{}", mount.volume)), mount.path.as_str().into(), &recipe);
+            add(
+                name(&format!("mount.{}", mount.volume)),
+                mount.path.as_str().into(),
+                &recipe,
+            );
         }
     }
-    list.into_iter().map(|(name, value, from)| (name, Attribute { value, from })).collect()
+    list.into_iter()
+        .map(|(name, value, from)| (name, Attribute { value, from }))
+        .collect()
 }
 
 fn attributes<'a>(list: impl IntoIterator<Item = (&'a str, Value, Source)>) -> BTreeMap<String, Attribute> {
-    list.into_iter().map(|(name, value, from)| (name.to_owned(), Attribute { value, from })).collect()
+    list.into_iter()
+        .map(|(name, value, from)| (name.to_owned(), Attribute { value, from }))
+        .collect()
 }

@@ -23,8 +23,9 @@ pub enum OptionType {
 }
 
 impl OptionType {
-    pub const WORDS: &'static [&'static str] =
-        &["string", "integer", "flag", "port", "size", "path", "choice", "secret"];
+    pub const WORDS: &'static [&'static str] = &[
+        "string", "integer", "flag", "port", "size", "path", "choice", "secret",
+    ];
 
     pub fn from_word(word: &str, choices: Vec<String>) -> Option<Self> {
         Some(match word {
@@ -72,12 +73,15 @@ impl OptionType {
     /// A value as the pillar or a recipe's default has it.
     pub fn check(&self, value: Value) -> Result<Value, String> {
         let wanted = match self {
-            Self::String | Self::Size | Self::Path | Self::Choice(_) | Self::Secret if !value.is_string() => "text",
+            Self::String | Self::Size | Self::Path | Self::Choice(_) | Self::Secret if !value.is_string() => {
+                "text"
+            }
             Self::Integer | Self::Port if !value.is_i64() => "a whole number",
             Self::Flag if !value.is_boolean() => "true or false",
             _ => return self.check_content(value),
         };
-        Err(format!("{} is not {wanted}", quoted(&value.to_string())))
+        let shown = value.as_str().map_or_else(|| value.to_string(), quoted);
+        Err(format!("{shown} is not {wanted}"))
     }
 
     fn check_content(&self, value: Value) -> Result<Value, String> {
@@ -89,9 +93,10 @@ impl OptionType {
             Self::Port if !value.as_i64().is_some_and(|port| (1..=65535).contains(&port)) => {
                 Err(format!("{value} is not a port between 1 and 65535"))
             }
-            Self::Path if !absolute(text) => {
-                Err(format!("{} is not an absolute path without . and ..", quoted(text)))
-            }
+            Self::Path if !absolute(text) => Err(format!(
+                "{} is not an absolute path without . and ..",
+                quoted(text)
+            )),
             Self::Size => bytes(text).map(|_| value.clone()),
             Self::Choice(choices) if !choices.iter().any(|choice| choice == text) => {
                 Err(format!("{} is not one of {}", quoted(text), choices.join(", ")))
@@ -104,7 +109,10 @@ impl OptionType {
 fn absolute(path: &str) -> bool {
     path.starts_with('/')
         && !path.chars().any(char::is_control)
-        && path.split('/').skip(1).all(|part| !matches!(part, "" | "." | ".."))
+        && path
+            .split('/')
+            .skip(1)
+            .all(|part| !matches!(part, "" | "." | ".."))
 }
 
 /// A size as people write it (5G, 1.5T, 100GiB), in bytes; units are powers of 1024.
@@ -121,7 +129,11 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     };
     let number: f64 = digits.parse().map_err(|_| refuse())?;
     let size = number * 1024f64.powi(unit);
-    if size.is_finite() && (1.0..1e18).contains(&size) { Ok(size as u64) } else { Err(refuse()) }
+    if size.is_finite() && (1.0..1e18).contains(&size) {
+        Ok(size as u64)
+    } else {
+        Err(refuse())
+    }
 }
 
 /// A size as Eos writes it.
@@ -135,7 +147,11 @@ pub fn human_size(bytes: u64) -> String {
         size /= 1024.0;
         unit = next;
     }
-    if size.fract() == 0.0 { format!("{size} {unit}") } else { format!("{size:.1} {unit}") }
+    if size.fract() == 0.0 {
+        format!("{size} {unit}")
+    } else {
+        format!("{size:.1} {unit}")
+    }
 }
 
 /// Options that every recipe has. Where there is no default, the environment's table gives the value.
@@ -150,9 +166,24 @@ pub static BUILT_IN: LazyLock<Vec<OptionSpec>> = LazyLock::new(|| {
     };
     vec![
         option("replicas", OptionType::Integer, None, "How many instances run"),
-        option("cpu", OptionType::Integer, None, "Processor share of an instance, in MHz"),
-        option("memory", OptionType::Integer, None, "Memory of an instance, in MiB"),
-        option("datacenter", OptionType::String, Some("dc1"), "Datacenter the instances run in"),
+        option(
+            "cpu",
+            OptionType::Integer,
+            None,
+            "Processor share of an instance, in MHz",
+        ),
+        option(
+            "memory",
+            OptionType::Integer,
+            None,
+            "Memory of an instance, in MiB",
+        ),
+        option(
+            "datacenter",
+            OptionType::String,
+            Some("dc1"),
+            "Datacenter the instances run in",
+        ),
     ]
 });
 

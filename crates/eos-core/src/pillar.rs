@@ -61,7 +61,9 @@ impl Pillar {
     pub fn read(files: &PillarFiles) -> Result<Self, Vec<Diagnostic>> {
         let mut pillar = Self::default();
         let mut diagnostics = Vec::new();
-        let environments = ENVIRONMENTS.iter().map(|environment| (environment_file(environment), Some(*environment)));
+        let environments = ENVIRONMENTS
+            .iter()
+            .map(|environment| (environment_file(environment), Some(*environment)));
         for (file, environment) in std::iter::once((COMMON_FILE.to_owned(), None)).chain(environments) {
             let Some(text) = files.get(&file) else { continue };
             let mut reader = Reader::new(&file);
@@ -74,7 +76,11 @@ impl Pillar {
             }
             diagnostics.append(&mut reader.diagnostics);
         }
-        if diagnostics.is_empty() { Ok(pillar) } else { Err(diagnostics) }
+        if diagnostics.is_empty() {
+            Ok(pillar)
+        } else {
+            Err(diagnostics)
+        }
     }
 
     pub fn component(&self, environment: &str, name: &str) -> Option<&Component> {
@@ -101,7 +107,9 @@ fn read_common(reader: &mut Reader<'_>, root: &Node, pillar: &mut Pillar) {
         return;
     }
     let entries = reader.record(COMMON_FILE, root, &["hosts"]);
-    let Some(hosts) = find(entries, "hosts").filter(|node| !node.is_null()) else { return };
+    let Some(hosts) = find(entries, "hosts").filter(|node| !node.is_null()) else {
+        return;
+    };
     for entry in reader.map("hosts", hosts) {
         if let Some(problem) = name::problem("host", &entry.key) {
             reader.report(entry.key_at, problem);
@@ -114,9 +122,14 @@ fn read_common(reader: &mut Reader<'_>, root: &Node, pillar: &mut Pillar) {
         let host = Host {
             name: entry.key.clone(),
             address,
-            roles: find(fields, "roles").map(|node| reader.texts("roles", node)).unwrap_or_default(),
+            roles: find(fields, "roles")
+                .map(|node| reader.texts("roles", node))
+                .unwrap_or_default(),
             volumes_below: find(fields, "volumes_below").and_then(|node| reader.text("volumes_below", node)),
-            at: Place { file: reader.file.to_owned(), position: entry.key_at },
+            at: Place {
+                file: reader.file.to_owned(),
+                position: entry.key_at,
+            },
         };
         pillar.hosts.insert(entry.key.clone(), host);
     }
@@ -128,7 +141,9 @@ fn read_environment(reader: &mut Reader<'_>, root: &Node, environment: &str, pil
     }
     let file = reader.file;
     let entries = reader.record(file, root, &["components"]);
-    let Some(components) = find(entries, "components").filter(|node| !node.is_null()) else { return };
+    let Some(components) = find(entries, "components").filter(|node| !node.is_null()) else {
+        return;
+    };
     for entry in reader.map("components", components) {
         if let Some(problem) = name::problem("component", &entry.key) {
             reader.report(entry.key_at, problem);
@@ -138,18 +153,37 @@ fn read_environment(reader: &mut Reader<'_>, root: &Node, environment: &str, pil
             Some(node) => reader.text("recipe", node),
             None => Some(entry.key.clone()),
         };
-        let options = find(fields, "options").filter(|node| !node.is_null()).map_or(&[][..], |node| reader.map("options", node));
-        let place = |position| Place { file: file.to_owned(), position };
+        let options = find(fields, "options")
+            .filter(|node| !node.is_null())
+            .map_or(&[][..], |node| reader.map("options", node));
+        let place = |position| Place {
+            file: file.to_owned(),
+            position,
+        };
         let options = options
             .iter()
             .map(|option| {
-                (option.key.clone(), OptionValue { value: option.value.to_json(), at: place(option.value.at) })
+                (
+                    option.key.clone(),
+                    OptionValue {
+                        value: option.value.to_json(),
+                        at: place(option.value.at),
+                    },
+                )
             })
             .collect();
         let intent = find(fields, "intent").map(|node| {
             let fields = reader.record("intent", node, &["words", "who", "when"]);
-            let mut text = |key| find(fields, key).and_then(|node| reader.text(key, node)).unwrap_or_default();
-            Words { words: text("words"), who: text("who"), when: text("when") }
+            let mut text = |key| {
+                find(fields, key)
+                    .and_then(|node| reader.text(key, node))
+                    .unwrap_or_default()
+            };
+            Words {
+                words: text("words"),
+                who: text("who"),
+                when: text("when"),
+            }
         });
         if let Some(recipe) = recipe {
             let component = Component {
@@ -160,7 +194,9 @@ fn read_environment(reader: &mut Reader<'_>, root: &Node, environment: &str, pil
                 intent,
                 at: place(entry.key_at),
             };
-            pillar.components.insert((environment.to_owned(), entry.key.clone()), component);
+            pillar
+                .components
+                .insert((environment.to_owned(), entry.key.clone()), component);
         }
     }
 }

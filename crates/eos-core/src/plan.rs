@@ -36,11 +36,16 @@ pub struct Plan {
 
 impl Plan {
     pub fn count(&self, action: Action) -> usize {
-        self.changes.iter().filter(|change| change.action == action).count()
+        self.changes
+            .iter()
+            .filter(|change| change.action == action)
+            .count()
     }
 
     pub fn points_of_no_return(&self) -> impl Iterator<Item = &Change> {
-        self.changes.iter().filter(|change| change.reversibility == Reversibility::Final)
+        self.changes
+            .iter()
+            .filter(|change| change.reversibility == Reversibility::Final)
     }
 }
 
@@ -91,17 +96,38 @@ pub enum Work {
     /// Make the release the one that Salt serves.
     Deliver,
     /// Salt runs one emitted SLS on a minion: the volumes of a component.
-    Volumes { minion: String, sls: String, paths: Vec<String> },
+    Volumes {
+        minion: String,
+        sls: String,
+        paths: Vec<String>,
+    },
     /// Salt has Terraform bring a workspace to its digest.
-    Workspace { minion: String, sls: String, digest: String },
+    Workspace {
+        minion: String,
+        sls: String,
+        digest: String,
+    },
     /// Secret values go to the secrets engine; items without a given value are made if they are not there.
-    Secret { path: String, items: Vec<SecretWork> },
+    Secret {
+        path: String,
+        items: Vec<SecretWork>,
+    },
     /// The component runs, is registered and passes its checks.
-    Verify { digest: String, groups: Vec<Expected>, secrets: bool },
-    RemoveWorkspace { minion: String },
-    RemoveSecret { path: String },
+    Verify {
+        digest: String,
+        groups: Vec<Expected>,
+        secrets: bool,
+    },
+    RemoveWorkspace {
+        minion: String,
+    },
+    RemoveSecret {
+        path: String,
+    },
     /// Nothing of the component runs or is registered any more.
-    VerifyGone { services: Vec<String> },
+    VerifyGone {
+        services: Vec<String>,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -166,9 +192,18 @@ pub struct PlanInput<'a> {
 }
 
 /// What stands in the way of the wanted components, as far as the engines have told.
-pub fn refusals(environment: &str, components: Option<&[String]>, compilation: &Compilation, observed: &Observed) -> Vec<Diagnostic> {
+pub fn refusals(
+    environment: &str,
+    components: Option<&[String]>,
+    compilation: &Compilation,
+    observed: &Observed,
+) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    for component in compilation.components.iter().filter(|c| c.environment == environment) {
+    for component in compilation
+        .components
+        .iter()
+        .filter(|c| c.environment == environment)
+    {
         if components.is_some_and(|names| !names.contains(&component.component)) {
             continue;
         }
@@ -176,13 +211,18 @@ pub fn refusals(environment: &str, components: Option<&[String]>, compilation: &
         for driver in drivers {
             if !observed.drivers.values().any(|healthy| healthy.contains(driver)) {
                 let hint = match driver {
-                    "docker" => "Start a Docker engine on a host and restart its Nomad client (in a lab: `eos lab down`, `eos lab up`)",
+                    "docker" => {
+                        "Start a Docker engine on a host and restart its Nomad client (in a lab: `eos lab down`, `eos lab up`)"
+                    }
                     _ => "Enable the driver in the Nomad client's configuration",
                 };
                 found.push(
-                    Diagnostic::new(format!("{} needs the Nomad driver {driver}, which no host offers", component.component))
-                        .at(&component.at.file, component.at.position)
-                        .hint(hint),
+                    Diagnostic::new(format!(
+                        "{} needs the Nomad driver {driver}, which no host offers",
+                        component.component
+                    ))
+                    .at(&component.at.file, component.at.position)
+                    .hint(hint),
                 );
             }
         }
@@ -195,8 +235,13 @@ pub fn plan(input: PlanInput<'_>) -> Plan {
     let wanted = input.compilation.nodes.keys().chain(input.applied.keys());
     let mut keys: BTreeSet<&Key> = wanted.filter(|(of, _)| of == environment).collect();
     if let Some(components) = input.components {
-        let empties = !input.compilation.nodes.contains_key(&(environment.to_owned(), PLATFORM.to_owned()));
-        keys.retain(|(_, name)| components.contains(name) || (name == PLATFORM && (needs_platform(&input, components) || empties)));
+        let empties = !input
+            .compilation
+            .nodes
+            .contains_key(&(environment.to_owned(), PLATFORM.to_owned()));
+        keys.retain(|(_, name)| {
+            components.contains(name) || (name == PLATFORM && (needs_platform(&input, components) || empties))
+        });
     }
     let mut changes = Vec::new();
     let mut touched = Vec::new();
@@ -207,10 +252,18 @@ pub fn plan(input: PlanInput<'_>) -> Plan {
             touched.push(key.clone());
         }
     }
-    let steps = if changes.is_empty() { Vec::new() } else { steps(&input, &touched, &changes) };
+    let steps = if changes.is_empty() {
+        Vec::new()
+    } else {
+        steps(&input, &touched, &changes)
+    };
     let components = match input.components {
         Some(components) => components.to_vec(),
-        None => touched.iter().map(|(_, name)| name.clone()).filter(|name| name != PLATFORM).collect(),
+        None => touched
+            .iter()
+            .map(|(_, name)| name.clone())
+            .filter(|name| name != PLATFORM)
+            .collect(),
     };
     Plan {
         version: 1,
@@ -227,18 +280,27 @@ pub fn plan(input: PlanInput<'_>) -> Plan {
 }
 
 fn needs_platform(input: &PlanInput<'_>, components: &[String]) -> bool {
-    components.iter().any(|name| input.compilation.component(input.environment, name).is_some())
+    components
+        .iter()
+        .any(|name| input.compilation.component(input.environment, name).is_some())
 }
 
 /// Whether the engines say that the workspace and its job are what the pillar wants.
 fn in_step(input: &PlanInput<'_>, key: &Key) -> bool {
-    let (Some(observed), Some(workspace)) = (input.observed, input.compilation.workspace(&key.0, &key.1)) else {
+    let (Some(observed), Some(workspace)) = (input.observed, input.compilation.workspace(&key.0, &key.1))
+    else {
         return true;
     };
     let name = format!("{}/{}", key.0, key.1);
-    let workspace_in_step = observed.workspaces.get(&name).is_some_and(|digest| digest.as_deref() == Some(&workspace.digest));
-    let job_in_step =
-        key.1 == PLATFORM || observed.jobs.get(key).is_some_and(|digest| digest.as_deref() == Some(&workspace.digest));
+    let workspace_in_step = observed
+        .workspaces
+        .get(&name)
+        .is_some_and(|digest| digest.as_deref() == Some(&workspace.digest));
+    let job_in_step = key.1 == PLATFORM
+        || observed
+            .jobs
+            .get(key)
+            .is_some_and(|digest| digest.as_deref() == Some(&workspace.digest));
     workspace_in_step && job_in_step
 }
 
@@ -248,21 +310,33 @@ fn component_changes(input: &PlanInput<'_>, key: &Key) -> Vec<Change> {
     let applied = input.applied.get(key).unwrap_or(&nothing);
     let mut changes: Vec<_> = wanted
         .iter()
-        .filter_map(|node| match applied.iter().find(|before| before.address == node.address) {
-            None => Some(change(Action::Create, node, None)),
-            Some(before) if !same_values(before, node) => Some(change(Action::Change, node, Some(before))),
-            Some(_) => None,
-        })
+        .filter_map(
+            |node| match applied.iter().find(|before| before.address == node.address) {
+                None => Some(change(Action::Create, node, None)),
+                Some(before) if !same_values(before, node) => {
+                    Some(change(Action::Change, node, Some(before)))
+                }
+                Some(_) => None,
+            },
+        )
         .collect();
     changes.extend(
-        applied.iter().filter(|node| !wanted.iter().any(|now| now.address == node.address)).map(|node| change(Action::Delete, node, None)),
+        applied
+            .iter()
+            .filter(|node| !wanted.iter().any(|now| now.address == node.address))
+            .map(|node| change(Action::Delete, node, None)),
     );
     add_given_secrets(input, key, wanted, &mut changes);
     if changes.is_empty() && !wanted.is_empty() && !in_step(input, key) {
-        changes.extend(wanted.iter().filter(|node| node.address.starts_with("job/") || key.1 == PLATFORM).map(|node| Change {
-            note: Some("the engines are not in step with the pillar".to_owned()),
-            ..change(Action::Change, node, Some(node))
-        }));
+        changes.extend(
+            wanted
+                .iter()
+                .filter(|node| node.address.starts_with("job/") || key.1 == PLATFORM)
+                .map(|node| Change {
+                    note: Some("the engines are not in step with the pillar".to_owned()),
+                    ..change(Action::Change, node, Some(node))
+                }),
+        );
     }
     for change in &mut changes {
         note(change, input);
@@ -272,8 +346,12 @@ fn component_changes(input: &PlanInput<'_>, key: &Key) -> Vec<Change> {
 
 /// A value given for a secret that was there before replaces it, and the solo profile keeps no versions.
 fn add_given_secrets(input: &PlanInput<'_>, key: &Key, wanted: &[Node], changes: &mut Vec<Change>) {
-    let Some(node) = wanted.iter().find(|node| node.layer == Layer::Secret) else { return };
-    let missing = secret_items(input, key).iter().any(|item| missing_item(input, key, &item.item));
+    let Some(node) = wanted.iter().find(|node| node.layer == Layer::Secret) else {
+        return;
+    };
+    let missing = secret_items(input, key)
+        .iter()
+        .any(|item| missing_item(input, key, &item.item));
     let already = changes.iter_mut().find(|change| change.address == node.address);
     match already {
         Some(change) if change.action == Action::Change => change.reversibility = Reversibility::Final,
@@ -289,10 +367,17 @@ fn add_given_secrets(input: &PlanInput<'_>, key: &Key, wanted: &[Node], changes:
 }
 
 fn missing_item(input: &PlanInput<'_>, key: &Key, item: &str) -> bool {
-    let Some(observed) = input.observed else { return false };
-    let Some(component) = input.compilation.component(&key.0, &key.1) else { return false };
+    let Some(observed) = input.observed else {
+        return false;
+    };
+    let Some(component) = input.compilation.component(&key.0, &key.1) else {
+        return false;
+    };
     let place = (key.0.clone(), component.secret_path());
-    observed.secrets.get(&place).is_none_or(|items| !items.contains(item))
+    observed
+        .secrets
+        .get(&place)
+        .is_none_or(|items| !items.contains(item))
 }
 
 fn note(change: &mut Change, input: &PlanInput<'_>) {
@@ -307,7 +392,9 @@ fn note(change: &mut Change, input: &PlanInput<'_>) {
                 .all(|item| item.given);
             if generated { "generated" } else { "given" }
         }
-        (Layer::Secret, Action::Change) if change.reversibility == Reversibility::Final => "the old value cannot be had back",
+        (Layer::Secret, Action::Change) if change.reversibility == Reversibility::Final => {
+            "the old value cannot be had back"
+        }
         (Layer::Host, Action::Delete) => "the directory and its data are kept",
         _ => return,
     };
@@ -316,7 +403,11 @@ fn note(change: &mut Change, input: &PlanInput<'_>) {
 
 fn same_values(a: &Node, b: &Node) -> bool {
     a.attributes.len() == b.attributes.len()
-        && a.attributes.iter().all(|(name, attribute)| b.attributes.get(name).is_some_and(|other| other.value == attribute.value))
+        && a.attributes.iter().all(|(name, attribute)| {
+            b.attributes
+                .get(name)
+                .is_some_and(|other| other.value == attribute.value)
+        })
 }
 
 fn change(action: Action, node: &Node, before: Option<&Node>) -> Change {
@@ -324,7 +415,10 @@ fn change(action: Action, node: &Node, before: Option<&Node>) -> Change {
     let (old, new): (&BTreeMap<String, Attribute>, _) = match action {
         Action::Create => (&nothing, &node.attributes),
         Action::Delete => (&node.attributes, &nothing),
-        Action::Change => (before.map_or(&nothing, |before| &before.attributes), &node.attributes),
+        Action::Change => (
+            before.map_or(&nothing, |before| &before.attributes),
+            &node.attributes,
+        ),
     };
     let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     let attributes = names
@@ -351,17 +445,20 @@ fn change(action: Action, node: &Node, before: Option<&Node>) -> Change {
 }
 
 fn secret_items(input: &PlanInput<'_>, key: &Key) -> Vec<SecretWork> {
-    input.compilation.component(&key.0, &key.1).map_or_else(Vec::new, |component| {
-        component
-            .secrets
-            .iter()
-            .map(|secret| SecretWork {
-                item: secret.item.clone(),
-                given: input.given.contains(&secret.item),
-                generate: secret.generate,
-            })
-            .collect()
-    })
+    input
+        .compilation
+        .component(&key.0, &key.1)
+        .map_or_else(Vec::new, |component| {
+            component
+                .secrets
+                .iter()
+                .map(|secret| SecretWork {
+                    item: secret.item.clone(),
+                    given: input.given.contains(&secret.item),
+                    generate: secret.generate,
+                })
+                .collect()
+        })
 }
 
 /// Namespace first, then secrets and volumes, then jobs, each verified; what cannot be taken back comes last.
@@ -369,14 +466,23 @@ fn steps(input: &PlanInput<'_>, touched: &[Key], changes: &[Change]) -> Vec<Step
     let mut steps = Vec::new();
     let mut add = |key: &Key, work: Work| {
         let id = format!("{}-{}", steps.len() + 1, work.title());
-        steps.push(Step { id, environment: key.0.clone(), component: key.1.clone(), work });
+        steps.push(Step {
+            id,
+            environment: key.0.clone(),
+            component: key.1.clone(),
+            work,
+        });
     };
-    let Some(control) = input.compilation.control.clone() else { return Vec::new() };
+    let Some(control) = input.compilation.control.clone() else {
+        return Vec::new();
+    };
     let deliver_for = (input.environment.to_owned(), PLATFORM.to_owned());
     add(&deliver_for, Work::Deliver);
-    let (wanted, gone): (Vec<&Key>, Vec<&Key>) =
-        touched.iter().partition(|key| input.compilation.workspace(&key.0, &key.1).is_some());
-    let (platform, components): (Vec<&Key>, Vec<&Key>) = wanted.into_iter().partition(|key| key.1 == PLATFORM);
+    let (wanted, gone): (Vec<&Key>, Vec<&Key>) = touched
+        .iter()
+        .partition(|key| input.compilation.workspace(&key.0, &key.1).is_some());
+    let (platform, components): (Vec<&Key>, Vec<&Key>) =
+        wanted.into_iter().partition(|key| key.1 == PLATFORM);
     let workspace = |key: &Key| {
         let wanted = input.compilation.workspace(&key.0, &key.1)?;
         Some(Work::Workspace {
@@ -389,34 +495,83 @@ fn steps(input: &PlanInput<'_>, touched: &[Key], changes: &[Change]) -> Vec<Step
         workspace(key).into_iter().for_each(|work| add(key, work));
     }
     for key in components {
-        let Some(component) = input.compilation.component(&key.0, &key.1) else { continue };
-        let touches = |layer: Layer| changes.iter().any(|c| c.component == key.1 && c.layer == layer && c.action != Action::Delete);
+        let Some(component) = input.compilation.component(&key.0, &key.1) else {
+            continue;
+        };
+        let touches = |layer: Layer| {
+            changes
+                .iter()
+                .any(|c| c.component == key.1 && c.layer == layer && c.action != Action::Delete)
+        };
         if touches(Layer::Secret) {
-            add(key, Work::Secret { path: component.secret_path(), items: secret_items(input, key) });
+            add(
+                key,
+                Work::Secret {
+                    path: component.secret_path(),
+                    items: secret_items(input, key),
+                },
+            );
         }
         if touches(Layer::Host) {
             for (minion, paths) in volumes_by_host(component) {
-                add(key, Work::Volumes { minion, sls: sls(&key.1, &key.0, "volumes"), paths });
+                add(
+                    key,
+                    Work::Volumes {
+                        minion,
+                        sls: sls(&key.1, &key.0, "volumes"),
+                        paths,
+                    },
+                );
             }
         }
         workspace(key).into_iter().for_each(|work| add(key, work));
-        let digest = input.compilation.workspace(&key.0, &key.1).map(|w| w.digest.clone()).unwrap_or_default();
-        add(key, Work::Verify { digest, groups: expected(component), secrets: !component.secrets.is_empty() });
+        let digest = input
+            .compilation
+            .workspace(&key.0, &key.1)
+            .map(|w| w.digest.clone())
+            .unwrap_or_default();
+        add(
+            key,
+            Work::Verify {
+                digest,
+                groups: expected(component),
+                secrets: !component.secrets.is_empty(),
+            },
+        );
     }
     // The namespace goes after all that lies in it, its secrets included.
     let (empty_platform, gone): (Vec<&Key>, Vec<&Key>) = gone.into_iter().partition(|key| key.1 == PLATFORM);
     for key in &gone {
         let services = applied_names(input, key, Layer::Service);
-        add(key, Work::RemoveWorkspace { minion: control.clone() });
+        add(
+            key,
+            Work::RemoveWorkspace {
+                minion: control.clone(),
+            },
+        );
         add(key, Work::VerifyGone { services });
     }
     for key in &gone {
-        if input.applied.get(*key).is_some_and(|nodes| nodes.iter().any(|node| node.layer == Layer::Secret)) {
-            add(key, Work::RemoveSecret { path: format!("nomad/jobs/{}", key.1) });
+        if input
+            .applied
+            .get(*key)
+            .is_some_and(|nodes| nodes.iter().any(|node| node.layer == Layer::Secret))
+        {
+            add(
+                key,
+                Work::RemoveSecret {
+                    path: format!("nomad/jobs/{}", key.1),
+                },
+            );
         }
     }
     for key in empty_platform {
-        add(key, Work::RemoveWorkspace { minion: control.clone() });
+        add(
+            key,
+            Work::RemoveWorkspace {
+                minion: control.clone(),
+            },
+        );
     }
     steps
 }
@@ -424,7 +579,10 @@ fn steps(input: &PlanInput<'_>, touched: &[Key], changes: &[Change]) -> Vec<Step
 fn volumes_by_host(component: &Lowered) -> BTreeMap<String, Vec<String>> {
     let mut hosts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for volume in &component.volumes {
-        hosts.entry(volume.host.value.clone()).or_default().push(volume.path.value.clone());
+        hosts
+            .entry(volume.host.value.clone())
+            .or_default()
+            .push(volume.path.value.clone());
     }
     hosts
 }
@@ -432,7 +590,9 @@ fn volumes_by_host(component: &Lowered) -> BTreeMap<String, Vec<String>> {
 fn applied_names(input: &PlanInput<'_>, key: &Key, layer: Layer) -> Vec<String> {
     let nodes = input.applied.get(key).map_or(&[][..], Vec::as_slice);
     let of_layer = nodes.iter().filter(|node| node.layer == layer);
-    of_layer.filter_map(|node| node.address.split_once('/').map(|(_, name)| name.to_owned())).collect()
+    of_layer
+        .filter_map(|node| node.address.split_once('/').map(|(_, name)| name.to_owned()))
+        .collect()
 }
 
 fn expected(component: &Lowered) -> Vec<Expected> {

@@ -12,7 +12,10 @@ pub struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub fn new(file: &'a str) -> Self {
-        Self { file, diagnostics: Vec::new() }
+        Self {
+            file,
+            diagnostics: Vec::new(),
+        }
     }
 
     pub fn report(&mut self, at: Position, message: impl Into<String>) {
@@ -20,7 +23,8 @@ impl<'a> Reader<'a> {
     }
 
     pub fn report_with_hint(&mut self, at: Position, message: impl Into<String>, hint: impl Into<String>) {
-        self.diagnostics.push(Diagnostic::new(message).at(self.file, at).hint(hint));
+        self.diagnostics
+            .push(Diagnostic::new(message).at(self.file, at).hint(hint));
     }
 
     /// The entries of a map; anything else is reported.
@@ -65,11 +69,17 @@ impl<'a> Reader<'a> {
         match node.as_i64() {
             Some(number) if (low..=high).contains(&number) => Some(number),
             Some(number) => {
-                self.report(node.at, format!("{what} must be between {low} and {high}, not {number}"));
+                self.report(
+                    node.at,
+                    format!("{what} must be between {low} and {high}, not {number}"),
+                );
                 None
             }
             None => {
-                self.report(node.at, format!("{what} must be a whole number, not {}", node.kind_name()));
+                self.report(
+                    node.at,
+                    format!("{what} must be a whole number, not {}", node.kind_name()),
+                );
                 None
             }
         }
@@ -79,7 +89,10 @@ impl<'a> Reader<'a> {
         match node.as_list() {
             Some(items) => items.iter().filter_map(|item| self.text(what, item)).collect(),
             None => {
-                self.report(node.at, format!("{what} must be a list, not {}", node.kind_name()));
+                self.report(
+                    node.at,
+                    format!("{what} must be a list, not {}", node.kind_name()),
+                );
                 Vec::new()
             }
         }
@@ -88,5 +101,8 @@ impl<'a> Reader<'a> {
 
 /// The value under `key`, if the map has it.
 pub fn find<'n>(entries: &'n [Entry], key: &str) -> Option<&'n Node> {
-    entries.iter().find(|entry| entry.key == key).map(|entry| &entry.value)
+    entries
+        .iter()
+        .find(|entry| entry.key == key)
+        .map(|entry| &entry.value)
 }

@@ -126,7 +126,11 @@ impl Recipe {
     /// Every option a person may set: the recipe's own, then those that all recipes have.
     pub fn settable(&self) -> impl Iterator<Item = &OptionSpec> {
         let one = self.services.iter().all(|service| service.one);
-        self.options.iter().chain(BUILT_IN.iter().filter(move |option| !(one && option.name == "replicas")))
+        self.options.iter().chain(
+            BUILT_IN
+                .iter()
+                .filter(move |option| !(one && option.name == "replicas")),
+        )
     }
 
     pub fn parse(file: &str, text: &[u8]) -> Result<Self, Vec<Diagnostic>> {
@@ -141,7 +145,9 @@ impl Recipe {
 }
 
 fn read(reader: &mut Reader<'_>, root: &Node) -> Option<Recipe> {
-    const KEYS: &[&str] = &["recipe", "summary", "version", "risk", "options", "needs", "services", "outputs"];
+    const KEYS: &[&str] = &[
+        "recipe", "summary", "version", "risk", "options", "needs", "services", "outputs",
+    ];
     let entries = reader.record("the recipe", root, KEYS);
     let mut required = |key: &str| -> Option<String> {
         match find(entries, key) {
@@ -158,15 +164,25 @@ fn read(reader: &mut Reader<'_>, root: &Node) -> Option<Recipe> {
     }
     let risk = find(entries, "risk").map_or(Some(Risk::Low), |node| read_risk(reader, node));
     let options: Vec<_> = find(entries, "options").map_or_else(Vec::new, |node| {
-        reader.map("options", node).iter().filter_map(|e| read_option(reader, &e.key, e.key_at, &e.value)).collect()
+        reader
+            .map("options", node)
+            .iter()
+            .filter_map(|e| read_option(reader, &e.key, e.key_at, &e.value))
+            .collect()
     });
     let volumes: Vec<_> = find(entries, "needs").map_or_else(Vec::new, |node| {
-        reader.map("needs", node).iter().filter_map(|e| read_need(reader, &e.key, &e.value)).collect()
+        reader
+            .map("needs", node)
+            .iter()
+            .filter_map(|e| read_need(reader, &e.key, &e.value))
+            .collect()
     });
     let services: Vec<_> = match find(entries, "services") {
-        Some(node) => {
-            reader.map("services", node).iter().filter_map(|e| read_service(reader, &e.key, e.key_at, &e.value)).collect()
-        }
+        Some(node) => reader
+            .map("services", node)
+            .iter()
+            .filter_map(|e| read_service(reader, &e.key, e.key_at, &e.value))
+            .collect(),
         None => {
             reader.report(root.at, "The recipe has no services");
             Vec::new()
@@ -176,7 +192,12 @@ fn read(reader: &mut Reader<'_>, root: &Node) -> Option<Recipe> {
         reader
             .map("outputs", node)
             .iter()
-            .filter_map(|e| Some(Output { name: e.key.clone(), value: read_template(reader, &e.key, &e.value)? }))
+            .filter_map(|e| {
+                Some(Output {
+                    name: e.key.clone(),
+                    value: read_template(reader, &e.key, &e.value)?,
+                })
+            })
             .collect()
     });
     let recipe = Recipe {
@@ -209,15 +230,23 @@ fn read_risk(reader: &mut Reader<'_>, node: &Node) -> Option<Risk> {
 fn read_option(reader: &mut Reader<'_>, name: &str, at: Position, node: &Node) -> Option<OptionSpec> {
     let what = format!("option {}", quoted(name));
     if !name.starts_with(|c: char| c.is_ascii_lowercase())
-        || !name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+        || !name
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
     {
-        reader.report_with_hint(at, format!("{what} has no valid name"), "Use lower-case letters, digits and underscores");
+        reader.report_with_hint(
+            at,
+            format!("{what} has no valid name"),
+            "Use lower-case letters, digits and underscores",
+        );
     }
     if BUILT_IN.iter().any(|built_in| built_in.name == name) {
         reader.report(at, format!("{what} is built in: every recipe has it"));
     }
     let entries = reader.record(&what, node, &["type", "default", "generate", "help", "choices"]);
-    let choices = find(entries, "choices").map(|node| reader.texts("choices", node)).unwrap_or_default();
+    let choices = find(entries, "choices")
+        .map(|node| reader.texts("choices", node))
+        .unwrap_or_default();
     let kind = match find(entries, "type") {
         Some(node) => {
             let word = reader.text("type", node)?;
@@ -233,17 +262,31 @@ fn read_option(reader: &mut Reader<'_>, name: &str, at: Position, node: &Node) -
         None => OptionType::String,
     };
     let default = find(entries, "default").and_then(|node| read_template(reader, "default", node));
-    let generate =
-        find(entries, "generate").and_then(|node| reader.whole_number("generate", node, 12, 128)).map(|n| n as u32);
+    let generate = find(entries, "generate")
+        .and_then(|node| reader.whole_number("generate", node, 12, 128))
+        .map(|n| n as u32);
     let secret = kind == OptionType::Secret;
     if secret && default.is_some() {
-        reader.report_with_hint(at, format!("{what} is a secret and has a default"), "Use generate: 24 instead");
+        reader.report_with_hint(
+            at,
+            format!("{what} is a secret and has a default"),
+            "Use generate: 24 instead",
+        );
     }
     if !secret && generate.is_some() {
         reader.report(at, format!("{what} is not a secret and cannot be generated"));
     }
-    let help = find(entries, "help").and_then(|node| reader.text("help", node)).unwrap_or_default();
-    Some(OptionSpec { name: name.to_owned(), kind, default, generate, help, at })
+    let help = find(entries, "help")
+        .and_then(|node| reader.text("help", node))
+        .unwrap_or_default();
+    Some(OptionSpec {
+        name: name.to_owned(),
+        kind,
+        default,
+        generate,
+        help,
+        at,
+    })
 }
 
 fn read_need(reader: &mut Reader<'_>, name: &str, node: &Node) -> Option<VolumeNeed> {
@@ -272,9 +315,14 @@ fn read_need(reader: &mut Reader<'_>, name: &str, node: &Node) -> Option<VolumeN
             return None;
         }
     };
-    let owner = find(fields, "owner").map_or(Some("root:root".to_owned()), |node| reader.text("owner", node))?;
+    let owner =
+        find(fields, "owner").map_or(Some("root:root".to_owned()), |node| reader.text("owner", node))?;
     if owner.split(':').count() != 2 {
-        reader.report_with_hint(node.at, "The owner of a volume is user:group", "For example owner: \"472:472\"");
+        reader.report_with_hint(
+            node.at,
+            "The owner of a volume is user:group",
+            "For example owner: \"472:472\"",
+        );
     }
     let mode = find(fields, "mode").map_or(Some("0750".to_owned()), |node| reader.text("mode", node))?;
     Some(VolumeNeed {
@@ -290,7 +338,17 @@ fn read_need(reader: &mut Reader<'_>, name: &str, node: &Node) -> Option<VolumeN
 
 fn read_service(reader: &mut Reader<'_>, name: &str, at: Position, node: &Node) -> Option<Service> {
     const KEYS: &[&str] = &[
-        "instances", "replicas", "cpu", "memory", "image", "program", "env", "secrets", "ports", "check", "volumes",
+        "instances",
+        "replicas",
+        "cpu",
+        "memory",
+        "image",
+        "program",
+        "env",
+        "secrets",
+        "ports",
+        "check",
+        "volumes",
     ];
     let what = format!("service {}", quoted(name));
     if let Some(problem) = name::problem("service", name) {
@@ -307,20 +365,39 @@ fn read_service(reader: &mut Reader<'_>, name: &str, at: Position, node: &Node) 
     };
     let mut figure = |key: &str, high: i64| {
         let node = find(entries, key)?;
-        Some(Figure { value: reader.whole_number(key, node, 1, high)? as u32, at: node.at })
+        Some(Figure {
+            value: reader.whole_number(key, node, 1, high)? as u32,
+            at: node.at,
+        })
     };
-    let (replicas, cpu, memory) = (figure("replicas", 1000), figure("cpu", 1_000_000), figure("memory", 10_000_000));
+    let (replicas, cpu, memory) = (
+        figure("replicas", 1000),
+        figure("cpu", 1_000_000),
+        figure("memory", 10_000_000),
+    );
     let run = match (find(entries, "image"), find(entries, "program")) {
         (Some(image), None) => Run::Image(read_template(reader, "image", image)?),
         (None, Some(program)) => {
             let Some(words) = program.as_list().filter(|words| !words.is_empty()) else {
-                reader.report(program.at, format!("The program of {what} must be a list of words"));
+                reader.report(
+                    program.at,
+                    format!("The program of {what} must be a list of words"),
+                );
                 return None;
             };
-            Run::Program(words.iter().filter_map(|word| read_template(reader, "program", word)).collect())
+            Run::Program(
+                words
+                    .iter()
+                    .filter_map(|word| read_template(reader, "program", word))
+                    .collect(),
+            )
         }
         _ => {
-            reader.report_with_hint(at, format!("{what} needs either an image or a program"), "Add image: NAME:TAG");
+            reader.report_with_hint(
+                at,
+                format!("{what} needs either an image or a program"),
+                "Add image: NAME:TAG",
+            );
             return None;
         }
     };
@@ -333,27 +410,54 @@ fn read_service(reader: &mut Reader<'_>, name: &str, at: Position, node: &Node) 
     });
     let mut pairs = |key: &str| -> Vec<(String, String)> {
         find(entries, key).map_or_else(Vec::new, |node| {
-            reader.map(key, node).iter().filter_map(|e| Some((e.key.clone(), reader.text(key, &e.value)?))).collect()
+            reader
+                .map(key, node)
+                .iter()
+                .filter_map(|e| Some((e.key.clone(), reader.text(key, &e.value)?)))
+                .collect()
         })
     };
     let (secrets, mounts) = (pairs("secrets"), pairs("volumes"));
     let ports: Vec<_> = find(entries, "ports").map_or_else(Vec::new, |node| {
-        reader.map("ports", node).iter().filter_map(|e| read_port(reader, &e.key, &e.value)).collect()
+        reader
+            .map("ports", node)
+            .iter()
+            .filter_map(|e| read_port(reader, &e.key, &e.value))
+            .collect()
     });
     let check = find(entries, "check").and_then(|node| {
         let fields = reader.record("check", node, &["http"]);
-        Some(Check { path: read_template(reader, "http", find(fields, "http")?)? })
+        Some(Check {
+            path: read_template(reader, "http", find(fields, "http")?)?,
+        })
     });
     if check.is_some() && ports.is_empty() {
         reader.report(at, format!("{what} has a check but no port to check"));
     }
-    Some(Service { name: name.to_owned(), one, replicas, cpu, memory, run, env, secrets, ports, check, mounts, at })
+    Some(Service {
+        name: name.to_owned(),
+        one,
+        replicas,
+        cpu,
+        memory,
+        run,
+        env,
+        secrets,
+        ports,
+        check,
+        mounts,
+        at,
+    })
 }
 
 fn read_port(reader: &mut Reader<'_>, label: &str, node: &Node) -> Option<Port> {
     let fields = reader.record(&format!("port {}", quoted(label)), node, &["to", "static"]);
     let mut field = |key: &str| find(fields, key).and_then(|node| read_template(reader, key, node));
-    Some(Port { label: label.to_owned(), to: field("to"), fixed: field("static") })
+    Some(Port {
+        label: label.to_owned(),
+        to: field("to"),
+        fixed: field("static"),
+    })
 }
 
 fn read_template(reader: &mut Reader<'_>, what: &str, node: &Node) -> Option<Template> {
@@ -379,12 +483,20 @@ fn check_references(reader: &mut Reader<'_>, recipe: &Recipe) {
                 Some(_) => {}
                 None if facts.contains(&name) || BUILT_IN.iter().any(|option| option.name == name) => {}
                 None => {
-                    let known = recipe.options.iter().map(|option| option.name.as_str()).chain(facts.iter().copied());
+                    let known = recipe
+                        .options
+                        .iter()
+                        .map(|option| option.name.as_str())
+                        .chain(facts.iter().copied());
                     let hint = match name::closest(name, known) {
                         Some(meant) => format!("Did you mean {meant}?"),
                         None => format!("Add an option {name}, or use one of: {}", facts.join(", ")),
                     };
-                    reader.report_with_hint(template.at, format!("Unknown name {} in a template", quoted(name)), hint);
+                    reader.report_with_hint(
+                        template.at,
+                        format!("Unknown name {} in a template", quoted(name)),
+                        hint,
+                    );
                 }
             }
         }
@@ -403,25 +515,49 @@ fn check_references(reader: &mut Reader<'_>, recipe: &Recipe) {
             Run::Image(image) => vec![image],
             Run::Program(words) => words.iter().collect(),
         };
-        let ports = service.ports.iter().flat_map(|port| [&port.to, &port.fixed]).flatten();
-        let others = service.env.iter().map(|(_, value)| value).chain(service.check.iter().map(|check| &check.path));
+        let ports = service
+            .ports
+            .iter()
+            .flat_map(|port| [&port.to, &port.fixed])
+            .flatten();
+        let others = service
+            .env
+            .iter()
+            .map(|(_, value)| value)
+            .chain(service.check.iter().map(|check| &check.path));
         for template in run.into_iter().chain(ports).chain(others) {
             check(reader, template, template::FACTS);
         }
         for (variable, option) in &service.secrets {
-            if recipe.option(option).is_none_or(|option| option.kind != OptionType::Secret) {
-                reader.report(service.at, format!("{variable} wants {}, which is no secret option", quoted(option)));
+            if recipe
+                .option(option)
+                .is_none_or(|option| option.kind != OptionType::Secret)
+            {
+                reader.report(
+                    service.at,
+                    format!("{variable} wants {}, which is no secret option", quoted(option)),
+                );
             }
         }
         for (volume, _) in &service.mounts {
             if !recipe.volumes.iter().any(|need| need.name == *volume) {
-                reader.report(service.at, format!("Service {} mounts unknown volume {}", service.name, quoted(volume)));
+                reader.report(
+                    service.at,
+                    format!(
+                        "Service {} mounts unknown volume {}",
+                        service.name,
+                        quoted(volume)
+                    ),
+                );
             }
         }
         if !service.mounts.is_empty() && !service.one {
             reader.report_with_hint(
                 service.at,
-                format!("Service {} writes to a volume and must be a single instance", service.name),
+                format!(
+                    "Service {} writes to a volume and must be a single instance",
+                    service.name
+                ),
                 "Add instances: one",
             );
         }

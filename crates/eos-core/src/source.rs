@@ -21,7 +21,10 @@ pub enum Source {
 
 impl Source {
     pub fn pass(pass: &str, reason: impl Into<String>) -> Self {
-        Self::Pass { pass: pass.to_owned(), reason: reason.into() }
+        Self::Pass {
+            pass: pass.to_owned(),
+            reason: reason.into(),
+        }
     }
 }
 

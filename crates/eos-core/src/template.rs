@@ -9,7 +9,14 @@ use std::sync::LazyLock;
 /// What every template may name beside the recipe's options.
 pub const FACTS: &[&str] = &["component", "environment", "instance", "version"];
 /// What outputs may name as well: known once the service is registered.
-pub const OUTPUT_FACTS: &[&str] = &["component", "environment", "instance", "version", "address", "port"];
+pub const OUTPUT_FACTS: &[&str] = &[
+    "component",
+    "environment",
+    "instance",
+    "version",
+    "address",
+    "port",
+];
 
 /// A literal, or an expression to be evaluated.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,22 +45,36 @@ static ENGINE: LazyLock<Environment<'static>> = LazyLock::new(|| {
 impl Template {
     /// A value that needs no evaluation and stands in no file.
     pub fn constant(value: impl Into<Value>) -> Self {
-        Self { kind: Kind::Literal(value.into()), at: Position { line: 0, column: 0 } }
+        Self {
+            kind: Kind::Literal(value.into()),
+            at: Position { line: 0, column: 0 },
+        }
     }
 
     pub fn read(node: &Node) -> Result<Self, String> {
         let text = match node.as_str() {
             Some(text) if text.contains("{{") || text.contains("{%") => text,
-            _ => return Ok(Self { kind: Kind::Literal(node.to_json()), at: node.at }),
+            _ => {
+                return Ok(Self {
+                    kind: Kind::Literal(node.to_json()),
+                    at: node.at,
+                });
+            }
         };
         if text.contains("{%") {
             return Err("only {{ expressions }} are understood".to_owned());
         }
-        let inner = text.trim().strip_prefix("{{").and_then(|rest| rest.strip_suffix("}}"));
+        let inner = text
+            .trim()
+            .strip_prefix("{{")
+            .and_then(|rest| rest.strip_suffix("}}"));
         let kind = match inner.filter(|inner| !inner.contains("}}")) {
             Some(expression) => {
                 let compiled = ENGINE.compile_expression(expression).map_err(|e| e.to_string())?;
-                Kind::Expression(expression.to_owned(), sorted(compiled.undeclared_variables(false)))
+                Kind::Expression(
+                    expression.to_owned(),
+                    sorted(compiled.undeclared_variables(false)),
+                )
             }
             None => {
                 let compiled = ENGINE.template_from_str(text).map_err(|e| e.to_string())?;
@@ -84,10 +105,15 @@ impl Template {
             Kind::Literal(value) => Ok(value.clone()),
             Kind::Expression(expression, _) => {
                 let compiled = ENGINE.compile_expression(expression).map_err(|e| e.to_string())?;
-                let value = compiled.eval(minijinja::value::Serde(context)).map_err(|e| e.to_string())?;
+                let value = compiled
+                    .eval(minijinja::value::Serde(context))
+                    .map_err(|e| e.to_string())?;
                 serde_json::to_value(value).map_err(|e| e.to_string())
             }
-            Kind::Text(text, _) => ENGINE.render_str(text, minijinja::value::Serde(context)).map(Value::String).map_err(|e| e.to_string()),
+            Kind::Text(text, _) => ENGINE
+                .render_str(text, minijinja::value::Serde(context))
+                .map(Value::String)
+                .map_err(|e| e.to_string()),
         }
     }
 }

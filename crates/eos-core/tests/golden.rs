@@ -20,7 +20,13 @@ fn files_below(directory: &Path) -> BTreeMap<String, Vec<u8>> {
             if entry.file_type().unwrap().is_dir() {
                 open.push(entry.path());
             } else {
-                let name = entry.path().strip_prefix(directory).unwrap().to_str().unwrap().to_owned();
+                let name = entry
+                    .path()
+                    .strip_prefix(directory)
+                    .unwrap()
+                    .to_str()
+                    .unwrap()
+                    .to_owned();
                 files.insert(name, std::fs::read(entry.path()).unwrap());
             }
         }
@@ -29,7 +35,10 @@ fn files_below(directory: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 fn cases() -> Vec<PathBuf> {
-    let mut cases: Vec<_> = std::fs::read_dir(golden()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut cases: Vec<_> = std::fs::read_dir(golden())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     cases.sort();
     cases
 }
@@ -37,7 +46,9 @@ fn cases() -> Vec<PathBuf> {
 fn compiled(case: &Path) -> BTreeMap<String, Vec<u8>> {
     let pillar: PillarFiles = files_below(&case.join("estate"));
     let catalog = Catalog::load(&[]).unwrap();
-    compile(&Pillar::read(&pillar).unwrap(), &catalog).unwrap_or_else(|found| panic!("{}: {found:#?}", case.display())).artifacts
+    compile(&Pillar::read(&pillar).unwrap(), &catalog)
+        .unwrap_or_else(|found| panic!("{}: {found:#?}", case.display()))
+        .artifacts
 }
 
 #[test]

@@ -13,7 +13,12 @@ use std::collections::{BTreeMap, BTreeSet};
 const COMMON: &str = "#!yaml\nhosts:\n  control:\n    address: 127.0.0.1\n    roles: [client, control]\n";
 
 fn files(production: &str) -> PillarFiles {
-    let file = |name: &str, text: &str| (format!("pillar/infrastructure/{name}.sls"), text.as_bytes().to_vec());
+    let file = |name: &str, text: &str| {
+        (
+            format!("pillar/infrastructure/{name}.sls"),
+            text.as_bytes().to_vec(),
+        )
+    };
     [file("common", COMMON), file("production", production)].into()
 }
 
@@ -39,7 +44,13 @@ fn intent(verb: Verb, component: &str, options: Value) -> Intent {
 }
 
 /// The plan that brings `before` to `after`, without engines.
-fn planned(before: &PillarFiles, after: &PillarFiles, component: &str, given: &[&str], observed: Option<&Observed>) -> Plan {
+fn planned(
+    before: &PillarFiles,
+    after: &PillarFiles,
+    component: &str,
+    given: &[&str],
+    observed: Option<&Observed>,
+) -> Plan {
     let applied: BTreeMap<Key, Vec<Node>> = compiled(before).unwrap().nodes;
     let compilation = compiled(after).unwrap();
     plan(PlanInput {
@@ -61,13 +72,31 @@ fn summary(plan: &Plan) -> String {
         Action::Change => '~',
         Action::Delete => '-',
     };
-    let changes: Vec<_> = plan.changes.iter().map(|change| format!("{}{}", glyph(change.action), change.address)).collect();
-    let steps: Vec<_> = plan.steps.iter().map(|step| format!("{}:{}", step.component, step.work.title())).collect();
-    format!("{} | {} | {} final", changes.join(" "), steps.join(" "), plan.points_of_no_return().count())
+    let changes: Vec<_> = plan
+        .changes
+        .iter()
+        .map(|change| format!("{}{}", glyph(change.action), change.address))
+        .collect();
+    let steps: Vec<_> = plan
+        .steps
+        .iter()
+        .map(|step| format!("{}:{}", step.component, step.work.title()))
+        .collect();
+    format!(
+        "{} | {} | {} final",
+        changes.join(" "),
+        steps.join(" "),
+        plan.points_of_no_return().count()
+    )
 }
 
 fn create(component: &str, options: Value) -> PillarFiles {
-    edit(&files("#!yaml\ncomponents: {}\n"), &catalog(), &intent(Verb::Create, component, options)).unwrap()
+    edit(
+        &files("#!yaml\ncomponents: {}\n"),
+        &catalog(),
+        &intent(Verb::Create, component, options),
+    )
+    .unwrap()
 }
 
 const NOTHING: &str = "#!yaml\ncomponents: {}\n";
@@ -83,7 +112,13 @@ fn the_first_component_brings_its_namespace() {
 
 #[test]
 fn secrets_and_volumes_come_before_the_job() {
-    let plan = planned(&files(NOTHING), &create("grafana", json!({"port": 3000})), "grafana", &[], None);
+    let plan = planned(
+        &files(NOTHING),
+        &create("grafana", json!({"port": 3000})),
+        "grafana",
+        &[],
+        None,
+    );
     let steps = summary(&plan);
     assert!(
         steps.contains("platform:deliver platform:terraform grafana:secret grafana:volume grafana:terraform grafana:healthy"),
@@ -94,30 +129,66 @@ fn secrets_and_volumes_come_before_the_job() {
 #[test]
 fn nothing_changed_is_nothing_to_do() {
     let there = create("hello", json!({}));
-    assert_eq!(summary(&planned(&there, &there, "hello", &[], None)), " |  | 0 final");
+    assert_eq!(
+        summary(&planned(&there, &there, "hello", &[], None)),
+        " |  | 0 final"
+    );
 }
 
 #[test]
 fn a_changed_option_changes_the_job_and_says_why() {
     let there = create("hello", json!({}));
-    let after = edit(&there, &catalog(), &intent(Verb::Update, "hello", json!({"replicas": 2}))).unwrap();
+    let after = edit(
+        &there,
+        &catalog(),
+        &intent(Verb::Update, "hello", json!({"replicas": 2})),
+    )
+    .unwrap();
     let plan = planned(&there, &after, "hello", &[], None);
-    assert_eq!(summary(&plan), "~job/hello | platform:deliver hello:terraform hello:healthy | 0 final");
-    let [change] = plan.changes[0].attributes.as_slice() else { panic!("{:?}", plan.changes) };
-    assert_eq!((change.name.as_str(), &change.before, &change.after), ("group.count", &Some(json!(1)), &Some(json!(2))));
-    assert!(change.from.as_ref().unwrap().to_string().starts_with("option replicas (pillar/infrastructure/production.sls:"));
+    assert_eq!(
+        summary(&plan),
+        "~job/hello | platform:deliver hello:terraform hello:healthy | 0 final"
+    );
+    let [change] = plan.changes[0].attributes.as_slice() else {
+        panic!("{:?}", plan.changes)
+    };
+    assert_eq!(
+        (change.name.as_str(), &change.before, &change.after),
+        ("group.count", &Some(json!(1)), &Some(json!(2)))
+    );
+    assert!(
+        change
+            .from
+            .as_ref()
+            .unwrap()
+            .to_string()
+            .starts_with("option replicas (pillar/infrastructure/production.sls:")
+    );
 }
 
 #[test]
 fn the_last_component_takes_its_namespace_along_and_its_secret_goes_last() {
-    let plan = planned(&create("grafana", json!({})), &files(NOTHING), "grafana", &[], None);
+    let plan = planned(
+        &create("grafana", json!({})),
+        &files(NOTHING),
+        "grafana",
+        &[],
+        None,
+    );
     assert_eq!(
         summary(&plan),
         "-secret/grafana -volume/grafana-data -job/grafana -service/grafana -namespace/production | \
          platform:deliver grafana:terraform grafana:gone grafana:secret platform:terraform | 1 final"
     );
-    let volume = plan.changes.iter().find(|change| change.address.starts_with("volume/")).unwrap();
-    assert_eq!(volume.note.as_deref(), Some("the directory and its data are kept"));
+    let volume = plan
+        .changes
+        .iter()
+        .find(|change| change.address.starts_with("volume/"))
+        .unwrap();
+    assert_eq!(
+        volume.note.as_deref(),
+        Some("the directory and its data are kept")
+    );
 }
 
 #[test]
@@ -135,29 +206,48 @@ fn what_the_engines_lost_is_brought_back() {
     let there = create("hello", json!({}));
     let lost = Observed::default();
     let plan = planned(&there, &there, "hello", &[], Some(&lost));
-    assert!(summary(&plan).starts_with("~job/hello ~namespace/production | "), "{}", summary(&plan));
+    assert!(
+        summary(&plan).starts_with("~job/hello ~namespace/production | "),
+        "{}",
+        summary(&plan)
+    );
 
     let compilation = compiled(&there).unwrap();
     let digest = |name: &str| Some(compilation.workspace("production", name).unwrap().digest.clone());
     let in_step = Observed {
-        workspaces: ["platform", "hello"].map(|name| (format!("production/{name}"), digest(name))).into(),
+        workspaces: ["platform", "hello"]
+            .map(|name| (format!("production/{name}"), digest(name)))
+            .into(),
         jobs: [(("production".to_owned(), "hello".to_owned()), digest("hello"))].into(),
         ..Observed::default()
     };
-    assert_eq!(summary(&planned(&there, &there, "hello", &[], Some(&in_step))), " |  | 0 final");
+    assert_eq!(
+        summary(&planned(&there, &there, "hello", &[], Some(&in_step))),
+        " |  | 0 final"
+    );
 }
 
 #[test]
 fn a_driver_that_no_host_offers_is_refused() {
     let there = create("grafana", json!({}));
     let offers = |drivers: &[&str]| Observed {
-        drivers: [("control".to_owned(), drivers.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>())].into(),
+        drivers: [(
+            "control".to_owned(),
+            drivers
+                .iter()
+                .map(|name| (*name).to_owned())
+                .collect::<BTreeSet<_>>(),
+        )]
+        .into(),
         ..Observed::default()
     };
     let refused = |observed: &Observed| refusals("production", None, &compiled(&there).unwrap(), observed);
     let found = refused(&offers(&["raw_exec"]));
     assert_eq!(found.len(), 1);
-    assert!(found[0].message.contains("docker") && found[0].hint.is_some(), "{found:?}");
+    assert!(
+        found[0].message.contains("docker") && found[0].hint.is_some(),
+        "{found:?}"
+    );
     assert_eq!(refused(&offers(&["docker"])), []);
 }
 
@@ -167,26 +257,55 @@ fn creating_twice_is_fine_and_creating_differently_is_not() {
     let again = |options| edit(&there, &catalog(), &intent(Verb::Create, "hello", options));
     assert_eq!(again(json!({"greeting": "Hi"})).unwrap(), there);
     let found = again(json!({"greeting": "Ho"})).unwrap_err();
-    assert!(found[0].hint.as_ref().unwrap().contains("eos update hello"), "{found:?}");
+    assert!(
+        found[0].hint.as_ref().unwrap().contains("eos update hello"),
+        "{found:?}"
+    );
 }
 
 #[test]
 fn bad_input_is_an_error_with_a_place_and_a_hint() {
     let cases: &[(&str, &str)] = &[
         ("components:\n  hello:\n    recipe: helo\n", "no recipe \"helo\""),
-        ("components:\n  hello:\n    options: {greting: Hi}\n", "no option \"greting\""),
-        ("components:\n  hello:\n    options: {replicas: 0}\n", "out of range"),
-        ("components:\n  hello:\n    options: {replicas: many}\n", "not a whole number"),
-        ("components:\n  grafana:\n    options: {admin_password: secret123}\n", "stands in the pillar"),
-        ("components:\n  grafana:\n    options: {data_path: ../etc}\n", "not an absolute path"),
-        ("components:\n  grafana: {}\n  other:\n    recipe: grafana\n", "Port 3000 is asked for by"),
-        ("components:\n  Hello: {recipe: hello}\n", "cannot name a component"),
+        (
+            "components:\n  hello:\n    options: {greting: Hi}\n",
+            "no option \"greting\"",
+        ),
+        (
+            "components:\n  hello:\n    options: {replicas: 0}\n",
+            "out of range",
+        ),
+        (
+            "components:\n  hello:\n    options: {replicas: many}\n",
+            "not a whole number",
+        ),
+        (
+            "components:\n  grafana:\n    options: {admin_password: secret123}\n",
+            "stands in the pillar",
+        ),
+        (
+            "components:\n  grafana:\n    options: {data_path: ../etc}\n",
+            "not an absolute path",
+        ),
+        (
+            "components:\n  grafana: {}\n  other:\n    recipe: grafana\n",
+            "Port 3000 is asked for by",
+        ),
+        (
+            "components:\n  Hello: {recipe: hello}\n",
+            "cannot name a component",
+        ),
         ("components:\n  volume: {recipe: hello}\n", "reserved word"),
         ("componentz: {}\n", "Unknown key \"componentz\""),
     ];
     for (text, wanted) in cases {
-        let found = compiled(&files(&format!("#!yaml\n{text}"))).err().unwrap_or_else(|| panic!("accepted: {text}"));
-        let first = found.iter().find(|one| one.message.contains(wanted)).unwrap_or_else(|| panic!("{text}: {found:#?}"));
+        let found = compiled(&files(&format!("#!yaml\n{text}")))
+            .err()
+            .unwrap_or_else(|| panic!("accepted: {text}"));
+        let first = found
+            .iter()
+            .find(|one| one.message.contains(wanted))
+            .unwrap_or_else(|| panic!("{text}: {found:#?}"));
         assert!(first.at.is_some(), "{first:?}");
     }
     let no_shebang = files("components: {}\n");

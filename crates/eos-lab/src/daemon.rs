@@ -87,11 +87,11 @@ impl<'a> Daemon<'a> {
         process::with_command_line(&format!("{} {}", self.name, self.arguments.join(" ")))
     }
 
-    /// Starts it unless it runs with these very settings. Says whether it was started.
-    pub async fn ensure(&self, start: &Start<'_>) -> Result<bool> {
+    /// Starts it unless it runs with these very settings.
+    pub async fn ensure(&self, start: &Start<'_>) -> Result<()> {
         let configuration = digest(start)?;
         match self.running()? {
-            Some(record) if record.configuration == configuration => return Ok(false),
+            Some(record) if record.configuration == configuration => return Ok(()),
             Some(_) => self.stop(Duration::from_secs(15)).await?,
             // Forked processes outlive a killed leader and hold its ports.
             None => self.end_remains().await?,
@@ -123,8 +123,7 @@ impl<'a> Daemon<'a> {
             since,
             configuration,
         };
-        durable::write_json(&self.layout.run(self.name), &record, 0o600)?;
-        Ok(true)
+        durable::write_json(&self.layout.run(self.name), &record, 0o600)
     }
 
     /// Ends it in good order if it can be, else by force. Not running is as good.

@@ -69,7 +69,6 @@ impl Body {
         self
     }
 
-
     pub fn print(&self) -> String {
         let mut out = String::new();
         self.write(&mut out, 0);
@@ -82,7 +81,11 @@ impl Body {
             match item {
                 Item::Blank => {}
                 Item::Attribute(name, value) => {
-                    let width = if value.is_one_line() { self.aligned_width(index) } else { name.len() };
+                    let width = if value.is_one_line() {
+                        self.aligned_width(index)
+                    } else {
+                        name.len()
+                    };
                     let _ = write!(out, "{indent}{name:width$} = ");
                     value.write(out, depth);
                 }
@@ -190,7 +193,10 @@ mod tests {
         let body = Body::new()
             .attribute("a", 1)
             .attribute("long", "x${y}\n")
-            .attribute("m", Expression::Map(vec![("k".into(), raw("var.k")), ("key".into(), true.into())]))
+            .attribute(
+                "m",
+                Expression::Map(vec![("k".into(), raw("var.k")), ("key".into(), true.into())]),
+            )
             .attribute("z", Expression::List(vec!["p".into()]))
             .block("empty", &[], Body::new())
             .block("b", &["l"], Body::new().attribute("c", false));

@@ -5,13 +5,21 @@ use super::variables::{Kind, Variable, identifier};
 use crate::lowered::{Driver, Group, Lowered};
 
 pub fn job(component: &Lowered, variables: &[Variable]) -> String {
-    let declarations = variables.iter().filter(|variable| variable.in_job).fold(Body::new(), |body, variable| {
-        let kind = match variable.kind {
-            Kind::Text => "string",
-            Kind::Number { .. } => "number",
-        };
-        body.block("variable", &[&variable.name], Body::new().attribute("type", raw(kind)))
-    });
+    let declarations =
+        variables
+            .iter()
+            .filter(|variable| variable.in_job)
+            .fold(Body::new(), |body, variable| {
+                let kind = match variable.kind {
+                    Kind::Text => "string",
+                    Kind::Number { .. } => "number",
+                };
+                body.block(
+                    "variable",
+                    &[&variable.name],
+                    Body::new().attribute("type", raw(kind)),
+                )
+            });
     let meta = Expression::Map(vec![
         ("eos_component".to_owned(), component.component.as_str().into()),
         ("eos_recipe".to_owned(), component.recipe.as_str().into()),
@@ -24,7 +32,9 @@ pub fn job(component: &Lowered, variables: &[Variable]) -> String {
         .attribute("type", "service")
         .attribute("meta", meta)
         .block("update", &[], update());
-    let job = component.groups.iter().fold(job, |job, group| job.block("group", &[&group.name], group_body(component, group)));
+    let job = component.groups.iter().fold(job, |job, group| {
+        job.block("group", &[&group.name], group_body(component, group))
+    });
     declarations.block("job", &[&component.component], job).print()
 }
 
@@ -44,7 +54,9 @@ fn group_body(component: &Lowered, group: &Group) -> Body {
     let var = |suffix: &str| raw(format!("var.{prefix}_{suffix}"));
     let mut body = Body::new().attribute("count", var("count"));
     if group.distinct_hosts {
-        let constraint = Body::new().attribute("operator", "distinct_hosts").attribute("value", "true");
+        let constraint = Body::new()
+            .attribute("operator", "distinct_hosts")
+            .attribute("value", "true");
         body = body.block("constraint", &[], constraint);
     }
     body = body.block(
@@ -73,14 +85,19 @@ fn group_body(component: &Lowered, group: &Group) -> Body {
     for mount in &group.mounts {
         let volume = Body::new()
             .attribute("type", "host")
-            .attribute("source", raw(format!("var.volume_{}_name", identifier(&mount.volume))))
+            .attribute(
+                "source",
+                raw(format!("var.volume_{}_name", identifier(&mount.volume))),
+            )
             .attribute("access_mode", "single-node-writer")
             .attribute("attachment_mode", "file-system");
         body = body.block("volume", &[&mount.volume], volume);
     }
     if let Some(port) = group.ports.first() {
-        let mut service =
-            Body::new().attribute("name", var("service")).attribute("port", port.label.as_str()).attribute("provider", "nomad");
+        let mut service = Body::new()
+            .attribute("name", var("service"))
+            .attribute("port", port.label.as_str())
+            .attribute("provider", "nomad");
         if group.check.is_some() {
             let check = Body::new()
                 .attribute("type", "http")
@@ -104,16 +121,28 @@ fn task(component: &Lowered, group: &Group) -> Body {
                 true => config,
                 false => config.attribute(
                     "ports",
-                    Expression::List(group.ports.iter().map(|port| port.label.as_str().into()).collect()),
+                    Expression::List(
+                        group
+                            .ports
+                            .iter()
+                            .map(|port| port.label.as_str().into())
+                            .collect(),
+                    ),
                 ),
             }
         }
         Driver::RawExec { args, .. } => {
-            let args = (0..args.len()).map(|index| var(&format!("arg_{index}"))).collect();
-            Body::new().attribute("command", var("command")).attribute("args", Expression::List(args))
+            let args = (0..args.len())
+                .map(|index| var(&format!("arg_{index}")))
+                .collect();
+            Body::new()
+                .attribute("command", var("command"))
+                .attribute("args", Expression::List(args))
         }
     };
-    let mut body = Body::new().attribute("driver", group.driver.name()).block("config", &[], config);
+    let mut body = Body::new()
+        .attribute("driver", group.driver.name())
+        .block("config", &[], config);
     if !group.env.is_empty() {
         let env = group.env.iter().fold(Body::new(), |env, (name, _)| {
             env.attribute(name.as_str(), var(&format!("env_{}", identifier(name))))
@@ -129,10 +158,18 @@ fn task(component: &Lowered, group: &Group) -> Body {
         body = body.block("template", &[], template);
     }
     for mount in &group.mounts {
-        let mount = Body::new().attribute("volume", mount.volume.as_str()).attribute("destination", mount.path.as_str());
+        let mount = Body::new()
+            .attribute("volume", mount.volume.as_str())
+            .attribute("destination", mount.path.as_str());
         body = body.block("volume_mount", &[], mount);
     }
-    body.block("resources", &[], Body::new().attribute("cpu", var("cpu")).attribute("memory", var("memory")))
+    body.block(
+        "resources",
+        &[],
+        Body::new()
+            .attribute("cpu", var("cpu"))
+            .attribute("memory", var("memory")),
+    )
 }
 
 /// Secrets reach the task at run time through its workload identity; the job holds only their names.
@@ -142,5 +179,8 @@ fn secret_template(component: &Lowered, group: &Group) -> String {
         .iter()
         .map(|(variable, item)| format!("{variable}={{{{ .{item}.Value | toJSON }}}}\n"))
         .collect();
-    format!("{{{{ with nomadVar \"{}\" }}}}\n{lines}{{{{ end }}}}\n", component.secret_path())
+    format!(
+        "{{{{ with nomadVar \"{}\" }}}}\n{lines}{{{{ end }}}}\n",
+        component.secret_path()
+    )
 }

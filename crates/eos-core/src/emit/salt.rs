@@ -9,7 +9,11 @@ use std::collections::BTreeMap;
 
 /// The minion that runs Terraform.
 pub fn control(pillar: &Pillar) -> Option<&str> {
-    pillar.hosts.values().find(|host| host.roles.iter().any(|role| role == "control")).map(|host| host.name.as_str())
+    pillar
+        .hosts
+        .values()
+        .find(|host| host.roles.iter().any(|role| role == "control"))
+        .map(|host| host.name.as_str())
 }
 
 /// SLS names of one component: what a step runs.
@@ -24,46 +28,85 @@ pub fn emit(pillar: &Pillar, components: &[Lowered], workspaces: &[Workspace], a
         let slice = slice(host, is_control, components, workspaces);
         artifacts.insert(format!("pillar/hosts/{host}.sls"), json_sls(&slice));
     }
-    let top: Map<String, Value> = pillar.hosts.keys().map(|host| (host.clone(), json!([format!("hosts.{host}")]))).collect();
+    let top: Map<String, Value> = pillar
+        .hosts
+        .keys()
+        .map(|host| (host.clone(), json!([format!("hosts.{host}")])))
+        .collect();
     artifacts.insert("pillar/top.sls".to_owned(), json_sls(&json!({"base": top})));
-    artifacts.insert("pillar/credentials/vault.sls".to_owned(), json_sls(&secret_paths(components)));
+    artifacts.insert(
+        "pillar/credentials/vault.sls".to_owned(),
+        json_sls(&secret_paths(components)),
+    );
 
     let mut pieces: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for component in components.iter().filter(|component| !component.volumes.is_empty()) {
+    for component in components
+        .iter()
+        .filter(|component| !component.volumes.is_empty())
+    {
         let states: Map<String, Value> = component
             .volumes
             .iter()
             .map(|volume| {
                 let id = format!("{}/{}", component.workspace(), volume.need);
                 let state = json!({"file.directory": [
-                    {"name": volume.path.value}, {"user": volume.user}, {"group": volume.group},
+                    {"name": volume.path.value}, {"user": account(&volume.user)}, {"group": account(&volume.group)},
                     {"mode": volume.mode}, {"makedirs": true}]});
                 (id, state)
             })
             .collect();
-        let path = format!("salt/components/{}/{}/volumes.sls", component.component, component.environment);
+        let path = format!(
+            "salt/components/{}/{}/volumes.sls",
+            component.component, component.environment
+        );
         artifacts.insert(path, json_sls(&Value::Object(states)));
-        pieces.entry(&component.component).or_default().push(sls(&component.component, &component.environment, "volumes"));
+        pieces.entry(&component.component).or_default().push(sls(
+            &component.component,
+            &component.environment,
+            "volumes",
+        ));
     }
     for workspace in workspaces {
         let name = format!("{}/{}", workspace.environment, workspace.component);
         let mut states = Map::new();
         states.insert(name.clone(), json!({"eos_terraform.applied": [{"name": name}]}));
-        let path = format!("salt/components/{}/{}/workspace.sls", workspace.component, workspace.environment);
+        let path = format!(
+            "salt/components/{}/{}/workspace.sls",
+            workspace.component, workspace.environment
+        );
         artifacts.insert(path, json_sls(&Value::Object(states)));
-        pieces.entry(&workspace.component).or_default().push(sls(&workspace.component, &workspace.environment, "workspace"));
+        pieces.entry(&workspace.component).or_default().push(sls(
+            &workspace.component,
+            &workspace.environment,
+            "workspace",
+        ));
     }
     for (component, pieces) in &pieces {
-        artifacts.insert(format!("salt/components/{component}/deploy.sls"), json_sls(&json!({"include": pieces})));
+        artifacts.insert(
+            format!("salt/components/{component}/deploy.sls"),
+            json_sls(&json!({"include": pieces})),
+        );
     }
     let waves = waves(control, components, workspaces);
-    artifacts.insert("salt/orchestrate/waves.json".to_owned(), pretty(&json!({"waves": waves})).into_bytes());
+    artifacts.insert(
+        "salt/orchestrate/waves.json".to_owned(),
+        pretty(&json!({"waves": waves})).into_bytes(),
+    );
+}
+
+/// Salt takes a number in quotes for a name, and finds no such user.
+fn account(name: &str) -> Value {
+    name.parse::<u32>().map_or_else(|_| name.into(), Value::from)
 }
 
 fn slice(host: &str, is_control: bool, components: &[Lowered], workspaces: &[Workspace]) -> Value {
     let mut volumes = Map::new();
     for component in components {
-        for volume in component.volumes.iter().filter(|volume| volume.host.value == host) {
+        for volume in component
+            .volumes
+            .iter()
+            .filter(|volume| volume.host.value == host)
+        {
             let facts = json!({"path": volume.path.value, "user": volume.user, "group": volume.group, "mode": volume.mode});
             volumes.insert(format!("{}/{}", component.workspace(), volume.need), facts);
         }
@@ -105,7 +148,11 @@ fn secret_paths(components: &[Lowered]) -> Value {
         .iter()
         .filter(|component| !component.secrets.is_empty())
         .map(|component| {
-            let items: Vec<_> = component.secrets.iter().map(|secret| secret.item.as_str()).collect();
+            let items: Vec<_> = component
+                .secrets
+                .iter()
+                .map(|secret| secret.item.as_str())
+                .collect();
             (format!("secret/{}", component.workspace()), json!(items))
         })
         .collect();
@@ -115,14 +162,17 @@ fn secret_paths(components: &[Lowered]) -> Value {
 /// The order in which `salt-run state.orchestrate orchestrate.deploy` converges the tree without Eos.
 fn waves(control: Option<&str>, components: &[Lowered], workspaces: &[Workspace]) -> Vec<Vec<Value>> {
     let Some(control) = control else { return Vec::new() };
-    let on_control = |workspace: &&Workspace| {
-        json!({"minion": control, "sls": sls(&workspace.component, &workspace.environment, "workspace")})
-    };
-    let (platforms, rest): (Vec<_>, Vec<_>) =
-        workspaces.iter().partition(|workspace| workspace.component == super::terraform::PLATFORM);
+    let on_control = |workspace: &&Workspace| json!({"minion": control, "sls": sls(&workspace.component, &workspace.environment, "workspace")});
+    let (platforms, rest): (Vec<_>, Vec<_>) = workspaces
+        .iter()
+        .partition(|workspace| workspace.component == super::terraform::PLATFORM);
     let mut first: Vec<Value> = platforms.iter().map(on_control).collect();
     for component in components {
-        let hosts: std::collections::BTreeSet<_> = component.volumes.iter().map(|volume| &volume.host.value).collect();
+        let hosts: std::collections::BTreeSet<_> = component
+            .volumes
+            .iter()
+            .map(|volume| &volume.host.value)
+            .collect();
         first.extend(hosts.into_iter().map(|host| {
             json!({"minion": host, "sls": sls(&component.component, &component.environment, "volumes")})
         }));

@@ -25,35 +25,75 @@ pub const PLATFORM: &str = "platform";
 /// The workspace of one component.
 pub fn component(lowered: &Lowered, artifacts: &mut Artifacts) -> Workspace {
     let mut variables = variables(lowered);
-    variables.push(text("eos_digest", "", "Digest of this configuration, kept in the job", true));
+    variables.push(text(
+        "eos_digest",
+        "",
+        "Digest of this configuration, kept in the job",
+        true,
+    ));
     let name = lowered.component.as_str();
     let job = nomad::job(lowered, &variables);
     let module = [
         ("main.tf".to_owned(), component_main(lowered, &variables)),
         ("outputs.tf".to_owned(), outputs()),
-        ("variables.tf".to_owned(), declarations(&variables, !lowered.volumes.is_empty(), true)),
+        (
+            "variables.tf".to_owned(),
+            declarations(&variables, !lowered.volumes.is_empty(), true),
+        ),
         (format!("{name}.nomad.hcl"), job),
     ];
-    let mut hosts: Vec<_> = lowered.volumes.iter().map(|volume| volume.host.value.clone()).collect();
+    let mut hosts: Vec<_> = lowered
+        .volumes
+        .iter()
+        .map(|volume| volume.host.value.clone())
+        .collect();
     hosts.sort();
     hosts.dedup();
-    workspace(artifacts, &lowered.environment, name, &module, variables, hosts, false)
+    workspace(
+        artifacts,
+        &lowered.environment,
+        name,
+        &module,
+        variables,
+        hosts,
+        false,
+    )
 }
 
 /// What the components of an environment share: its namespace.
 pub fn platform(environment: &str, artifacts: &mut Artifacts) -> Workspace {
-    let variables = vec![text("namespace", environment, "Nomad namespace: the environment", false)];
+    let variables = vec![text(
+        "namespace",
+        environment,
+        "Nomad namespace: the environment",
+        false,
+    )];
     let namespace = Body::new()
         .attribute("name", raw("var.namespace"))
         .attribute("description", "Environment of an Eos estate");
-    let main = Body::new().block("terraform", &[], required_providers()).block("resource", &["nomad_namespace", "environment"], namespace);
+    let main = Body::new().block("terraform", &[], required_providers()).block(
+        "resource",
+        &["nomad_namespace", "environment"],
+        namespace,
+    );
     let output = Body::new().attribute("value", raw("nomad_namespace.environment.name"));
     let module = [
         ("main.tf".to_owned(), main.print()),
-        ("outputs.tf".to_owned(), Body::new().block("output", &["namespace"], output).print()),
+        (
+            "outputs.tf".to_owned(),
+            Body::new().block("output", &["namespace"], output).print(),
+        ),
         ("variables.tf".to_owned(), declarations(&variables, false, true)),
     ];
-    workspace(artifacts, environment, PLATFORM, &module, variables, Vec::new(), true)
+    workspace(
+        artifacts,
+        environment,
+        PLATFORM,
+        &module,
+        variables,
+        Vec::new(),
+        true,
+    )
 }
 
 fn workspace(
@@ -69,8 +109,15 @@ fn workspace(
     let module_directory = format!("terraform/modules/{name}/{structure}");
     let node_ids = !hosts.is_empty();
     let main = environment_main(name, &structure, &variables, node_ids);
-    let digest = digest_of([structure.as_bytes(), main.as_bytes(), values(&variables).as_bytes()]);
-    if let Some(own) = variables.iter_mut().find(|variable| variable.name == "eos_digest") {
+    let digest = digest_of([
+        structure.as_bytes(),
+        main.as_bytes(),
+        values(&variables).as_bytes(),
+    ]);
+    if let Some(own) = variables
+        .iter_mut()
+        .find(|variable| variable.name == "eos_digest")
+    {
         own.value = digest.as_str().into();
     }
     let directory = format!("terraform/environments/{environment}/{name}");
@@ -79,22 +126,46 @@ fn workspace(
         .map(|(file, text)| (format!("{module_directory}/{file}"), text.clone().into_bytes()))
         .chain([
             (format!("{directory}/main.tf"), main.into_bytes()),
-            (format!("{directory}/variables.tf"), declarations(&variables, node_ids, false).into_bytes()),
-            (format!("{directory}/terraform.tfvars.json"), values(&variables).into_bytes()),
+            (
+                format!("{directory}/variables.tf"),
+                declarations(&variables, node_ids, false).into_bytes(),
+            ),
+            (
+                format!("{directory}/terraform.tfvars.json"),
+                values(&variables).into_bytes(),
+            ),
         ])
         .collect();
-    let digests = files.iter().map(|(path, bytes)| (path.clone(), sha256(bytes))).collect();
+    let digests = files
+        .iter()
+        .map(|(path, bytes)| (path.clone(), sha256(bytes)))
+        .collect();
     artifacts.extend(files);
-    Workspace { environment: environment.to_owned(), component: name.to_owned(), digest, management, files: digests, hosts }
+    Workspace {
+        environment: environment.to_owned(),
+        component: name.to_owned(),
+        digest,
+        management,
+        files: digests,
+        hosts,
+    }
 }
 
 /// Environments whose modules are equal to the byte share one.
 fn structure_digest(module: &[(String, String)]) -> String {
-    digest_of(module.iter().flat_map(|(file, text)| [file.as_bytes(), text.as_bytes()]))[..12].to_owned()
+    digest_of(
+        module
+            .iter()
+            .flat_map(|(file, text)| [file.as_bytes(), text.as_bytes()]),
+    )[..12]
+        .to_owned()
 }
 
 fn values(variables: &[Variable]) -> String {
-    let map: Map<String, Value> = variables.iter().map(|v| (v.name.clone(), v.value.clone())).collect();
+    let map: Map<String, Value> = variables
+        .iter()
+        .map(|v| (v.name.clone(), v.value.clone()))
+        .collect();
     let mut text = serde_json::to_string_pretty(&map).expect("a map of plain values has a JSON form");
     text.push('\n');
     text
@@ -139,20 +210,32 @@ fn declarations(variables: &[Variable], node_ids: bool, validate: bool) -> Strin
             Kind::Text => ("string", None),
             Kind::Number { low, high } => ("number", Some((low, high))),
         };
-        let mut declaration =
-            Body::new().attribute("description", variable.description.as_str()).attribute("type", raw(kind));
+        let mut declaration = Body::new()
+            .attribute("description", variable.description.as_str())
+            .attribute("type", raw(kind));
         if let (Some((low, high)), true) = (bounds, validate) {
             let name = &variable.name;
             let validation = Body::new()
-                .attribute("condition", raw(format!("var.{name} >= {low} && var.{name} <= {high} && floor(var.{name}) == var.{name}")))
-                .attribute("error_message", format!("{name} must be a whole number between {low} and {high}.").as_str());
+                .attribute(
+                    "condition",
+                    raw(format!(
+                        "var.{name} >= {low} && var.{name} <= {high} && floor(var.{name}) == var.{name}"
+                    )),
+                )
+                .attribute(
+                    "error_message",
+                    format!("{name} must be a whole number between {low} and {high}.").as_str(),
+                );
             declaration = declaration.block("validation", &[], validation);
         }
         body = body.block("variable", &[&variable.name], declaration);
     }
     if node_ids {
         let declaration = Body::new()
-            .attribute("description", "Nomad node ids by node name, looked up when Terraform runs")
+            .attribute(
+                "description",
+                "Nomad node ids by node name, looked up when Terraform runs",
+            )
             .attribute("type", raw("map(string)"));
         body = body.block("variable", &["node_ids"], declaration);
     }
@@ -163,15 +246,20 @@ fn component_main(lowered: &Lowered, variables: &[Variable]) -> String {
     let mut body = Body::new().block("terraform", &[], required_providers());
     for volume in &lowered.volumes {
         let need = identifier(&volume.need);
-        let capability =
-            Body::new().attribute("access_mode", "single-node-writer").attribute("attachment_mode", "file-system");
+        let capability = Body::new()
+            .attribute("access_mode", "single-node-writer")
+            .attribute("attachment_mode", "file-system");
         let registration = Body::new()
             .attribute("name", raw(format!("var.volume_{need}_name")))
             .attribute("namespace", raw("var.namespace"))
             .attribute("node_id", raw(format!("var.node_ids[var.volume_{need}_host]")))
             .attribute("host_path", raw(format!("var.volume_{need}_path")))
             .block("capability", &[], capability);
-        body = body.block("resource", &["nomad_dynamic_host_volume_registration", &need], registration);
+        body = body.block(
+            "resource",
+            &["nomad_dynamic_host_volume_registration", &need],
+            registration,
+        );
     }
     let vars = variables
         .iter()
@@ -185,11 +273,22 @@ fn component_main(lowered: &Lowered, variables: &[Variable]) -> String {
         })
         .collect();
     let mut job = Body::new()
-        .attribute("jobspec", raw(format!("file(\"${{path.module}}/{}.nomad.hcl\")", lowered.component)))
+        .attribute(
+            "jobspec",
+            raw(format!(
+                "file(\"${{path.module}}/{}.nomad.hcl\")",
+                lowered.component
+            )),
+        )
         .attribute("purge_on_destroy", true)
         .attribute("detach", false);
     if !lowered.volumes.is_empty() {
-        let volumes = lowered.volumes.iter().map(|volume| raw(format!("nomad_dynamic_host_volume_registration.{}", identifier(&volume.need))));
+        let volumes = lowered.volumes.iter().map(|volume| {
+            raw(format!(
+                "nomad_dynamic_host_volume_registration.{}",
+                identifier(&volume.need)
+            ))
+        });
         job = job.attribute("depends_on", Expression::List(volumes.collect()));
     }
     let job = job.block("hcl2", &[], Body::new().attribute("vars", Expression::Map(vars)));
@@ -197,7 +296,8 @@ fn component_main(lowered: &Lowered, variables: &[Variable]) -> String {
 }
 
 fn outputs() -> String {
-    let output = |attribute: &str| Body::new().attribute("value", raw(format!("nomad_job.component.{attribute}")));
+    let output =
+        |attribute: &str| Body::new().attribute("value", raw(format!("nomad_job.component.{attribute}")));
     Body::new()
         .block("output", &["job"], output("id"))
         .block("output", &["namespace"], output("namespace"))

@@ -18,28 +18,64 @@ pub struct Variable {
 pub enum Kind {
     Text,
     /// A whole number and the bounds of its validation.
-    Number { low: i64, high: i64 },
+    Number {
+        low: i64,
+        high: i64,
+    },
 }
 
 /// A name as HCL identifiers allow it.
 pub fn identifier(name: &str) -> String {
-    name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect()
+    name.chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_lowercase()
+            } else {
+                '_'
+            }
+        })
+        .collect()
 }
 
 /// All variables but the digest, which is made from their values.
 pub fn variables(component: &Lowered) -> Vec<Variable> {
     let mut list = vec![
-        text("namespace", &component.environment, "Nomad namespace: the environment", true),
-        text("datacenter", &component.datacenter.value, "Datacenter the instances run in", true),
+        text(
+            "namespace",
+            &component.environment,
+            "Nomad namespace: the environment",
+            true,
+        ),
+        text(
+            "datacenter",
+            &component.datacenter.value,
+            "Datacenter the instances run in",
+            true,
+        ),
     ];
     for group in &component.groups {
         add_group(&mut list, group);
     }
     for volume in &component.volumes {
         let prefix = format!("volume_{}", identifier(&volume.need));
-        list.push(text(&format!("{prefix}_name"), &volume.name, "Name of the volume in Nomad", true));
-        list.push(text(&format!("{prefix}_host"), &volume.host.value, "Node the volume lies on", false));
-        list.push(text(&format!("{prefix}_path"), &volume.path.value, "Directory of the volume", false));
+        list.push(text(
+            &format!("{prefix}_name"),
+            &volume.name,
+            "Name of the volume in Nomad",
+            true,
+        ));
+        list.push(text(
+            &format!("{prefix}_host"),
+            &volume.host.value,
+            "Node the volume lies on",
+            false,
+        ));
+        list.push(text(
+            &format!("{prefix}_path"),
+            &volume.path.value,
+            "Directory of the volume",
+            false,
+        ));
     }
     list
 }
@@ -47,33 +83,83 @@ pub fn variables(component: &Lowered) -> Vec<Variable> {
 fn add_group(list: &mut Vec<Variable>, group: &Group) {
     let prefix = identifier(&group.name);
     let name = |suffix: &str| format!("{prefix}_{suffix}");
-    list.push(text(&name("service"), &group.service, "Name the service is registered under", true));
-    list.push(number(&name("count"), group.count.value, (1, 1000), "How many instances run"));
-    list.push(number(&name("cpu"), group.cpu.value, (1, 1_000_000), "Processor share of an instance, in MHz"));
-    list.push(number(&name("memory"), group.memory.value, (10, 10_000_000), "Memory of an instance, in MiB"));
+    list.push(text(
+        &name("service"),
+        &group.service,
+        "Name the service is registered under",
+        true,
+    ));
+    list.push(number(
+        &name("count"),
+        group.count.value,
+        (1, 1000),
+        "How many instances run",
+    ));
+    list.push(number(
+        &name("cpu"),
+        group.cpu.value,
+        (1, 1_000_000),
+        "Processor share of an instance, in MHz",
+    ));
+    list.push(number(
+        &name("memory"),
+        group.memory.value,
+        (10, 10_000_000),
+        "Memory of an instance, in MiB",
+    ));
     match &group.driver {
         Driver::Docker { image } => list.push(text(&name("image"), &image.value, "Container image", true)),
         Driver::RawExec { command, args } => {
-            list.push(text(&name("command"), &command.value, "Program of the host", true));
+            list.push(text(
+                &name("command"),
+                &command.value,
+                "Program of the host",
+                true,
+            ));
             for (index, arg) in args.iter().enumerate() {
-                list.push(text(&name(&format!("arg_{index}")), &arg.value, "Argument of the program", true));
+                list.push(text(
+                    &name(&format!("arg_{index}")),
+                    &arg.value,
+                    "Argument of the program",
+                    true,
+                ));
             }
         }
     }
     for (variable, value) in &group.env {
-        list.push(text(&name(&format!("env_{}", identifier(variable))), &value.value, "Environment of the task", true));
+        list.push(text(
+            &name(&format!("env_{}", identifier(variable))),
+            &value.value,
+            "Environment of the task",
+            true,
+        ));
     }
     for port in &group.ports {
         let label = identifier(&port.label);
         if let Some(fixed) = &port.fixed {
-            list.push(number(&name(&format!("port_{label}")), fixed.value.into(), (1, 65535), "Port of the host"));
+            list.push(number(
+                &name(&format!("port_{label}")),
+                fixed.value.into(),
+                (1, 65535),
+                "Port of the host",
+            ));
         }
         if let Some(to) = &port.to {
-            list.push(number(&name(&format!("port_{label}_to")), to.value.into(), (1, 65535), "Port in the container"));
+            list.push(number(
+                &name(&format!("port_{label}_to")),
+                to.value.into(),
+                (1, 65535),
+                "Port in the container",
+            ));
         }
     }
     if let Some(check) = &group.check {
-        list.push(text(&name("check_path"), &check.value, "Path of the health check", true));
+        list.push(text(
+            &name("check_path"),
+            &check.value,
+            "Path of the health check",
+            true,
+        ));
     }
 }
 

@@ -22,7 +22,10 @@ fn table(environment: &str) -> (u32, u32, u32) {
 pub fn figures(expanded: &Expanded<'_>, service: &Service) -> Figures {
     let (replicas, cpu, memory) = table(&expanded.component.environment);
     let count = if service.one {
-        Sourced::new(1, Source::pass("environment", "instances: one, replicas do not apply"))
+        Sourced::new(
+            1,
+            Source::pass("environment", "instances: one, replicas do not apply"),
+        )
     } else {
         figure(expanded, "replicas", service.replicas, replicas)
     };
@@ -36,16 +39,26 @@ pub fn figures(expanded: &Expanded<'_>, service: &Service) -> Figures {
 /// A flag wins over all; the recipe's own value holds for production; elsewhere the table wins.
 fn figure(expanded: &Expanded<'_>, key: &str, recipe: Option<Figure>, default: u32) -> Sourced<u32> {
     if let Some(option) = expanded.options.get(key) {
-        let value = option.value.as_u64().and_then(|value| u32::try_from(value).ok()).unwrap_or(default);
+        let value = option
+            .value
+            .as_u64()
+            .and_then(|value| u32::try_from(value).ok())
+            .unwrap_or(default);
         return Sourced::new(value, option.from.clone());
     }
     match recipe {
         Some(figure) if expanded.component.environment == "production" => {
-            Sourced::new(figure.value, expanded.from_line(figure.at.line))
+            Sourced::new(figure.value, expanded.line_source(figure.at.line))
         }
         _ => {
             let environment = expanded.component.environment.clone();
-            Sourced::new(default, Source::Environment { environment, key: key.to_owned() })
+            Sourced::new(
+                default,
+                Source::Environment {
+                    environment,
+                    key: key.to_owned(),
+                },
+            )
         }
     }
 }

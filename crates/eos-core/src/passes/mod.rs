@@ -39,11 +39,19 @@ pub fn lower(expanded: &Expanded<'_>, pillar: &Pillar) -> Result<Lowered, Vec<Di
         recipe: expanded.recipe.name.clone(),
         version: expanded.recipe.version.clone(),
         risk: expanded.recipe.risk,
-        datacenter: Sourced::new(datacenter.value.as_str().unwrap_or_default().to_owned(), datacenter.from.clone()),
+        datacenter: Sourced::new(
+            datacenter.value.as_str().unwrap_or_default().to_owned(),
+            datacenter.from.clone(),
+        ),
         groups,
         volumes,
         secrets: secrets::items(expanded),
-        outputs: expanded.recipe.outputs.iter().map(|o| (o.name.clone(), o.value.clone())).collect(),
+        outputs: expanded
+            .recipe
+            .outputs
+            .iter()
+            .map(|o| (o.name.clone(), o.value.clone()))
+            .collect(),
         context: expanded.context.clone(),
         at: component.at.clone(),
     })
@@ -55,10 +63,18 @@ fn group(expanded: &Expanded<'_>, service: &Service) -> Result<Group, Diagnostic
     let only = expanded.recipe.services.len() == 1 || service.name == expanded.recipe.name;
     let figures = environment::figures(expanded, service);
     let driver = match &service.run {
-        Run::Image(image) => Driver::Docker { image: expanded.text(image)? },
+        Run::Image(image) => Driver::Docker {
+            image: expanded.text(image)?,
+        },
         Run::Program(words) => {
-            let mut words = words.iter().map(|word| expanded.text(word)).collect::<Result<Vec<_>, _>>()?;
-            Driver::RawExec { command: words.remove(0), args: words }
+            let mut words = words
+                .iter()
+                .map(|word| expanded.text(word))
+                .collect::<Result<Vec<_>, _>>()?;
+            Driver::RawExec {
+                command: words.remove(0),
+                args: words,
+            }
         }
     };
     let ports = service
@@ -68,7 +84,11 @@ fn group(expanded: &Expanded<'_>, service: &Service) -> Result<Group, Diagnostic
             Ok(Port {
                 label: port.label.clone(),
                 to: port.to.as_ref().map(|to| expanded.port(to)).transpose()?,
-                fixed: port.fixed.as_ref().map(|fixed| expanded.port(fixed)).transpose()?,
+                fixed: port
+                    .fixed
+                    .as_ref()
+                    .map(|fixed| expanded.port(fixed))
+                    .transpose()?,
             })
         })
         .collect::<Result<Vec<_>, Diagnostic>>()?;
@@ -80,7 +100,11 @@ fn group(expanded: &Expanded<'_>, service: &Service) -> Result<Group, Diagnostic
     }
     Ok(Group {
         name: service.name.clone(),
-        service: if only { base } else { format!("{base}-{}", service.name) },
+        service: if only {
+            base
+        } else {
+            format!("{base}-{}", service.name)
+        },
         count: figures.count,
         cpu: figures.cpu,
         memory: figures.memory,
@@ -89,17 +113,28 @@ fn group(expanded: &Expanded<'_>, service: &Service) -> Result<Group, Diagnostic
         env,
         secrets: service.secrets.clone(),
         ports,
-        check: service.check.as_ref().map(|check| expanded.text(&check.path)).transpose()?,
+        check: service
+            .check
+            .as_ref()
+            .map(|check| expanded.text(&check.path))
+            .transpose()?,
         mounts: service
             .mounts
             .iter()
-            .map(|(volume, path)| Mount { volume: volume.clone(), path: path.clone() })
+            .map(|(volume, path)| Mount {
+                volume: volume.clone(),
+                path: path.clone(),
+            })
             .collect(),
     })
 }
 
 /// Nomad's client replaces `${...}` in a task's environment when it starts the task, and knows no escape.
-fn refuse_interpolation(expanded: &Expanded<'_>, name: &str, value: &Sourced<String>) -> Result<(), Diagnostic> {
+fn refuse_interpolation(
+    expanded: &Expanded<'_>,
+    name: &str,
+    value: &Sourced<String>,
+) -> Result<(), Diagnostic> {
     if !value.value.contains("${") {
         return Ok(());
     }

@@ -8,7 +8,10 @@ use std::collections::BTreeMap;
 
 /// Hosts that run tasks.
 pub fn clients(pillar: &Pillar) -> impl Iterator<Item = &Host> {
-    pillar.hosts.values().filter(|host| host.roles.iter().any(|role| role == "client"))
+    pillar
+        .hosts
+        .values()
+        .filter(|host| host.roles.iter().any(|role| role == "client"))
 }
 
 pub fn place(expanded: &Expanded<'_>, pillar: &Pillar, groups: &mut [Group], found: &mut Vec<Diagnostic>) {
@@ -53,7 +56,10 @@ pub fn check_ports(components: &[Lowered], pillar: &Pillar) -> Vec<Diagnostic> {
     for component in components {
         for group in &component.groups {
             for fixed in group.ports.iter().filter_map(|port| port.fixed.as_ref()) {
-                asked.entry(fixed.value).or_default().push((component, group.count.value));
+                asked
+                    .entry(fixed.value)
+                    .or_default()
+                    .push((component, group.count.value));
             }
         }
     }
@@ -64,9 +70,12 @@ pub fn check_ports(components: &[Lowered], pillar: &Pillar) -> Vec<Diagnostic> {
             let names: Vec<_> = users.iter().map(|(component, _)| component.workspace()).collect();
             let at = &users[users.len() - 1].0.at;
             found.push(
-                Diagnostic::new(format!("Port {port} is asked for by {}, and hosts are too few", names.join(" and ")))
-                    .at(&at.file, at.position)
-                    .hint("Give one of them another --port"),
+                Diagnostic::new(format!(
+                    "Port {port} is asked for by {}, and hosts are too few",
+                    names.join(" and ")
+                ))
+                .at(&at.file, at.position)
+                .hint("Give one of them another --port"),
             );
         }
     }

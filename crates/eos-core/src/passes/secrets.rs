@@ -5,9 +5,18 @@ use crate::lowered::SecretItem;
 
 pub fn items(expanded: &Expanded<'_>) -> Vec<SecretItem> {
     let used = |item: &SecretItem| {
-        expanded.recipe.services.iter().any(|service| service.secrets.iter().any(|(_, option)| *option == item.item))
+        expanded
+            .recipe
+            .services
+            .iter()
+            .any(|service| service.secrets.iter().any(|(_, option)| *option == item.item))
     };
-    let mut items: Vec<_> = expanded.secrets.iter().filter(|item| used(item)).cloned().collect();
+    let mut items: Vec<_> = expanded
+        .secrets
+        .iter()
+        .filter(|item| used(item))
+        .cloned()
+        .collect();
     items.sort_by(|a, b| a.item.cmp(&b.item));
     items
 }

@@ -25,6 +25,7 @@ const LINK: &str = "-s -w -X github.com/hashicorp/nomad/version.GitCommit=f87638
 /// What its go.mod asks for.
 const GO_NEEDED: &str = "1.25.5";
 const PACKAGES: u64 = 1650;
+/// On two cores.
 const USUALLY: Duration = Duration::from_secs(6 * 60);
 const DISK_GIB: u64 = 10;
 
@@ -39,7 +40,7 @@ pub async fn install(cache: &Cache, progress: &dyn Progress) -> Result<Installed
     let slot = Slot::new(cache, "nomad", VERSION);
     let program = slot.directory().join("nomad");
     if !slot.is_complete() {
-        let what = format!("build Nomad {VERSION} (usually about 6 minutes on 2 cores)");
+        let what = format!("build Nomad {VERSION} from source");
         let step = Running::start(progress, "nomad", what, Some(USUALLY));
         slot.fill(&step, || async {
             build(cache, &slot.directory().join("source"), &program, progress, &step).await?;

@@ -110,6 +110,7 @@ impl<'a> Nomad<'a> {
         self.grant(formula).await
     }
 
+    /// Ends its tasks, then itself.
     pub async fn stop(&self, step: &Running<'_>) -> Result<()> {
         if let Err(error) = self.end_tasks(step).await {
             step.note(&format!("tasks are ended by force: {error}"));
@@ -151,7 +152,7 @@ impl<'a> Nomad<'a> {
         registered && self.node().await.is_ok_and(|node| node.status == "ready")
     }
 
-    async fn start(&self) -> Result<bool> {
+    async fn start(&self) -> Result<()> {
         let ports = &self.choices.ports;
         let ports = [ports.nomad_http, ports.nomad_rpc, ports.nomad_serf];
         let reads = [self.settings()];

@@ -6,10 +6,10 @@
         "name": "/srv/lab/volumes/opt/grafana/data"
       },
       {
-        "user": "472"
+        "user": 472
       },
       {
-        "group": "472"
+        "group": 472
       },
       {
         "mode": "0750"
