@@ -39,7 +39,7 @@ def with_docker(tmp_path_factory):
     os.environ["DOCKER_HOST"] = engine.host
     try:
         entry = ["/eos", "serve-stand-in", "--port", "3000", "--health", "/api/health",
-                 "--require-env", "GF_SECURITY_ADMIN_PASSWORD", "--require-dir", "/var/lib/grafana"]
+                 "--require-file-of", "GF_SECURITY_ADMIN_PASSWORD__FILE", "--require-dir", "/var/lib/grafana"]
         engine.pack(IMAGE, PROGRAM, entry, "472:472")
         subprocess.run([PROGRAM, "init", made.root], check=True, capture_output=True)
         made.must("lab", "up", timeout=900)

@@ -1,7 +1,7 @@
 //! A component after all passes: every value decided, each with its source. Nodes and artifacts are made from it.
 
 use crate::diagnostic::Place;
-use crate::recipe::{Purpose, Risk};
+use crate::recipe::{Purpose, Risk, SecretUse};
 use crate::source::Sourced;
 use crate::template::Template;
 use serde_json::{Map, Value};
@@ -36,8 +36,7 @@ pub struct Group {
     pub distinct_hosts: bool,
     pub driver: Driver,
     pub env: Vec<(String, Sourced<String>)>,
-    /// Environment variable -> item of the component's secret.
-    pub secrets: Vec<(String, String)>,
+    pub secrets: Vec<SecretUse>,
     pub ports: Vec<Port>,
     pub check: Option<Sourced<String>>,
     pub mounts: Vec<Mount>,

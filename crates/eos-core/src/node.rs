@@ -291,8 +291,12 @@ fn job_attributes(lowered: &Lowered) -> BTreeMap<String, Attribute> {
             "expand",
             format!("service {} of recipe {}", group.name, lowered.recipe),
         );
-        for (variable, item) in &group.secrets {
-            add(name(&format!("secret.{variable}")), item.as_str().into(), &recipe);
+        for secret in &group.secrets {
+            add(
+                name(&format!("secret.{}", secret.variable)),
+                secret.item.as_str().into(),
+                &recipe,
+            );
         }
         for mount in &group.mounts {
             add(

@@ -74,13 +74,21 @@ pub struct Service {
     pub memory: Option<Figure>,
     pub run: Run,
     pub env: Vec<(String, Template)>,
-    /// Environment variable -> name of the secret option.
-    pub secrets: Vec<(String, String)>,
+    pub secrets: Vec<SecretUse>,
     pub ports: Vec<Port>,
     pub check: Option<Check>,
     /// Name of the volume need -> path inside the task.
     pub mounts: Vec<(String, String)>,
     pub at: Position,
+}
+
+/// How a service is given a secret: an environment variable that holds its value, or names a file that does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SecretUse {
+    pub variable: String,
+    /// Name of the secret option.
+    pub item: String,
+    pub file: bool,
 }
 
 /// A number that the recipe sets for production.
@@ -417,7 +425,14 @@ fn read_service(reader: &mut Reader<'_>, name: &str, at: Position, node: &Node) 
                 .collect()
         })
     };
-    let (secrets, mounts) = (pairs("secrets"), pairs("volumes"));
+    let mounts = pairs("volumes");
+    let secrets = find(entries, "secrets").map_or_else(Vec::new, |node| {
+        reader
+            .map("secrets", node)
+            .iter()
+            .filter_map(|e| read_secret_use(reader, &e.key, &e.value))
+            .collect()
+    });
     let ports: Vec<_> = find(entries, "ports").map_or_else(Vec::new, |node| {
         reader
             .map("ports", node)
@@ -447,6 +462,18 @@ fn read_service(reader: &mut Reader<'_>, name: &str, at: Position, node: &Node) 
         check,
         mounts,
         at,
+    })
+}
+
+fn read_secret_use(reader: &mut Reader<'_>, variable: &str, node: &Node) -> Option<SecretUse> {
+    let (node, file) = match node.as_map() {
+        Some(_) => (find(reader.record("a secret", node, &["file"]), "file")?, true),
+        None => (node, false),
+    };
+    Some(SecretUse {
+        variable: variable.to_owned(),
+        item: reader.text("secrets", node)?,
+        file,
     })
 }
 
@@ -528,14 +555,14 @@ fn check_references(reader: &mut Reader<'_>, recipe: &Recipe) {
         for template in run.into_iter().chain(ports).chain(others) {
             check(reader, template, template::FACTS);
         }
-        for (variable, option) in &service.secrets {
+        for SecretUse { variable, item, .. } in &service.secrets {
             if recipe
-                .option(option)
+                .option(item)
                 .is_none_or(|option| option.kind != OptionType::Secret)
             {
                 reader.report(
                     service.at,
-                    format!("{variable} wants {}, which is no secret option", quoted(option)),
+                    format!("{variable} wants {}, which is no secret option", quoted(item)),
                 );
             }
         }

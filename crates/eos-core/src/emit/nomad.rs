@@ -3,6 +3,7 @@
 use super::hcl::{Body, Expression, raw};
 use super::variables::{Kind, Variable, identifier};
 use crate::lowered::{Driver, Group, Lowered};
+use crate::recipe::SecretUse;
 
 pub fn job(component: &Lowered, variables: &[Variable]) -> String {
     let declarations =
@@ -143,19 +144,36 @@ fn task(component: &Lowered, group: &Group) -> Body {
     let mut body = Body::new()
         .attribute("driver", group.driver.name())
         .block("config", &[], config);
-    if !group.env.is_empty() {
+    let (in_files, in_variables): (Vec<&SecretUse>, Vec<&SecretUse>) =
+        group.secrets.iter().partition(|secret| secret.file);
+    if !group.env.is_empty() || !in_files.is_empty() {
         let env = group.env.iter().fold(Body::new(), |env, (name, _)| {
             env.attribute(name.as_str(), var(&format!("env_{}", identifier(name))))
         });
+        let env = in_files.iter().fold(env, |env, secret| {
+            env.attribute(secret.variable.as_str(), secret_file(secret).as_str())
+        });
         body = body.block("env", &[], env);
     }
-    if !group.secrets.is_empty() {
-        let template = Body::new()
-            .attribute("destination", "${NOMAD_SECRETS_DIR}/eos.env")
-            .attribute("env", true)
-            .attribute("change_mode", "restart")
-            .attribute("data", secret_template(component, group).as_str());
-        body = body.block("template", &[], template);
+    for secret in in_files {
+        let data = with_secret(component, &format!("{{{{ .{}.Value }}}}", secret.item));
+        body = body.block(
+            "template",
+            &[],
+            secret_template(&secret_file(secret), &data, false),
+        );
+    }
+    if !in_variables.is_empty() {
+        let lines: String = in_variables
+            .iter()
+            .map(|secret| format!("{}={{{{ .{}.Value | toJSON }}}}\n", secret.variable, secret.item))
+            .collect();
+        let data = with_secret(component, &lines);
+        body = body.block(
+            "template",
+            &[],
+            secret_template("${NOMAD_SECRETS_DIR}/eos.env", &data, true),
+        );
     }
     for mount in &group.mounts {
         let mount = Body::new()
@@ -173,14 +191,22 @@ fn task(component: &Lowered, group: &Group) -> Body {
 }
 
 /// Secrets reach the task at run time through its workload identity; the job holds only their names.
-fn secret_template(component: &Lowered, group: &Group) -> String {
-    let lines: String = group
-        .secrets
-        .iter()
-        .map(|(variable, item)| format!("{variable}={{{{ .{item}.Value | toJSON }}}}\n"))
-        .collect();
+fn with_secret(component: &Lowered, inner: &str) -> String {
     format!(
-        "{{{{ with nomadVar \"{}\" }}}}\n{lines}{{{{ end }}}}\n",
+        "{{{{ with nomadVar \"{}\" }}}}{inner}{{{{ end }}}}",
         component.secret_path()
     )
+}
+
+fn secret_file(secret: &SecretUse) -> String {
+    format!("${{NOMAD_SECRETS_DIR}}/{}", secret.item)
+}
+
+/// A variable's value is also kept in Nomad's and the driver's own databases; a file lies in the task's memory alone.
+fn secret_template(destination: &str, data: &str, env: bool) -> Body {
+    Body::new()
+        .attribute("destination", destination)
+        .attribute("env", env)
+        .attribute("change_mode", "restart")
+        .attribute("data", data)
 }

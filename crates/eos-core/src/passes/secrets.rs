@@ -9,7 +9,7 @@ pub fn items(expanded: &Expanded<'_>) -> Vec<SecretItem> {
             .recipe
             .services
             .iter()
-            .any(|service| service.secrets.iter().any(|(_, option)| *option == item.item))
+            .any(|service| service.secrets.iter().any(|used| used.item == item.item))
     };
     let mut items: Vec<_> = expanded
         .secrets

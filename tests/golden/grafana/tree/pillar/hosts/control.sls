@@ -25,16 +25,16 @@
         "secrets": []
       },
       "production/grafana": {
-        "digest": "f4455c17b66d535b3f5771e654b15cbc5fe9e2e68f41c2a336695e7b087d04f9",
+        "digest": "34156d9b8fe54345dfd9b70e1b921ed44432a852f9b98b3a9ac0746ec247d62a",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "c015bc62eecaad239fdf78b63e29a311561f7ce03631b991523f35e3542fd2b4",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "66a2cdd6d594cb4e29d6668fb212d06cdbe3a9fd886bf8efa627e79a43e889d9",
+          "terraform/environments/production/grafana/main.tf": "f5e2e728730afa53cf2d91481bd07e3a4be9af804883a4dbff95cf2d9f7f23dc",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "a5964f15cff44a6ed4ae48bb84d6dd577e2f82c8c2d6694a51636c10d4aafa6e",
           "terraform/environments/production/grafana/variables.tf": "0dbbe2e44df662cc4db8dc44fbc30c7ba81ddaf5730e95e52a2d58b68f7a49ae",
-          "terraform/modules/grafana/46a7023c83ef/grafana.nomad.hcl": "f8f5da7c6d65b81ee5794faca41aada16937d44dce814ac8986749af39a8ded7",
-          "terraform/modules/grafana/46a7023c83ef/main.tf": "cc345290cd957ec79ed656e8c6312e8e6806ddc239d4c50d47ca17eae5501290",
-          "terraform/modules/grafana/46a7023c83ef/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/46a7023c83ef/variables.tf": "b96a66207c52b04fd3817d77a7cfb715d18232e5f847f64cbcbad10aeb555fe5"
+          "terraform/modules/grafana/c0bf1a8dee97/grafana.nomad.hcl": "cd2a08135a487d89a213e28f6912793dfc338d0f0f74cdac8a05ef62b08bbe6c",
+          "terraform/modules/grafana/c0bf1a8dee97/main.tf": "cc345290cd957ec79ed656e8c6312e8e6806ddc239d4c50d47ca17eae5501290",
+          "terraform/modules/grafana/c0bf1a8dee97/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/c0bf1a8dee97/variables.tf": "b96a66207c52b04fd3817d77a7cfb715d18232e5f847f64cbcbad10aeb555fe5"
         },
         "hosts": [
           "control"

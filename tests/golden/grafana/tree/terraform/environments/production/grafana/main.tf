@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "grafana" {
-  source               = "../../../modules/grafana/46a7023c83ef"
+  source               = "../../../modules/grafana/c0bf1a8dee97"
   namespace            = var.namespace
   datacenter           = var.datacenter
   grafana_service      = var.grafana_service

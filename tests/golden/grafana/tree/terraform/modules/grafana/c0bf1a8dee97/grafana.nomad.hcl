@@ -116,11 +116,15 @@ job "grafana" {
         ports = ["http"]
       }
 
+      env {
+        GF_SECURITY_ADMIN_PASSWORD__FILE = "$${NOMAD_SECRETS_DIR}/admin_password"
+      }
+
       template {
-        destination = "$${NOMAD_SECRETS_DIR}/eos.env"
-        env         = true
+        destination = "$${NOMAD_SECRETS_DIR}/admin_password"
+        env         = false
         change_mode = "restart"
-        data        = "{{ with nomadVar \"nomad/jobs/grafana\" }}\nGF_SECURITY_ADMIN_PASSWORD={{ .admin_password.Value | toJSON }}\n{{ end }}\n"
+        data        = "{{ with nomadVar \"nomad/jobs/grafana\" }}{{ .admin_password.Value }}{{ end }}"
       }
 
       volume_mount {
