@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use eos_core::compile::Compilation;
 use eos_core::lowered::Lowered;
 use eos_core::plan::{Expected, SecretWork, Step, Work};
+use eos_core::template::Template;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
@@ -68,6 +69,7 @@ pub async fn perform(
 async fn deliver(context: &Context<'_>) -> Result<Verified, EngineError> {
     let Engines { salt, endpoints, .. } = context.engines;
     delivery::deliver(&endpoints.delivery, &context.compilation.artifacts)?;
+    delivery::remove_old_releases(&endpoints.delivery, delivery::KEEP)?;
     let info = salt.call(&endpoints.control, "eos.info", json!({}), CALL).await?;
     let served = info.get("release").and_then(Value::as_str).unwrap_or_default();
     if served != context.release {
@@ -502,39 +504,40 @@ async fn verify_gone(
     }
 }
 
-/// Outputs of a component: its recipe's templates over where its first service answers.
+/// Outputs of a component: its recipe's templates over where its first service answers, then that place itself.
 pub async fn outputs(engines: &Engines, lowered: &Lowered) -> Result<Vec<(String, String)>, EngineError> {
     let mut context = lowered.context.clone();
+    let mut registered = None;
     if let Some(group) = lowered.groups.iter().find(|group| !group.ports.is_empty()) {
         let instances = NomadDiscovery::new(&engines.nomad)
             .instances(&group.service, &lowered.environment)
             .await?;
-        let Some(instance) = instances.first() else {
+        let Some(Instance { address, port, .. }) = instances.first() else {
             return Ok(Vec::new());
         };
-        let address = if instance.address == "127.0.0.1" {
+        let name = if address == "127.0.0.1" {
             "localhost"
         } else {
-            &instance.address
+            address
         };
-        context.insert("address".to_owned(), address.into());
-        context.entry("port").or_insert_with(|| instance.port.into());
+        context.insert("address".to_owned(), name.into());
+        context.entry("port").or_insert_with(|| (*port).into());
+        registered = Some(("nomad_service".to_owned(), format!("{address}:{port}")));
     }
-    let render = |(name, template): &(String, eos_core::template::Template)| {
+    let render = |(name, template): &(String, Template)| {
         let value = template.evaluate(&context).map_err(|why| {
-            EngineError::new(
-                Layer::Estate,
-                ErrorKind::Invalid,
-                format!("output {name} of {}", lowered.component),
-                why,
-            )
+            let object = format!("output {name} of {}", lowered.component);
+            EngineError::new(Layer::Estate, ErrorKind::Invalid, object, why)
         })?;
-        Ok((
-            name.clone(),
-            value.as_str().map_or_else(|| value.to_string(), str::to_owned),
-        ))
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        Ok((name.clone(), text))
     };
-    lowered.outputs.iter().map(render).collect()
+    lowered
+        .outputs
+        .iter()
+        .map(render)
+        .chain(registered.map(Ok))
+        .collect()
 }
 
 fn plural(count: usize, one: &str, many: &str) -> String {
