@@ -91,7 +91,11 @@ def engines(environment: dict[str, str]) -> dict[str, str]:
     subprocess.run([ROOT / "target/debug/eos", "lab", "install"], cwd=ROOT, env=environment, check=True)
     answer = subprocess.run(
         [ROOT / "target/debug/eos", "lab", "install", "--json"],
-        cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE, text=True,
+        cwd=ROOT,
+        env=environment,
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     last = json.loads(answer.stdout.strip().splitlines()[-1])
     return last["engines"]
@@ -99,7 +103,18 @@ def engines(environment: dict[str, str]) -> dict[str, str]:
 
 def suites(options: argparse.Namespace, environment: dict[str, str]) -> list[Suite]:
     bin = tools()
-    pytest = [str(bin / "python"), "-m", "pytest", "-v", "-rs", "-s", "--tb=short", "--durations=8", "-p", "no:cacheprovider"]
+    pytest = [
+        str(bin / "python"),
+        "-m",
+        "pytest",
+        "-v",
+        "-rs",
+        "-s",
+        "--tb=short",
+        "--durations=8",
+        "-p",
+        "no:cacheprovider",
+    ]
     cargo_test = ["cargo", "test", "--quiet", "-p"]
     in_full = {"EOS_TEST_FULL": "1"} if options.full else {}
     seed = {"EOS_TEST_SEED": str(options.seed)}
@@ -172,7 +187,9 @@ def main() -> int:
     closing = f"{passed} passed, {failed} failed, {skipped} skipped"
     print(f"\n{text}\n{closing}")
     if options.full and not options.only:
-        commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout.strip()
+        commit = subprocess.run(
+            ["git", "rev-parse", "HEAD"], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        ).stdout.strip()
         title = "# The last full test run\n\n`make test-full`, at commit"
         (ROOT / "docs/test-report.md").write_text(f"{title} {commit}.\n\n```\n{text}\n{closing}\n```\n")
     return 1 if failed else 0

@@ -36,13 +36,20 @@ class Estate:
     def eos(self, *words: str, program: str = PROGRAM, timeout: float = 400, env: dict | None = None, input: str = ""):
         return subprocess.run(
             [program, "--estate", str(self.root), *words],
-            input=input, capture_output=True, text=True, timeout=timeout, env={**os.environ, **(env or {})},
+            input=input,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            env={**os.environ, **(env or {})},
         )
 
     def start(self, *words: str) -> subprocess.Popen:
         return subprocess.Popen(
             [PROGRAM, "--estate", str(self.root), *words],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
 
     def must(self, *words: str, **options):

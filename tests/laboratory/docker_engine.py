@@ -8,18 +8,16 @@ import subprocess
 import time
 from pathlib import Path
 
-BRIDGE = "172.31.250.1/24"
-
 
 def missing() -> str | None:
     """Why no engine can be started here, or nothing if one can."""
     if os.geteuid() != 0:
         return "a Docker engine needs root"
-    if shutil.which("dockerd"):
+    if shutil.which("dockerd") and shutil.which("ip"):
         return None
     if not shutil.which("apt-get"):
         return "no dockerd, and no apt-get to install it"
-    install = "apt-get update -qq && apt-get install -y -qq --no-install-recommends docker.io iptables"
+    install = "apt-get update -qq && apt-get install -y -qq --no-install-recommends docker.io iptables iproute2"
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     ran = subprocess.run(["sh", "-c", install], env=environment, capture_output=True, text=True)
     return None if ran.returncode == 0 else f"docker.io could not be installed: {ran.stderr.strip()[-200:]}"
@@ -36,17 +34,37 @@ class DockerEngine:
         self.forwarded_before = self.forwarding.read_text()
         # Whoever turns forwarding on decides its policy; dockerd would drop everything else.
         self.forwarding.write_text("1")
+        # A bridge of its own, so that two runs on one machine do not end each other's.
+        self.bridge = f"eos{os.getpid()}"
+        subprocess.run(["ip", "link", "add", "name", self.bridge, "type", "bridge"], check=True)
+        subprocess.run(["ip", "addr", "add", f"172.31.{os.getpid() % 250}.1/24", "dev", self.bridge], check=True)
+        subprocess.run(["ip", "link", "set", self.bridge, "up"], check=True)
         (directory / "daemon.json").write_text(json.dumps({"registry-mirrors": []}))
         self.process = subprocess.Popen(
             [
-                "dockerd", "--config-file", directory / "daemon.json", "--data-root", directory / "data",
-                "--exec-root", directory / "exec", "--pidfile", directory / "dockerd.pid", "-H", self.host, "--bip", BRIDGE,
+                "dockerd",
+                "--config-file",
+                directory / "daemon.json",
+                "--data-root",
+                directory / "data",
+                "--exec-root",
+                directory / "exec",
+                "--pidfile",
+                directory / "dockerd.pid",
+                "-H",
+                self.host,
+                "--bridge",
+                self.bridge,
             ],
-            stdout=(directory / "dockerd.log").open("w"), stderr=subprocess.STDOUT, start_new_session=True,
+            stdout=(directory / "dockerd.log").open("w"),
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
         ends = time.monotonic() + 60
         while self.docker("version", check=False).returncode:
-            assert self.process.poll() is None and time.monotonic() < ends, (directory / "dockerd.log").read_text()[-2000:]
+            assert self.process.poll() is None and time.monotonic() < ends, (directory / "dockerd.log").read_text()[
+                -2000:
+            ]
             time.sleep(0.2)
 
     def docker(self, *words, check: bool = True, **options):
@@ -55,7 +73,10 @@ class DockerEngine:
     def pack(self, name: str, program: str, entrypoint: list[str], user: str):
         """An image that holds one program and the libraries it names, and nothing else."""
         root = self.directory / "image"
-        for path in [program, *re.findall(r"(/[^ ]+) \(", subprocess.run(["ldd", program], capture_output=True, text=True).stdout)]:
+        for path in [
+            program,
+            *re.findall(r"(/[^ ]+) \(", subprocess.run(["ldd", program], capture_output=True, text=True).stdout),
+        ]:
             target = root / ("eos" if path == program else path.lstrip("/"))
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, target)
@@ -74,5 +95,5 @@ class DockerEngine:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        subprocess.run(["ip", "link", "del", "docker0"], capture_output=True)
+        subprocess.run(["ip", "link", "del", self.bridge], capture_output=True)
         self.forwarding.write_text(self.forwarded_before)

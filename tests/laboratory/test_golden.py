@@ -23,9 +23,16 @@ def test_terraform_formats_and_validates(tree, estate, tmp_path):
     workspaces = sorted((tmp_path / "terraform/environments").glob("*/*"))
     assert workspaces
     for workspace in workspaces:
-        subprocess.run([terraform, "init", "-input=false", "-backend=false"], cwd=workspace, check=True, env=environment,
-                       stdout=subprocess.DEVNULL)
-        answer = subprocess.run([terraform, "validate", "-json"], cwd=workspace, env=environment, stdout=subprocess.PIPE)
+        subprocess.run(
+            [terraform, "init", "-input=false", "-backend=false"],
+            cwd=workspace,
+            check=True,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+        )
+        answer = subprocess.run(
+            [terraform, "validate", "-json"], cwd=workspace, env=environment, stdout=subprocess.PIPE
+        )
         assert json.loads(answer.stdout)["valid"], answer.stdout
 
 
@@ -38,11 +45,13 @@ def test_nomad_parses_and_validates_every_job(tree, estate):
             wanted = json.loads(values.read_text())
             text = job.read_text()
             variables = "".join(
-                f"{name} = {json.dumps(value).replace('${', '$${').replace('%{', '%%{')}\n"
+                f"{name} = {json.dumps(value, ensure_ascii=False).replace('${', '$${').replace('%{', '%%{')}\n"
                 for name, value in wanted.items()
                 if f'variable "{name}"' in text
             )
-            parsed = estate.nomad("/v1/jobs/parse", "POST", {"JobHCL": text, "Variables": variables, "Canonicalize": True})
+            parsed = estate.nomad(
+                "/v1/jobs/parse", "POST", {"JobHCL": text, "Variables": variables, "Canonicalize": True}
+            )
             assert parsed["ID"] == component
             checked = estate.nomad("/v1/validate/job", "POST", {"Job": {**parsed, "Namespace": "default"}})
             assert not checked["ValidationErrors"], checked

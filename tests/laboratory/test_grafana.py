@@ -4,6 +4,7 @@ import json
 import os
 import secrets
 import shutil
+import socket
 import ssl
 import subprocess
 import threading
@@ -15,7 +16,6 @@ from conftest import PROGRAM, Estate, get
 from docker_engine import DockerEngine, missing
 
 IMAGE = "eos-stand-in/grafana:11.6.0"
-PORT = "23000"
 
 
 def test_without_docker_the_plan_refuses_before_confirmation(estate):
@@ -38,8 +38,18 @@ def with_docker(tmp_path_factory):
     made = Estate(directory / "estate")
     os.environ["DOCKER_HOST"] = engine.host
     try:
-        entry = ["/eos", "serve-stand-in", "--port", "3000", "--health", "/api/health",
-                 "--require-file-of", "GF_SECURITY_ADMIN_PASSWORD__FILE", "--require-dir", "/var/lib/grafana"]
+        entry = [
+            "/eos",
+            "serve-stand-in",
+            "--port",
+            "3000",
+            "--health",
+            "/api/health",
+            "--require-file-of",
+            "GF_SECURITY_ADMIN_PASSWORD__FILE",
+            "--require-dir",
+            "/var/lib/grafana",
+        ]
         engine.pack(IMAGE, PROGRAM, entry, "472:472")
         subprocess.run([PROGRAM, "init", made.root], check=True, capture_output=True)
         made.must("lab", "up", timeout=900)
@@ -73,14 +83,24 @@ class Watcher(threading.Thread):
     def listen(self):
         salt = self.estate.endpoints["salt"]
         context = ssl.create_default_context(cafile=salt["certificate"])
-        login = json.dumps({"eauth": "file", "username": salt["user"], "password": Path(salt["password_file"]).read_text().strip()})
+        login = json.dumps(
+            {"eauth": "file", "username": salt["user"], "password": Path(salt["password_file"]).read_text().strip()}
+        )
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        with urllib.request.urlopen(urllib.request.Request(salt["url"] + "/login", login.encode(), headers), context=context) as answer:
+        with urllib.request.urlopen(
+            urllib.request.Request(salt["url"] + "/login", login.encode(), headers), context=context
+        ) as answer:
             token = json.load(answer)["return"][0]["token"]
         request = urllib.request.Request(salt["url"] + "/events", headers={"X-Auth-Token": token})
         with urllib.request.urlopen(request, context=context, timeout=120) as stream:
             while not self.done.is_set():
                 self.events += stream.readline()
+
+
+def free_port() -> str:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
 
 
 def leaks(estate: Estate, canary: str) -> list[str]:
@@ -91,16 +111,17 @@ def leaks(estate: Estate, canary: str) -> list[str]:
 
 def test_grafana_with_a_secret_and_a_volume(with_docker):
     estate = with_docker
+    port = free_port()
     canary = "canary-" + secrets.token_hex(12)
     watcher = Watcher(estate)
     watcher.start()
-    words = ["create", "grafana", "--admin-password", "-", "--port", PORT, "--image", IMAGE, "--yes"]
+    words = ["create", "grafana", "--admin-password", "-", "--port", port, "--image", IMAGE, "--yes"]
     created = estate.must(*words, input=canary + "\n")
     watcher.done.set()
-    assert f"http://localhost:{PORT}" in created.stdout
+    assert f"http://localhost:{port}" in created.stdout
 
     # Healthy, and the value is where it belongs.
-    assert get(f"http://127.0.0.1:{PORT}/api/health")[0] == 200
+    assert get(f"http://127.0.0.1:{port}/api/health")[0] == 200
     variable = estate.nomad("/v1/var/nomad/jobs/grafana?namespace=production")
     assert variable["Items"] == {"admin_password": canary}
     allocation = estate.running("grafana")
@@ -117,7 +138,9 @@ def test_grafana_with_a_secret_and_a_volume(with_docker):
     submission = estate.nomad("/v1/job/grafana/submission?namespace=production&version=0")
     assert canary not in json.dumps([job, versions, submission])
     assert leaks(estate, canary) == []
-    objects = subprocess.run(["git", "-C", estate.root, "cat-file", "--batch-all-objects", "--batch"], capture_output=True).stdout
+    objects = subprocess.run(
+        ["git", "-C", estate.root, "cat-file", "--batch-all-objects", "--batch"], capture_output=True
+    ).stdout
     assert b"grafana" in objects and canary.encode() not in objects
     staged = estate.nomad("/v1/vars?namespace=*&prefix=eos/")
     assert staged == []

@@ -63,11 +63,21 @@ def test_one_sentence_down_and_back(hello):
     assert namespaces == ["default"]
 
 
-HOSTILE = ["it's \"quoted\" \\ back", "a\nb\tc", "$ {x} % {y} {{ z }}", "%{ if true }", "ünïcödé 🦀", "$(id) `id` ; rm", "null", "0123", "yes"]
+HOSTILE = [
+    'it\'s "quoted" \\ back',
+    "a\nb\tc",
+    "$ {x} % {y} {{ z }}",
+    "%{ if true }",
+    "ünïcödé 🦀",
+    "$(id) `id` ; rm",
+    "null",
+    "0123",
+    "yes",
+]
 
 
 def test_values_reach_the_task_byte_for_byte(hello):
-    for value in sample(HOSTILE, 3):
+    for value in sample(HOSTILE, 2):
         hello.must("update", "hello", "--greeting", value, "--yes")
         allocation = hello.running("hello")[-1]["ID"]
         executors = [line.split()[0] for line in hello.processes() if "serve-hello" in line]
@@ -88,7 +98,9 @@ def test_interpolation_by_nomad_is_refused(hello):
     assert "Nomad would replace" in ran.stderr and "hint:" in ran.stderr
 
 
-@pytest.mark.parametrize("function", ["cmd.run", "state.apply", "state.single", "eos.run_stepx", "eos._write", "pillar.items"])
+@pytest.mark.parametrize(
+    "function", ["cmd.run", "state.apply", "state.single", "eos.run_stepx", "eos._write", "pillar.items"]
+)
 def test_salt_itself_refuses_the_api_user(estate, function):
     status, body = estate.salt([{"client": "local", "tgt": "control", "fun": function, "arg": ["id"]}])
     assert status == 401, body
@@ -111,7 +123,7 @@ def boundaries(estate: Estate, tmp_path: Path) -> int:
 def test_killed_at_every_journal_boundary_then_resumed(estate, tmp_path):
     total = boundaries(estate, tmp_path)
     assert total >= 10, f"only {total} boundaries"
-    for number in sample(list(range(1, total + 1)), 4):
+    for number in sample(list(range(1, total + 1)), 3):
         ran = estate.eos("create", "hello", "--yes", program=FAULT_PROGRAM, env={"EOS_FAULT_KILL_AT": str(number)})
         assert ran.returncode == -signal.SIGKILL, f"boundary {number}: exit {ran.returncode}\n{ran.stderr}"
         resumed = estate.eos("resume")
@@ -124,7 +136,7 @@ def test_killed_at_every_journal_boundary_then_resumed(estate, tmp_path):
         gone(estate)
 
 
-@pytest.mark.parametrize("engine", ["salt-master", "salt-minion", "nomad"])
+@pytest.mark.parametrize("engine", sample(["nomad", "salt-master", "salt-minion"], 1))
 def test_an_engine_killed_on_the_way_is_a_clear_error_then_resumed(estate, engine):
     running = estate.start("create", "hello", "--yes")
     time.sleep(2.5)

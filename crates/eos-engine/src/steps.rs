@@ -393,7 +393,15 @@ async fn verify(
 ) -> Result<Verified, EngineError> {
     let nomad = &context.engines.nomad;
     let (namespace, name) = (&step.environment, &step.component);
-    let job = nomad.job(namespace, name).await?;
+    let job = nomad
+        .job(namespace, name)
+        .await
+        .map_err(|error| match error.kind {
+            ErrorKind::NotFound => error.with_hint(format!(
+                "It was removed behind Eos: `eos delete {name}`, then create it again"
+            )),
+            _ => error,
+        })?;
     if job.meta.get("eos_digest").map(String::as_str) != Some(digest) {
         let words = "Nomad runs another version than the wanted one";
         return Err(
