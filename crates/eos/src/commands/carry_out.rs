@@ -1,10 +1,12 @@
 //! From a wish to a proved change: plan, confirm, carry out, and say how to go on if that was stopped.
 
-use super::{Answer, Session, who};
+use super::{Answer, Session, environment_words, now, who};
+use crate::options::Chosen;
 use crate::problem::{Exit, Problem, capital};
 use crate::terminal;
 use crate::views::{Purpose, View};
 use eos_core::diagnostic::Diagnostic;
+use eos_core::intent::{Intent, Verb};
 use eos_core::plan::{Plan, Step};
 use eos_engine::Layer;
 use eos_engine::engines::Engines;
@@ -26,6 +28,61 @@ pub struct Change<'a> {
     pub words: &'a str,
     /// Show the plan and stop.
     pub only_plan: bool,
+}
+
+/// A verb of a person on one component.
+pub struct Asked<'a> {
+    pub verb: Verb,
+    pub component: &'a str,
+    pub recipe: Option<&'a str>,
+    pub chosen: Chosen,
+    /// The command as it was typed, without the environment; secrets are `***`.
+    pub words: Vec<String>,
+    pub only_plan: bool,
+}
+
+/// Writes the intent down in full and has the change made.
+pub async fn ask(session: &mut Session<'_>, estate: &Estate, asked: Asked<'_>) -> Answer {
+    let environment = session.environment(estate);
+    let mut words = asked.words;
+    words.extend(environment_words(session));
+    let words = words.join(" ");
+    let Chosen {
+        options,
+        secrets,
+        warnings,
+    } = asked.chosen;
+    for warning in &warnings {
+        session.view.warn(warning);
+    }
+    let intent = Intent {
+        verb: asked.verb,
+        environment: environment.clone(),
+        component: asked.component.to_owned(),
+        recipe: asked.recipe.map(str::to_owned),
+        options,
+        words: words.clone(),
+        who: who(),
+        when: now(),
+    };
+    let wish = Wish {
+        environment,
+        intent: Some(intent),
+        components: Some(vec![asked.component.to_owned()]),
+        given: secrets.keys().cloned().collect(),
+    };
+    let only_plan = asked.only_plan;
+    change(
+        session,
+        estate,
+        Change {
+            wish,
+            secrets: &secrets,
+            words: &words,
+            only_plan,
+        },
+    )
+    .await
 }
 
 pub async fn change(session: &mut Session<'_>, estate: &Estate, change: Change<'_>) -> Answer {

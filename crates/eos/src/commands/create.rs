@@ -1,12 +1,11 @@
 //! `eos create`: a component from a recipe.
 
-use super::carry_out::{Change, change};
-use super::{Answer, Session, environment_words, now, who};
+use super::carry_out::{Asked, ask};
+use super::{Answer, Session};
 use crate::options::{self, Typed};
 use crate::problem::Problem;
-use eos_core::intent::{Intent, Verb};
+use eos_core::intent::Verb;
 use eos_core::name;
-use eos_engine::planning::Wish;
 
 /// Create a component from a recipe
 ///
@@ -35,7 +34,6 @@ pub struct Args {
 
 pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -> Answer {
     let estate = session.estate()?;
-    let environment = session.environment(&estate);
     let component = args.name.as_ref().unwrap_or(&args.recipe);
     if let Some(problem) = name::problem("component", component) {
         return Err(Problem::usage(problem, "Choose another name with --name"));
@@ -43,45 +41,22 @@ pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -
     let typed =
         typed.ok_or_else(|| Problem::usage("RECIPE is missing", "`eos catalog list` shows the recipes"))?;
     let chosen = options::choose(&typed, component)?;
-    for warning in &chosen.warnings {
-        session.view.warn(warning);
-    }
     let name = args
         .name
         .as_ref()
         .map(|name| format!("--name {}", options::shell_word(name)));
-    let words: Vec<String> = [format!("eos create {}", args.recipe)]
+    let words = [format!("eos create {}", args.recipe)]
         .into_iter()
         .chain(name)
-        .chain(environment_words(session))
         .chain(typed.words())
         .collect();
-    let words = words.join(" ");
-    let intent = Intent {
+    let asked = Asked {
         verb: Verb::Create,
-        environment: environment.clone(),
-        component: component.clone(),
-        recipe: Some(args.recipe.clone()),
-        options: chosen.options,
-        words: words.clone(),
-        who: who(),
-        when: now(),
+        component,
+        recipe: Some(&args.recipe),
+        chosen,
+        words,
+        only_plan: args.plan,
     };
-    let wish = Wish {
-        environment,
-        intent: Some(intent),
-        components: Some(vec![component.clone()]),
-        given: chosen.secrets.keys().cloned().collect(),
-    };
-    change(
-        session,
-        &estate,
-        Change {
-            wish,
-            secrets: &chosen.secrets,
-            words: &words,
-            only_plan: args.plan,
-        },
-    )
-    .await
+    ask(session, &estate, asked).await
 }

@@ -1,11 +1,9 @@
 //! `eos delete`: a component goes away.
 
-use super::carry_out::{Change, change};
-use super::{Answer, Session, environment_words, find_component, now, who};
-use eos_core::intent::{Intent, Verb};
-use eos_core::pillar::Pillar;
-use eos_engine::planning::Wish;
-use std::collections::{BTreeMap, BTreeSet};
+use super::carry_out::{Asked, ask};
+use super::{Answer, Session};
+use crate::options::Chosen;
+use eos_core::intent::Verb;
 
 /// Delete a component
 ///
@@ -25,42 +23,14 @@ pub struct Args {
 
 pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     let estate = session.estate()?;
-    let environment = session.environment(&estate);
-    find_component(
-        &Pillar::read(&estate.pillar_files()?)?,
-        &environment,
-        &args.component,
-    )?;
-    let words: Vec<String> = [format!("eos delete {}", args.component)]
-        .into_iter()
-        .chain(environment_words(session))
-        .collect();
-    let words = words.join(" ");
-    let intent = Intent {
+    session.component(&estate, &args.component)?;
+    let asked = Asked {
         verb: Verb::Delete,
-        environment: environment.clone(),
-        component: args.component.clone(),
+        component: &args.component,
         recipe: None,
-        options: BTreeMap::new(),
-        words: words.clone(),
-        who: who(),
-        when: now(),
+        chosen: Chosen::default(),
+        words: vec![format!("eos delete {}", args.component)],
+        only_plan: args.plan,
     };
-    let wish = Wish {
-        environment,
-        intent: Some(intent),
-        components: Some(vec![args.component.clone()]),
-        given: BTreeSet::new(),
-    };
-    change(
-        session,
-        &estate,
-        Change {
-            wish,
-            secrets: &BTreeMap::new(),
-            words: &words,
-            only_plan: args.plan,
-        },
-    )
-    .await
+    ask(session, &estate, asked).await
 }

@@ -1,10 +1,9 @@
 //! `eos logs`: what the tasks of a component wrote.
 
 use super::carry_out::need_engines;
-use super::{Answer, Session, find_component};
+use super::{Answer, Session};
 use crate::problem::{Exit, Problem};
 use crate::views::reports::LogText;
-use eos_core::pillar::Pillar;
 use eos_engine::nomad::{Allocation, LogStream};
 use eos_engine::{EngineError, ErrorKind, NomadClient};
 
@@ -30,11 +29,7 @@ pub struct Args {
 pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     let estate = session.estate()?;
     let environment = session.environment(&estate);
-    find_component(
-        &Pillar::read(&estate.pillar_files()?)?,
-        &environment,
-        &args.component,
-    )?;
+    session.component(&estate, &args.component)?;
     let engines = need_engines(&estate)?;
     let allocations = engines
         .nomad

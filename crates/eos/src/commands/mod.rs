@@ -47,6 +47,12 @@ impl Session<'_> {
         Ok(Estate::open(self.everywhere.estate.as_deref())?)
     }
 
+    /// The component as the pillar of the environment has it, or what to say when there is none of that name.
+    pub fn component(&self, estate: &Estate, name: &str) -> Result<Component, Problem> {
+        let pillar = Pillar::read(&estate.pillar_files()?)?;
+        find_component(&pillar, &self.environment(estate), name).cloned()
+    }
+
     pub fn environment(&self, estate: &Estate) -> String {
         self.everywhere
             .environment

@@ -1,11 +1,10 @@
 //! `eos update`: other options for a component.
 
-use super::carry_out::{Change, change};
-use super::{Answer, Session, environment_words, now, who};
+use super::carry_out::{Asked, ask};
+use super::{Answer, Session};
 use crate::options::{self, Typed};
 use crate::problem::Problem;
-use eos_core::intent::{Intent, Verb};
-use eos_engine::planning::Wish;
+use eos_core::intent::Verb;
 
 /// Change the options of a component
 ///
@@ -26,44 +25,18 @@ pub struct Args {
 
 pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -> Answer {
     let estate = session.estate()?;
-    let environment = session.environment(&estate);
     let typed =
         typed.ok_or_else(|| Problem::usage("COMPONENT is missing", "`eos list` shows the components"))?;
-    let chosen = options::take_typed(&typed, &args.component)?;
-    for warning in &chosen.warnings {
-        session.view.warn(warning);
-    }
-    let words: Vec<String> = [format!("eos update {}", args.component)]
-        .into_iter()
-        .chain(environment_words(session))
-        .chain(typed.words())
-        .collect();
-    let words = words.join(" ");
-    let intent = Intent {
+    let asked = Asked {
         verb: Verb::Update,
-        environment: environment.clone(),
-        component: args.component.clone(),
+        component: &args.component,
         recipe: None,
-        options: chosen.options,
-        words: words.clone(),
-        who: who(),
-        when: now(),
+        chosen: options::take_typed(&typed, &args.component)?,
+        words: [format!("eos update {}", args.component)]
+            .into_iter()
+            .chain(typed.words())
+            .collect(),
+        only_plan: args.plan,
     };
-    let wish = Wish {
-        environment,
-        intent: Some(intent),
-        components: Some(vec![args.component.clone()]),
-        given: chosen.secrets.keys().cloned().collect(),
-    };
-    change(
-        session,
-        &estate,
-        Change {
-            wish,
-            secrets: &chosen.secrets,
-            words: &words,
-            only_plan: args.plan,
-        },
-    )
-    .await
+    ask(session, &estate, asked).await
 }
