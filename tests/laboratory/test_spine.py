@@ -136,6 +136,20 @@ def test_killed_at_every_journal_boundary_then_resumed(estate, tmp_path):
         gone(estate)
 
 
+def test_an_operation_that_can_never_go_on_does_not_stand_in_the_way(estate):
+    ran = estate.eos("create", "hello", "--yes", program=FAULT_PROGRAM, env={"EOS_FAULT_KILL_AT": "5"})
+    assert ran.returncode == -signal.SIGKILL, ran.stderr
+    blocked = estate.eos("create", "hello", "--yes")
+    assert blocked.returncode != 0 and "eos resume" in blocked.stderr, blocked.stderr
+    pillar = estate.root / "pillar/infrastructure/production.sls"
+    pillar.write_text(pillar.read_text().replace("recipe: hello", "recipe: hello\n    options: {replicas: 2}"))
+    resumed = estate.eos("resume")
+    assert resumed.returncode == 1 and "eos apply" in resumed.stderr, resumed.stderr
+    estate.must("apply", "--yes")
+    assert len(estate.running("hello")) == 2
+    gone(estate)
+
+
 @pytest.mark.parametrize("engine", sample(["nomad", "salt-master", "salt-minion"], 1))
 def test_an_engine_killed_on_the_way_is_a_clear_error_then_resumed(estate, engine):
     running = estate.start("create", "hello", "--yes")

@@ -23,6 +23,16 @@ pub struct StepFailure {
     pub error: EngineError,
 }
 
+impl Failure {
+    /// Another way to go on, where the engine's own hint would lead nowhere.
+    pub fn with_hint(self, hint: &str) -> Self {
+        match self {
+            Self::Engine(error) => Self::Engine(error.with_hint(hint)),
+            other => other,
+        }
+    }
+}
+
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         Self::Engine(error)

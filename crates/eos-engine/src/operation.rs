@@ -62,14 +62,7 @@ pub async fn apply(
     let mut store = estate.store()?;
     refuse_unfinished(&store)?;
     if pillar_digest(&estate.pillar_files()?) != plan.base {
-        return Err(EngineError::new(
-            Layer::Estate,
-            ErrorKind::Conflict,
-            "the plan",
-            "the pillar was changed after it was made",
-        )
-        .with_hint("Make a new plan")
-        .into());
+        return Err(stale("the pillar was changed after it was made"));
     }
     if !plan.observed {
         return Err(EngineError::new(
@@ -125,7 +118,14 @@ pub async fn resume(
             error.to_string(),
         )
     })?;
-    let compilation = planned_compilation(estate, &plan)?;
+    let compilation = match planned_compilation(estate, &plan) {
+        Ok(compilation) => compilation,
+        // It can never go on, and as long as it counts as unfinished nothing else could begin.
+        Err(failure) => {
+            store.end_operation(&id, Outcome::Failed)?;
+            return Err(failure.with_hint("`eos plan` shows what is left to do, `eos apply` does it"));
+        }
+    };
     store.resume_operation(&id)?;
     let author = Author {
         who: &who,
@@ -233,9 +233,17 @@ fn resumable(store: &Store, named: Option<&str>) -> Result<Operation, EngineErro
     }
 }
 
-/// The compilation that the plan was made of, from the pillar as it is with the plan's edit in it.
+/// The compilation that the plan was made of. The pillar must be as the plan found it, or as it leaves it: anything
+/// else is somebody's edit, which must not be written over.
 fn planned_compilation(estate: &Estate, plan: &Plan) -> Result<Compilation, Failure> {
     let mut files = estate.pillar_files()?;
+    let is_written = plan
+        .pillar
+        .iter()
+        .all(|(path, text)| files.get(path).map(Vec::as_slice) == Some(text.as_bytes()));
+    if !is_written && pillar_digest(&files) != plan.base {
+        return Err(stale("the pillar was changed after it was made"));
+    }
     files.extend(
         plan.pillar
             .iter()
@@ -243,16 +251,17 @@ fn planned_compilation(estate: &Estate, plan: &Plan) -> Result<Compilation, Fail
     );
     let compilation = compiled(&files, &estate.catalog()?)?;
     if compilation.release != plan.release {
-        return Err(EngineError::new(
-            Layer::Estate,
-            ErrorKind::Conflict,
-            "the plan",
+        return Err(stale(
             "the pillar, the catalog or Eos itself changed after it was made",
-        )
-        .with_hint("Make a new plan")
-        .into());
+        ));
     }
     Ok(compilation)
+}
+
+fn stale(words: &str) -> Failure {
+    EngineError::new(Layer::Estate, ErrorKind::Conflict, "the plan", words)
+        .with_hint("Make a new plan")
+        .into()
 }
 
 struct Run<'a> {

@@ -312,7 +312,7 @@ impl<'a> Salt<'a> {
             "external_auth": {"file": {
                 "^filename": self.users(),
                 "^hashtype": "sha512",
-                USER: [{"*": ALLOWED.map(|function| format!("{}$", function.replace('.', r"\.")))}],
+                USER: [{"*": ALLOWED.map(|function| format!(r"{}\Z", function.replace('.', r"\.")))}],
             }},
             // Salt lets a call of several functions pass if any one of them is allowed. This list refuses each
             // function by itself, so that `["eos.info", "cmd.run"]` is refused too.
