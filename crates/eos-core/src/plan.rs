@@ -116,7 +116,6 @@ pub enum Work {
     Verify {
         digest: String,
         groups: Vec<Expected>,
-        secrets: bool,
     },
     RemoveWorkspace {
         minion: String,
@@ -300,7 +299,7 @@ fn in_step(input: &PlanInput<'_>, key: &Key) -> bool {
         || observed
             .jobs
             .get(key)
-            .is_some_and(|digest| digest.as_deref() == Some(&workspace.digest));
+            .is_some_and(|digest| digest.as_deref() == Some(&workspace.job_digest));
     workspace_in_step && job_in_step
 }
 
@@ -528,14 +527,13 @@ fn steps(input: &PlanInput<'_>, touched: &[Key], changes: &[Change]) -> Vec<Step
         let digest = input
             .compilation
             .workspace(&key.0, &key.1)
-            .map(|w| w.digest.clone())
+            .map(|w| w.job_digest.clone())
             .unwrap_or_default();
         add(
             key,
             Work::Verify {
                 digest,
                 groups: expected(component),
-                secrets: !component.secrets.is_empty(),
             },
         );
     }

@@ -167,6 +167,33 @@ fn a_changed_option_changes_the_job_and_says_why() {
 }
 
 #[test]
+fn a_job_is_scaled_without_a_restart() {
+    let there = create("hello", json!({}));
+    let digests = |options| {
+        let after = edit(&there, &catalog(), &intent(Verb::Update, "hello", options)).unwrap();
+        let workspace = compiled(&after)
+            .unwrap()
+            .workspace("production", "hello")
+            .unwrap()
+            .clone();
+        (workspace.digest, workspace.job_digest)
+    };
+    let (before, scaled, changed) = (
+        digests(json!({})),
+        digests(json!({"replicas": 2})),
+        digests(json!({"memory": 128})),
+    );
+    assert!(
+        before.0 != scaled.0 && before.1 == scaled.1,
+        "{before:?} {scaled:?}"
+    );
+    assert!(
+        before.0 != changed.0 && before.1 != changed.1,
+        "{before:?} {changed:?}"
+    );
+}
+
+#[test]
 fn the_last_component_takes_its_namespace_along_and_its_secret_goes_last() {
     let plan = planned(
         &create("grafana", json!({})),
@@ -213,12 +240,16 @@ fn what_the_engines_lost_is_brought_back() {
     );
 
     let compilation = compiled(&there).unwrap();
-    let digest = |name: &str| Some(compilation.workspace("production", name).unwrap().digest.clone());
+    let workspace = |name: &str| compilation.workspace("production", name).unwrap();
     let in_step = Observed {
         workspaces: ["platform", "hello"]
-            .map(|name| (format!("production/{name}"), digest(name)))
+            .map(|name| (format!("production/{name}"), Some(workspace(name).digest.clone())))
             .into(),
-        jobs: [(("production".to_owned(), "hello".to_owned()), digest("hello"))].into(),
+        jobs: [(
+            ("production".to_owned(), "hello".to_owned()),
+            Some(workspace("hello").job_digest.clone()),
+        )]
+        .into(),
         ..Observed::default()
     };
     assert_eq!(

@@ -58,7 +58,7 @@ pub async fn perform(
             workspace(context, step, minion, sls, digest, progress).await
         }
         Work::Secret { path, items } => secret(context, step, path, items).await,
-        Work::Verify { digest, groups, .. } => verify(context, step, digest, groups, progress).await,
+        Work::Verify { digest, groups } => verify(context, step, digest, groups, progress).await,
         Work::RemoveWorkspace { minion } => remove_workspace(context, step, minion, progress).await,
         Work::RemoveSecret { path } => remove_secret(context, step, path).await,
         Work::VerifyGone { services } => verify_gone(context, step, services, progress).await,
@@ -409,6 +409,19 @@ async fn verify(
                 format!("It was reverted or changed behind Eos: `eos logs {name}`, then `eos resume`"),
             ),
         );
+    }
+    for Expected { group, count, .. } in groups {
+        let asked = job
+            .task_groups
+            .iter()
+            .find(|found| found.name == *group)
+            .map_or(0, |found| found.count);
+        if asked != u64::from(*count) {
+            let words = format!("Nomad is asked for {asked} instances of {group}, not for {count}");
+            let object = format!("job {name}");
+            return Err(EngineError::new(Layer::Nomad, ErrorKind::Failed, object, words)
+                .with_hint("It was scaled behind Eos"));
+        }
     }
     let healthy = nomad.wait_healthy(namespace, name, HEALTHY, progress).await?;
     let wanted: u32 = groups.iter().map(|group| group.count).sum();

@@ -14,6 +14,8 @@ pub struct Workspace {
     pub component: String,
     /// What an applied workspace is compared with.
     pub digest: String,
+    /// What a running job is compared with: all that its instances run with.
+    pub job_digest: String,
     pub management: bool,
     /// Path in the release -> sha256.
     pub files: BTreeMap<String, String>,
@@ -28,7 +30,7 @@ pub fn component(lowered: &Lowered, artifacts: &mut Artifacts) -> Workspace {
     variables.push(text(
         "eos_digest",
         "",
-        "Digest of this configuration, kept in the job",
+        "Digest of what an instance runs with, kept in the job",
         true,
     ));
     let name = lowered.component.as_str();
@@ -109,16 +111,14 @@ fn workspace(
     let module_directory = format!("terraform/modules/{name}/{structure}");
     let node_ids = !hosts.is_empty();
     let main = environment_main(name, &structure, &variables, node_ids);
-    let digest = digest_of([
-        structure.as_bytes(),
-        main.as_bytes(),
-        values(&variables).as_bytes(),
-    ]);
+    let digest_with = |values: String| digest_of([structure.as_bytes(), main.as_bytes(), values.as_bytes()]);
+    let digest = digest_with(values(&variables));
+    let job_digest = digest_with(values(variables.iter().filter(|variable| variable.of_instance)));
     if let Some(own) = variables
         .iter_mut()
         .find(|variable| variable.name == "eos_digest")
     {
-        own.value = digest.as_str().into();
+        own.value = job_digest.as_str().into();
     }
     let directory = format!("terraform/environments/{environment}/{name}");
     let files: Vec<(String, Vec<u8>)> = module
@@ -145,6 +145,7 @@ fn workspace(
         environment: environment.to_owned(),
         component: name.to_owned(),
         digest,
+        job_digest,
         management,
         files: digests,
         hosts,
@@ -161,9 +162,9 @@ fn structure_digest(module: &[(String, String)]) -> String {
         .to_owned()
 }
 
-fn values(variables: &[Variable]) -> String {
+fn values<'a>(variables: impl IntoIterator<Item = &'a Variable>) -> String {
     let map: Map<String, Value> = variables
-        .iter()
+        .into_iter()
         .map(|v| (v.name.clone(), v.value.clone()))
         .collect();
     let mut text = serde_json::to_string_pretty(&map).expect("a map of plain values has a JSON form");

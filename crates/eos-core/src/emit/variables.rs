@@ -12,6 +12,9 @@ pub struct Variable {
     pub description: String,
     /// Whether the Nomad job takes it too.
     pub in_job: bool,
+    /// Whether an instance would run otherwise with another value. The number of instances is the exception: a job is
+    /// scaled without a restart.
+    pub of_instance: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,12 +92,15 @@ fn add_group(list: &mut Vec<Variable>, group: &Group) {
         "Name the service is registered under",
         true,
     ));
-    list.push(number(
-        &name("count"),
-        group.count.value,
-        (1, 1000),
-        "How many instances run",
-    ));
+    list.push(Variable {
+        of_instance: false,
+        ..number(
+            &name("count"),
+            group.count.value,
+            (1, 1000),
+            "How many instances run",
+        )
+    });
     list.push(number(
         &name("cpu"),
         group.cpu.value,
@@ -170,6 +176,7 @@ pub fn text(name: &str, value: &str, description: &str, in_job: bool) -> Variabl
         value: value.into(),
         description: description.to_owned(),
         in_job,
+        of_instance: true,
     }
 }
 
@@ -180,5 +187,6 @@ fn number(name: &str, value: u32, (low, high): (i64, i64), description: &str) ->
         value: value.into(),
         description: description.to_owned(),
         in_job: true,
+        of_instance: true,
     }
 }

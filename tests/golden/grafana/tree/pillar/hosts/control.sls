@@ -25,16 +25,16 @@
         "secrets": []
       },
       "production/grafana": {
-        "digest": "34156d9b8fe54345dfd9b70e1b921ed44432a852f9b98b3a9ac0746ec247d62a",
+        "digest": "603f158ab21938e84b118301cb09d54e4227015f844c628271f9e0fd30fe362b",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "f5e2e728730afa53cf2d91481bd07e3a4be9af804883a4dbff95cf2d9f7f23dc",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "a5964f15cff44a6ed4ae48bb84d6dd577e2f82c8c2d6694a51636c10d4aafa6e",
-          "terraform/environments/production/grafana/variables.tf": "0dbbe2e44df662cc4db8dc44fbc30c7ba81ddaf5730e95e52a2d58b68f7a49ae",
-          "terraform/modules/grafana/c0bf1a8dee97/grafana.nomad.hcl": "cd2a08135a487d89a213e28f6912793dfc338d0f0f74cdac8a05ef62b08bbe6c",
-          "terraform/modules/grafana/c0bf1a8dee97/main.tf": "cc345290cd957ec79ed656e8c6312e8e6806ddc239d4c50d47ca17eae5501290",
-          "terraform/modules/grafana/c0bf1a8dee97/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/c0bf1a8dee97/variables.tf": "b96a66207c52b04fd3817d77a7cfb715d18232e5f847f64cbcbad10aeb555fe5"
+          "terraform/environments/production/grafana/main.tf": "8070b98971af16eecdf55a302de8b77da6b0829bf8c57befa1b464809b56ae08",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "8e421aeb5c8290f4a1615af0e876b688f503c53e573453157f02069b4384e901",
+          "terraform/environments/production/grafana/variables.tf": "f9248cd7b8c289ce19984fd41739caa8ad82e6a5406b5edfca59e883076e7854",
+          "terraform/modules/grafana/4551fa42ba23/grafana.nomad.hcl": "cd2a08135a487d89a213e28f6912793dfc338d0f0f74cdac8a05ef62b08bbe6c",
+          "terraform/modules/grafana/4551fa42ba23/main.tf": "cc345290cd957ec79ed656e8c6312e8e6806ddc239d4c50d47ca17eae5501290",
+          "terraform/modules/grafana/4551fa42ba23/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/4551fa42ba23/variables.tf": "607c17b47fa57e57d4e940dfcecfd0c42cd533e44d4aaec6d79a553e84b9abd1"
         },
         "hosts": [
           "control"

@@ -18,16 +18,16 @@
         "secrets": []
       },
       "production/hello": {
-        "digest": "20d4e2e195d349a98d13cefd8ad44d5330f84fe725e75a1b687ededcdb057f14",
+        "digest": "1ca6efeba4d3ba5ae877082ab34bb876821a958fa32277d78ee51a7a93889680",
         "token": "client",
         "files": {
-          "terraform/environments/production/hello/main.tf": "ea5e20234e9e4787670384f278a50b7e36f76ae5335ee7324b518767628f6ef8",
-          "terraform/environments/production/hello/terraform.tfvars.json": "ec6d56f6f6a67ddc9a8193590cf6a125c55608ba413af05560761e4f3b1d01ac",
-          "terraform/environments/production/hello/variables.tf": "4f2c0d5f77b287687aea5ad6cc257e42b2556085d5137856cdca760be3eab94f",
-          "terraform/modules/hello/d6976e174bab/hello.nomad.hcl": "69e0534c73e646fd55c6067170057bd6644d090c3c9cdcbb3281aef13eaa2bca",
-          "terraform/modules/hello/d6976e174bab/main.tf": "b30d0962676fc4120d6aa099a88dab3e2843ecdaab06397382259b9959bac76e",
-          "terraform/modules/hello/d6976e174bab/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/d6976e174bab/variables.tf": "249879773ef45237363fb387af4fbc5b36d88ed1254552bbb99d71ab2e47a137"
+          "terraform/environments/production/hello/main.tf": "b888f3d7974cb70922b58bf2a7fe5b24fa6641c252d54f5db05741cee38f8ce9",
+          "terraform/environments/production/hello/terraform.tfvars.json": "a9e7e7f3dc7dc0ffd6d7447a8558074e9c7c6a5d35fdea37e58e803e2c8e7d83",
+          "terraform/environments/production/hello/variables.tf": "e14a402a19ea1614446a5ae35a173dafe499f99560a58ad257980e137210efd7",
+          "terraform/modules/hello/ec849909dc3d/hello.nomad.hcl": "69e0534c73e646fd55c6067170057bd6644d090c3c9cdcbb3281aef13eaa2bca",
+          "terraform/modules/hello/ec849909dc3d/main.tf": "b30d0962676fc4120d6aa099a88dab3e2843ecdaab06397382259b9959bac76e",
+          "terraform/modules/hello/ec849909dc3d/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/ec849909dc3d/variables.tf": "a450fabf90cddcf46a2752f484826273335234936ee4ba786bdf9da6ff709968"
         },
         "hosts": [],
         "secrets": []

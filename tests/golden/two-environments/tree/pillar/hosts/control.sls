@@ -32,31 +32,31 @@
         "secrets": []
       },
       "production/hello": {
-        "digest": "f17f3a55b55204a25af21a17a8a97bd4f714488f30dfb615ff491d0ef54ce19b",
+        "digest": "916f24e304bd23c81a522c492d1c82a6e98abcad026753e12f875b51d3818f66",
         "token": "client",
         "files": {
-          "terraform/environments/production/hello/main.tf": "ea5e20234e9e4787670384f278a50b7e36f76ae5335ee7324b518767628f6ef8",
-          "terraform/environments/production/hello/terraform.tfvars.json": "470100fb7c705cdb75e5b58f93a77a639ca9f897ce7f5fd1e07ff6de444afb7e",
-          "terraform/environments/production/hello/variables.tf": "4f2c0d5f77b287687aea5ad6cc257e42b2556085d5137856cdca760be3eab94f",
-          "terraform/modules/hello/d6976e174bab/hello.nomad.hcl": "69e0534c73e646fd55c6067170057bd6644d090c3c9cdcbb3281aef13eaa2bca",
-          "terraform/modules/hello/d6976e174bab/main.tf": "b30d0962676fc4120d6aa099a88dab3e2843ecdaab06397382259b9959bac76e",
-          "terraform/modules/hello/d6976e174bab/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/d6976e174bab/variables.tf": "249879773ef45237363fb387af4fbc5b36d88ed1254552bbb99d71ab2e47a137"
+          "terraform/environments/production/hello/main.tf": "b888f3d7974cb70922b58bf2a7fe5b24fa6641c252d54f5db05741cee38f8ce9",
+          "terraform/environments/production/hello/terraform.tfvars.json": "00b51e5b35a5266ce8b4428bf027b3826701be35c824940c3d0c5c4e0df98345",
+          "terraform/environments/production/hello/variables.tf": "e14a402a19ea1614446a5ae35a173dafe499f99560a58ad257980e137210efd7",
+          "terraform/modules/hello/ec849909dc3d/hello.nomad.hcl": "69e0534c73e646fd55c6067170057bd6644d090c3c9cdcbb3281aef13eaa2bca",
+          "terraform/modules/hello/ec849909dc3d/main.tf": "b30d0962676fc4120d6aa099a88dab3e2843ecdaab06397382259b9959bac76e",
+          "terraform/modules/hello/ec849909dc3d/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/ec849909dc3d/variables.tf": "a450fabf90cddcf46a2752f484826273335234936ee4ba786bdf9da6ff709968"
         },
         "hosts": [],
         "secrets": []
       },
       "staging/hello": {
-        "digest": "9cdc6158a0977677d14156b032cc0a98a510520f719c8adf35b287f829570036",
+        "digest": "722700687e4fe7b3cad1b62c0f7df6e5fc5daa69808f8a2629c8c22741e90369",
         "token": "client",
         "files": {
-          "terraform/environments/staging/hello/main.tf": "ea5e20234e9e4787670384f278a50b7e36f76ae5335ee7324b518767628f6ef8",
-          "terraform/environments/staging/hello/terraform.tfvars.json": "a95f92a2f6e7527b23d60a440277382d9bb500cf11106cb6a90500e9312a3402",
-          "terraform/environments/staging/hello/variables.tf": "4f2c0d5f77b287687aea5ad6cc257e42b2556085d5137856cdca760be3eab94f",
-          "terraform/modules/hello/d6976e174bab/hello.nomad.hcl": "69e0534c73e646fd55c6067170057bd6644d090c3c9cdcbb3281aef13eaa2bca",
-          "terraform/modules/hello/d6976e174bab/main.tf": "b30d0962676fc4120d6aa099a88dab3e2843ecdaab06397382259b9959bac76e",
-          "terraform/modules/hello/d6976e174bab/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/d6976e174bab/variables.tf": "249879773ef45237363fb387af4fbc5b36d88ed1254552bbb99d71ab2e47a137"
+          "terraform/environments/staging/hello/main.tf": "b888f3d7974cb70922b58bf2a7fe5b24fa6641c252d54f5db05741cee38f8ce9",
+          "terraform/environments/staging/hello/terraform.tfvars.json": "ae9c6431534eb71dd9b32ae8306f78ec0a6162907129ed36d3899d557be5c438",
+          "terraform/environments/staging/hello/variables.tf": "e14a402a19ea1614446a5ae35a173dafe499f99560a58ad257980e137210efd7",
+          "terraform/modules/hello/ec849909dc3d/hello.nomad.hcl": "69e0534c73e646fd55c6067170057bd6644d090c3c9cdcbb3281aef13eaa2bca",
+          "terraform/modules/hello/ec849909dc3d/main.tf": "b30d0962676fc4120d6aa099a88dab3e2843ecdaab06397382259b9959bac76e",
+          "terraform/modules/hello/ec849909dc3d/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/ec849909dc3d/variables.tf": "a450fabf90cddcf46a2752f484826273335234936ee4ba786bdf9da6ff709968"
         },
         "hosts": [],
         "secrets": []

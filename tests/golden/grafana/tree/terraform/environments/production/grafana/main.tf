@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "grafana" {
-  source               = "../../../modules/grafana/c0bf1a8dee97"
+  source               = "../../../modules/grafana/4551fa42ba23"
   namespace            = var.namespace
   datacenter           = var.datacenter
   grafana_service      = var.grafana_service

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "hello" {
-  source                       = "../../../modules/hello/d6976e174bab"
+  source                       = "../../../modules/hello/ec849909dc3d"
   namespace                    = var.namespace
   datacenter                   = var.datacenter
   hello_service                = var.hello_service

@@ -89,7 +89,7 @@ variable "volume_data_path" {
 }
 
 variable "eos_digest" {
-  description = "Digest of this configuration, kept in the job"
+  description = "Digest of what an instance runs with, kept in the job"
   type        = string
 }
 

@@ -64,6 +64,6 @@ variable "hello_check_path" {
 }
 
 variable "eos_digest" {
-  description = "Digest of this configuration, kept in the job"
+  description = "Digest of what an instance runs with, kept in the job"
   type        = string
 }
