@@ -65,9 +65,10 @@ def count(suite: Suite, code: int, output: str) -> None:
         suite.passed += int(passed)
         suite.failed += int(failed)
         suite.skipped += [f"{suite.name}: ignored test"] * int(ignored)
-    for number, what in re.findall(r"(\d+) (passed|failed|error)s?\b(?=.* in [\d.]+s)", output):
-        suite.passed += int(number) if what == "passed" else 0
-        suite.failed += int(number) if what != "passed" else 0
+    for line in re.findall(r"^=+ (.*) in [\d.]+s.*=$", output, re.M):
+        for number, what in re.findall(r"(\d+) (passed|failed|error)", line):
+            suite.passed += int(number) if what == "passed" else 0
+            suite.failed += int(number) if what != "passed" else 0
     # A test that prints why it skipped itself counted as passed above.
     own = re.findall(r"^skipped: (.+)$", output, re.M)
     suite.passed -= len(own)
