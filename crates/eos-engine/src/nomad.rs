@@ -750,7 +750,8 @@ impl NomadClient {
                 let current = evaluations
                     .iter()
                     .find(|found| found.job_modify_index == job.job_modify_index);
-                if current.is_none_or(|found| found.status != "complete") {
+                // One with a deployment ended after the deployments were read: they must be read again.
+                if current.is_none_or(|found| found.status != "complete" || !found.deployment_id.is_empty()) {
                     return Ok(Look::Waiting(
                         self.why_not_yet(namespace, &job, &allocations).await?,
                     ));
@@ -759,7 +760,8 @@ impl NomadClient {
         }
         let running: Vec<Allocation> = allocations
             .iter()
-            .filter(|found| found.is_running())
+            // An instance of the version before may run on for a moment; it proves nothing of this one.
+            .filter(|found| found.is_running() && found.job_version == version)
             .cloned()
             .collect();
         if running.is_empty() || job.r#type == "service" && (running.len() as u64) < job.desired() {
