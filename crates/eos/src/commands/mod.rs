@@ -4,6 +4,7 @@ pub mod apply;
 mod carry_out;
 pub mod catalog;
 pub mod compile;
+pub mod complete;
 pub mod completions;
 pub mod create;
 pub mod delete;
@@ -13,6 +14,7 @@ pub mod lab;
 pub mod list;
 pub mod login;
 pub mod logs;
+pub mod man;
 pub mod plan;
 pub mod read;
 pub mod resume;
@@ -98,6 +100,8 @@ async fn dispatch(session: &mut Session<'_>, verb: Verb, typed: Option<Typed>) -
         Verb::Catalog(args) => catalog::run(session, &args),
         Verb::Compile(args) => compile::run(session, &args),
         Verb::Completions(args) => completions::run(session, &args),
+        Verb::Man(args) => man::run(session, &args),
+        Verb::Complete(args) => complete::run(session, &args),
         Verb::ServeHello(args) => serve_hello::run(&args).await,
         Verb::ServeStandIn(args) => serve_stand_in::run(&args).await,
     }

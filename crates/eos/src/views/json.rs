@@ -110,8 +110,8 @@ impl Watch for Json {
 
 impl View for Json {
     fn text(&mut self, text: &str) {
-        self.out
-            .write(&mut anstream::AutoStream::never(io::stdout()), text);
+        let plain = anstream::adapter::strip_str(text).to_string();
+        self.document("text", json!({"text": plain}));
     }
 
     fn plan(&mut self, plan: &Plan, purpose: Purpose) {
