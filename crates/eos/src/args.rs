@@ -5,6 +5,7 @@ use crate::options::{self, Typed};
 use crate::peek::Peek;
 use crate::problem::Problem;
 use crate::terminal;
+use crate::views::text::{width, wrap};
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
@@ -135,14 +136,15 @@ pub enum Parsed {
 pub fn parse(words: &[OsString], peek: &Peek) -> Result<Parsed, Problem> {
     let recipe = recipe_of(peek)?;
     let alone = words.len() < 2;
-    let mut command = Cli::command().term_width(terminal::data_width().unwrap_or(80).min(100));
+    let columns = terminal::data_width().unwrap_or(80).min(100);
+    let mut command = fitted(Cli::command().term_width(columns), columns);
     let verb = peek
         .verb
         .as_deref()
         .filter(|verb| command.find_subcommand(verb).is_some())
         .map(str::to_owned);
     if let Some(verb) = verb {
-        command = command.mut_subcommand(verb, |command| compact(command, peek.subject.as_deref()));
+        command = command.mut_subcommand(verb, |command| compact(command, peek.subject.as_deref(), columns));
     }
     if let Some(recipe) = &recipe {
         command = with_options(command, peek, recipe)?;
@@ -172,20 +174,39 @@ pub fn with_options(command: Command, peek: &Peek, recipe: &Recipe) -> Result<Co
 }
 
 /// Help in one form only: the whole description, then one line a flag.
-fn compact(command: Command, subject: Option<&str>) -> Command {
+fn compact(command: Command, subject: Option<&str>, columns: usize) -> Command {
     let whole = command
         .get_long_about()
         .or(command.get_about())
         .cloned()
         .unwrap_or_default();
-    let command = command.about(whole).long_about(None::<&str>);
+    let command = fitted(command.about(whole).long_about(None::<&str>), columns);
     match subject
         .filter(|subject| command.find_subcommand(subject).is_some())
         .map(str::to_owned)
     {
-        Some(subject) => command.mut_subcommand(subject, |nested| compact(nested, None)),
+        Some(subject) => command.mut_subcommand(subject, |nested| compact(nested, None, columns)),
         None => command,
     }
+}
+
+/// The help with its examples for so many columns: where one is too long, what explains it goes below it.
+fn fitted(command: Command, columns: usize) -> Command {
+    let Some(text) = command.get_after_help().map(ToString::to_string) else {
+        return command;
+    };
+    let fit = |line: &str| match line.strip_prefix("  ").filter(|_| width(line) > columns) {
+        Some(example) => {
+            let (words, why) = example.split_once("  ").unwrap_or((example, ""));
+            let words = wrap(words, columns.saturating_sub(4)).join("\n    ");
+            let why = wrap(why.trim_start(), columns.saturating_sub(6));
+            let why: String = why.iter().map(|line| format!("\n      {line}")).collect();
+            format!("  {words}{why}")
+        }
+        None => line.to_owned(),
+    };
+    let lines: Vec<_> = text.lines().map(fit).collect();
+    command.after_help(lines.join("\n"))
 }
 
 fn typed(matches: &ArgMatches, recipe: Recipe) -> Option<Typed> {
