@@ -5,6 +5,7 @@ pub mod compile;
 pub mod diagnostic;
 pub mod emit;
 pub mod expand;
+pub mod graph;
 pub mod intent;
 pub mod lowered;
 pub mod name;
