@@ -103,6 +103,7 @@ pub enum Verb {
     Logs(commands::logs::Args),
     Catalog(commands::catalog::Args),
     Compile(commands::compile::Args),
+    Graph(commands::graph::Args),
     Completions(commands::completions::Args),
     Man(commands::man::Args),
     #[command(hide = true)]

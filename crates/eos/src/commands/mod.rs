@@ -8,6 +8,7 @@ pub mod complete;
 pub mod completions;
 pub mod create;
 pub mod delete;
+pub mod graph;
 pub mod history;
 pub mod init;
 pub mod lab;
@@ -99,6 +100,7 @@ async fn dispatch(session: &mut Session<'_>, verb: Verb, typed: Option<Typed>) -
         Verb::Logs(args) => logs::run(session, &args).await,
         Verb::Catalog(args) => catalog::run(session, &args),
         Verb::Compile(args) => compile::run(session, &args),
+        Verb::Graph(args) => graph::run(session, &args),
         Verb::Completions(args) => completions::run(session, &args),
         Verb::Man(args) => man::run(session, &args),
         Verb::Complete(args) => complete::run(session, &args),
