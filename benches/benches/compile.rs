@@ -19,9 +19,13 @@ fn estates(criterion: &mut Criterion) {
         group.bench_with_input(BenchmarkId::new("read", components), &files, |bench, files| {
             bench.iter(|| Pillar::read(black_box(files)));
         });
-        group.bench_with_input(BenchmarkId::new("compile", components), &pillar, |bench, pillar| {
-            bench.iter(|| compile(black_box(pillar), &catalog));
-        });
+        group.bench_with_input(
+            BenchmarkId::new("compile", components),
+            &pillar,
+            |bench, pillar| {
+                bench.iter(|| compile(black_box(pillar), &catalog));
+            },
+        );
     }
     group.finish();
 }
