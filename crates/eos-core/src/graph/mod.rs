@@ -3,6 +3,8 @@
 pub mod dot;
 mod layout;
 pub mod svg;
+#[cfg(test)]
+mod tests;
 
 use crate::diagnostic::Diagnostic;
 use crate::emit::terraform::PLATFORM;

@@ -5,6 +5,10 @@
 //! leaves its frame, follows the channels between stacks and the gaps between frames, and enters the next frame, so that
 //! it crosses no box. What comes from one node shares its way as long as it can, like the branches of a tree.
 
+mod columns;
+mod ways;
+
+use self::columns::{Column, layers};
 use super::{Edge, Graph, levels};
 use crate::emit::terraform::PLATFORM;
 use crate::node::Layer;
@@ -25,8 +29,6 @@ const BAND_GAP: i32 = 24;
 const FRAME_PADDING: i32 = 16;
 /// Between columns of a frame.
 const COLUMN_GAP: i32 = 46;
-/// From a box to where an edge turns up or down.
-const TURN: i32 = 14;
 /// Boxes are placed on a raster of half rows.
 const HALF_ROW: i32 = (BOX_HEIGHT + 12) / 2;
 /// Between frames of a stack, and beside a stack.
@@ -145,25 +147,6 @@ pub fn layout(graph: &Graph) -> Layout {
     }
 }
 
-/// Layers that share a column, and how often in this frame something of them comes after something else of them.
-type Column = (Layers, usize);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Layers {
-    /// Secret, host, cloud: what jobs need.
-    Needs,
-    Jobs,
-    Services,
-}
-
-fn layers(layer: Layer) -> Layers {
-    match layer {
-        Layer::Secret | Layer::Host | Layer::Cloud => Layers::Needs,
-        Layer::Job => Layers::Jobs,
-        Layer::Service => Layers::Services,
-    }
-}
-
 /// A component while its place is looked for.
 struct Cell {
     component: String,
@@ -175,18 +158,18 @@ struct Cell {
     rect: Rect,
 }
 
+impl Cell {
+    fn first_row(&self) -> i32 {
+        self.rect.y + FRAME_TITLE + lanes_room(self.above.len())
+    }
+}
+
 /// Everything that leaves one node in one direction: it shares its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Net {
     source: usize,
     /// To a stack that is not to the right of its own.
     back: bool,
-}
-
-#[derive(Clone, Copy)]
-enum Side {
-    Left,
-    Right,
 }
 
 struct Stack {
@@ -274,11 +257,7 @@ impl<'g> BandPlan<'g> {
             boxes: BTreeMap::new(),
             size: Point { x: 0, y: 0 },
         };
-        let inner = plan.inner_edges();
-        for (cell, edges) in inner.iter().enumerate() {
-            plan.choose_columns(cell, edges);
-            plan.choose_rows(cell, edges);
-        }
+        plan.choose_columns_and_rows();
         plan.choose_lanes();
         plan.choose_ports();
         plan.choose_stacks();
@@ -286,100 +265,8 @@ impl<'g> BandPlan<'g> {
         plan
     }
 
-    /// The edges within each cell.
-    fn inner_edges(&self) -> Vec<Vec<Edge>> {
-        let mut inner = vec![Vec::new(); self.cells.len()];
-        for (_, edge) in &self.edges {
-            let cell = self.cell_of[&edge.to];
-            if self.cell_of[&edge.from] == cell {
-                inner[cell].push(*edge);
-            }
-        }
-        inner
-    }
-
-    fn choose_columns(&mut self, cell: usize, inner: &[Edge]) {
-        let nodes = &self.cells[cell].nodes;
-        let index: BTreeMap<usize, usize> = nodes.iter().enumerate().map(|(i, node)| (*node, i)).collect();
-        let of = |node: usize| layers(self.graph.nodes[node].layer);
-        let mut before = vec![Vec::new(); nodes.len()];
-        for edge in inner.iter().filter(|edge| of(edge.from) == of(edge.to)) {
-            before[index[&edge.to]].push(index[&edge.from]);
-        }
-        for (node, depth) in nodes.iter().zip(levels(&before)) {
-            self.column_of.insert(*node, (of(*node), depth));
-        }
-    }
-
-    /// From left to right, each box as level with what it comes after as can be, out of the way of edges that pass.
-    fn choose_rows(&mut self, cell: usize, inner: &[Edge]) {
-        let mut columns: BTreeMap<Column, Vec<usize>> = BTreeMap::new();
-        for node in &self.cells[cell].nodes {
-            columns.entry(self.column_of[node]).or_default().push(*node);
-        }
-        let mut before: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        let mut last_use: BTreeMap<usize, Column> = BTreeMap::new();
-        for edge in inner {
-            before.entry(edge.to).or_default().push(edge.from);
-            let to = self.column_of[&edge.to];
-            let last = last_use.entry(edge.from).or_insert(to);
-            *last = to.max(*last);
-        }
-        for (column, nodes) in &columns {
-            let passing: Vec<i32> = last_use
-                .iter()
-                .filter(|(from, last)| self.column_of[*from] < *column && column < *last)
-                .map(|(from, _)| self.row_of[from])
-                .collect();
-            let mut wished: Vec<(i32, Layer, usize)> = nodes
-                .iter()
-                .map(|node| {
-                    let placed: Vec<i32> = before
-                        .get(node)
-                        .into_iter()
-                        .flatten()
-                        .filter_map(|from| self.row_of.get(from).copied())
-                        .collect();
-                    let wish = placed.iter().sum::<i32>() / whole(placed.len()).max(1);
-                    (wish, self.graph.nodes[*node].layer, *node)
-                })
-                .collect();
-            wished.sort_unstable();
-            let mut taken: Vec<i32> = Vec::new();
-            for group in wished.chunk_by(|one, other| one.0 == other.0) {
-                // Boxes that wish for the same place spread to both sides of it.
-                for (index, (wish, _, node)) in (0i32..).zip(group) {
-                    let spread = if column.0 > Layers::Needs {
-                        whole(group.len()) - 1
-                    } else {
-                        0
-                    };
-                    let wish = wish + 2 * index - spread;
-                    let free = |row: &i32| taken.iter().chain(&passing).all(|other| (row - other).abs() >= 2);
-                    let row = (0..)
-                        .flat_map(|away| [wish + away, wish - away])
-                        // Rows are filled downwards: what stands higher is on its way past.
-                        .find(|row| free(row) && taken.iter().all(|other| other < row));
-                    let row = row.expect("below all boxes there is room");
-                    taken.push(row);
-                    self.row_of.insert(*node, row);
-                }
-            }
-        }
-        let first = self.cells[cell]
-            .nodes
-            .iter()
-            .map(|node| self.row_of[node])
-            .min()
-            .unwrap_or(0);
-        for node in &self.cells[cell].nodes {
-            *self.row_of.entry(*node).or_default() -= first;
-        }
-    }
-
     fn is_curve(&self, edge: &Edge) -> bool {
-        self.cell_of[&edge.from] == self.cell_of[&edge.to]
-            && self.column_of[&edge.from] < self.column_of[&edge.to]
+        self.is_within(edge) && self.column_of[&edge.from] < self.column_of[&edge.to]
     }
 
     fn is_within(&self, edge: &Edge) -> bool {
@@ -390,42 +277,6 @@ impl<'g> BandPlan<'g> {
     fn edges_between(&self) -> impl Iterator<Item = &Edge> {
         let edges = self.edges.iter().map(|(_, edge)| edge);
         edges.filter(|edge| !self.is_within(edge))
-    }
-
-    /// Whether nothing stands level with the node, on its left or on its right.
-    fn is_free_beside(&self, node: usize, side: Side) -> bool {
-        let (column, row) = (self.column_of[&node], self.row_of[&node]);
-        self.cells[self.cell_of[&node]].nodes.iter().all(|other| {
-            let beside = match side {
-                Side::Left => self.column_of[other] < column,
-                Side::Right => self.column_of[other] > column,
-            };
-            !beside || (self.row_of[other] - row).abs() >= 2
-        })
-    }
-
-    fn choose_lanes(&mut self) {
-        let mut above = vec![BTreeSet::new(); self.cells.len()];
-        let mut below = vec![BTreeSet::new(); self.cells.len()];
-        for (_, edge) in self.edges.iter().filter(|(_, edge)| !self.is_curve(edge)) {
-            if self.is_within(edge) || !self.is_free_beside(edge.from, Side::Right) {
-                below[self.cell_of[&edge.from]].insert(edge.from);
-            }
-            if !self.is_within(edge) && !self.is_free_beside(edge.to, Side::Left) {
-                above[self.cell_of[&edge.to]].insert(edge.from);
-            }
-        }
-        for ((cell, above), below) in self.cells.iter_mut().zip(above).zip(below) {
-            cell.above = above.into_iter().collect();
-            cell.below = below.into_iter().collect();
-            let last = cell.nodes.iter().map(|node| self.row_of[node]).max().unwrap_or(0);
-            cell.height = FRAME_TITLE
-                + lanes_room(cell.above.len())
-                + last * HALF_ROW
-                + BOX_HEIGHT
-                + lanes_room(cell.below.len())
-                + FRAME_PADDING;
-        }
     }
 
     /// Components to the right of what they come after; many on one level stand in several stacks.
@@ -496,13 +347,14 @@ impl<'g> BandPlan<'g> {
 
     /// The height at which the component would stand level with what it comes after.
     fn wish(&self, cell: usize) -> Option<i32> {
-        let middles: Vec<i32> = self.before[cell]
+        let middles: Vec<i64> = self.before[cell]
             .iter()
             .map(|from| &self.cells[*from])
             .filter(|from| from.component != PLATFORM && from.rect.height > 0)
-            .map(|from| from.rect.middle())
+            .map(|from| from.rect.middle().into())
             .collect();
-        (!middles.is_empty()).then(|| middles.iter().sum::<i32>() / whole(middles.len()))
+        let mean = middles.iter().sum::<i64>().checked_div(middles.len() as i64)?;
+        i32::try_from(mean).ok()
     }
 
     /// Frames one below the other, each where it wishes to be if the stack does not become taller than those before.
@@ -544,45 +396,6 @@ impl<'g> BandPlan<'g> {
         }
     }
 
-    fn net(&self, edge: &Edge) -> Net {
-        Net {
-            source: edge.from,
-            back: self.stack_of[self.cell_of[&edge.to]] <= self.stack_of[self.cell_of[&edge.from]],
-        }
-    }
-
-    /// The stacks that an edge between two frames passes, in its order.
-    fn passed(&self, edge: &Edge) -> Vec<usize> {
-        let from = self.stack_of[self.cell_of[&edge.from]];
-        let to = self.stack_of[self.cell_of[&edge.to]];
-        match to > from {
-            true => (from + 1..to).collect(),
-            false => (to..=from).rev().collect(),
-        }
-    }
-
-    /// Each net passes a stack through the gap that is nearest to where it comes from.
-    fn choose_gaps(&mut self) {
-        let mut chosen: BTreeSet<(Net, usize)> = BTreeSet::new();
-        for edge in self.edges_between() {
-            chosen.extend(self.passed(edge).into_iter().map(|stack| (self.net(edge), stack)));
-        }
-        for (net, stack) in chosen {
-            let from = self.cells[self.cell_of[&net.source]].rect;
-            let row = from.y + FRAME_TITLE + self.row_of[&net.source] * HALF_ROW;
-            let cells = &self.stacks[stack].cells;
-            let tops = cells.iter().map(|cell| self.cells[*cell].rect.y);
-            let end = cells.last().map_or(0, |cell| self.cells[*cell].rect.bottom());
-            let gap = tops
-                .chain([end + FRAME_GAP])
-                .enumerate()
-                .min_by_key(|(_, y)| (y - FRAME_GAP / 2 - row).abs())
-                .map_or(0, |(gap, _)| gap);
-            self.stacks[stack].gaps[gap].insert(net);
-            self.gap_of.insert((net, stack), gap);
-        }
-    }
-
     /// Everything at its place, the band's corner at `corner`.
     fn stand(&mut self, corner: Point) {
         let top = corner.y + BAND_TITLE + HEADING;
@@ -619,7 +432,7 @@ impl<'g> BandPlan<'g> {
             let columns: BTreeMap<Column, i32> = stack.columns.iter().copied().zip(0..).collect();
             self.cells[cell].rect.x = stack.x;
             let of = &self.cells[cell];
-            let first = of.rect.y + FRAME_TITLE + lanes_room(of.above.len());
+            let first = of.first_row();
             for node in &of.nodes {
                 let column = columns[&self.column_of[node]];
                 self.boxes.insert(
@@ -650,194 +463,8 @@ impl<'g> BandPlan<'g> {
         };
     }
 
-    /// In each channel, nets whose ways up and down overlap get a lane each.
-    fn choose_channels(&mut self) {
-        let mut reach: Vec<BTreeMap<Net, (i32, i32)>> = vec![BTreeMap::new(); self.stacks.len() + 1];
-        for edge in self.edges_between() {
-            let net = self.net(edge);
-            for (channel, from, to) in self.climbs(edge) {
-                let range = reach[channel].entry(net).or_insert((from, from));
-                *range = (range.0.min(from).min(to), range.1.max(from).max(to));
-            }
-        }
-        self.channels = reach
-            .into_iter()
-            .map(|nets| {
-                let mut ranges: Vec<((i32, i32), Net)> = nets
-                    .into_iter()
-                    .filter(|(_, range)| range.0 != range.1)
-                    .map(|(net, range)| (range, net))
-                    .collect();
-                ranges.sort_unstable();
-                let mut ends: Vec<i32> = Vec::new();
-                let mut lanes = BTreeMap::new();
-                for ((start, end), net) in ranges {
-                    let lane = ends.iter().position(|taken| taken + LANE < start);
-                    let lane = lane.unwrap_or_else(|| {
-                        ends.push(0);
-                        ends.len() - 1
-                    });
-                    ends[lane] = end;
-                    lanes.insert(net, lane);
-                }
-                Channel {
-                    x: 0,
-                    lanes,
-                    count: ends.len(),
-                }
-            })
-            .collect();
-    }
-
-    /// Which channels an edge between frames goes through, and between which heights.
-    fn climbs(&self, edge: &Edge) -> Vec<(usize, i32, i32)> {
-        let net = self.net(edge);
-        let from = self.stack_of[self.cell_of[&edge.from]];
-        let mut height = self.exit_height(edge.from);
-        let mut channel = from + 1;
-        let mut climbs = Vec::new();
-        for stack in self.passed(edge) {
-            let gap = self.gap_height(stack, net);
-            climbs.push((channel, height, gap));
-            height = gap;
-            channel = if net.back { stack } else { stack + 1 };
-        }
-        climbs.push((channel, height, self.entry_height(edge)));
-        climbs
-    }
-
-    fn first_row(&self, cell: &Cell) -> i32 {
-        cell.rect.y + FRAME_TITLE + lanes_room(cell.above.len())
-    }
-
     fn row_middle(&self, node: usize) -> i32 {
-        self.first_row(&self.cells[self.cell_of[&node]]) + self.row_of[&node] * HALF_ROW + BOX_HEIGHT / 2
-    }
-
-    /// The lane of a source below the boxes of its frame.
-    fn below_height(&self, source: usize) -> i32 {
-        let cell = &self.cells[self.cell_of[&source]];
-        let lane = cell.below.iter().position(|of| *of == source).unwrap_or(0);
-        let room = lanes_room(cell.below.len());
-        cell.rect.bottom() - FRAME_PADDING - room + lane_offset(lane + 1, cell.below.len())
-    }
-
-    fn exit_height(&self, source: usize) -> i32 {
-        match self.is_free_beside(source, Side::Right) {
-            true => self.row_middle(source),
-            false => self.below_height(source),
-        }
-    }
-
-    fn entry_height(&self, edge: &Edge) -> i32 {
-        if self.is_free_beside(edge.to, Side::Left) {
-            return self.port(edge);
-        }
-        let cell = &self.cells[self.cell_of[&edge.to]];
-        let lane = cell.above.iter().position(|of| *of == edge.from).unwrap_or(0);
-        cell.rect.y + FRAME_TITLE + lane_offset(lane, cell.above.len())
-    }
-
-    fn gap_height(&self, stack: usize, net: Net) -> i32 {
-        let gap = self.gap_of[&(net, stack)];
-        let stack = &self.stacks[stack];
-        let nets = &stack.gaps[gap];
-        let offset = lane_offset(nets.range(..net).count(), nets.len());
-        match stack.cells.get(gap) {
-            Some(below) => self.cells[*below].rect.y - FRAME_GAP / 2 - offset,
-            None => {
-                let end = stack
-                    .cells
-                    .last()
-                    .map_or(0, |cell| self.cells[*cell].rect.bottom());
-                end + FRAME_GAP / 2 + offset
-            }
-        }
-    }
-
-    /// Edges end on the left side of a box in the order from which they come, so that they do not cross.
-    fn choose_ports(&mut self) {
-        let mut incoming: BTreeMap<usize, Vec<_>> = BTreeMap::new();
-        for (_, edge) in &self.edges {
-            let order = match (self.is_curve(edge), self.is_within(edge)) {
-                (true, _) => (1, self.row_of[&edge.from]),
-                (false, true) => (2, 0),
-                (false, false) if self.is_free_beside(edge.to, Side::Left) => (1, self.row_of[&edge.to]),
-                (false, false) => (0, 0),
-            };
-            incoming.entry(edge.to).or_default().push((order, *edge));
-        }
-        for mut edges in incoming.into_values() {
-            edges.sort_unstable();
-            let last = whole(edges.len() - 1);
-            let room = (LANE * last).min(BOX_HEIGHT - 16);
-            for (place, (_, edge)) in (0..).zip(edges) {
-                self.port_of.insert(edge, room * place / last.max(1) - room / 2);
-            }
-        }
-    }
-
-    fn port(&self, edge: &Edge) -> i32 {
-        self.row_middle(edge.to) + self.port_of[edge]
-    }
-
-    /// The way of every edge, by its place in the graph.
-    fn routes(&self) -> impl Iterator<Item = (usize, Route)> {
-        self.edges.iter().map(|(place, edge)| (*place, self.route(edge)))
-    }
-
-    fn route(&self, edge: &Edge) -> Route {
-        let (source, target) = (self.boxes[&edge.from], self.boxes[&edge.to]);
-        let start = Point {
-            x: source.right(),
-            y: source.middle(),
-        };
-        let end = Point {
-            x: target.x,
-            y: self.port(edge),
-        };
-        if self.is_curve(edge) {
-            return Route::Curve {
-                from: start,
-                turn: target.x - COLUMN_GAP,
-                to: end,
-            };
-        }
-        let mut way = vec![start];
-        // Down to the lane below the boxes, where the edge leaves on one.
-        let descend = |way: &mut Vec<Point>, lane: i32| {
-            let x = source.right() + TURN;
-            way.extend([Point { x, y: start.y }, Point { x, y: lane }]);
-        };
-        if self.is_within(edge) {
-            let lane = self.below_height(edge.from);
-            descend(&mut way, lane);
-            let x = target.x - TURN;
-            way.extend([Point { x, y: lane }, Point { x, y: end.y }]);
-        } else {
-            let exit = self.exit_height(edge.from);
-            if exit != start.y {
-                descend(&mut way, exit);
-            }
-            let net = self.net(edge);
-            for (channel, from, to) in self.climbs(edge) {
-                let channel = &self.channels[channel];
-                if let Some(lane) = channel.lanes.get(&net) {
-                    let x = channel.x + lane_offset(*lane, channel.count);
-                    way.extend([Point { x, y: from }, Point { x, y: to }]);
-                }
-            }
-            let entry = self.entry_height(edge);
-            if entry != end.y {
-                let above = &self.cells[self.cell_of[&edge.to]].above;
-                let lane = above.iter().position(|of| *of == edge.from).unwrap_or(0);
-                // The upper lane turns later: then lanes do not cross.
-                let x = target.x - TURN - lane_offset(lane, above.len()).min(COLUMN_GAP / 2);
-                way.extend([Point { x, y: entry }, Point { x, y: end.y }]);
-            }
-        }
-        way.push(end);
-        Route::Way(straightened(way))
+        self.cells[self.cell_of[&node]].first_row() + self.row_of[&node] * HALF_ROW + BOX_HEIGHT / 2
     }
 
     fn band(self, environment: &str, corner: Point) -> Band {
@@ -894,23 +521,4 @@ fn lane_offset(lane: usize, lanes: usize) -> i32 {
 
 fn whole(count: usize) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
-}
-
-/// Without points that change no direction.
-fn straightened(way: Vec<Point>) -> Vec<Point> {
-    let mut kept: Vec<Point> = Vec::new();
-    for point in way {
-        if kept.last() == Some(&point) {
-            continue;
-        }
-        if let [.., before, last] = kept.as_slice() {
-            let upright = before.x == last.x && last.x == point.x;
-            let level = before.y == last.y && last.y == point.y;
-            if upright || level {
-                kept.pop();
-            }
-        }
-        kept.push(point);
-    }
-    kept
 }
