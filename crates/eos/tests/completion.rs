@@ -308,6 +308,16 @@ fn an_estate_that_cannot_be_read_leaves_what_is_built_in() {
     ];
     assert!(starts(&site.complete(&["create", ""]), "board\t"));
     assert!(starts(&site.complete(&["update", ""]), "web\t"));
+    // In whichever form the pillar is written.
+    site.write(
+        "pillar/infrastructure/development.sls",
+        "#!yaml\ncomponents: {web: {recipe: grafana}}\n",
+    );
+    assert_eq!(site.complete(&["-e", "development", "update", ""]), ["web\t"]);
+    assert!(starts(
+        &site.complete(&["-e", "development", "update", "web", "--"]),
+        "--port\t"
+    ));
     for (file, text) in broken {
         site.write(file, text);
         assert!(starts(&site.complete(&options), "--port\t"), "{file}");

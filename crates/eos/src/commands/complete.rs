@@ -10,7 +10,7 @@ use crate::peek::{self, Peek};
 use crate::problem::Exit;
 use clap::{Arg, Command, CommandFactory, ValueHint};
 use eos_core::catalog::Catalog;
-use eos_core::pillar::{Component, Pillar, PillarFiles, environment_file};
+use eos_core::pillar::{Pillar, PillarFiles, environment_file};
 use eos_core::recipe::Recipe;
 use eos_engine::estate::Estate;
 use std::ffi::OsString;
@@ -312,32 +312,46 @@ impl Nearby {
         let subject = self.peek.subject.as_deref()?;
         let name = match self.peek.verb.as_deref()? {
             "create" => subject.to_owned(),
-            "update" => self
-                .pillar()
-                .component(self.environment()?, subject)?
-                .recipe
-                .clone(),
+            "update" => self.recipe_of_component(subject)?,
             _ => return None,
         };
         self.catalog().get(&name).cloned()
     }
 
-    fn components(&self) -> Vec<Candidate> {
-        let candidate = |component: &Component| Candidate {
-            word: component.name.clone(),
-            help: component.recipe.clone(),
-        };
-        self.pillar().components.values().map(candidate).collect()
+    fn recipe_of_component(&self, name: &str) -> Option<String> {
+        let (file, text) = self.pillar_file()?;
+        let alone = entries(&text).and_then(|entries| {
+            let (_, entry) = entries.into_iter().find(|(of, _)| *of == name)?;
+            Some(format!("#!yaml\ncomponents:\n{entry}"))
+        });
+        let read = Pillar::read(&PillarFiles::from([(file, alone.unwrap_or(text).into_bytes())])).ok()?;
+        Some(read.component(self.environment()?, name)?.recipe.clone())
     }
 
-    /// The pillar of this environment alone.
-    fn pillar(&self) -> Pillar {
-        let read = || {
-            let file = environment_file(self.environment()?);
-            let text = std::fs::read(self.estate.as_ref()?.root.join(&file)).ok()?;
-            Pillar::read(&PillarFiles::from([(file, text)])).ok()
+    fn components(&self) -> Vec<Candidate> {
+        let Some((file, text)) = self.pillar_file() else {
+            return Vec::new();
         };
-        read().unwrap_or_default()
+        let names: Vec<String> = match entries(&text) {
+            Some(entries) => entries.into_iter().map(|(name, _)| name.to_owned()).collect(),
+            None => {
+                let read = Pillar::read(&PillarFiles::from([(file, text.into_bytes())]));
+                let components = read.unwrap_or_default().components;
+                components.into_keys().map(|(_, name)| name).collect()
+            }
+        };
+        let candidate = |word| Candidate {
+            word,
+            help: String::new(),
+        };
+        names.into_iter().map(candidate).collect()
+    }
+
+    /// The file that holds the components of this environment.
+    fn pillar_file(&self) -> Option<(String, String)> {
+        let file = environment_file(self.environment()?);
+        let text = std::fs::read_to_string(self.estate.as_ref()?.root.join(&file)).ok()?;
+        Some((file, text))
     }
 
     fn environment(&self) -> Option<&str> {
@@ -346,5 +360,83 @@ impl Nearby {
             .as_ref()
             .map(|estate| estate.settings.environment.as_str());
         self.peek.environment.as_deref().or(usual)
+    }
+}
+
+/// The components of a pillar file and the lines of each, by their indentation: nobody waits at a key press for thousands
+/// of components to be understood. None where the file is not written an entry a line.
+fn entries(text: &str) -> Option<Vec<(&str, &str)>> {
+    let below = match text.strip_prefix("components:\n") {
+        Some(below) => below,
+        None => text.split_once("\ncomponents:\n")?.1,
+    };
+    let mut starts: Vec<(&str, usize)> = Vec::new();
+    let (mut at, mut end, mut indent) = (0, below.len(), 0);
+    for line in below.split_inclusive('\n') {
+        let content = line.trim_start_matches(' ');
+        let depth = line.len() - content.len();
+        let nothing = content.trim().is_empty() || content.starts_with('#');
+        if !nothing && depth == 0 {
+            end = at;
+            break;
+        }
+        if !nothing && (starts.is_empty() || depth == indent) {
+            let (name, rest) = content.split_once(':')?;
+            let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+            if !name.chars().all(plain) || !rest.starts_with([' ', '\n', '\r']) {
+                return None;
+            }
+            starts.push((name, at));
+            indent = depth;
+        }
+        at += line.len();
+    }
+    let ends = starts.iter().skip(1).map(|(_, at)| *at).chain([end]);
+    Some(
+        starts
+            .iter()
+            .zip(ends)
+            .map(|((name, start), end)| (*name, &below[*start..end]))
+            .collect(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_found_by_their_lines() {
+        let text = "#!yaml\n# mine\ncomponents:\n  # first\n  a:\n    recipe: x\n\n    note: |\n      b:\n  b: {recipe: y}\nother: 1\n";
+        let found = entries(text).expect("an entry a line");
+        assert_eq!(
+            found,
+            [
+                ("a", "  a:\n    recipe: x\n\n    note: |\n      b:\n"),
+                ("b", "  b: {recipe: y}\n")
+            ]
+        );
+        assert_eq!(entries("#!yaml\ncomponents:\n"), Some(vec![]));
+        for other in [
+            "#!yaml\ncomponents: {a: {}}\n",
+            "components:\n  \"a\": {}\n",
+            "components:\n  {a: {}}\n",
+            "{{ jinja }}",
+        ] {
+            assert_eq!(entries(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_word_is_taken_as_the_program_would_get_it() {
+        for (typed, meant) in [
+            ("'a b'", "a b"),
+            (r"a\ b", "a b"),
+            (r#""a"#, "a"),
+            ("--port", "--port"),
+            ("", ""),
+        ] {
+            assert_eq!(unquoted(typed), meant, "{typed}");
+        }
     }
 }
