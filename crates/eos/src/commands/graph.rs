@@ -9,9 +9,9 @@ use eos_core::pillar::Pillar;
 use eos_engine::estate::Estate;
 use std::path::{Path, PathBuf};
 
-/// Show the graph over all layers: what there is, and what comes after what
+/// Show what comes after what, over all layers
 ///
-/// From the pillar; no engine is asked. All environments, unless one is named.
+/// In waves, as a picture or for programs; from the pillar, no engine is asked. All environments, unless one is named.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -377,7 +377,7 @@ impl View for Human {
 
     fn graph(&mut self, graph: &Graph) {
         if graph.nodes.is_empty() {
-            let line = "There are no components yet; `eos catalog list` shows what can be created";
+            let line = "There is no component here yet; `eos catalog list` shows what can be created";
             let text = hang("", line, talk_width());
             return self.talk(&text);
         }
