@@ -5,10 +5,15 @@ use crate::node::{Layer, Node};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+const OPENING: &str = r##"digraph eos {
+  rankdir=LR;
+  graph [fontname="sans-serif", style=rounded, color="#b0b8c4"];
+  node [shape=box, style="rounded,filled", fontname="sans-serif", fontsize=11];
+  edge [color="#6f7a88"];
+"##;
+
 pub fn dot(graph: &Graph) -> String {
-    let mut text = String::from(
-        "digraph eos {\n  rankdir=LR;\n  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\", fontsize=11];\n",
-    );
+    let mut text = String::from(OPENING);
     let mut clusters: BTreeMap<&str, BTreeMap<&str, Vec<usize>>> = BTreeMap::new();
     for (place, node) in graph.nodes.iter().enumerate() {
         let components = clusters.entry(&node.environment).or_default();
