@@ -6,6 +6,7 @@ pub mod compose;
 pub mod diagnostic;
 pub mod emit;
 pub mod expand;
+pub mod graph;
 pub mod intent;
 pub mod lowered;
 pub mod name;

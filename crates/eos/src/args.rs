@@ -5,12 +5,13 @@ use crate::options::{self, Typed};
 use crate::peek::Peek;
 use crate::problem::Problem;
 use crate::terminal;
+use crate::views::text::{width, wrap};
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 use eos_core::catalog::Catalog;
 use eos_core::diagnostic::Diagnostic;
-use eos_core::name::{ENVIRONMENTS, closest, quoted};
+use eos_core::name::{ENVIRONMENTS, RESERVED, closest, quoted};
 use eos_core::pillar::Pillar;
 use eos_core::recipe::Recipe;
 use eos_engine::estate::Estate;
@@ -27,14 +28,17 @@ use std::path::PathBuf;
     subcommand_required = true,
     after_help = "\
 First steps:
-  eos init estate && cd estate    make an estate
-  eos lab up                      start Salt, Terraform and Nomad here
-  eos create hello                compile, deploy and prove a first component
-  eos status                      see it run
+  eos init estate && cd estate  make an estate
+  eos lab up                    start Salt, Terraform and Nomad here
+  eos create hello              compile, deploy and prove a first component
+  eos status                    see it run
 
 Exit codes:
-  0 done, or nothing to do    1 failed    2 wrong input, nothing was changed
-  3 changes are pending (--check)         130 interrupted"
+  0    done, or nothing to do
+  1    failed
+  2    wrong input, nothing was changed
+  3    changes are pending (--check)
+  130  interrupted"
 )]
 pub struct Cli {
     #[command(flatten)]
@@ -60,7 +64,7 @@ pub struct Everywhere {
     )]
     pub environment: Option<String>,
     /// Where the estate is; else EOS_ESTATE, else around here
-    #[arg(long, global = true, value_name = "DIRECTORY")]
+    #[arg(long, global = true, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
     pub estate: Option<PathBuf>,
     /// Colour: auto, always or never; NO_COLOR is honoured
     #[arg(
@@ -99,7 +103,11 @@ pub enum Verb {
     Logs(commands::logs::Args),
     Catalog(commands::catalog::Args),
     Compile(commands::compile::Args),
+    Graph(commands::graph::Args),
     Completions(commands::completions::Args),
+    Man(commands::man::Args),
+    #[command(hide = true)]
+    Complete(commands::complete::Args),
     #[command(hide = true)]
     ServeHello(commands::serve_hello::Args),
     #[command(hide = true)]
@@ -129,20 +137,18 @@ pub enum Parsed {
 pub fn parse(words: &[OsString], peek: &Peek) -> Result<Parsed, Problem> {
     let recipe = recipe_of(peek)?;
     let alone = words.len() < 2;
-    let mut command = Cli::command().term_width(terminal::data_width().unwrap_or(80).min(100));
+    let columns = terminal::data_width().unwrap_or(80).min(100);
+    let mut command = fitted(Cli::command().term_width(columns), columns);
     let verb = peek
         .verb
         .as_deref()
         .filter(|verb| command.find_subcommand(verb).is_some())
         .map(str::to_owned);
     if let Some(verb) = verb {
-        command = command.mut_subcommand(verb, |command| compact(command, peek.subject.as_deref()));
+        command = command.mut_subcommand(verb, |command| compact(command, peek.subject.as_deref(), columns));
     }
-    if let (Some(recipe), Some(verb), Some(subject)) =
-        (&recipe, peek.verb.as_deref(), peek.subject.as_deref())
-    {
-        options::refuse_reserved(recipe)?;
-        command = command.mut_subcommand(verb, |command| options::add_flags(command, verb, subject, recipe));
+    if let Some(recipe) = &recipe {
+        command = with_options(command, peek, recipe)?;
     }
     if alone {
         return Ok(Parsed::Shown(command.render_help().ansi().to_string()));
@@ -159,21 +165,49 @@ pub fn parse(words: &[OsString], peek: &Peek) -> Result<Parsed, Problem> {
     Ok(Parsed::Run(Box::new(Invocation { cli, typed })))
 }
 
+/// The whole command line with the options of this recipe as flags of the verb that was seen.
+pub fn with_options(command: Command, peek: &Peek, recipe: &Recipe) -> Result<Command, Vec<Diagnostic>> {
+    let (Some(verb), Some(subject)) = (peek.verb.as_deref(), peek.subject.as_deref()) else {
+        return Ok(command);
+    };
+    options::refuse_reserved(recipe)?;
+    Ok(command.mut_subcommand(verb, |command| options::add_flags(command, verb, subject, recipe)))
+}
+
 /// Help in one form only: the whole description, then one line a flag.
-fn compact(command: Command, subject: Option<&str>) -> Command {
+fn compact(command: Command, subject: Option<&str>, columns: usize) -> Command {
     let whole = command
         .get_long_about()
         .or(command.get_about())
         .cloned()
         .unwrap_or_default();
-    let command = command.about(whole).long_about(None::<&str>);
+    let command = fitted(command.about(whole).long_about(None::<&str>), columns);
     match subject
         .filter(|subject| command.find_subcommand(subject).is_some())
         .map(str::to_owned)
     {
-        Some(subject) => command.mut_subcommand(subject, |nested| compact(nested, None)),
+        Some(subject) => command.mut_subcommand(subject, |nested| compact(nested, None, columns)),
         None => command,
     }
+}
+
+/// The help with its examples for so many columns: where one is too long, what explains it goes below it.
+fn fitted(command: Command, columns: usize) -> Command {
+    let Some(text) = command.get_after_help().map(ToString::to_string) else {
+        return command;
+    };
+    let fit = |line: &str| match line.strip_prefix("  ").filter(|_| width(line) > columns) {
+        Some(example) => {
+            let (words, why) = example.split_once("  ").unwrap_or((example, ""));
+            let words = wrap(words, columns.saturating_sub(4)).join("\n    ");
+            let why = wrap(why.trim_start(), columns.saturating_sub(6));
+            let why: String = why.iter().map(|line| format!("\n      {line}")).collect();
+            format!("  {words}{why}")
+        }
+        None => line.to_owned(),
+    };
+    let lines: Vec<_> = text.lines().map(fit).collect();
+    command.after_help(lines.join("\n"))
 }
 
 fn typed(matches: &ArgMatches, recipe: Recipe) -> Option<Typed> {
@@ -182,7 +216,7 @@ fn typed(matches: &ArgMatches, recipe: Recipe) -> Option<Typed> {
 }
 
 /// The recipe whose options are flags of this command.
-fn recipe_of(peek: &Peek) -> Result<Option<Recipe>, Problem> {
+pub fn recipe_of(peek: &Peek) -> Result<Option<Recipe>, Problem> {
     let Some(subject) = &peek.subject else {
         return Ok(None);
     };
@@ -193,11 +227,14 @@ fn recipe_of(peek: &Peek) -> Result<Option<Recipe>, Problem> {
                 Ok(estate) => estate.catalog()?,
                 Err(_) => Catalog::load(&[])?,
             };
+            let known = catalog
+                .find(subject)
+                .map_err(|unknown| match RESERVED.contains(&subject.as_str()) {
+                    true => not_yet(subject),
+                    false => unknown,
+                });
             Ok(Some(
-                catalog
-                    .find(subject)
-                    .map_err(|unknown| Problem::Usage(vec![unknown]))?
-                    .clone(),
+                known.map_err(|unknown| Problem::Usage(vec![unknown]))?.clone(),
             ))
         }
         Some("update") => {
@@ -214,6 +251,15 @@ fn recipe_of(peek: &Peek) -> Result<Option<Recipe>, Problem> {
         }
         _ => Ok(None),
     }
+}
+
+/// A noun of the language that no recipe stands for.
+fn not_yet(noun: &str) -> Diagnostic {
+    Diagnostic::new(format!(
+        "{} is a reserved word: no recipe is called so, and this version of Eos cannot create it",
+        quoted(noun)
+    ))
+    .hint("`eos catalog list` shows what can be created")
 }
 
 fn shown(error: clap::Error, recipe: Option<&Recipe>) -> Result<Parsed, Problem> {
@@ -233,8 +279,8 @@ fn wording(error: &clap::Error, recipe: Option<&Recipe>) -> Diagnostic {
         _ => None,
     };
     let argument = text(ContextKind::InvalidArg).unwrap_or_default();
-    // `--port <PORT>` is the flag with what it takes; only the flag is named.
-    let flag = argument.split(' ').next().unwrap_or_default().to_owned();
+    // `--port <PORT>` and `--sso[=<BOOLEAN>]` are the flag with what it takes; only the flag is named.
+    let flag = argument.split([' ', '[']).next().unwrap_or_default().to_owned();
     let meant = text(ContextKind::SuggestedArg);
     let value = text(ContextKind::InvalidValue).unwrap_or_default();
     match error.kind() {
@@ -286,7 +332,10 @@ fn wording(error: &clap::Error, recipe: Option<&Recipe>) -> Diagnostic {
         }
         ErrorKind::InvalidValue => {
             let valid = text(ContextKind::ValidValue).unwrap_or_default();
-            let meant = closest(&value, valid.split(", ")).map(|meant| format!("Did you mean {meant}? "));
+            let begun = || valid.split(", ").find(|one| one.starts_with(&value));
+            let meant = closest(&value, valid.split(", "))
+                .or_else(begun)
+                .map(|meant| format!("Did you mean {meant}? "));
             Diagnostic::new(format!("{flag} cannot be {}", quoted(&value)))
                 .hint(format!("{}It is one of {valid}", meant.unwrap_or_default()))
         }
@@ -296,7 +345,7 @@ fn wording(error: &clap::Error, recipe: Option<&Recipe>) -> Diagnostic {
         }
         ErrorKind::ArgumentConflict => {
             let other = text(ContextKind::PriorArg).unwrap_or_default();
-            match other.split(' ').next() == Some(&flag) {
+            match other.split([' ', '[']).next() == Some(&flag) {
                 true => Diagnostic::new(format!("{flag} is given twice")).hint("Give it once"),
                 false => Diagnostic::new(format!("{flag} and {other} cannot be together"))
                     .hint("Leave one of them out"),

@@ -4,7 +4,9 @@
 use crate::env_names::OPTION_PREFIX;
 use crate::problem::Problem;
 use crate::terminal;
-use clap::{Arg, ArgMatches, Command};
+use crate::views::View;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Arg, ArgMatches, Command, ValueHint};
 use eos_core::diagnostic::Diagnostic;
 use eos_core::expand::flag;
 use eos_core::option::{HIDDEN, OptionType};
@@ -61,21 +63,22 @@ fn variable(option: &str) -> String {
 pub fn add_flags(command: Command, verb: &str, subject: &str, recipe: &Recipe) -> Command {
     let heading = format!("Options of recipe {}", recipe.name);
     let flags = recipe.settable().map(|spec| {
-        let mut arg = Arg::new(id(&spec.name))
+        let arg = Arg::new(id(&spec.name))
             .long(flag(&spec.name))
             .value_name(value_name(&spec.kind))
             .help(help(spec, recipe))
             .help_heading(heading.clone());
-        if spec.kind == OptionType::Flag {
-            arg = arg
+        match &spec.kind {
+            OptionType::Flag => arg
                 .num_args(0..=1)
                 .require_equals(true)
-                .default_missing_value("true");
+                .default_missing_value("true")
+                .value_parser(yes_or_no())
+                .hide_possible_values(true),
+            OptionType::Choice(choices) => arg.value_parser(PossibleValuesParser::new(choices.clone())),
+            OptionType::Path => arg.value_hint(ValueHint::AnyPath),
+            _ => arg,
         }
-        if let OptionType::Choice(choices) = &spec.kind {
-            arg = arg.value_parser(clap::builder::PossibleValuesParser::new(choices.clone()));
-        }
-        arg
     });
     let command = command
         .args(flags)
@@ -92,6 +95,13 @@ pub fn add_flags(command: Command, verb: &str, subject: &str, recipe: &Recipe) -
              terminal if it has no default. A secret given as - is read from standard input.",
             variable(first)
         ))
+}
+
+fn yes_or_no() -> PossibleValuesParser {
+    PossibleValuesParser::new([
+        PossibleValue::new("true").aliases(["yes", "on"]),
+        PossibleValue::new("false").aliases(["no", "off"]),
+    ])
 }
 
 fn value_name(kind: &OptionType) -> &'static str {
@@ -204,9 +214,11 @@ pub struct Chosen {
 }
 
 /// The values of a `create`: what is not typed is looked for elsewhere.
-pub fn choose(typed: &Typed, component: &str) -> Result<Chosen, Problem> {
+pub fn choose(typed: &Typed, component: &str, view: &mut dyn View) -> Result<Chosen, Problem> {
     let mut chosen = take_typed(typed, component)?;
     let mut found = Vec::new();
+    let mut unanswered = Vec::new();
+    let can_ask = terminal::can_ask() && !view.is_for_programs();
     for spec in typed.recipe.settable() {
         if typed.values.iter().any(|(name, _)| *name == spec.name) {
             continue;
@@ -219,7 +231,10 @@ pub fn choose(typed: &Typed, component: &str) -> Result<Chosen, Problem> {
                 continue;
             }
             Err(_) if !own || spec.default.is_some() || spec.generate.is_some() => continue,
-            Err(_) if terminal::can_ask() => ask(spec, component)?,
+            Err(_) if can_ask => {
+                unanswered.push(spec);
+                continue;
+            }
             Err(_) => {
                 found.push(missing(spec, component));
                 continue;
@@ -229,11 +244,16 @@ pub fn choose(typed: &Typed, component: &str) -> Result<Chosen, Problem> {
             found.push(wrong);
         }
     }
-    if found.is_empty() {
-        Ok(chosen)
-    } else {
-        Err(Problem::Usage(found))
+    if !found.is_empty() {
+        return Err(Problem::Usage(found));
     }
+    // A person is asked last, when nothing else is wrong, and again until the answer can be used.
+    for spec in unanswered {
+        while let Err(wrong) = chosen.add_answer(spec, component, &ask(spec, component)?) {
+            view.warn(&wrong);
+        }
+    }
+    Ok(chosen)
 }
 
 /// The values of an `update`: only what is typed changes.
@@ -268,14 +288,20 @@ pub fn take_typed(typed: &Typed, component: &str) -> Result<Chosen, Problem> {
 }
 
 impl Chosen {
+    /// An answer to a question: nothing is no answer.
+    fn add_answer(
+        &mut self,
+        spec: &OptionSpec,
+        component: &str,
+        answer: &SecretString,
+    ) -> Result<(), Diagnostic> {
+        match answer.expose_secret() {
+            "" => Err(wrong(spec, component, "it is empty")),
+            _ => self.add(spec, component, answer),
+        }
+    }
+
     fn add(&mut self, spec: &OptionSpec, component: &str, value: &SecretString) -> Result<(), Diagnostic> {
-        let wrong = |why: String| {
-            Diagnostic::new(format!("Option {} of {component}: {why}", spec.name)).hint(format!(
-                "--{} takes {}",
-                flag(&spec.name),
-                takes(&spec.kind)
-            ))
-        };
         if spec.kind == OptionType::Secret {
             // What is wrong with a secret is said without showing it.
             let text = value.expose_secret();
@@ -286,16 +312,27 @@ impl Chosen {
                 _ => None,
             };
             if let Some(why) = why {
-                return Err(wrong(why.to_owned()));
+                return Err(wrong(spec, component, why));
             }
             self.secrets.insert(spec.name.clone(), value.clone());
             self.options.insert(spec.name.clone(), HIDDEN.into());
             return Ok(());
         }
-        let value = spec.kind.from_words(value.expose_secret()).map_err(wrong)?;
+        let value = spec
+            .kind
+            .from_words(value.expose_secret())
+            .map_err(|why| wrong(spec, component, &why))?;
         self.options.insert(spec.name.clone(), value);
         Ok(())
     }
+}
+
+fn wrong(spec: &OptionSpec, component: &str, why: &str) -> Diagnostic {
+    Diagnostic::new(format!("Option {} of {component}: {why}", spec.name)).hint(format!(
+        "--{} takes {}",
+        flag(&spec.name),
+        takes(&spec.kind)
+    ))
 }
 
 fn read_secret(spec: &OptionSpec, component: &str) -> Result<SecretString, Problem> {
@@ -308,9 +345,18 @@ fn read_secret(spec: &OptionSpec, component: &str) -> Result<SecretString, Probl
 }
 
 fn ask(spec: &OptionSpec, component: &str) -> Result<SecretString, Problem> {
-    let question = match spec.help.is_empty() {
+    // What a text or a secret may be needs no word.
+    let takes = match spec.kind {
+        OptionType::String | OptionType::Secret => String::new(),
+        _ => takes(&spec.kind),
+    };
+    let known: Vec<_> = [spec.help.as_str(), &takes]
+        .into_iter()
+        .filter(|text| !text.is_empty())
+        .collect();
+    let question = match known.is_empty() {
         true => format!("{} of {component}: ", spec.name),
-        false => format!("{} of {component} ({}): ", spec.name, spec.help),
+        false => format!("{} of {component} ({}): ", spec.name, known.join("; ")),
     };
     let answer = match spec.kind {
         OptionType::Secret => terminal::ask_hidden(&question),

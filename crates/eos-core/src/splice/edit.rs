@@ -85,9 +85,10 @@ impl<'a> Document<'a> {
                 Value::Null => break,
                 other => {
                     return Err(Diagnostic::new(format!(
-                        "{} is {}, so {key} cannot be in it",
+                        "{} is {}, so {} cannot be in it",
                         dotted(&path[..index]),
-                        other.kind_name()
+                        other.kind_name(),
+                        yaml::shown(key)
                     ))
                     .at(self.file, node.at)
                     .hint("make it a map, or name another key"));

@@ -175,5 +175,6 @@ fn nested(path: &[&str], value: &Value) -> Value {
 
 /// A path of keys as a person writes it.
 fn dotted(path: &[&str]) -> String {
-    path.join(".")
+    let shown: Vec<String> = path.iter().map(|key| yaml::shown(key)).collect();
+    shown.join(".")
 }

@@ -42,6 +42,13 @@ fn a_scalar_is_replaced_in_its_place() {
 }
 
 #[test]
+fn block_text_that_keeps_its_blank_lines_is_replaced_without_the_key_behind_it() {
+    let text = "#!yaml\na:\n  b: |+\n    one\n\n  c: 1\n";
+    assert_eq!(set_ok(text, &["a", "b"], "two"), "#!yaml\na:\n  b: two\n  c: 1\n");
+    assert_eq!(remove_ok(text, &["a", "b"]), "#!yaml\na:\n  c: 1\n");
+}
+
+#[test]
 fn setting_the_same_value_changes_nothing() {
     assert_eq!(
         set_ok(ESTATE, &["components", "grafana", "options", "port"], 3000),

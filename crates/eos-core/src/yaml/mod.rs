@@ -18,7 +18,7 @@ mod tests;
 mod text;
 
 pub use parse::parse;
-pub(crate) use print::{block, check, inline, is_inline};
+pub(crate) use print::{block, check, inline, is_inline, shown};
 pub use print::{print, quote};
 pub(crate) use text::gap;
 

@@ -1,5 +1,6 @@
 //! Reading: the events of the YAML parser, checked and put together into a tree.
 
+use super::print::{quote, shown};
 use super::text::{advance, counted, decode, gap, position};
 use super::{DEPTH_LIMIT, Entry, KEY_LIMIT, NODE_LIMIT, Node, Style, Value, scalar};
 use crate::diagnostic::{Diagnostic, Position};
@@ -214,15 +215,16 @@ impl<'text> Reader<'text> {
                 let header = self.text[start..].lines().next().unwrap_or_default();
                 let kept = header.split('#').next().unwrap_or_default().contains('+');
                 let content = &self.text[start.min(bytes.end)..bytes.end];
-                let end = if kept {
-                    bytes.end
+                // Without its blank lines, or with them and without the indentation of the line behind them.
+                let own = if kept {
+                    content.trim_end_matches(' ')
                 } else {
-                    start + content.trim_end_matches([' ', '\r', '\n']).len()
+                    content.trim_end_matches([' ', '\r', '\n'])
                 };
                 Node {
                     value,
                     at,
-                    span: start..end,
+                    span: start..start + own.len(),
                     style: Style::Block,
                 }
             }
@@ -333,7 +335,7 @@ impl<'text> Reader<'text> {
 
     fn key(&mut self, plain: &str, value: Result<Value, String>, key: Key) -> Result<(), Stop> {
         let at = key.at;
-        let shown: String = plain.chars().take(60).collect();
+        let shown = shown(plain);
         match value {
             _ if plain == "<<" && self.text[key.span.clone()].starts_with('<') => {
                 self.refuse("merge keys are not used here", at, "write the keys themselves")
@@ -358,9 +360,10 @@ impl<'text> Reader<'text> {
                 "write the key and the colon on one line",
             );
         }
-        if key.span.len() > KEY_LIMIT {
+        // What is read can be written: quotes and escapes may make a key longer.
+        if key.span.len() > KEY_LIMIT || quote(&key.text).len() > KEY_LIMIT {
             return self.stop(
-                format!("a key is longer than {KEY_LIMIT} bytes"),
+                format!("a key is longer than {KEY_LIMIT} bytes in quotes"),
                 at,
                 "shorten the key: Salt cannot read it",
             );

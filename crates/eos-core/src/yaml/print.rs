@@ -59,6 +59,21 @@ pub(super) fn escape(char: char) -> String {
     }
 }
 
+/// A text as a message shows it: cut short, and with what disturbs a terminal or cannot be seen escaped.
+pub(crate) fn shown(text: &str) -> String {
+    let mut shown = String::new();
+    for char in text.chars().take(60) {
+        match unseen(char) {
+            true => shown.push_str(&escape(char)),
+            false => shown.push(char),
+        }
+    }
+    if text.chars().nth(60).is_some() {
+        shown.push('\u{2026}');
+    }
+    shown
+}
+
 /// A value as block text: the lines of a map or list, or one scalar. Ends with a line feed.
 pub fn print(value: &Value) -> Result<String, Diagnostic> {
     check(value)?;
@@ -118,8 +133,8 @@ fn check_at_depth(value: &Value, depth: usize) -> Result<(), Diagnostic> {
                 }
                 if !seen.insert(key) {
                     return Err(Diagnostic::new(format!(
-                        "the key {} stands twice in one map",
-                        quote(key)
+                        "the key `{}` stands twice in one map",
+                        shown(key)
                     )));
                 }
                 check_at_depth(&value.value, depth + 1)?;

@@ -127,6 +127,14 @@ fn every_node_knows_its_place() {
 }
 
 #[test]
+fn kept_block_text_ends_before_the_next_line() {
+    let text = "a:\n  b: |+\n    one\n\n  c: 1\n";
+    let root = read(text);
+    let span = root.path(&["a", "b"]).unwrap().span.clone();
+    assert_eq!(&text[span], "|+\n    one\n\n");
+}
+
+#[test]
 fn values_are_found_and_named() {
     let root = read("a: {b: [1, 2.5, true, x, null]}\n");
     let list = root.path(&["a", "b"]).and_then(Node::as_list).unwrap();
@@ -203,6 +211,27 @@ fn keys_are_text_and_stand_once() {
         1,
         1,
     );
+    // What is read can be written, so what counts is its length in quotes.
+    refused(
+        format!("a{}: x\n", "\\".repeat(600)),
+        "longer than 1000 bytes",
+        1,
+        1,
+    );
+}
+
+#[test]
+fn a_key_is_told_so_that_a_terminal_is_not_disturbed() {
+    let diagnostic = refused(
+        "\"\\e[31m\\u202ea\": 1\n\"\\e[31m\\u202ea\": 2\n",
+        "the key `\\x1b[31m\\u202ea` stands twice",
+        2,
+        1,
+    );
+    assert!(!diagnostic.to_string().contains('\u{1b}'));
+    let long = "k".repeat(900);
+    let diagnostic = refused(format!("{long}: 1\n{long}: 2\n"), "stands twice", 2, 1);
+    assert!(diagnostic.message.len() < 120, "{diagnostic}");
 }
 
 #[test]

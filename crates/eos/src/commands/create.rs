@@ -40,7 +40,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -
     }
     let typed =
         typed.ok_or_else(|| Problem::usage("RECIPE is missing", "`eos catalog list` shows the recipes"))?;
-    let chosen = options::choose(&typed, component)?;
+    let chosen = options::choose(&typed, component, session.view)?;
     let name = args
         .name
         .as_ref()

@@ -16,7 +16,7 @@ Examples:
   cd empty-directory && eos init")]
 pub struct Args {
     /// Where to make it; it is made if it is not there
-    #[arg(default_value = ".")]
+    #[arg(default_value = ".", value_hint = clap::ValueHint::DirPath)]
     directory: PathBuf,
 }
 

@@ -4,15 +4,18 @@ pub mod apply;
 mod carry_out;
 pub mod catalog;
 pub mod compile;
+pub mod complete;
 pub mod completions;
 pub mod create;
 pub mod delete;
+pub mod graph;
 pub mod history;
 pub mod init;
 pub mod lab;
 pub mod list;
 pub mod login;
 pub mod logs;
+pub mod man;
 pub mod plan;
 pub mod read;
 pub mod resume;
@@ -97,7 +100,10 @@ async fn dispatch(session: &mut Session<'_>, verb: Verb, typed: Option<Typed>) -
         Verb::Logs(args) => logs::run(session, &args).await,
         Verb::Catalog(args) => catalog::run(session, &args),
         Verb::Compile(args) => compile::run(session, &args),
+        Verb::Graph(args) => graph::run(session, &args),
         Verb::Completions(args) => completions::run(session, &args),
+        Verb::Man(args) => man::run(session, &args),
+        Verb::Complete(args) => complete::run(session, &args),
         Verb::ServeHello(args) => serve_hello::run(&args).await,
         Verb::ServeStandIn(args) => serve_stand_in::run(&args).await,
     }

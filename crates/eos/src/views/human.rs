@@ -1,5 +1,6 @@
 //! What a person reads: data on standard output, talk (plans, progress, errors) on standard error.
 
+use super::graph_text::{extent, graph_text};
 use super::lab_progress::LabProgress;
 use super::plan_text::{BOLD, GREEN, RED, YELLOW, plan_text, source_words, subject, value_words};
 use super::reports::*;
@@ -12,6 +13,7 @@ use anstream::{AutoStream, ColorChoice};
 use eos_core::catalog::Catalog;
 use eos_core::diagnostic::Diagnostic;
 use eos_core::expand::flag;
+use eos_core::graph::Graph;
 use eos_core::option::human_size;
 use eos_core::plan::{Plan, Step};
 use eos_core::recipe::Recipe;
@@ -23,6 +25,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::Timestamp;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -369,6 +372,22 @@ impl View for Human {
             &format!("{components} in {files}, {changed}   release {release}"),
             columns,
         );
+        self.talk(&text);
+    }
+
+    fn graph(&mut self, graph: &Graph) {
+        if graph.nodes.is_empty() {
+            let line = "There are no components yet; `eos catalog list` shows what can be created";
+            let text = hang("", line, talk_width());
+            return self.talk(&text);
+        }
+        let text = graph_text(graph, data_width().unwrap_or(usize::MAX));
+        self.data(&text);
+    }
+
+    fn graph_written(&mut self, graph: &Graph, file: &Path) {
+        let line = format!("{}, written to {}", extent(graph), file.display());
+        let text = hang("", &line, talk_width());
         self.talk(&text);
     }
 

@@ -6,6 +6,7 @@ use crate::options::default_words;
 use crate::problem::{Exit, Problem};
 use eos_core::catalog::Catalog;
 use eos_core::diagnostic::Diagnostic;
+use eos_core::graph::Graph;
 use eos_core::plan::{Plan, Step};
 use eos_core::recipe::Recipe;
 use eos_engine::operation::{Finished, Watch};
@@ -14,6 +15,7 @@ use eos_lab::{Advance, Outcome, Progress};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -87,6 +89,22 @@ fn recipe_value(recipe: &Recipe) -> Value {
     })
 }
 
+/// The graph as a program reads it, asked for with `--json` or with `--format json`.
+pub fn graph_document(graph: &Graph) -> String {
+    let nodes = graph.nodes.iter().zip(&graph.waves).map(|(node, wave)| {
+        json!({
+            "environment": node.environment, "component": node.component, "address": node.address,
+            "layer": node.layer, "writer": node.writer, "wave": wave, "summary": node.summary,
+        })
+    });
+    let edges = graph.edges.iter().map(|edge| {
+        let [from, to] = [edge.from, edge.to].map(|place| graph.nodes[place]);
+        json!({"environment": to.environment, "from": from.address, "to": to.address})
+    });
+    let content = json!({"nodes": nodes.collect::<Vec<_>>(), "edges": edges.collect::<Vec<_>>()});
+    line("kind", "graph", content)
+}
+
 impl Watch for Json {
     fn begin(&mut self, operation: &str, total: usize) {
         self.event("begin", json!({"operation": operation, "steps": total}));
@@ -110,8 +128,8 @@ impl Watch for Json {
 
 impl View for Json {
     fn text(&mut self, text: &str) {
-        self.out
-            .write(&mut anstream::AutoStream::never(io::stdout()), text);
+        let plain = anstream::adapter::strip_str(text).to_string();
+        self.document("text", json!({"text": plain}));
     }
 
     fn plan(&mut self, plan: &Plan, purpose: Purpose) {
@@ -208,6 +226,17 @@ impl View for Json {
 
     fn compiled(&mut self, compiled: &Compiled) {
         self.document("compile", value(compiled));
+    }
+
+    fn graph(&mut self, graph: &Graph) {
+        self.out.write(&mut io::stdout(), &graph_document(graph));
+    }
+
+    fn graph_written(&mut self, graph: &Graph, file: &Path) {
+        self.document(
+            "graph_file",
+            json!({"file": file, "nodes": graph.nodes.len(), "waves": graph.waves.iter().max()}),
+        );
     }
 
     fn lab(&mut self, lab: &LabReport) {

@@ -1,5 +1,6 @@
 //! Views: one trait, one implementation for people and one for programs.
 
+mod graph_text;
 mod human;
 mod json;
 mod lab_progress;
@@ -12,13 +13,16 @@ use crate::problem::{Exit, Problem};
 use anstream::ColorChoice;
 use eos_core::catalog::Catalog;
 use eos_core::diagnostic::Diagnostic;
+use eos_core::graph::Graph;
 use eos_core::plan::Plan;
 use eos_core::recipe::Recipe;
 use eos_engine::operation::{Finished, Watch};
 use eos_engine::store::{Entry, Operation};
 use eos_lab::Progress;
+pub use json::graph_document;
 use reports::*;
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// What a plan is shown for.
@@ -48,6 +52,8 @@ pub trait View: Watch {
     fn recipe(&mut self, recipe: &Recipe);
     fn linted(&mut self, files: &[String]);
     fn compiled(&mut self, compiled: &Compiled);
+    fn graph(&mut self, graph: &Graph);
+    fn graph_written(&mut self, graph: &Graph, file: &Path);
     fn lab(&mut self, lab: &LabReport);
     fn lab_engines(&mut self, engines: &eos_lab::Engines);
     /// One line of an engine's log, as it comes.

@@ -1,0 +1,83 @@
+//! The graph in the language of Graphviz: a cluster for each environment, in it one for each component.
+
+use super::Graph;
+use crate::node::{Layer, Node};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+pub fn dot(graph: &Graph) -> String {
+    let mut text = String::from(
+        "digraph eos {\n  rankdir=LR;\n  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\", fontsize=11];\n",
+    );
+    let mut clusters: BTreeMap<&str, BTreeMap<&str, Vec<usize>>> = BTreeMap::new();
+    for (place, node) in graph.nodes.iter().enumerate() {
+        let components = clusters.entry(&node.environment).or_default();
+        components.entry(&node.component).or_default().push(place);
+    }
+    for (number, (environment, components)) in clusters.iter().enumerate() {
+        let _ = writeln!(
+            text,
+            "  subgraph cluster_{number} {{\n    label={};",
+            quoted(environment)
+        );
+        for (inner, (component, places)) in components.iter().enumerate() {
+            let _ = writeln!(
+                text,
+                "    subgraph cluster_{number}_{inner} {{\n      label={};",
+                quoted(component)
+            );
+            for place in places {
+                let node = graph.nodes[*place];
+                let _ = writeln!(
+                    text,
+                    "      {} [label={}, tooltip={}, fillcolor=\"{}\"];",
+                    quoted(&name(node)),
+                    quoted(&node.address),
+                    quoted(&format!("{}, wave {}", node.summary, graph.waves[*place])),
+                    color(node.layer)
+                );
+            }
+            text.push_str("    }\n");
+        }
+        text.push_str("  }\n");
+    }
+    for edge in &graph.edges {
+        let [from, to] = [edge.from, edge.to].map(|place| quoted(&name(graph.nodes[place])));
+        let _ = writeln!(text, "  {from} -> {to};");
+    }
+    text.push_str("}\n");
+    text
+}
+
+/// Addresses are unique only within an environment.
+fn name(node: &Node) -> String {
+    format!("{}/{}", node.environment, node.address)
+}
+
+/// A backslash begins an escape in labels, and is doubled to stand for itself.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            letter if letter.is_control() => quoted.push('\u{fffd}'),
+            // Graphviz reads labels as HTML entities.
+            '&' => quoted.push_str("&amp;"),
+            letter => quoted.push(letter),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+fn color(layer: Layer) -> &'static str {
+    match layer {
+        Layer::Secret => "#eee5ff",
+        Layer::Host => "#ffe8d6",
+        Layer::Cloud => "#ddeeff",
+        Layer::Job => "#dcf5e3",
+        Layer::Service => "#ffe0ef",
+    }
+}

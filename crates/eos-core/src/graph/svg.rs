@@ -1,0 +1,301 @@
+//! The graph as a picture: one SVG file that needs nothing else, light or dark as the reader's screen is.
+
+use super::Graph;
+use super::layout::{
+    BOX_HEIGHT, BOX_WIDTH, Band, FRAME_TITLE, Frame, Layout, MARGIN, Point, Rect, Route, layout,
+};
+use crate::node::{Layer, Node, Writer};
+use serde_json::Value;
+use std::fmt::Write;
+
+const STYLE: &str = include_str!("style.css");
+/// Of the corners of an edge.
+const RADIUS: i32 = 9;
+/// Sizes of text, as in the style.
+const NAME_SIZE: f64 = 12.5;
+const SMALL_SIZE: f64 = 11.0;
+/// How much wider bold letters are.
+const BOLD: f64 = 1.1;
+const DIRECTION: &str = "An arrow leads from what is done first to what comes after it";
+
+pub fn svg(graph: &Graph) -> String {
+    let layout = layout(graph);
+    let Layout { width, height, .. } = layout;
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"eos-graph\" role=\"img\" \
+         aria-labelledby=\"eos-graph-title eos-graph-desc\" viewBox=\"0 0 {width} {height}\" \
+         width=\"{width}\" height=\"{height}\">\n\
+         <title id=\"eos-graph-title\">{}</title>\n\
+         <desc id=\"eos-graph-desc\">{}</desc>\n\
+         <style>\n{STYLE}</style>\n\
+         <rect class=\"page\" width=\"{width}\" height=\"{height}\"/>",
+        escaped(&title(graph)),
+        escaped(&format!("{}. {DIRECTION}.", extent(graph))),
+    );
+    head(&mut text, graph, width);
+    for band in &layout.bands {
+        band_below(&mut text, band);
+    }
+    for (edge, route) in graph.edges.iter().zip(&layout.routes) {
+        let [from, to] = [edge.from, edge.to].map(|place| graph.nodes[place]);
+        let between = if from.component == to.component {
+            ""
+        } else {
+            " between"
+        };
+        let way = way(route);
+        let _ = writeln!(
+            text,
+            "<g class=\"edge{between}\"><title>{} after {}</title><path class=\"reach\" d=\"{way}\"/>\
+             <path d=\"{way}\"/></g>",
+            escaped(&to.address),
+            escaped(&from.address),
+        );
+    }
+    for ((node, wave), rect) in graph.nodes.iter().zip(&graph.waves).zip(&layout.boxes) {
+        node_box(&mut text, node, *wave, rect);
+    }
+    text.push_str("</svg>\n");
+    text
+}
+
+/// `5 components in production, staging`.
+fn title(graph: &Graph) -> String {
+    let components = counted(graph.components().len(), "component");
+    match Vec::from_iter(graph.environments()).as_slice() {
+        [] => "There is no component yet".to_owned(),
+        environments => format!("{components} in {}", environments.join(", ")),
+    }
+}
+
+fn extent(graph: &Graph) -> String {
+    let waves = graph.waves.iter().copied().max().unwrap_or(0);
+    format!(
+        "{} in {}",
+        counted(graph.nodes.len(), "node"),
+        counted(waves, "wave")
+    )
+}
+
+fn counted(count: usize, word: &str) -> String {
+    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
+}
+
+/// The title, and on the right what the colours mean.
+fn head(text: &mut String, graph: &Graph, width: i32) {
+    let mut x = width - MARGIN;
+    let mut legend = String::new();
+    for layer in Layer::ALL.into_iter().rev() {
+        let name = layer.name();
+        x -= text_width(name, SMALL_SIZE) as i32;
+        let _ = writeln!(
+            legend,
+            "<g class=\"{name}\"><rect class=\"box\" x=\"{}\" y=\"32\" width=\"13\" height=\"13\" rx=\"4\"/>\
+             <text class=\"quiet\" x=\"{x}\" y=\"43\">{name}</text></g>",
+            x - 19
+        );
+        x -= 40;
+    }
+    let _ = writeln!(
+        text,
+        "<text class=\"headline\" x=\"{MARGIN}\" y=\"44\">{}</text>\n\
+         <text class=\"quiet\" x=\"{MARGIN}\" y=\"64\">{}. {DIRECTION}.</text>",
+        escaped(&shortened(&title(graph), x - MARGIN, 20.0 * BOLD)),
+        extent(graph)
+    );
+    text.push_str(&legend);
+}
+
+fn band_below(text: &mut String, band: &Band) {
+    let Rect { x, y, width, height } = band.rect;
+    let _ = writeln!(
+        text,
+        "<rect class=\"band\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"14\"/>\n\
+         <text class=\"band-title\" x=\"{}\" y=\"{}\">{}</text>",
+        x + 24,
+        y + 30,
+        escaped(&shortened(&band.environment, width - 48, 16.0 * BOLD)),
+    );
+    for heading in &band.headings {
+        let Point { x, y } = heading.at;
+        let _ = write!(text, "<text class=\"heading\" x=\"{x}\" y=\"{y}\">");
+        for (place, layer) in heading.layers.iter().enumerate() {
+            let name = layer.name();
+            let space = if place == 0 { "" } else { " dx=\"10\"" };
+            let _ = write!(text, "<tspan class=\"{name}\"{space}>{name}</tspan>");
+        }
+        text.push_str("</text>\n");
+    }
+    for frame in &band.frames {
+        frame_below(text, frame);
+    }
+}
+
+fn frame_below(text: &mut String, frame: &Frame) {
+    let Rect { x, y, width, height } = frame.rect;
+    let _ = writeln!(
+        text,
+        "<g><title>{}</title><rect class=\"frame\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"10\"/>\
+         <text class=\"frame-title\" x=\"{}\" y=\"{}\">{}</text></g>",
+        escaped(&frame.component),
+        x + 16,
+        y + FRAME_TITLE - 11,
+        escaped(&shortened(&frame.component, width - 32, 13.5 * BOLD))
+    );
+}
+
+fn node_box(text: &mut String, node: &Node, wave: usize, rect: &Rect) {
+    let Rect { x, y, .. } = *rect;
+    let (kind, name) = node.address.split_once('/').unwrap_or(("", &node.address));
+    let room = BOX_WIDTH - 26;
+    let _ = writeln!(
+        text,
+        "<g class=\"node {}\"><title>{}</title>\
+         <rect class=\"box\" x=\"{x}\" y=\"{y}\" width=\"{BOX_WIDTH}\" height=\"{BOX_HEIGHT}\" rx=\"7\"/>\
+         <rect class=\"bar\" x=\"{}\" y=\"{}\" width=\"3\" height=\"{}\" rx=\"1.5\"/>\
+         <text class=\"name\" x=\"{}\" y=\"{}\">{}</text>\
+         <text class=\"small\" x=\"{}\" y=\"{}\">{}</text>\
+         <text class=\"small end\" x=\"{}\" y=\"{}\">wave {wave}</text></g>",
+        node.layer.name(),
+        escaped(&hover(node, wave)),
+        x + 7,
+        y + 8,
+        BOX_HEIGHT - 16,
+        x + 17,
+        y + 17,
+        escaped(&shortened(name, room, NAME_SIZE)),
+        x + 17,
+        y + 31,
+        escaped(&shortened(kind, room - 60, SMALL_SIZE)),
+        x + BOX_WIDTH - 9,
+        y + 31,
+    );
+}
+
+fn writer(writer: Writer) -> &'static str {
+    match writer {
+        Writer::Salt => "salt",
+        Writer::Terraform => "terraform",
+        Writer::Secret => "secret",
+    }
+}
+
+/// All there is to know about a node, one line a thing.
+fn hover(node: &Node, wave: usize) -> String {
+    let mut text = format!(
+        "{}\n{}\nwritten by {}, wave {wave}",
+        node.address,
+        node.summary,
+        writer(node.writer)
+    );
+    for (name, attribute) in &node.attributes {
+        let value = match &attribute.value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let _ = write!(text, "\n{name} = {value}  ({})", attribute.from);
+    }
+    text
+}
+
+fn way(route: &Route) -> String {
+    let mut way = String::new();
+    match route {
+        Route::Curve { from, turn, to } => {
+            let _ = write!(way, "M{} {}", from.x, from.y);
+            if *turn > from.x {
+                let _ = write!(way, "H{turn}");
+            }
+            let middle = (turn + to.x) / 2;
+            let _ = write!(way, "C{middle} {} {middle} {} {} {}", from.y, to.y, to.x, to.y);
+        }
+        Route::Way(points) => {
+            let start = points[0];
+            let _ = write!(way, "M{} {}", start.x, start.y);
+            for three in points.windows(3) {
+                corner(&mut way, three[0], three[1], three[2]);
+            }
+        }
+    }
+    let Point { x, y } = match route {
+        Route::Curve { to, .. } => *to,
+        Route::Way(points) => points[points.len() - 1],
+    };
+    // The arrow head: every edge ends on the left side of a box.
+    let _ = write!(way, "L{x} {y}M{} {}L{x} {y}L{} {}", x - 6, y - 4, x - 6, y + 4);
+    way
+}
+
+/// To a corner and round it.
+fn corner(way: &mut String, before: Point, at: Point, after: Point) {
+    let reach = |other: Point| {
+        let length = (other.x - at.x).abs() + (other.y - at.y).abs();
+        let radius = RADIUS.min(length / 2);
+        Point {
+            x: at.x + (other.x - at.x).signum() * radius,
+            y: at.y + (other.y - at.y).signum() * radius,
+        }
+    };
+    let (enter, leave) = (reach(before), reach(after));
+    let _ = write!(
+        way,
+        "L{} {}Q{} {} {} {}",
+        enter.x, enter.y, at.x, at.y, leave.x, leave.y
+    );
+}
+
+/// As much of a text as fits into so many pixels. Fonts differ: letters are taken to be on the wide side.
+fn shortened(text: &str, room: i32, size: f64) -> String {
+    let room = f64::from(room);
+    if text_width(text, size) <= room {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    let mut taken = letter_width('…') * size;
+    for letter in text.chars() {
+        taken += letter_width(letter) * size;
+        if taken > room {
+            break;
+        }
+        kept.push(letter);
+    }
+    format!("{}…", kept.trim_end())
+}
+
+fn text_width(text: &str, size: f64) -> f64 {
+    text.chars().map(letter_width).sum::<f64>() * size
+}
+
+/// In parts of the size of the font.
+fn letter_width(letter: char) -> f64 {
+    match letter {
+        'i' | 'j' | 'l' | 't' | 'f' | 'r' | ' ' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | '-' | '/' => 0.4,
+        'm' | 'w' | 'M' | 'W' | '@' | '%' => 1.0,
+        'A'..='Z' | '_' | '&' | '#' => 0.72,
+        '…' => 1.0,
+        letter if letter.is_ascii() => 0.64,
+        _ => 1.3,
+    }
+}
+
+/// Text as XML has it. What XML cannot hold, and what would turn the direction of a text, is shown as unknown.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\n' | '\t' => escaped.push(letter),
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}' => {
+                escaped.push('\u{fffd}')
+            }
+            letter if letter.is_control() => escaped.push('\u{fffd}'),
+            letter => escaped.push(letter),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,115 @@
+//! `eos graph`: what there is, what comes after what, and in which order it is done.
+
+use super::{Answer, Session, find_component};
+use crate::problem::{Exit, Problem};
+use crate::views::graph_document;
+use eos_core::graph::{Graph, dot::dot, svg::svg};
+use eos_core::name::quoted;
+use eos_core::pillar::Pillar;
+use eos_engine::estate::Estate;
+use std::path::{Path, PathBuf};
+
+/// Show the graph over all layers: what there is, and what comes after what
+///
+/// From the pillar; no engine is asked. All environments, unless one is named.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  eos graph                       in waves: each comes after those above it
+  eos graph grafana               with all that it comes after
+  eos graph --out graph.svg       a picture, for a browser
+  eos graph --format dot | dot -Tpdf > graph.pdf")]
+pub struct Args {
+    /// Only this component, and all that it comes after
+    component: Option<String>,
+    /// svg, dot or json; the name of the file says it too
+    #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
+    format: Option<Format>,
+    /// Write to this file
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    Svg,
+    Dot,
+    Json,
+}
+
+pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+    let format = format(args, session.view.is_for_programs())?;
+    let estate = session.estate()?;
+    if let Some(component) = &args.component {
+        refuse_unknown(session, &estate, component)?;
+    }
+    let compilation = estate.compile()?;
+    let environment = session.everywhere.environment.as_ref();
+    let nodes = compilation
+        .nodes
+        .iter()
+        .filter(|((of, _), _)| environment.is_none_or(|environment| environment == of))
+        .flat_map(|(_, nodes)| nodes);
+    let mut graph = Graph::new(nodes)?;
+    if let Some(component) = &args.component {
+        graph = graph.up_to(component);
+    }
+    match (&args.out, format) {
+        (Some(file), format) => {
+            let format = format.map_or_else(|| format_of(file), Ok)?;
+            std::fs::write(file, print(&graph, format)).map_err(|error| {
+                Problem::not_done(
+                    format!("Cannot write {}: {error}", file.display()),
+                    "Name a file that can be written",
+                )
+            })?;
+            session.view.graph_written(&graph, file);
+        }
+        (None, Some(format)) => session.view.text(&print(&graph, format)),
+        (None, None) => session.view.graph(&graph),
+    }
+    Ok(Exit::Done)
+}
+
+/// The format that was asked for; where none was, the view has its own.
+fn format(args: &Args, for_programs: bool) -> Result<Option<Format>, Problem> {
+    match args.format {
+        Some(Format::Svg | Format::Dot) if for_programs && args.out.is_none() => Err(Problem::usage(
+            "--json and --format cannot both say how to answer",
+            "Leave one of them out, or name a file with --out",
+        )),
+        format => Ok(format),
+    }
+}
+
+fn format_of(file: &Path) -> Result<Format, Problem> {
+    match file.extension().and_then(|kind| kind.to_str()) {
+        Some("svg") => Ok(Format::Svg),
+        Some("dot" | "gv") => Ok(Format::Dot),
+        Some("json") => Ok(Format::Json),
+        _ => Err(Problem::usage(
+            format!(
+                "The name {} does not say in which format to write",
+                quoted(&file.display().to_string())
+            ),
+            "Let it end in .svg, .dot or .json, or say --format",
+        )),
+    }
+}
+
+fn print(graph: &Graph, format: Format) -> String {
+    match format {
+        Format::Svg => svg(graph),
+        Format::Dot => dot(graph),
+        Format::Json => graph_document(graph),
+    }
+}
+
+fn refuse_unknown(session: &Session<'_>, estate: &Estate, component: &str) -> Result<(), Problem> {
+    let pillar = Pillar::read(&estate.pillar_files()?)?;
+    let anywhere = pillar.components.keys().any(|(_, name)| name == component);
+    if session.everywhere.environment.is_none() && anywhere {
+        return Ok(());
+    }
+    find_component(&pillar, &session.environment(estate), component).map(|_| ())
+}
