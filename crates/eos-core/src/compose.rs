@@ -32,6 +32,21 @@ pub fn own_name(component: &str, used: &Use) -> String {
     format!("{component}-{}", used.name.replace('_', "-"))
 }
 
+/// The pillar as if what components have for their own use were written in it.
+pub fn whole(pillar: &Pillar, catalog: &Catalog) -> Result<Pillar, Vec<Diagnostic>> {
+    let (composed, found) = compose(pillar, catalog);
+    if !found.is_empty() {
+        return Err(found);
+    }
+    let components = composed.components.into_iter();
+    Ok(Pillar {
+        hosts: pillar.hosts.clone(),
+        components: components
+            .map(|(key, expanded)| (key, expanded.component.into_owned()))
+            .collect(),
+    })
+}
+
 pub fn compose<'a>(pillar: &'a Pillar, catalog: &'a Catalog) -> (Composed<'a>, Vec<Diagnostic>) {
     let mut composer = Composer {
         pillar,

@@ -308,7 +308,7 @@ fn bad_input_is_an_error_with_a_place_and_a_hint() {
         ),
         (
             "components:\n  hello:\n    options: {replicas: 0}\n",
-            "out of range",
+            "is less than 1",
         ),
         (
             "components:\n  hello:\n    options: {replicas: many}\n",

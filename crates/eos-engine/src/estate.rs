@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use eos_core::catalog::{Catalog, KEPT};
 use eos_core::compile::{Compilation, compile};
+use eos_core::compose::whole;
 use eos_core::emit::{Artifacts, digest_of};
 use eos_core::intent::empty_environment_file;
 use eos_core::name::ENVIRONMENTS;
@@ -168,6 +169,12 @@ impl Estate {
     pub fn compile(&self) -> Result<Compilation, Failure> {
         let pillar = Pillar::read(&self.pillar_files()?)?;
         Ok(compile(&pillar, &self.catalog()?)?)
+    }
+
+    /// The pillar, with what components have for their own use as if it were written there.
+    pub fn whole_pillar(&self) -> Result<Pillar, Failure> {
+        let pillar = Pillar::read(&self.pillar_files()?)?;
+        Ok(whole(&pillar, &self.catalog()?)?)
     }
 
     pub fn store(&self) -> Result<Store, EngineError> {

@@ -78,6 +78,9 @@ fn every_manual_page_is_set_without_a_warning() {
         drop(input);
         let set = groff.wait_with_output().expect("groff ends");
         assert_eq!(String::from_utf8_lossy(&set.stderr), "", "{verb}");
-        assert!(String::from_utf8_lossy(&set.stdout).contains("Answer in JSON"), "{verb}");
+        assert!(
+            String::from_utf8_lossy(&set.stdout).contains("Answer in JSON"),
+            "{verb}"
+        );
     }
 }
