@@ -2,7 +2,7 @@
 
 use eos_core::catalog::Catalog;
 use eos_core::compile::compile;
-use eos_core::intent::{Intent, Verb};
+use eos_core::intent::{Intent, Noun, Verb};
 use eos_core::name::ENVIRONMENTS;
 use eos_core::option::OptionType;
 use eos_core::pillar::{COMMON_FILE, Pillar, PillarFiles, environment_file};
@@ -107,6 +107,9 @@ impl<'a> Mix<'a> {
             component,
             recipe: Some(kit.recipe.name.clone()),
             options,
+            noun: Noun::Component,
+            from: None,
+            upgrade: false,
             who: "bench".to_owned(),
             when: "2026-01-01T00:00:00Z".to_owned(),
         }
@@ -163,6 +166,16 @@ fn made_up(option: &OptionSpec, chance: &mut Chance, ports: &mut Ports) -> Value
         OptionType::Integer => (100 + chance.below(400)).into(),
         OptionType::Flag => (chance.below(2) == 0).into(),
         OptionType::Size => format!("{}G", 1 + chance.below(50)).into(),
+        OptionType::Duration => format!("{}s", 1 + chance.below(600)).into(),
+        OptionType::Domain => format!("d{:x}.example.org", chance.below(1 << 32)).into(),
+        OptionType::List(of) => {
+            let item = OptionSpec {
+                kind: (**of).clone(),
+                ..option.clone()
+            };
+            Value::from(vec![made_up(&item, chance, ports)])
+        }
+        OptionType::Component => Value::Null,
         OptionType::Path => format!("/srv/data/{:x}", chance.below(1 << 32)).into(),
         OptionType::Choice(choices) => choices[chance.below(choices.len() as u64) as usize]
             .as_str()

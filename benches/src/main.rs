@@ -121,6 +121,7 @@ impl Bench<'_> {
                 applied: &before.nodes,
                 observed: Some(&observed),
                 given: &BTreeSet::new(),
+                hosts: (&BTreeMap::new(), &BTreeMap::new()),
                 base: String::new(),
                 pillar: BTreeMap::new(),
             })
@@ -205,7 +206,7 @@ impl Bench<'_> {
 /// Engines that run exactly what was compiled.
 fn in_step(compilation: &Compilation) -> Observed {
     let mut observed = Observed::default();
-    for workspace in &compilation.workspaces {
+    for workspace in compilation.workspaces.values() {
         let name = format!("{}/{}", workspace.environment, workspace.component);
         observed.workspaces.insert(name, Some(workspace.digest.clone()));
         if workspace.component != PLATFORM {
@@ -213,7 +214,7 @@ fn in_step(compilation: &Compilation) -> Observed {
             observed.jobs.insert(key, Some(workspace.job_digest.clone()));
         }
     }
-    for component in compilation.components.iter().filter(|c| !c.secrets.is_empty()) {
+    for component in compilation.components.values().filter(|c| !c.secrets.is_empty()) {
         let items = component.secrets.iter().map(|secret| secret.item.clone());
         observed.secrets.insert(
             (component.environment.clone(), component.secret_path()),

@@ -18,7 +18,7 @@ from salt.exceptions import CommandExecutionError, SaltInvocationError
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _NAME = re.compile(r"[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-_SLS = re.compile(rf"components\.({_NAME.pattern})\.({_NAME.pattern})\.(volumes|workspace)")
+_SLS = re.compile(rf"components\.({_NAME.pattern})\.({_NAME.pattern})\.(volumes(?:-{_NAME.pattern})?|workspace)")
 _PATH = re.compile(r"(/[^/\x00-\x1f]+)+")
 # Salt 3008 answers queue=True at once and runs the states later; with a number it waits, as long as fewer than that
 # many state runs are before it.
@@ -40,7 +40,10 @@ def info() -> dict:
 
 
 def run_step(*, operation: str, step: str, release: str, sls: str) -> dict:
-    """Runs one emitted SLS, `components.<component>.<environment>.volumes` or `.workspace`; answers the step record."""
+    """Runs one emitted SLS, `components.<component>.<environment>.volumes` or `.workspace`; answers the step record.
+
+    A component with volumes on several hosts has `.volumes-<host>` for each.
+    """
     match = _SLS.fullmatch(sls) if isinstance(sls, str) else None
     if match is None:
         raise SaltInvocationError("sls is not components.<component>.<environment>.volumes or .workspace")
@@ -49,7 +52,7 @@ def run_step(*, operation: str, step: str, release: str, sls: str) -> dict:
 
     def admit() -> None:
         _refuse_other_release(release)
-        names = _pillar_slice("volumes" if kind == "volumes" else "workspaces")
+        names = _pillar_slice("workspaces" if kind == "workspace" else "volumes")
         wanted = f"{environment}/{component}"
         if not any(name == wanted or name.startswith(f"{wanted}/") for name in names):
             raise CommandExecutionError(f"The pillar of minion {__opts__['id']} names no {kind} of {wanted}")

@@ -2,28 +2,44 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::name::{closest, quoted};
-use crate::recipe::Recipe;
+use crate::recipe::{Recipe, check_uses};
 use std::collections::BTreeMap;
+
+macro_rules! built_in {
+    ($name:literal) => {
+        (
+            concat!("catalog/", $name, "/recipe.yaml"),
+            include_str!(concat!("../../../catalog/", $name, "/recipe.yaml")),
+        )
+    };
+}
 
 /// Recipes that ship with Eos: file name and text.
 const BUILT_IN: &[(&str, &str)] = &[
-    (
-        "catalog/grafana/recipe.yaml",
-        include_str!("../../../catalog/grafana/recipe.yaml"),
-    ),
-    (
-        "catalog/hello/recipe.yaml",
-        include_str!("../../../catalog/hello/recipe.yaml"),
-    ),
+    built_in!("alertmanager"),
+    built_in!("grafana"),
+    built_in!("hecate-proxy"),
+    built_in!("hello"),
+    built_in!("jenkins"),
+    built_in!("mattermost"),
+    built_in!("postgres"),
+    built_in!("prometheus"),
+    built_in!("redis"),
 ];
+
+/// Where an estate keeps the recipes that its components are pinned to: `<name>/<pin>.yaml` below it.
+pub const KEPT: &str = "recipes/kept/";
 
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
+    /// The newest of each.
     recipes: BTreeMap<String, Recipe>,
+    /// By name and pin: as they were when a component was made from them.
+    kept: BTreeMap<(String, String), Recipe>,
 }
 
 impl Catalog {
-    /// The built-in recipes and, over them, the estate's own `(file, text)`.
+    /// The built-in recipes and, over them, the estate's own `(file, text)`, with those it keeps.
     pub fn load(own: &[(String, Vec<u8>)]) -> Result<Self, Vec<Diagnostic>> {
         let built_in = BUILT_IN.iter().map(|(file, text)| (*file, text.as_bytes()));
         let own = own.iter().map(|(file, text)| (file.as_str(), text.as_slice()));
@@ -31,11 +47,23 @@ impl Catalog {
         let mut diagnostics = Vec::new();
         for (file, text) in built_in.chain(own) {
             match Recipe::parse(file, text) {
+                Ok(recipe) if file.starts_with(KEPT) => {
+                    if file == kept_file(&recipe) {
+                        catalog
+                            .kept
+                            .insert((recipe.name.clone(), recipe.pin.clone()), recipe);
+                    } else {
+                        diagnostics.push(edited(file));
+                    }
+                }
                 Ok(recipe) => {
                     catalog.recipes.insert(recipe.name.clone(), recipe);
                 }
                 Err(found) => diagnostics.extend(found),
             }
+        }
+        for recipe in catalog.recipes.values() {
+            diagnostics.extend(check_uses(recipe, &catalog));
         }
         if diagnostics.is_empty() {
             Ok(catalog)
@@ -44,6 +72,7 @@ impl Catalog {
         }
     }
 
+    /// The newest of each recipe.
     pub fn iter(&self) -> impl Iterator<Item = &Recipe> {
         self.recipes.values()
     }
@@ -52,16 +81,40 @@ impl Catalog {
         self.recipes.get(name)
     }
 
-    /// The recipe, or what to say when there is none of that name.
-    pub fn find(&self, name: &str) -> Result<&Recipe, Diagnostic> {
-        self.get(name).ok_or_else(|| {
-            let unknown = Diagnostic::new(format!("There is no recipe {}", quoted(name)));
-            unknown.hint(match closest(name, self.recipes.keys().map(String::as_str)) {
-                Some(meant) => format!("Did you mean {meant}? `eos catalog list` shows them all"),
-                None => "`eos catalog list` shows them all".to_owned(),
-            })
+    pub fn keeps(&self, recipe: &Recipe) -> bool {
+        self.kept.contains_key(&(recipe.name.clone(), recipe.pin.clone()))
+    }
+
+    /// The recipe at its pin, or the newest; or what to say when there is none.
+    pub fn find(&self, name: &str, pin: Option<&str>) -> Result<&Recipe, Diagnostic> {
+        let newest = self.get(name);
+        let Some(pin) = pin.filter(|pin| newest.is_none_or(|newest| newest.pin != *pin)) else {
+            return newest.ok_or_else(|| self.unknown(name));
+        };
+        self.kept.get(&(name.to_owned(), pin.to_owned())).ok_or_else(|| {
+            Diagnostic::new(format!("Recipe {name} is not kept at {}", quoted(pin))).hint(format!(
+                "Restore {KEPT}{name}/{pin}.yaml from git, or take the newest with `eos update COMPONENT --upgrade`"
+            ))
         })
     }
+
+    fn unknown(&self, name: &str) -> Diagnostic {
+        let unknown = Diagnostic::new(format!("There is no recipe {}", quoted(name)));
+        unknown.hint(match closest(name, self.recipes.keys().map(String::as_str)) {
+            Some(meant) => format!("Did you mean {meant}? `eos catalog list` shows them all"),
+            None => "`eos catalog list` shows them all".to_owned(),
+        })
+    }
+}
+
+/// The file in which an estate keeps a recipe.
+pub fn kept_file(recipe: &Recipe) -> String {
+    format!("{KEPT}{}/{}.yaml", recipe.name, recipe.pin)
+}
+
+fn edited(file: &str) -> Diagnostic {
+    Diagnostic::new(format!("{file} is not what its name says: it was edited"))
+        .hint("Components are pinned to it as it was; restore it with git, and edit recipes/NAME/recipe.yaml instead")
 }
 
 #[cfg(test)]
@@ -76,11 +129,21 @@ mod tests {
                 .iter()
                 .map(|recipe| recipe.name.as_str())
                 .collect::<Vec<_>>(),
-            ["grafana", "hello"]
+            [
+                "alertmanager",
+                "grafana",
+                "hecate-proxy",
+                "hello",
+                "jenkins",
+                "mattermost",
+                "postgres",
+                "prometheus",
+                "redis"
+            ]
         );
         assert!(
             catalog
-                .find("grafna")
+                .find("grafna", None)
                 .unwrap_err()
                 .hint
                 .unwrap()

@@ -1,22 +1,22 @@
 //! The whole compiler in one function: pillar and catalog in, components, nodes and artifacts out.
 
 use crate::catalog::Catalog;
+use crate::compose::{Key, compose};
 use crate::diagnostic::Diagnostic;
 use crate::emit::{self, Artifacts, salt, terraform, terraform::Workspace};
-use crate::expand::expand;
 use crate::lowered::Lowered;
-use crate::node::{Node, component_nodes, platform_nodes};
-use crate::passes;
+use crate::node::{Node, component_nodes, ends, platform_nodes};
+use crate::passes::{self, Ground};
 use crate::pillar::Pillar;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug)]
 pub struct Compilation {
-    /// In order of environment, then name.
-    pub components: Vec<Lowered>,
-    pub workspaces: Vec<Workspace>,
-    /// (environment, component or `platform`) -> its nodes.
-    pub nodes: BTreeMap<(String, String), Vec<Node>>,
+    pub components: BTreeMap<Key, Lowered>,
+    /// Of each component, and `platform` of each environment.
+    pub workspaces: BTreeMap<Key, Workspace>,
+    /// Of each component, and `platform` of each environment.
+    pub nodes: BTreeMap<Key, Vec<Node>>,
     pub artifacts: Artifacts,
     /// The minion that runs Terraform.
     pub control: Option<String>,
@@ -26,33 +26,41 @@ pub struct Compilation {
 
 impl Compilation {
     pub fn component(&self, environment: &str, name: &str) -> Option<&Lowered> {
-        self.components
-            .iter()
-            .find(|component| component.environment == environment && component.component == name)
+        self.components.get(&(environment.to_owned(), name.to_owned()))
     }
 
     pub fn workspace(&self, environment: &str, component: &str) -> Option<&Workspace> {
         self.workspaces
-            .iter()
-            .find(|workspace| workspace.environment == environment && workspace.component == component)
+            .get(&(environment.to_owned(), component.to_owned()))
+    }
+
+    pub fn of_environment<'c>(&'c self, environment: &'c str) -> impl Iterator<Item = &'c Lowered> {
+        self.components
+            .values()
+            .filter(move |component| component.environment == environment)
     }
 }
 
-pub fn compile(pillar: &Pillar, catalog: &Catalog) -> Result<Compilation, Vec<Diagnostic>> {
-    let mut found = Vec::new();
-    let mut components = Vec::new();
-    for component in pillar.components.values() {
-        let lowered = catalog
-            .find(&component.recipe)
-            .map_err(|unknown| vec![unknown.at(&component.at.file, component.at.position)])
-            .and_then(|recipe| expand(component, recipe))
-            .and_then(|expanded| passes::lower(&expanded, pillar));
-        match lowered {
-            Ok(lowered) => components.push(lowered),
+/// All components with every value decided, by pass after pass.
+pub fn lower(pillar: &Pillar, catalog: &Catalog) -> (BTreeMap<Key, Lowered>, Vec<Diagnostic>) {
+    let (composed, mut found) = compose(pillar, catalog);
+    let ground = Ground::new(pillar);
+    let mut components = BTreeMap::new();
+    for (key, expanded) in &composed.components {
+        let wave = composed.waves.get(key).copied().unwrap_or(0);
+        match passes::lower(expanded, &ground, &composed.before[key], wave) {
+            Ok(lowered) => {
+                components.insert(key.clone(), lowered);
+            }
             Err(diagnostics) => found.extend(diagnostics),
         }
     }
-    found.extend(passes::check_ports(&components, pillar));
+    found.extend(passes::check_ports(components.values(), &ground));
+    (components, found)
+}
+
+pub fn compile(pillar: &Pillar, catalog: &Catalog) -> Result<Compilation, Vec<Diagnostic>> {
+    let (components, mut found) = lower(pillar, catalog);
     let control = salt::control(pillar).map(str::to_owned);
     if control.is_none() && !components.is_empty() {
         found.push(
@@ -64,28 +72,22 @@ pub fn compile(pillar: &Pillar, catalog: &Catalog) -> Result<Compilation, Vec<Di
         return Err(found);
     }
     let mut artifacts = Artifacts::new();
-    let environments: BTreeSet<&str> = components
-        .iter()
-        .map(|component| component.environment.as_str())
-        .collect();
-    let mut workspaces: Vec<_> = environments
-        .into_iter()
-        .map(|e| terraform::platform(e, &mut artifacts))
-        .collect();
-    let mut nodes: BTreeMap<_, _> = workspaces
-        .iter()
-        .map(|workspace| {
-            (
-                (workspace.environment.clone(), workspace.component.clone()),
-                platform_nodes(workspace),
-            )
-        })
-        .collect();
-    for component in &components {
-        workspaces.push(terraform::component(component, &mut artifacts));
+    let mut workspaces = BTreeMap::new();
+    let mut nodes = BTreeMap::new();
+    let environments: BTreeSet<&String> = components.keys().map(|(environment, _)| environment).collect();
+    for environment in environments {
+        let workspace = terraform::platform(environment, &mut artifacts);
+        let key = (environment.clone(), workspace.component.clone());
+        nodes.insert(key.clone(), platform_nodes(&workspace));
+        workspaces.insert(key, workspace);
+    }
+    for (key, component) in &components {
+        workspaces.insert(key.clone(), terraform::component(component, &mut artifacts));
+        let before = component.before.iter();
+        let before = before.filter_map(|name| components.get(&(key.0.clone(), name.clone())));
         nodes.insert(
-            (component.environment.clone(), component.component.clone()),
-            component_nodes(component),
+            key.clone(),
+            component_nodes(component, before.flat_map(ends).collect()),
         );
     }
     salt::emit(pillar, &components, &workspaces, &mut artifacts);

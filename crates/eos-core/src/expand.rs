@@ -1,116 +1,62 @@
-//! Expanding a component: its recipe's options resolved, each value with its source.
+//! Expanding a component: its recipe's options resolved, each value with its source and what it won over.
 
 use crate::diagnostic::Diagnostic;
 use crate::intent::unknown_option;
 use crate::lowered::{SecretItem, instance_name};
 use crate::option::{HIDDEN, OptionType};
-use crate::pillar::Component;
-use crate::recipe::Recipe;
-use crate::source::{Source, Sourced};
+use crate::pillar::{Component, OptionValue, SetBy};
+use crate::recipe::{OptionSpec, Recipe};
+use crate::runtime::{Piece, RuntimeText};
+use crate::source::{Overruled, Source, Sourced};
 use crate::template::Template;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// A component with its options resolved.
 #[derive(Debug)]
 pub struct Expanded<'a> {
-    pub component: &'a Component,
+    pub component: Cow<'a, Component>,
     pub recipe: &'a Recipe,
+    /// Options by name, and `use.option` for those of what it uses.
     pub options: BTreeMap<String, Sourced<Value>>,
     pub secrets: Vec<SecretItem>,
+    /// Name of the use -> component, for each use that applies.
+    pub uses: BTreeMap<String, String>,
     pub context: Map<String, Value>,
 }
 
-pub fn expand<'a>(component: &'a Component, recipe: &'a Recipe) -> Result<Expanded<'a>, Vec<Diagnostic>> {
+pub fn expand<'a>(
+    component: Cow<'a, Component>,
+    recipe: &'a Recipe,
+) -> Result<Expanded<'a>, Vec<Diagnostic>> {
     let mut found = Vec::new();
     for (name, value) in &component.options {
         if !recipe.settable().any(|option| option.name == *name) {
             found.push(unknown_option(recipe, name).at(&value.at.file, value.at.position));
         }
     }
+    let context = facts(&component, recipe);
     let mut expanded = Expanded {
         component,
         recipe,
         options: BTreeMap::new(),
         secrets: Vec::new(),
-        context: facts(component, recipe),
+        uses: BTreeMap::new(),
+        context,
     };
     for spec in recipe.settable() {
-        let given = component.options.get(&spec.name);
-        if spec.kind == OptionType::Secret {
-            expanded.secrets.push(SecretItem {
-                item: spec.name.clone(),
-                generate: spec.generate,
-            });
-            if let Some(given) = given.filter(|given| given.value != HIDDEN) {
-                found.push(
-                    Diagnostic::new(format!(
-                        "Secret option {} of {} stands in the pillar",
-                        spec.name, component.name
-                    ))
-                    .at(&given.at.file, given.at.position)
-                    .hint(format!(
-                        "Write {HIDDEN} here and give the value with `eos update {} --{} -`",
-                        component.name,
-                        flag(&spec.name)
-                    )),
-                );
-            }
-            continue;
-        }
-        let resolved = match (given, &spec.default) {
-            (Some(given), _) => {
-                let from = Source::Option {
-                    option: spec.name.clone(),
-                    file: given.at.file.clone(),
-                    line: given.at.position.line,
-                };
-                spec.kind
-                    .check(given.value.clone())
-                    .map(|value| Sourced::new(value, from))
-                    .map_err(|why| {
-                        Diagnostic::new(format!("Option {} of {}: {why}", spec.name, component.name))
-                            .at(&given.at.file, given.at.position)
-                    })
-            }
-            (None, Some(default)) => default
-                .evaluate(&expanded.context)
-                .and_then(|value| spec.kind.check(value))
-                .map(|value| Sourced::new(value, expanded.default_source(default)))
-                .map_err(|why| {
-                    Diagnostic::new(format!("Default of option {}: {why}", spec.name))
-                        .at(&recipe.file, default.at)
-                }),
-            (None, None) if is_figure(&spec.name) => continue,
-            (None, None) => Err(
-                Diagnostic::new(format!("{} needs option {}", component.name, spec.name))
-                    .at(&component.at.file, component.at.position)
-                    .hint(format!("Give it with --{}", flag(&spec.name))),
-            ),
-        };
-        match resolved {
-            Ok(value)
-                if is_figure(&spec.name)
-                    && !value
-                        .value
-                        .as_i64()
-                        .is_some_and(|n| (1..=10_000_000).contains(&n)) =>
-            {
-                found.push(
-                    Diagnostic::new(format!(
-                        "Option {} of {}: {} is out of range",
-                        spec.name, component.name, value.value
-                    ))
-                    .at(&component.at.file, component.at.position)
-                    .hint("Use a whole number from 1"),
-                );
-            }
-            Ok(value) => {
+        match expanded.resolve(spec) {
+            Ok(Some(value)) => {
                 expanded.context.insert(spec.name.clone(), value.value.clone());
                 expanded.options.insert(spec.name.clone(), value);
             }
+            Ok(None) => {}
             Err(diagnostic) => found.push(diagnostic),
         }
+    }
+    for need in &recipe.secrets {
+        expanded.add_secret(&need.name, Some(need.generate));
     }
     if found.is_empty() {
         Ok(expanded)
@@ -120,6 +66,141 @@ pub fn expand<'a>(component: &'a Component, recipe: &'a Recipe) -> Result<Expand
 }
 
 impl Expanded<'_> {
+    /// The value of an option; none where the environment's table gives it, or where it is a secret.
+    fn resolve(&mut self, spec: &OptionSpec) -> Result<Option<Sourced<Value>>, Diagnostic> {
+        let given = self.component.options.get(&spec.name).cloned();
+        if let Some(when) = &spec.when
+            && !self.holds(when)?
+        {
+            return match given {
+                None => {
+                    self.context.insert(spec.name.clone(), Value::Null);
+                    Ok(None)
+                }
+                Some(given) => Err(self.does_not_apply(spec, when, &given)),
+            };
+        }
+        if spec.kind == OptionType::Secret {
+            self.add_secret(&spec.name, spec.generate);
+            return match given.filter(|given| given.value != HIDDEN) {
+                Some(given) => Err(self.secret_in_pillar(spec, &given)),
+                None => Ok(None),
+            };
+        }
+        let default = match &spec.default {
+            Some(default) => {
+                let value = default
+                    .evaluate(&self.context)
+                    .and_then(|value| spec.check(value))
+                    .map_err(|why| {
+                        Diagnostic::new(format!("Default of option {}: {why}", spec.name))
+                            .at(&self.recipe.file, default.at)
+                    });
+                Some(value.map(|value| Sourced::new(value, self.default_source(default))))
+            }
+            None => None,
+        };
+        match (given, default) {
+            (Some(given), default) => {
+                let from = self.given_source(spec, &given);
+                let value = spec.check(given.value).map_err(|why| {
+                    Diagnostic::new(format!("Option {} of {}: {why}", spec.name, self.component.name))
+                        .at(&given.at.file, given.at.position)
+                })?;
+                let over = default.and_then(Result::ok).map(|default| Overruled {
+                    value: default.value,
+                    from: default.from,
+                });
+                Ok(Some(Sourced::new(value, from).over(over.into_iter().collect())))
+            }
+            (None, Some(default)) => default.map(Some),
+            (None, None) if is_figure(&spec.name) => Ok(None),
+            (None, None) => {
+                let at = &self.component.at;
+                Err(
+                    Diagnostic::new(format!("{} needs option {}", self.component.name, spec.name))
+                        .at(&at.file, at.position)
+                        .hint(format!("Give it with --{}", flag(&spec.name))),
+                )
+            }
+        }
+    }
+
+    fn given_source(&self, spec: &OptionSpec, given: &OptionValue) -> Source {
+        match &given.set_by {
+            SetBy::Person => Source::Option {
+                option: spec.name.clone(),
+                file: given.at.file.clone(),
+                line: given.at.position.line,
+            },
+            SetBy::Consumer { component, recipe } => Source::Consumer {
+                component: component.clone(),
+                recipe: recipe.clone(),
+                line: given.at.position.line,
+            },
+        }
+    }
+
+    fn add_secret(&mut self, item: &str, generate: Option<u32>) {
+        self.secrets.push(SecretItem {
+            item: item.to_owned(),
+            generate,
+            copy_of: None,
+        });
+        let mark = Piece::Secret(item.to_owned()).mark();
+        self.context.insert(item.to_owned(), mark.into());
+    }
+
+    fn secret_in_pillar(&self, spec: &OptionSpec, given: &OptionValue) -> Diagnostic {
+        let name = &self.component.name;
+        Diagnostic::new(format!(
+            "Secret option {} of {name} stands in the pillar",
+            spec.name
+        ))
+        .at(&given.at.file, given.at.position)
+        .hint(format!(
+            "Write {HIDDEN} here and give the value with `eos update {name} --{} -`",
+            flag(&spec.name)
+        ))
+    }
+
+    fn does_not_apply(&self, spec: &OptionSpec, when: &Template, given: &OptionValue) -> Diagnostic {
+        let name = &self.component.name;
+        Diagnostic::new(format!(
+            "Option {} of {name} does not apply: it is for {}",
+            spec.name,
+            when.shown()
+        ))
+        .at(&given.at.file, given.at.position)
+        .hint(format!(
+            "Leave --{} out, or set what it depends on",
+            flag(&spec.name)
+        ))
+    }
+
+    /// Whether a condition is true. Nothing, false, zero and empty text are not.
+    pub fn holds(&self, when: &Template) -> Result<bool, Diagnostic> {
+        Ok(match self.value(when)?.value {
+            Value::Null => false,
+            Value::Bool(flag) => flag,
+            Value::Number(number) => number.as_f64() != Some(0.0),
+            Value::String(text) => !text.is_empty(),
+            Value::Array(items) => !items.is_empty(),
+            Value::Object(_) => true,
+        })
+    }
+
+    pub fn applies(&self, when: &Option<Template>) -> Result<bool, Diagnostic> {
+        when.as_ref().map_or(Ok(true), |when| self.holds(when))
+    }
+
+    pub fn datacenter(&self) -> &str {
+        let option = self.options.get("datacenter");
+        option
+            .and_then(|option| option.value.as_str())
+            .unwrap_or_default()
+    }
+
     pub fn recipe_source(&self, template: &Template) -> Source {
         self.line_source(template.at.line)
     }
@@ -141,43 +222,53 @@ impl Expanded<'_> {
 
     /// The value of a template. Its source is the option it names, if it names just one; else the recipe.
     pub fn value(&self, template: &Template) -> Result<Sourced<Value>, Diagnostic> {
-        let value = template.evaluate(&self.context).map_err(|why| {
-            Diagnostic::new(format!("Recipe {}: {why}", self.recipe.name)).at(&self.recipe.file, template.at)
-        })?;
+        let value = template
+            .evaluate(&self.context)
+            .map_err(|why| self.wrong(template, &why))?;
         let mut named = template.names().filter_map(|name| self.options.get(name));
-        let from = match (named.next(), named.next()) {
-            (Some(option), None) => option.from.clone(),
-            _ => self.recipe_source(template),
-        };
-        Ok(Sourced::new(value, from))
+        Ok(match (named.next(), named.next()) {
+            (Some(option), None) => Sourced::new(value, option.from.clone()).over(option.over.clone()),
+            _ => Sourced::new(value, self.recipe_source(template)),
+        })
     }
 
     pub fn text(&self, template: &Template) -> Result<Sourced<String>, Diagnostic> {
-        let Sourced { value, from } = self.value(template)?;
-        let value = match value {
-            Value::String(text) => text,
+        let sourced = self.value(template)?;
+        let text = match &sourced.value {
+            Value::String(text) => text.clone(),
             Value::Number(number) => number.to_string(),
             Value::Bool(flag) => flag.to_string(),
-            other => return Err(self.wrong(template, "text", &other)),
+            Value::Null => String::new(),
+            other => return Err(self.wrong(template, &format!("{other} is not text"))),
         };
-        Ok(Sourced::new(value, from))
+        Ok(sourced.map(|_| text))
     }
 
-    pub fn port(&self, template: &Template) -> Result<Sourced<u16>, Diagnostic> {
-        let Sourced { value, from } = self.value(template)?;
-        match value
-            .as_u64()
-            .and_then(|port| u16::try_from(port).ok())
-            .filter(|port| *port > 0)
-        {
-            Some(port) => Ok(Sourced::new(port, from)),
-            None => Err(self.wrong(template, "a port", &value)),
+    /// Text that may hold what only the task will know.
+    pub fn runtime_text(&self, template: &Template) -> Result<Sourced<RuntimeText>, Diagnostic> {
+        let text = self.text(template)?;
+        let read = RuntimeText::read(&text.value).map_err(|why| self.wrong(template, &why))?;
+        Ok(text.map(|_| read))
+    }
+
+    /// The port, unless the template is missing or gives nothing.
+    pub fn port(&self, template: Option<&Template>) -> Result<Option<Sourced<u16>>, Diagnostic> {
+        let Some(template) = template else {
+            return Ok(None);
+        };
+        let sourced = self.value(template)?;
+        if sourced.value.is_null() {
+            return Ok(None);
+        }
+        let port = sourced.value.as_u64().and_then(|port| u16::try_from(port).ok());
+        match port.filter(|port| *port > 0) {
+            Some(port) => Ok(Some(sourced.map(|_| port))),
+            None => Err(self.wrong(template, &format!("{} is not a port", sourced.value))),
         }
     }
 
-    fn wrong(&self, template: &Template, wanted: &str, value: &Value) -> Diagnostic {
-        Diagnostic::new(format!("Recipe {}: {value} is not {wanted}", self.recipe.name))
-            .at(&self.recipe.file, template.at)
+    pub fn wrong(&self, template: &Template, why: &str) -> Diagnostic {
+        Diagnostic::new(format!("Recipe {}: {why}", self.recipe.name)).at(&self.recipe.file, template.at)
     }
 }
 
@@ -193,6 +284,8 @@ fn facts(component: &Component, recipe: &Recipe) -> Map<String, Value> {
         ("environment", component.environment.clone()),
         ("instance", instance),
         ("version", recipe.version.clone()),
+        ("files_dir", Piece::FilesDirectory.mark()),
+        ("secrets_dir", Piece::SecretsDirectory.mark()),
     ]
     .into_iter()
     .map(|(name, value)| (name.to_owned(), Value::String(value)))

@@ -2,6 +2,7 @@
 
 pub mod catalog;
 pub mod compile;
+pub mod compose;
 pub mod diagnostic;
 pub mod emit;
 pub mod expand;
@@ -11,11 +12,13 @@ pub mod lowered;
 pub mod name;
 pub mod node;
 pub mod option;
+pub mod order;
 pub mod passes;
 pub mod pillar;
 pub mod plan;
 mod read;
 pub mod recipe;
+pub mod runtime;
 pub mod source;
 pub mod splice;
 pub mod template;

@@ -1,10 +1,13 @@
 //! A component after all passes: every value decided, each with its source. Nodes and artifacts are made from it.
 
 use crate::diagnostic::Place;
-use crate::recipe::{Purpose, Risk, SecretUse};
+use crate::recipe::{Purpose, Recipe, Risk};
+use crate::runtime::RuntimeText;
 use crate::source::Sourced;
 use crate::template::Template;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Debug)]
 pub struct Lowered {
@@ -13,6 +16,14 @@ pub struct Lowered {
     pub recipe: String,
     pub version: String,
     pub risk: Risk,
+    /// The component that has this one for its own use.
+    pub owner: Option<String>,
+    /// Name of the use -> component.
+    pub uses: BTreeMap<String, String>,
+    /// Components of its environment that are done before it.
+    pub before: BTreeSet<String>,
+    /// How many of those wait for one another.
+    pub wave: usize,
     pub datacenter: Sourced<String>,
     pub groups: Vec<Group>,
     pub volumes: Vec<Volume>,
@@ -32,20 +43,31 @@ pub struct Group {
     pub count: Sourced<u32>,
     pub cpu: Sourced<u32>,
     pub memory: Sourced<u32>,
-    /// No two instances on one host: they share a static port.
+    /// No two instances on one host: they share a static port, or have a volume each.
     pub distinct_hosts: bool,
     pub driver: Driver,
-    pub env: Vec<(String, Sourced<String>)>,
+    pub env: Vec<(String, Sourced<RuntimeText>)>,
+    /// Files in the task's own directory.
+    pub files: Vec<(String, Sourced<RuntimeText>)>,
     pub secrets: Vec<SecretUse>,
     pub ports: Vec<Port>,
-    pub check: Option<Sourced<String>>,
+    pub check: Option<Check>,
     pub mounts: Vec<Mount>,
+}
+
+/// An environment variable that holds a secret text, or the path of a file that does.
+#[derive(Clone, Debug)]
+pub struct SecretUse {
+    pub variable: String,
+    pub text: RuntimeText,
+    pub file: Option<String>,
 }
 
 #[derive(Clone, Debug)]
 pub enum Driver {
     Docker {
         image: Sourced<String>,
+        args: Vec<Sourced<String>>,
     },
     RawExec {
         command: Sourced<String>,
@@ -61,6 +83,12 @@ impl Driver {
             Self::RawExec { .. } => "raw_exec",
         }
     }
+
+    pub fn args(&self) -> &[Sourced<String>] {
+        match self {
+            Self::Docker { args, .. } | Self::RawExec { args, .. } => args,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -70,26 +98,93 @@ pub struct Port {
     pub fixed: Option<Sourced<u16>>,
 }
 
+/// How the first port is found to be healthy.
+#[derive(Clone, Debug)]
+pub enum Check {
+    Http(Sourced<String>),
+    Tcp,
+}
+
 #[derive(Clone, Debug)]
 pub struct Mount {
     pub volume: String,
     pub path: String,
+    /// Every instance has a volume of its own.
+    pub each: bool,
 }
 
-/// A directory on one host that Salt makes and Nomad knows as a host volume.
+/// Storage on one host that Salt makes and Nomad knows as a host volume.
 #[derive(Clone, Debug)]
 pub struct Volume {
     /// Name of the need, such as `data`.
     pub need: String,
     /// Name in Nomad, such as `grafana-data`.
     pub name: String,
+    /// One of several of that name, each on a host of its own.
+    pub each: bool,
     pub host: Sourced<String>,
     pub path: Sourced<String>,
     pub purpose: Purpose,
     pub size: Sourced<u64>,
+    pub filesystem: Sourced<Filesystem>,
+    /// The volume group it is made in; a directory has none.
+    pub volume_group: Option<String>,
+    pub durability: Sourced<Durability>,
     pub user: String,
     pub group: String,
     pub mode: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Filesystem {
+    /// A directory of a filesystem that is there: its size is not enforced.
+    Directory,
+    Xfs,
+    Btrfs,
+    Ext4,
+}
+
+impl Filesystem {
+    pub const WORDS: &'static [&'static str] = &["directory", "xfs", "btrfs", "ext4"];
+
+    pub fn from_word(word: &str) -> Option<Self> {
+        Some(match word {
+            "directory" => Self::Directory,
+            "xfs" => Self::Xfs,
+            "btrfs" => Self::Btrfs,
+            "ext4" => Self::Ext4,
+            _ => return None,
+        })
+    }
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Directory => "directory",
+            Self::Xfs => "xfs",
+            Self::Btrfs => "btrfs",
+            Self::Ext4 => "ext4",
+        }
+    }
+}
+
+/// How much an environment cares for its data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Durability {
+    Ephemeral,
+    Persistent,
+    Redundant,
+}
+
+impl Durability {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ephemeral => "ephemeral",
+            Self::Persistent => "persistent",
+            Self::Redundant => "redundant",
+        }
+    }
 }
 
 /// One secret value, by name; the value itself is in the secrets engine alone.
@@ -98,6 +193,14 @@ pub struct SecretItem {
     pub item: String,
     /// Length of the value Eos makes, where the person gave none.
     pub generate: Option<u32>,
+    /// The value is that of another component's secret.
+    pub copy_of: Option<CopyOf>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CopyOf {
+    pub component: String,
+    pub item: String,
 }
 
 impl Lowered {
@@ -106,9 +209,32 @@ impl Lowered {
         format!("{}/{}", self.environment, self.component)
     }
 
+    /// Name of the need -> its volumes: one, or one on each of several hosts.
+    pub fn volumes_by_need(&self) -> BTreeMap<&str, Vec<&Volume>> {
+        let mut by_need: BTreeMap<&str, Vec<&Volume>> = BTreeMap::new();
+        for volume in &self.volumes {
+            by_need.entry(&volume.need).or_default().push(volume);
+        }
+        by_need
+    }
+
     /// Where the component's secrets lie in the solo profile: the path its own tasks may read.
     pub fn secret_path(&self) -> String {
-        format!("nomad/jobs/{}", self.component)
+        secret_path(&self.component)
+    }
+}
+
+/// Where a component's secrets lie in the solo profile.
+pub fn secret_path(component: &str) -> String {
+    format!("nomad/jobs/{component}")
+}
+
+/// The name that a service of a component is registered under.
+pub fn service_name(environment: &str, component: &str, recipe: &Recipe, service: &str) -> String {
+    let base = instance_name(environment, component);
+    match recipe.services.len() == 1 || service == recipe.name {
+        true => base,
+        false => format!("{base}-{service}"),
     }
 }
 

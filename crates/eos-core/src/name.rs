@@ -7,6 +7,7 @@ pub const RESERVED: &[&str] = &[
     "environment",
     "filesystem",
     "host",
+    "kept",
     "network",
     "platform",
     "secret",

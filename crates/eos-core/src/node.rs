@@ -1,9 +1,10 @@
 //! Nodes: one graph over all layers. Each has one writer, and knows the source of every attribute.
 
 use crate::emit::terraform::{PLATFORM, Workspace};
-use crate::lowered::{Driver, Lowered};
+use crate::lowered::{Check, Driver, Filesystem, Lowered, Volume};
 use crate::option::human_size;
-use crate::source::{Source, Sourced};
+use crate::pillar::Host;
+use crate::source::{Overruled, Source, Sourced};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -15,6 +16,9 @@ pub struct Node {
     pub environment: String,
     /// The component it belongs to, or `platform`.
     pub component: String,
+    /// The component that has that one for its own use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
     pub layer: Layer,
     pub writer: Writer,
     pub reversibility: Reversibility,
@@ -29,6 +33,27 @@ pub struct Node {
 pub struct Attribute {
     pub value: Value,
     pub from: Source,
+    /// What else would have set it, strongest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub over: Vec<Overruled>,
+}
+
+impl Attribute {
+    fn new(value: impl Into<Value>, from: Source) -> Self {
+        Self {
+            value: value.into(),
+            from,
+            over: Vec::new(),
+        }
+    }
+
+    fn of<T>(sourced: &Sourced<T>, value: impl Into<Value>) -> Self {
+        Self {
+            value: value.into(),
+            from: sourced.from.clone(),
+            over: sourced.over.clone(),
+        }
+    }
 }
 
 /// Where a person would look for it.
@@ -89,11 +114,12 @@ pub fn platform_nodes(workspace: &Workspace) -> Vec<Node> {
         address: namespace_address(environment),
         environment: environment.clone(),
         component: PLATFORM.to_owned(),
+        owner: None,
         layer: Layer::Job,
         writer: Writer::Terraform,
         reversibility: Reversibility::Reversible,
         summary: format!("namespace {environment}"),
-        attributes: attributes([("name", environment.as_str().into(), why())]),
+        attributes: attributes([("name", Attribute::new(environment.as_str(), why()))]),
         after: Vec::new(),
     }]
 }
@@ -102,13 +128,65 @@ fn namespace_address(environment: &str) -> String {
     format!("namespace/{environment}")
 }
 
-/// The nodes of one component.
-pub fn component_nodes(lowered: &Lowered) -> Vec<Node> {
+/// A host as a node: what a plan says of it.
+pub fn host_node(host: &Host) -> Node {
+    let list = |items: &[String]| Value::from(items.to_vec());
+    let mut all = vec![
+        ("address", Value::from(host.address.as_str())),
+        ("datacenter", Value::from(host.datacenter.as_str())),
+        ("devices", list(&host.devices)),
+        ("roles", list(&host.roles)),
+    ];
+    if let Some(group) = &host.volume_group {
+        all.push(("volume_group", group.as_str().into()));
+    }
+    Node {
+        address: format!("host/{}", host.name),
+        environment: String::new(),
+        component: host.name.clone(),
+        owner: None,
+        layer: Layer::Host,
+        writer: Writer::Salt,
+        reversibility: Reversibility::Reversible,
+        summary: format!("{}  {}  {}", host.name, host.address, host.roles.join(", ")),
+        attributes: attributes(
+            all.into_iter()
+                .map(|(name, value)| (name, Attribute::new(value, host.source()))),
+        ),
+        after: Vec::new(),
+    }
+}
+
+/// The nodes that are done last of a component: a dependent waits for them.
+pub fn ends(component: &Lowered) -> Vec<String> {
+    let services: Vec<_> = component
+        .groups
+        .iter()
+        .filter(|group| !group.ports.is_empty())
+        .map(|group| format!("service/{}", group.service))
+        .collect();
+    match services.is_empty() {
+        true => vec![job_address(component)],
+        false => services,
+    }
+}
+
+fn job_address(component: &Lowered) -> String {
+    format!("job/{}", component.component)
+}
+
+fn secret_address(component: &str) -> String {
+    format!("secret/{component}")
+}
+
+/// The nodes of one component; `before` are those of others that its job waits for.
+pub fn component_nodes(lowered: &Lowered, before: Vec<String>) -> Vec<Node> {
     let mut nodes = Vec::new();
     let node = |address: String, layer, writer, summary: String, attributes, after| Node {
         address,
         environment: lowered.environment.clone(),
         component: lowered.component.clone(),
+        owner: lowered.owner.clone(),
         layer,
         writer,
         reversibility: Reversibility::Reversible,
@@ -116,67 +194,45 @@ pub fn component_nodes(lowered: &Lowered) -> Vec<Node> {
         attributes,
         after,
     };
-    let namespace = vec![namespace_address(&lowered.environment)];
-    let mut job_after = namespace.clone();
+    let namespace = namespace_address(&lowered.environment);
+    let mut job_after = vec![namespace.clone()];
     if !lowered.secrets.is_empty() {
-        let address = format!("secret/{}", lowered.component);
-        let items: Vec<&str> = lowered
+        let address = secret_address(&lowered.component);
+        let copied = lowered
             .secrets
             .iter()
-            .map(|secret| secret.item.as_str())
-            .collect();
-        let recipe = Source::pass("secrets", format!("recipe {} names them", lowered.recipe));
+            .filter_map(|secret| secret.copy_of.as_ref());
+        let mut after = vec![namespace.clone()];
+        after.extend(copied.map(|copy| secret_address(&copy.component)));
+        after.dedup();
         nodes.push(node(
             address.clone(),
             Layer::Secret,
             Writer::Secret,
-            format!("secret/{}  {}", lowered.workspace(), items.join(", ")),
-            attributes([("items", items.into(), recipe)]),
-            namespace.clone(),
+            secret_summary(lowered),
+            secret_attributes(lowered),
+            after,
         ));
         job_after.push(address);
     }
     for volume in &lowered.volumes {
-        let address = format!("volume/{}", volume.name);
-        let owner = || Source::pass("storage", format!("recipe {} names its owner", lowered.recipe));
-        let (user, group) = (&volume.user, &volume.group);
+        let address = match volume.each {
+            true => format!("volume/{}@{}", volume.name, volume.host.value),
+            false => format!("volume/{}", volume.name),
+        };
         nodes.push(node(
             address.clone(),
             Layer::Host,
             Writer::Salt,
-            format!(
-                "{}  volume {}  directory {} (size {} not enforced)",
-                volume.host.value,
-                volume.name,
-                volume.path.value,
-                human_size(volume.size.value)
-            ),
-            attributes([
-                (
-                    "host",
-                    volume.host.value.as_str().into(),
-                    volume.host.from.clone(),
-                ),
-                (
-                    "path",
-                    volume.path.value.as_str().into(),
-                    volume.path.from.clone(),
-                ),
-                ("size", volume.size.value.into(), volume.size.from.clone()),
-                (
-                    "filesystem",
-                    "directory".into(),
-                    Source::pass("storage", "the host has no volume group"),
-                ),
-                ("owner", format!("{user}:{group}").into(), owner()),
-                ("mode", volume.mode.as_str().into(), owner()),
-            ]),
+            volume_summary(volume),
+            volume_attributes(lowered, volume),
             Vec::new(),
         ));
         job_after.push(address);
     }
+    job_after.extend(before);
     nodes.push(node(
-        format!("job/{}", lowered.component),
+        job_address(lowered),
         Layer::Job,
         Writer::Terraform,
         job_summary(lowered),
@@ -184,15 +240,19 @@ pub fn component_nodes(lowered: &Lowered) -> Vec<Node> {
         job_after,
     ));
     for group in lowered.groups.iter().filter(|group| !group.ports.is_empty()) {
-        let mut list = vec![(
-            "name",
-            group.service.as_str().into(),
-            Source::pass("environment", "named after component and environment"),
-        )];
+        let named = Source::pass("environment", "named after component and environment");
+        let mut list = vec![("name", Attribute::new(group.service.as_str(), named))];
         let mut summary = group.service.clone();
-        if let Some(check) = &group.check {
-            summary.push_str(&format!("  check GET {}", check.value));
-            list.push(("check", check.value.as_str().into(), check.from.clone()));
+        match &group.check {
+            Some(Check::Http(path)) => {
+                summary.push_str(&format!("  check GET {}", path.value));
+                list.push(("check", Attribute::of(path, format!("GET {}", path.value))));
+            }
+            Some(Check::Tcp) => {
+                summary.push_str("  check TCP");
+                list.push(("check", Attribute::new("TCP", of_recipe(lowered, &group.name))));
+            }
+            None => {}
         }
         nodes.push(node(
             format!("service/{}", group.service),
@@ -200,10 +260,85 @@ pub fn component_nodes(lowered: &Lowered) -> Vec<Node> {
             Writer::Terraform,
             summary,
             attributes(list),
-            vec![format!("job/{}", lowered.component)],
+            vec![job_address(lowered)],
         ));
     }
     nodes
+}
+
+fn of_recipe(lowered: &Lowered, service: &str) -> Source {
+    let why = format!("service {service} of recipe {}", lowered.recipe);
+    Source::pass("expand", why)
+}
+
+fn secret_summary(lowered: &Lowered) -> String {
+    let items: Vec<_> = lowered
+        .secrets
+        .iter()
+        .map(|secret| secret.item.as_str())
+        .collect();
+    format!("secret/{}  {}", lowered.workspace(), items.join(", "))
+}
+
+fn secret_attributes(lowered: &Lowered) -> BTreeMap<String, Attribute> {
+    let items: Vec<&str> = lowered
+        .secrets
+        .iter()
+        .map(|secret| secret.item.as_str())
+        .collect();
+    let why = format!("recipe {} names them", lowered.recipe);
+    let mut list = attributes([("items", Attribute::new(items, Source::pass("secrets", why)))]);
+    for secret in &lowered.secrets {
+        if let Some(copy) = &secret.copy_of {
+            let from = Source::pass("secrets", format!("copied from what {} uses", lowered.component));
+            let value = format!("{} of {}", copy.item, copy.component);
+            list.insert(format!("copy.{}", secret.item), Attribute::new(value, from));
+        }
+    }
+    list
+}
+
+fn volume_summary(volume: &Volume) -> String {
+    let (host, name, path) = (&volume.host.value, &volume.name, &volume.path.value);
+    let size = human_size(volume.size.value);
+    match &volume.volume_group {
+        None => format!("{host}  volume {name}  directory {path} (size {size} not enforced)"),
+        Some(group) => {
+            let filesystem = match volume.filesystem.value {
+                Filesystem::Xfs => "XFS",
+                Filesystem::Btrfs => "Btrfs",
+                other => other.word(),
+            };
+            format!("{host}  volume {name}  {size} {filesystem} on {group}, {path}")
+        }
+    }
+}
+
+fn volume_attributes(lowered: &Lowered, volume: &Volume) -> BTreeMap<String, Attribute> {
+    let owner = || Source::pass("storage", format!("recipe {} names its owner", lowered.recipe));
+    let mut list = attributes([
+        ("host", Attribute::of(&volume.host, volume.host.value.as_str())),
+        ("path", Attribute::of(&volume.path, volume.path.value.as_str())),
+        ("size", Attribute::of(&volume.size, volume.size.value)),
+        (
+            "filesystem",
+            Attribute::of(&volume.filesystem, volume.filesystem.value.word()),
+        ),
+        (
+            "durability",
+            Attribute::of(&volume.durability, volume.durability.value.word()),
+        ),
+        (
+            "owner",
+            Attribute::new(format!("{}:{}", volume.user, volume.group), owner()),
+        ),
+        ("mode", Attribute::new(volume.mode.as_str(), owner())),
+    ]);
+    if let Some(group) = &volume.volume_group {
+        let from = Source::pass("storage", format!("volume group of host {}", volume.host.value));
+        list.insert("volume_group".to_owned(), Attribute::new(group.as_str(), from));
+    }
+    list
 }
 
 fn job_summary(lowered: &Lowered) -> String {
@@ -212,7 +347,7 @@ fn job_summary(lowered: &Lowered) -> String {
         .iter()
         .map(|group| {
             let run = match &group.driver {
-                Driver::Docker { image } => format!("image {}", image.value),
+                Driver::Docker { image, .. } => format!("image {}", image.value),
                 Driver::RawExec { command, .. } => format!("program {}", command.value),
             };
             let ports: String = group
@@ -232,87 +367,74 @@ fn job_summary(lowered: &Lowered) -> String {
 }
 
 fn job_attributes(lowered: &Lowered) -> BTreeMap<String, Attribute> {
-    let mut list: Vec<(String, Value, Source)> = Vec::new();
-    let mut add = |name: String, value: Value, from: &Source| list.push((name, value, from.clone()));
-    add(
-        "version".into(),
-        lowered.version.as_str().into(),
-        &Source::pass("expand", format!("version of recipe {}", lowered.recipe)),
-    );
-    add(
-        "datacenter".into(),
-        lowered.datacenter.value.as_str().into(),
-        &lowered.datacenter.from,
-    );
+    let version = Source::pass("expand", format!("version of recipe {}", lowered.recipe));
+    let mut list = attributes([
+        ("version", Attribute::new(lowered.version.as_str(), version)),
+        (
+            "datacenter",
+            Attribute::of(&lowered.datacenter, lowered.datacenter.value.as_str()),
+        ),
+    ]);
     for group in &lowered.groups {
-        let name = |attribute: &str| match lowered.groups.len() {
-            1 => format!("group.{attribute}"),
-            _ => format!("group.{}.{attribute}", group.name),
+        let prefix = match lowered.groups.len() {
+            1 => "group".to_owned(),
+            _ => format!("group.{}", group.name),
         };
-        for (attribute, figure) in [
+        let mut add = |name: String, attribute: Attribute| {
+            list.insert(format!("{prefix}.{name}"), attribute);
+        };
+        for (name, figure) in [
             ("count", &group.count),
             ("cpu", &group.cpu),
             ("memory", &group.memory),
         ] {
-            add(name(attribute), figure.value.into(), &figure.from);
+            add(name.to_owned(), Attribute::of(figure, figure.value));
         }
-        let mut add_text = |attribute: &str, text: &Sourced<String>| {
-            add(name(attribute), text.value.as_str().into(), &text.from)
+        let (name, text) = match &group.driver {
+            Driver::Docker { image, .. } => ("image", image),
+            Driver::RawExec { command, .. } => ("command", command),
         };
-        match &group.driver {
-            Driver::Docker { image } => add_text("image", image),
-            Driver::RawExec { command, args } => {
-                add_text("command", command);
-                for (index, arg) in args.iter().enumerate() {
-                    add_text(&format!("arg.{index}"), arg);
-                }
-            }
+        add(name.to_owned(), Attribute::of(text, text.value.as_str()));
+        for (index, arg) in group.driver.args().iter().enumerate() {
+            add(format!("arg.{index}"), Attribute::of(arg, arg.value.as_str()));
         }
-        for (variable, value) in &group.env {
-            add_text(&format!("env.{variable}"), value);
+        for (kind, texts) in [("env", &group.env), ("file", &group.files)] {
+            for (name, text) in texts {
+                add(
+                    format!("{kind}.{name}"),
+                    Attribute::of(text, text.value.to_string()),
+                );
+            }
         }
         for port in &group.ports {
             if let Some(fixed) = &port.fixed {
-                add(
-                    name(&format!("port.{}", port.label)),
-                    fixed.value.into(),
-                    &fixed.from,
-                );
+                add(format!("port.{}", port.label), Attribute::of(fixed, fixed.value));
             }
             if let Some(to) = &port.to {
-                add(
-                    name(&format!("port.{}.to", port.label)),
-                    to.value.into(),
-                    &to.from,
-                );
+                add(format!("port.{}.to", port.label), Attribute::of(to, to.value));
             }
         }
-        let recipe = Source::pass(
-            "expand",
-            format!("service {} of recipe {}", group.name, lowered.recipe),
-        );
+        let recipe = of_recipe(lowered, &group.name);
         for secret in &group.secrets {
+            let text = secret.text.to_string();
             add(
-                name(&format!("secret.{}", secret.variable)),
-                secret.item.as_str().into(),
-                &recipe,
+                format!("secret.{}", secret.variable),
+                Attribute::new(text, recipe.clone()),
             );
         }
         for mount in &group.mounts {
+            let path = mount.path.as_str();
             add(
-                name(&format!("mount.{}", mount.volume)),
-                mount.path.as_str().into(),
-                &recipe,
+                format!("mount.{}", mount.volume),
+                Attribute::new(path, recipe.clone()),
             );
         }
     }
-    list.into_iter()
-        .map(|(name, value, from)| (name, Attribute { value, from }))
-        .collect()
+    list
 }
 
-fn attributes<'a>(list: impl IntoIterator<Item = (&'a str, Value, Source)>) -> BTreeMap<String, Attribute> {
+fn attributes<'a>(list: impl IntoIterator<Item = (&'a str, Attribute)>) -> BTreeMap<String, Attribute> {
     list.into_iter()
-        .map(|(name, value, from)| (name.to_owned(), Attribute { value, from }))
+        .map(|(name, attribute)| (name.to_owned(), attribute))
         .collect()
 }

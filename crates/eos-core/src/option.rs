@@ -1,8 +1,9 @@
 //! Options: their types, and how a value given as words or in the pillar becomes a checked one.
 
 use crate::diagnostic::Position;
-use crate::name::quoted;
+use crate::name::{self, quoted};
 use crate::recipe::OptionSpec;
+use crate::runtime;
 use crate::template::Template;
 use serde_json::Value;
 use std::sync::LazyLock;
@@ -17,25 +18,37 @@ pub enum OptionType {
     Flag,
     Port,
     Size,
+    Duration,
     Path,
+    Domain,
     Choice(Vec<String>),
+    /// A list of values of one type.
+    List(Box<OptionType>),
+    /// The name of a component, where a recipe uses one. Recipes cannot write it: it comes with `uses`.
+    Component,
     Secret,
 }
 
 impl OptionType {
     pub const WORDS: &'static [&'static str] = &[
-        "string", "integer", "flag", "port", "size", "path", "choice", "secret",
+        "string", "integer", "flag", "port", "size", "duration", "path", "domain", "choice", "list", "secret",
     ];
 
-    pub fn from_word(word: &str, choices: Vec<String>) -> Option<Self> {
+    /// The type that a recipe names; `of` is what a list is made of.
+    pub fn from_word(word: &str, choices: Vec<String>, of: &str) -> Option<Self> {
         Some(match word {
             "string" => Self::String,
             "integer" => Self::Integer,
             "flag" => Self::Flag,
             "port" => Self::Port,
             "size" => Self::Size,
+            "duration" => Self::Duration,
             "path" => Self::Path,
-            "choice" if !choices.is_empty() => Self::Choice(choices),
+            "domain" => Self::Domain,
+            "choice" => Self::Choice(choices),
+            "list" if of != "list" && of != "secret" => {
+                Self::List(Box::new(Self::from_word(of, choices, "string")?))
+            }
             "secret" => Self::Secret,
             _ => return None,
         })
@@ -48,13 +61,28 @@ impl OptionType {
             Self::Flag => "flag",
             Self::Port => "port",
             Self::Size => "size",
+            Self::Duration => "duration",
             Self::Path => "path",
+            Self::Domain => "domain",
             Self::Choice(_) => "choice",
+            Self::List(_) => "list",
+            Self::Component => "component",
             Self::Secret => "secret",
         }
     }
 
-    /// A value as a person typed it.
+    /// Whether a value goes along from one environment to the next: what a component does, not where it is.
+    pub fn is_promoted(&self) -> bool {
+        match self {
+            Self::List(of) => of.is_promoted(),
+            _ => !matches!(
+                self,
+                Self::Port | Self::Path | Self::Domain | Self::Component | Self::Secret
+            ),
+        }
+    }
+
+    /// A value as a person typed it; the items of a list are separated by commas.
     pub fn from_words(&self, words: &str) -> Result<Value, String> {
         match self {
             Self::Integer | Self::Port => match words.parse::<i64>() {
@@ -66,18 +94,22 @@ impl OptionType {
                 "false" | "no" | "off" => Ok(Value::Bool(false)),
                 _ => Err(format!("{} is neither true nor false", quoted(words))),
             },
+            Self::List(of) => {
+                let items = words.split(',').map(str::trim).filter(|item| !item.is_empty());
+                items.map(|item| of.from_words(item)).collect()
+            }
             _ => self.check(Value::from(words)),
         }
     }
 
-    /// A value as the pillar or a recipe's default has it.
+    /// A value as the pillar or a recipe's default has it, in the one form that templates see.
     pub fn check(&self, value: Value) -> Result<Value, String> {
         let wanted = match self {
-            Self::String | Self::Size | Self::Path | Self::Choice(_) | Self::Secret if !value.is_string() => {
-                "text"
-            }
             Self::Integer | Self::Port if !value.is_i64() => "a whole number",
             Self::Flag if !value.is_boolean() => "true or false",
+            Self::List(_) if !value.is_array() => "a list",
+            Self::Integer | Self::Port | Self::Flag | Self::List(_) => return self.check_content(value),
+            _ if !value.is_string() => "text",
             _ => return self.check_content(value),
         };
         let shown = value.as_str().map_or_else(|| value.to_string(), quoted);
@@ -89,6 +121,9 @@ impl OptionType {
         if text.contains('\0') {
             return Err("it contains a NUL character, which no engine can carry".to_owned());
         }
+        if runtime::has_mark(text) {
+            return Err("it contains a noncharacter, which Eos uses for marks of its own".to_owned());
+        }
         match self {
             Self::Port if !value.as_i64().is_some_and(|port| (1..=65535).contains(&port)) => {
                 Err(format!("{value} is not a port between 1 and 65535"))
@@ -98,11 +133,75 @@ impl OptionType {
                 quoted(text)
             )),
             Self::Size => bytes(text).map(|_| value.clone()),
+            Self::Duration => milliseconds(text).map(|length| Value::from(go_duration(length))),
+            Self::Domain => domain(text).map(Value::from),
+            Self::Component => match name::problem("component", text) {
+                Some(problem) => Err(problem),
+                None => Ok(value),
+            },
             Self::Choice(choices) if !choices.iter().any(|choice| choice == text) => {
                 Err(format!("{} is not one of {}", quoted(text), choices.join(", ")))
             }
+            Self::List(of) => match value {
+                Value::Array(items) => items.into_iter().map(|item| of.check(item)).collect(),
+                other => Ok(other),
+            },
             _ => Ok(value),
         }
+    }
+
+    /// How much a value is, where a type has a measure: for bounds.
+    pub fn measure(&self, value: &Value) -> Option<u64> {
+        match self {
+            Self::Integer => value.as_u64(),
+            Self::Size => value.as_str().and_then(|text| bytes(text).ok()),
+            Self::Duration => value.as_str().and_then(|text| milliseconds(text).ok()),
+            _ => None,
+        }
+    }
+}
+
+impl OptionSpec {
+    /// The value, if the recipe's own rules allow it: type, pattern, bounds.
+    pub fn check(&self, value: Value) -> Result<Value, String> {
+        if self.is_optional() && value.is_null() {
+            return Ok(value);
+        }
+        let value = self.kind.check(value)?;
+        if let Some(pattern) = &self.pattern {
+            let items = value
+                .as_array()
+                .map_or(std::slice::from_ref(&value), Vec::as_slice);
+            for text in items.iter().filter_map(Value::as_str) {
+                if !pattern.is_match(text) {
+                    let shape = pattern.as_str().trim_start_matches("^(?:").trim_end_matches(")$");
+                    return Err(format!("{} does not match {shape}", quoted(text)));
+                }
+            }
+        }
+        if let Some(measure) = self.kind.measure(&value) {
+            let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            if let Some(min) = self.min.filter(|min| measure < *min) {
+                return Err(format!("{shown} is less than {}", self.shown_bound(min)));
+            }
+            if let Some(max) = self.max.filter(|max| measure > *max) {
+                return Err(format!("{shown} is more than {}", self.shown_bound(max)));
+            }
+        }
+        Ok(value)
+    }
+
+    pub fn shown_bound(&self, bound: u64) -> String {
+        match self.kind {
+            OptionType::Size => human_size(bound),
+            OptionType::Duration => go_duration(bound),
+            _ => bound.to_string(),
+        }
+    }
+
+    /// A person may leave it out, and then there is none.
+    pub fn is_optional(&self) -> bool {
+        self.default.as_ref().and_then(Template::literal) == Some(&Value::Null)
     }
 }
 
@@ -113,6 +212,65 @@ fn absolute(path: &str) -> bool {
             .split('/')
             .skip(1)
             .all(|part| !matches!(part, "" | "." | ".."))
+}
+
+/// A duration as people write it (500ms, 90s, 5m, 1h30m, 2d), in milliseconds.
+pub fn milliseconds(text: &str) -> Result<u64, String> {
+    let refuse = || format!("{} is not a duration such as 90s, 5m, 1h30m or 2d", quoted(text));
+    let mut total: u64 = 0;
+    let mut rest = text;
+    while !rest.is_empty() {
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let number: u64 = rest[..digits].parse().map_err(|_| refuse())?;
+        rest = &rest[digits..];
+        let letters = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_alphabetic()).len();
+        let unit = match &rest[..letters] {
+            "ms" => 1,
+            "s" => 1000,
+            "m" => 60_000,
+            "h" => 3_600_000,
+            "d" => 86_400_000,
+            _ => return Err(refuse()),
+        };
+        rest = &rest[letters..];
+        total = number
+            .checked_mul(unit)
+            .and_then(|part| total.checked_add(part))
+            .filter(|total| *total <= 100 * 366 * 86_400_000)
+            .ok_or_else(refuse)?;
+    }
+    if text.is_empty() { Err(refuse()) } else { Ok(total) }
+}
+
+/// A duration as all engines read it: they know hours, but no days.
+fn go_duration(milliseconds: u64) -> String {
+    let mut out = String::new();
+    let mut rest = milliseconds;
+    for (unit, length) in [("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)] {
+        if rest >= length {
+            out.push_str(&format!("{}{unit}", rest / length));
+            rest %= length;
+        }
+    }
+    if out.is_empty() { "0s".to_owned() } else { out }
+}
+
+/// A host name in lower case. Letters outside of ASCII are refused: look-alikes are how people are deceived.
+fn domain(text: &str) -> Result<String, String> {
+    let lower = text.to_ascii_lowercase();
+    let label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+    };
+    match lower.len() <= 253 && lower.split('.').all(label) {
+        true => Ok(lower),
+        false => Err(format!(
+            "{} is not a domain name in letters a to z, digits, hyphens and dots",
+            quoted(text)
+        )),
+    }
 }
 
 /// A size as people write it (5G, 1.5T, 100GiB), in bytes; units are powers of 1024.
@@ -158,10 +316,15 @@ pub fn human_size(bytes: u64) -> String {
 pub static BUILT_IN: LazyLock<Vec<OptionSpec>> = LazyLock::new(|| {
     let option = |name: &str, kind, default: Option<&str>, help: &str| OptionSpec {
         name: name.to_owned(),
-        kind,
         default: default.map(Template::constant),
         generate: None,
         help: help.to_owned(),
+        when: None,
+        pattern: None,
+        min: matches!(kind, OptionType::Integer).then_some(1),
+        max: matches!(kind, OptionType::Integer).then_some(10_000_000),
+        promote: false,
+        kind,
         at: Position { line: 0, column: 0 },
     };
     vec![
@@ -204,6 +367,16 @@ mod tests {
     }
 
     #[test]
+    fn values_have_one_form() {
+        let check = |kind: OptionType, words: &str| kind.from_words(words).unwrap();
+        assert_eq!(check(OptionType::Duration, "2d"), "48h");
+        assert_eq!(check(OptionType::Duration, "90s"), "1m30s");
+        assert_eq!(check(OptionType::Domain, "Wiki.Example.org"), "wiki.example.org");
+        let list = OptionType::List(Box::new(OptionType::Integer));
+        assert_eq!(check(list, "1, 2,,3"), serde_json::json!([1, 2, 3]));
+    }
+
+    #[test]
     fn values_are_checked_by_type() {
         assert_eq!(OptionType::Port.from_words("3000"), Ok(Value::from(3000)));
         for (kind, bad) in [
@@ -216,6 +389,16 @@ mod tests {
             (OptionType::Flag, "maybe"),
             (OptionType::Choice(vec!["a".into()]), "b"),
             (OptionType::String, "a\0b"),
+            (OptionType::String, "a\u{FDD0}b"),
+            (OptionType::Duration, ""),
+            (OptionType::Duration, "5"),
+            (OptionType::Duration, "5x"),
+            (OptionType::Duration, "99999999999999999999s"),
+            (OptionType::Domain, "a..b"),
+            (OptionType::Domain, "-a.b"),
+            (OptionType::Domain, "раypal.com"),
+            (OptionType::Domain, "a b.com"),
+            (OptionType::List(Box::new(OptionType::Port)), "80,x"),
         ] {
             assert!(kind.from_words(bad).is_err(), "{kind:?} {bad:?}");
         }

@@ -3,7 +3,8 @@
 use crate::diagnostic::{Diagnostic, Place};
 use crate::name::{self, ENVIRONMENTS};
 use crate::read::{Reader, find};
-use crate::yaml::{self, Node};
+use crate::source::Source;
+use crate::yaml::{self, Entry, Node};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -28,9 +29,29 @@ pub struct Host {
     pub name: String,
     pub address: String,
     pub roles: Vec<String>,
+    pub datacenter: String,
+    /// Volume group that its volumes are made in.
+    pub volume_group: Option<String>,
+    /// Disks that are given to Eos.
+    pub devices: Vec<String>,
     /// Directory that all volumes of this host lie below (a laboratory).
     pub volumes_below: Option<String>,
     pub at: Place,
+}
+
+impl Host {
+    pub fn has_role(&self, role: &str) -> bool {
+        self.roles.iter().any(|of| of == role)
+    }
+
+    /// The host as the source of a value.
+    pub fn source(&self) -> Source {
+        Source::Host {
+            host: self.name.clone(),
+            file: self.at.file.clone(),
+            line: self.at.position.line,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -38,16 +59,41 @@ pub struct Component {
     pub environment: String,
     pub name: String,
     pub recipe: String,
+    /// Recipe -> the pin that this component, and what it has for its own use, are made from; without one, the newest.
+    pub pinned: BTreeMap<String, String>,
+    /// Volume -> hosts it lies on. Written when it is made, so that data stays where it is when hosts come and go.
+    pub hosts: BTreeMap<String, HostsOfVolume>,
     pub options: BTreeMap<String, OptionValue>,
     pub intent: Option<Words>,
+    /// The component that has this one for its own use.
+    pub owner: Option<String>,
+    pub at: Place,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostsOfVolume {
+    pub names: Vec<String>,
     pub at: Place,
 }
 
 #[derive(Clone, Debug)]
 pub struct OptionValue {
     pub value: Value,
+    pub set_by: SetBy,
     pub at: Place,
 }
+
+/// Who gave an option its value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SetBy {
+    /// A person, in the pillar.
+    Person,
+    /// The recipe of the component that has this one for its own use.
+    Consumer { component: String, recipe: String },
+}
+
+/// What a host can be.
+pub const ROLES: &[&str] = &["client", "control", "storage"];
 
 /// The words a component was asked for with (I9).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,28 +157,59 @@ fn read_common(reader: &mut Reader<'_>, root: &Node, pillar: &mut Pillar) {
         return;
     };
     for entry in reader.map("hosts", hosts) {
-        if let Some(problem) = name::problem("host", &entry.key) {
-            reader.report(entry.key_at, problem);
+        if let Some(host) = read_host(reader, entry) {
+            pillar.hosts.insert(host.name.clone(), host);
         }
-        let fields = reader.record("a host", &entry.value, &["address", "roles", "volumes_below"]);
-        let Some(address) = find(fields, "address").and_then(|node| reader.text("address", node)) else {
-            reader.report(entry.key_at, format!("Host {} has no address", entry.key));
-            continue;
-        };
-        let host = Host {
-            name: entry.key.clone(),
-            address,
-            roles: find(fields, "roles")
-                .map(|node| reader.texts("roles", node))
-                .unwrap_or_default(),
-            volumes_below: find(fields, "volumes_below").and_then(|node| reader.text("volumes_below", node)),
-            at: Place {
-                file: reader.file.to_owned(),
-                position: entry.key_at,
-            },
-        };
-        pillar.hosts.insert(entry.key.clone(), host);
     }
+}
+
+fn read_host(reader: &mut Reader<'_>, entry: &Entry) -> Option<Host> {
+    const KEYS: &[&str] = &[
+        "address",
+        "datacenter",
+        "devices",
+        "intent",
+        "roles",
+        "volume_group",
+        "volumes_below",
+    ];
+    if let Some(problem) = name::problem("host", &entry.key) {
+        reader.report(entry.key_at, problem);
+    }
+    let fields = reader.record("a host", &entry.value, KEYS);
+    let Some(address) = find(fields, "address") else {
+        reader.report(entry.key_at, format!("Host {} has no address", entry.key));
+        return None;
+    };
+    let roles = find(fields, "roles").map_or_else(Vec::new, |node| {
+        let roles = reader.texts("roles", node);
+        for role in roles.iter().filter(|role| !ROLES.contains(&role.as_str())) {
+            let hint = match name::closest(role, ROLES.iter().copied()) {
+                Some(meant) => format!("Did you mean {meant}?"),
+                None => format!("Known roles: {}", ROLES.join(", ")),
+            };
+            reader.report_with_hint(node.at, format!("Unknown role {}", name::quoted(role)), hint);
+        }
+        roles
+    });
+    let mut text = |key: &str| find(fields, key).map(|node| reader.text(key, node).unwrap_or_default());
+    let (datacenter, volume_group, volumes_below) =
+        (text("datacenter"), text("volume_group"), text("volumes_below"));
+    Some(Host {
+        name: entry.key.clone(),
+        address: reader.text("address", address)?,
+        roles,
+        datacenter: datacenter.unwrap_or_else(|| "dc1".to_owned()),
+        volume_group,
+        devices: find(fields, "devices")
+            .map(|node| reader.texts("devices", node))
+            .unwrap_or_default(),
+        volumes_below,
+        at: Place {
+            file: reader.file.to_owned(),
+            position: entry.key_at,
+        },
+    })
 }
 
 fn read_environment(reader: &mut Reader<'_>, root: &Node, environment: &str, pillar: &mut Pillar) {
@@ -145,58 +222,77 @@ fn read_environment(reader: &mut Reader<'_>, root: &Node, environment: &str, pil
         return;
     };
     for entry in reader.map("components", components) {
-        if let Some(problem) = name::problem("component", &entry.key) {
-            reader.report(entry.key_at, problem);
+        if let Some(component) = read_component(reader, entry, environment) {
+            let key = (environment.to_owned(), entry.key.clone());
+            pillar.components.insert(key, component);
         }
-        let fields = reader.record("a component", &entry.value, &["recipe", "options", "intent"]);
-        let recipe = match find(fields, "recipe") {
-            Some(node) => reader.text("recipe", node),
-            None => Some(entry.key.clone()),
+    }
+}
+
+fn read_component(reader: &mut Reader<'_>, entry: &Entry, environment: &str) -> Option<Component> {
+    const KEYS: &[&str] = &["recipe", "pinned", "hosts", "options", "intent"];
+    if let Some(problem) = name::problem("component", &entry.key) {
+        reader.report(entry.key_at, problem);
+    }
+    let file = reader.file;
+    let place = |position| Place {
+        file: file.to_owned(),
+        position,
+    };
+    let fields = reader.record("a component", &entry.value, KEYS);
+    let given = |key: &str| find(fields, key).filter(|node| !node.is_null());
+    let recipe = match given("recipe") {
+        Some(node) => reader.text("recipe", node),
+        None => Some(entry.key.clone()),
+    };
+    let mut pinned = BTreeMap::new();
+    for pin in given("pinned").map_or(&[][..], |node| reader.map("pinned", node)) {
+        pinned.extend(
+            reader
+                .text("pinned", &pin.value)
+                .map(|text| (pin.key.clone(), text)),
+        );
+    }
+    let mut hosts = BTreeMap::new();
+    for volume in given("hosts").map_or(&[][..], |node| reader.map("hosts", node)) {
+        let names = reader.texts("hosts", &volume.value);
+        let at = place(volume.value.at);
+        hosts.insert(volume.key.clone(), HostsOfVolume { names, at });
+    }
+    let options = given("options").map_or(&[][..], |node| reader.map("options", node));
+    let options = options.iter().map(|option| {
+        let value = OptionValue {
+            value: option.value.to_json(),
+            set_by: SetBy::Person,
+            at: place(option.value.at),
         };
-        let options = find(fields, "options")
-            .filter(|node| !node.is_null())
-            .map_or(&[][..], |node| reader.map("options", node));
-        let place = |position| Place {
-            file: file.to_owned(),
-            position,
-        };
-        let options = options
-            .iter()
-            .map(|option| {
-                (
-                    option.key.clone(),
-                    OptionValue {
-                        value: option.value.to_json(),
-                        at: place(option.value.at),
-                    },
-                )
-            })
-            .collect();
-        let intent = find(fields, "intent").map(|node| {
-            let fields = reader.record("intent", node, &["words", "who", "when"]);
-            let mut text = |key| {
-                find(fields, key)
-                    .and_then(|node| reader.text(key, node))
-                    .unwrap_or_default()
-            };
-            Words {
-                words: text("words"),
-                who: text("who"),
-                when: text("when"),
-            }
-        });
-        if let Some(recipe) = recipe {
-            let component = Component {
-                environment: environment.to_owned(),
-                name: entry.key.clone(),
-                recipe,
-                options,
-                intent,
-                at: place(entry.key_at),
-            };
-            pillar
-                .components
-                .insert((environment.to_owned(), entry.key.clone()), component);
-        }
+        (option.key.clone(), value)
+    });
+    let options = options.collect();
+    let intent = given("intent").map(|node| read_words(reader, node));
+    Some(Component {
+        environment: environment.to_owned(),
+        name: entry.key.clone(),
+        recipe: recipe?,
+        pinned,
+        hosts,
+        options,
+        intent,
+        owner: None,
+        at: place(entry.key_at),
+    })
+}
+
+fn read_words(reader: &mut Reader<'_>, node: &Node) -> Words {
+    let fields = reader.record("intent", node, &["words", "who", "when"]);
+    let mut text = |key| {
+        find(fields, key)
+            .and_then(|node| reader.text(key, node))
+            .unwrap_or_default()
+    };
+    Words {
+        words: text("words"),
+        who: text("who"),
+        when: text("when"),
     }
 }

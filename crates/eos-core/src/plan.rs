@@ -3,18 +3,19 @@
 
 use crate::compile::Compilation;
 use crate::diagnostic::Diagnostic;
-use crate::emit::salt::sls;
+use crate::emit::salt::{sls, volume_pieces};
 use crate::emit::terraform::PLATFORM;
-use crate::intent::Intent;
-use crate::lowered::Lowered;
-use crate::node::{Attribute, Layer, Node, Reversibility};
+use crate::intent::{Intent, Noun};
+use crate::lowered::{CopyOf, Filesystem, Lowered, secret_path};
+use crate::node::{Attribute, Layer, Node, Reversibility, host_node};
+use crate::order::{self, Before};
+use crate::pillar::Host;
 use crate::source::Source;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// (environment, component or `platform`).
-pub type Key = (String, String);
+pub use crate::compose::Key;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
@@ -123,6 +124,11 @@ pub enum Work {
     RemoveSecret {
         path: String,
     },
+    /// The host answers as a minion, and, if it is to run tasks, as a Nomad client.
+    VerifyHost {
+        minion: String,
+        client: bool,
+    },
     /// Nothing of the component runs or is registered any more.
     VerifyGone {
         services: Vec<String>,
@@ -135,6 +141,9 @@ pub struct SecretWork {
     /// The person gave a value with this command.
     pub given: bool,
     pub generate: Option<u32>,
+    /// The value is that of another component's secret, in the same environment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copy_of: Option<CopyOf>,
 }
 
 /// What verification expects of one task group.
@@ -157,6 +166,7 @@ impl Work {
             Self::Verify { .. } => "healthy",
             Self::RemoveWorkspace { .. } => "terraform",
             Self::RemoveSecret { .. } => "secret",
+            Self::VerifyHost { .. } => "host",
             Self::VerifyGone { .. } => "gone",
         }
     }
@@ -184,8 +194,10 @@ pub struct PlanInput<'a> {
     /// Nodes as they were last applied.
     pub applied: &'a BTreeMap<Key, Vec<Node>>,
     pub observed: Option<&'a Observed>,
-    /// Secret options that the person gave a value for.
+    /// Secret options of the intent's component that the person gave a value for.
     pub given: &'a BTreeSet<String>,
+    /// The hosts of the pillar before and after the intent.
+    pub hosts: (&'a BTreeMap<String, Host>, &'a BTreeMap<String, Host>),
     pub base: String,
     pub pillar: BTreeMap<String, String>,
 }
@@ -198,14 +210,11 @@ pub fn refusals(
     observed: &Observed,
 ) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    for component in compilation
-        .components
-        .iter()
-        .filter(|c| c.environment == environment)
-    {
+    for component in compilation.of_environment(environment) {
         if components.is_some_and(|names| !names.contains(&component.component)) {
             continue;
         }
+        let at = &component.at;
         let drivers: BTreeSet<&str> = component.groups.iter().map(|group| group.driver.name()).collect();
         for driver in drivers {
             if !observed.drivers.values().any(|healthy| healthy.contains(driver)) {
@@ -220,8 +229,23 @@ pub fn refusals(
                         "{} needs the Nomad driver {driver}, which no host offers",
                         component.component
                     ))
-                    .at(&component.at.file, component.at.position)
+                    .at(&at.file, at.position)
                     .hint(hint),
+                );
+            }
+        }
+        for volume in &component.volumes {
+            if volume.filesystem.value != Filesystem::Directory {
+                let (name, filesystem) = (&volume.name, volume.filesystem.value.word());
+                found.push(
+                    Diagnostic::new(format!(
+                        "Volume {name} is to be {filesystem} on LVM, which the formula does not make yet"
+                    ))
+                    .at(&at.file, at.position)
+                    .hint(format!(
+                        "Take volume_group and devices from host {}: it then gets a directory",
+                        volume.host.value
+                    )),
                 );
             }
         }
@@ -229,18 +253,67 @@ pub fn refusals(
     found
 }
 
+/// What a plan for some components has to look at: them, what they use, what they had for their own use, and those that
+/// come after them, which may have to know.
+pub fn scope(
+    environment: &str,
+    components: &[String],
+    compilation: &Compilation,
+    applied: &BTreeMap<Key, Vec<Node>>,
+) -> BTreeSet<String> {
+    let mut names: BTreeSet<String> = components.iter().cloned().collect();
+    let named_addresses: BTreeSet<&str> = components
+        .iter()
+        .filter_map(|name| applied.get(&(environment.to_owned(), name.clone())))
+        .flatten()
+        .map(|node| node.address.as_str())
+        .collect();
+    for component in compilation.of_environment(environment) {
+        let key = (environment.to_owned(), component.component.clone());
+        let waited = applied
+            .get(&key)
+            .into_iter()
+            .flatten()
+            .flat_map(|node| &node.after);
+        let after = components.iter().any(|name| component.before.contains(name))
+            || waited
+                .into_iter()
+                .any(|address| named_addresses.contains(address.as_str()));
+        if after {
+            names.insert(component.component.clone());
+        }
+    }
+    let mut open: Vec<String> = components.to_vec();
+    while let Some(name) = open.pop() {
+        let used = compilation.component(environment, &name).into_iter();
+        let used = used.flat_map(|component| component.uses.values().cloned());
+        let gone = applied.iter().filter(|((of, component), nodes)| {
+            of == environment
+                && compilation.component(of, component).is_none()
+                && nodes.iter().any(|node| node.owner.as_ref() == Some(&name))
+        });
+        let gone = gone.map(|((_, component), _)| component.clone());
+        for other in used.chain(gone) {
+            if names.insert(other.clone()) {
+                open.push(other);
+            }
+        }
+    }
+    names
+}
+
 pub fn plan(input: PlanInput<'_>) -> Plan {
     let environment = input.environment;
     let wanted = input.compilation.nodes.keys().chain(input.applied.keys());
     let mut keys: BTreeSet<&Key> = wanted.filter(|(of, _)| of == environment).collect();
     if let Some(components) = input.components {
-        let empties = !input
-            .compilation
-            .nodes
-            .contains_key(&(environment.to_owned(), PLATFORM.to_owned()));
-        keys.retain(|(_, name)| {
-            components.contains(name) || (name == PLATFORM && (needs_platform(&input, components) || empties))
-        });
+        let scope = scope(environment, components, input.compilation, input.applied);
+        let platform = (environment.to_owned(), PLATFORM.to_owned());
+        let empties = !input.compilation.nodes.contains_key(&platform);
+        let needs_platform = scope
+            .iter()
+            .any(|name| input.compilation.component(environment, name).is_some());
+        keys.retain(|(_, name)| scope.contains(name) || (name == PLATFORM && (needs_platform || empties)));
     }
     let mut changes = Vec::new();
     let mut touched = Vec::new();
@@ -251,11 +324,15 @@ pub fn plan(input: PlanInput<'_>) -> Plan {
             touched.push(key.clone());
         }
     }
-    let steps = if changes.is_empty() {
-        Vec::new()
-    } else {
-        steps(&input, &touched, &changes)
+    let mut steps = match changes.is_empty() {
+        true => Vec::new(),
+        false => steps(&input, &touched, &changes),
     };
+    let hosts = host_changes(&input);
+    if !hosts.is_empty() {
+        steps.extend(host_steps(&input, steps.is_empty()));
+        changes.extend(hosts);
+    }
     let components = match input.components {
         Some(components) => components.to_vec(),
         None => touched
@@ -278,10 +355,48 @@ pub fn plan(input: PlanInput<'_>) -> Plan {
     }
 }
 
-fn needs_platform(input: &PlanInput<'_>, components: &[String]) -> bool {
-    components
-        .iter()
-        .any(|name| input.compilation.component(input.environment, name).is_some())
+/// What an intent changes about a host.
+fn host_changes(input: &PlanInput<'_>) -> Vec<Change> {
+    let Some(intent) = input.intent.as_ref().filter(|intent| intent.noun == Noun::Host) else {
+        return Vec::new();
+    };
+    let (before, after) = (&input.hosts.0, &input.hosts.1);
+    let before = before.get(&intent.component).map(host_node);
+    let after = after.get(&intent.component).map(host_node);
+    match (before, after) {
+        (None, Some(node)) => vec![change(Action::Create, &node, None)],
+        (Some(node), None) => vec![change(Action::Delete, &node, None)],
+        (Some(before), Some(node)) if !same_values(&before, &node) => {
+            vec![change(Action::Change, &node, Some(&before))]
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn host_steps(input: &PlanInput<'_>, deliver: bool) -> Vec<Step> {
+    let Some(intent) = &input.intent else {
+        return Vec::new();
+    };
+    let step = |id: &str, work| Step {
+        id: id.to_owned(),
+        environment: input.environment.to_owned(),
+        component: intent.component.clone(),
+        work,
+    };
+    let mut steps = Vec::new();
+    if deliver {
+        steps.push(step("1-deliver", Work::Deliver));
+    }
+    if let Some(host) = input.hosts.1.get(&intent.component) {
+        steps.push(step(
+            "host",
+            Work::VerifyHost {
+                minion: host.name.clone(),
+                client: host.has_role("client"),
+            },
+        ));
+    }
+    steps
 }
 
 /// Whether the engines say that the workspace and its job are what the pillar wants.
@@ -343,19 +458,22 @@ fn component_changes(input: &PlanInput<'_>, key: &Key) -> Vec<Change> {
     changes
 }
 
-/// A value given for a secret that was there before replaces it, and the solo profile keeps no versions.
+/// A value given for a secret that was there before replaces it, and the solo profile keeps no versions. Those who have a
+/// copy of it get the new one.
 fn add_given_secrets(input: &PlanInput<'_>, key: &Key, wanted: &[Node], changes: &mut Vec<Change>) {
     let Some(node) = wanted.iter().find(|node| node.layer == Layer::Secret) else {
         return;
     };
-    let missing = secret_items(input, key)
-        .iter()
-        .any(|item| missing_item(input, key, &item.item));
+    let items = secret_items(input, key);
+    let missing = items.iter().any(|item| missing_item(input, key, &item.item));
+    let replaced = items.iter().any(|item| item.given || copies_given(input, item));
     let already = changes.iter_mut().find(|change| change.address == node.address);
     match already {
-        Some(change) if change.action == Action::Change => change.reversibility = Reversibility::Final,
+        Some(change) if change.action == Action::Change && replaced => {
+            change.reversibility = Reversibility::Final;
+        }
         Some(_) => {}
-        None if !input.given.is_empty() => {
+        None if replaced => {
             let mut replaced = change(Action::Change, node, Some(node));
             replaced.reversibility = Reversibility::Final;
             changes.insert(0, replaced);
@@ -363,6 +481,12 @@ fn add_given_secrets(input: &PlanInput<'_>, key: &Key, wanted: &[Node], changes:
         None if missing => changes.insert(0, change(Action::Change, node, Some(node))),
         None => {}
     }
+}
+
+fn copies_given(input: &PlanInput<'_>, item: &SecretWork) -> bool {
+    let named = input.intent.as_ref().map(|intent| intent.component.as_str());
+    let copied = |copy: &CopyOf| Some(copy.component.as_str()) == named && input.given.contains(&copy.item);
+    item.copy_of.as_ref().is_some_and(copied)
 }
 
 fn missing_item(input: &PlanInput<'_>, key: &Key, item: &str) -> bool {
@@ -386,10 +510,13 @@ fn note(change: &mut Change, input: &PlanInput<'_>) {
             "its values cannot be had back"
         }
         (Layer::Secret, Action::Create) => {
-            let generated = !secret_items(input, &(change.environment.clone(), change.component.clone()))
-                .iter()
-                .all(|item| item.given);
-            if generated { "generated" } else { "given" }
+            let items = secret_items(input, &(change.environment.clone(), change.component.clone()));
+            let generated = items.iter().any(|item| !item.given && item.copy_of.is_none());
+            match (generated, items.iter().any(|item| item.given)) {
+                (true, _) => "generated",
+                (false, true) => "given",
+                (false, false) => "copied from what it uses",
+            }
         }
         (Layer::Secret, Action::Change) if change.reversibility == Reversibility::Final => {
             "the old value cannot be had back"
@@ -444,6 +571,10 @@ fn change(action: Action, node: &Node, before: Option<&Node>) -> Change {
 }
 
 fn secret_items(input: &PlanInput<'_>, key: &Key) -> Vec<SecretWork> {
+    let named = input
+        .intent
+        .as_ref()
+        .is_none_or(|intent| intent.component == key.1);
     input
         .compilation
         .component(&key.0, &key.1)
@@ -453,8 +584,9 @@ fn secret_items(input: &PlanInput<'_>, key: &Key) -> Vec<SecretWork> {
                 .iter()
                 .map(|secret| SecretWork {
                     item: secret.item.clone(),
-                    given: input.given.contains(&secret.item),
+                    given: named && input.given.contains(&secret.item),
                     generate: secret.generate,
+                    copy_of: secret.copy_of.clone(),
                 })
                 .collect()
         })
@@ -493,14 +625,17 @@ fn steps(input: &PlanInput<'_>, touched: &[Key], changes: &[Change]) -> Vec<Step
     for key in platform {
         workspace(key).into_iter().for_each(|work| add(key, work));
     }
-    for key in components {
-        let Some(component) = input.compilation.component(&key.0, &key.1) else {
-            continue;
-        };
+    let mut components: Vec<&Lowered> = components
+        .into_iter()
+        .filter_map(|key| input.compilation.component(&key.0, &key.1))
+        .collect();
+    components.sort_by_key(|component| (component.wave, &component.component));
+    for component in components {
+        let key = &(component.environment.clone(), component.component.clone());
         let touches = |layer: Layer| {
             changes
                 .iter()
-                .any(|c| c.component == key.1 && c.layer == layer && c.action != Action::Delete)
+                .any(|c| c.component == component.component && c.layer == layer && c.action != Action::Delete)
         };
         if touches(Layer::Secret) {
             add(
@@ -512,13 +647,14 @@ fn steps(input: &PlanInput<'_>, touched: &[Key], changes: &[Change]) -> Vec<Step
             );
         }
         if touches(Layer::Host) {
-            for (minion, paths) in volumes_by_host(component) {
+            for (minion, (piece, volumes)) in volume_pieces(component) {
+                let paths = volumes.into_iter().map(|volume| volume.path.value.clone());
                 add(
                     key,
                     Work::Volumes {
-                        minion,
-                        sls: sls(&key.1, &key.0, "volumes"),
-                        paths,
+                        minion: minion.to_owned(),
+                        sls: sls(&key.1, &key.0, &piece),
+                        paths: paths.collect(),
                     },
                 );
             }
@@ -539,6 +675,7 @@ fn steps(input: &PlanInput<'_>, touched: &[Key], changes: &[Change]) -> Vec<Step
     }
     // The namespace goes after all that lies in it, its secrets included.
     let (empty_platform, gone): (Vec<&Key>, Vec<&Key>) = gone.into_iter().partition(|key| key.1 == PLATFORM);
+    let gone = dependents_first(input, gone);
     for key in &gone {
         let services = applied_names(input, key, Layer::Service);
         add(
@@ -558,7 +695,7 @@ fn steps(input: &PlanInput<'_>, touched: &[Key], changes: &[Change]) -> Vec<Step
             add(
                 key,
                 Work::RemoveSecret {
-                    path: format!("nomad/jobs/{}", key.1),
+                    path: secret_path(&key.1),
                 },
             );
         }
@@ -574,15 +711,32 @@ fn steps(input: &PlanInput<'_>, touched: &[Key], changes: &[Change]) -> Vec<Step
     steps
 }
 
-fn volumes_by_host(component: &Lowered) -> BTreeMap<String, Vec<String>> {
-    let mut hosts: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for volume in &component.volumes {
-        hosts
-            .entry(volume.host.value.clone())
-            .or_default()
-            .push(volume.path.value.clone());
+/// What is to go, in the reverse of the order in which it came.
+fn dependents_first<'k>(input: &PlanInput<'_>, gone: Vec<&'k Key>) -> Vec<&'k Key> {
+    let mut owners: BTreeMap<&str, &str> = BTreeMap::new();
+    for key in &gone {
+        for node in input.applied.get(*key).into_iter().flatten() {
+            owners.insert(&node.address, &key.1);
+        }
     }
-    hosts
+    let before: Before<'_> = gone
+        .iter()
+        .map(|key| {
+            let after = input
+                .applied
+                .get(*key)
+                .into_iter()
+                .flatten()
+                .flat_map(|node| &node.after);
+            let names = after.filter_map(|address| owners.get(address.as_str()).copied());
+            (key.1.as_str(), names.filter(|name| *name != key.1).collect())
+        })
+        .collect();
+    // What was applied came in an order, so there is no cycle in it; if there were one, any order would do.
+    let waves = order::waves(&before).unwrap_or_default();
+    let mut gone = gone;
+    gone.sort_by_key(|key| std::cmp::Reverse(waves.get(key.1.as_str()).copied().unwrap_or(0)));
+    gone
 }
 
 fn applied_names(input: &PlanInput<'_>, key: &Key, layer: Layer) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Position};
 use crate::name::{closest, quoted};
-use crate::yaml::{Entry, Node};
+use crate::yaml::{Entry, Node, Value};
 
 /// Gathers what is wrong while one file is read.
 pub struct Reader<'a> {
@@ -63,6 +63,19 @@ impl<'a> Reader<'a> {
             self.report(node.at, format!("{what} must be text, not {}", node.kind_name()));
         }
         text
+    }
+
+    pub fn flag(&mut self, what: &str, node: &Node) -> Option<bool> {
+        match node.value {
+            Value::Bool(flag) => Some(flag),
+            _ => {
+                self.report(
+                    node.at,
+                    format!("{what} must be true or false, not {}", node.kind_name()),
+                );
+                None
+            }
+        }
     }
 
     pub fn whole_number(&mut self, what: &str, node: &Node, low: i64, high: i64) -> Option<i64> {

@@ -2,12 +2,22 @@
 
 use crate::diagnostic::Position;
 use crate::yaml::Node;
+use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior};
 use serde_json::Value;
 use std::sync::LazyLock;
 
 /// What every template may name beside the recipe's options.
 pub const FACTS: &[&str] = &["component", "environment", "instance", "version"];
+/// What the values that a task reads may name as well: where it finds its files.
+pub const TASK_FACTS: &[&str] = &[
+    "component",
+    "environment",
+    "instance",
+    "version",
+    "files_dir",
+    "secrets_dir",
+];
 /// What outputs may name as well: known once the service is registered.
 pub const OUTPUT_FACTS: &[&str] = &[
     "component",
@@ -39,8 +49,19 @@ static ENGINE: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut engine = Environment::new();
     engine.set_undefined_behavior(UndefinedBehavior::Strict);
     engine.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
+    let syntax = SyntaxConfig::builder().keep_trailing_newline(true).build();
+    engine.set_syntax(syntax.expect("the usual delimiters are sound"));
+    // Enough for any honest template; a loop over loops ends with an error.
+    engine.set_fuel(Some(1_000_000));
+    engine.add_filter("bytes", size_in_bytes);
     engine
 });
+
+/// `{{ size | bytes }}`: for programs that know no units.
+fn size_in_bytes(size: &str) -> Result<u64, minijinja::Error> {
+    crate::option::bytes(size)
+        .map_err(|why| minijinja::Error::new(minijinja::ErrorKind::InvalidOperation, why))
+}
 
 impl Template {
     /// A value that needs no evaluation and stands in no file.
@@ -51,8 +72,28 @@ impl Template {
         }
     }
 
+    /// Nothing but one name.
+    pub fn name(name: &str, at: Position) -> Option<Self> {
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+        let plain = name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(fits);
+        plain.then(|| Self {
+            kind: Kind::Expression(name.to_owned(), vec![name.to_owned()]),
+            at,
+        })
+    }
+
+    /// A value: literals, and expressions in double braces.
     pub fn read(node: &Node) -> Result<Self, String> {
+        if node.as_str().is_some_and(|text| text.contains("{%")) {
+            return Err("only {{ expressions }} are understood".to_owned());
+        }
+        Self::read_document(node)
+    }
+
+    /// As `read`, and the text may have `{% for %}` and `{% if %}` in it.
+    pub fn read_document(node: &Node) -> Result<Self, String> {
         let text = match node.as_str() {
+            Some(text) if crate::runtime::has_mark(text) => return Err("it holds a noncharacter".to_owned()),
             Some(text) if text.contains("{{") || text.contains("{%") => text,
             _ => {
                 return Ok(Self {
@@ -61,9 +102,6 @@ impl Template {
                 });
             }
         };
-        if text.contains("{%") {
-            return Err("only {{ expressions }} are understood".to_owned());
-        }
         let inner = text
             .trim()
             .strip_prefix("{{")
@@ -71,14 +109,11 @@ impl Template {
         let kind = match inner.filter(|inner| !inner.contains("}}")) {
             Some(expression) => {
                 let compiled = ENGINE.compile_expression(expression).map_err(|e| e.to_string())?;
-                Kind::Expression(
-                    expression.to_owned(),
-                    sorted(compiled.undeclared_variables(false)),
-                )
+                Kind::Expression(expression.to_owned(), sorted(compiled.undeclared_variables(true)))
             }
             None => {
                 let compiled = ENGINE.template_from_str(text).map_err(|e| e.to_string())?;
-                Kind::Text(text.to_owned(), sorted(compiled.undeclared_variables(false)))
+                Kind::Text(text.to_owned(), sorted(compiled.undeclared_variables(true)))
             }
         };
         Ok(Self { kind, at: node.at })
@@ -91,6 +126,14 @@ impl Template {
             Kind::Expression(_, names) | Kind::Text(_, names) => names.iter(),
         }
         .map(String::as_str)
+    }
+
+    /// The expression as it was written, for people.
+    pub fn shown(&self) -> String {
+        match &self.kind {
+            Kind::Literal(value) => value.to_string(),
+            Kind::Expression(text, _) | Kind::Text(text, _) => text.trim().to_owned(),
+        }
     }
 
     pub fn literal(&self) -> Option<&Value> {

@@ -3,7 +3,7 @@
 use eos_core::catalog::Catalog;
 use eos_core::compile::{Compilation, compile};
 use eos_core::diagnostic::Diagnostic;
-use eos_core::intent::{Intent, Verb, edit};
+use eos_core::intent::{Intent, Noun, Verb, edit};
 use eos_core::node::Node;
 use eos_core::pillar::{Pillar, PillarFiles};
 use eos_core::plan::{Action, Key, Observed, Plan, PlanInput, plan, refusals};
@@ -33,10 +33,13 @@ fn compiled(files: &PillarFiles) -> Result<Compilation, Vec<Diagnostic>> {
 fn intent(verb: Verb, component: &str, options: Value) -> Intent {
     Intent {
         verb,
+        noun: Noun::Component,
         environment: "production".into(),
         component: component.into(),
         recipe: None,
         options: serde_json::from_value(options).unwrap(),
+        from: None,
+        upgrade: false,
         words: format!("eos … {component}"),
         who: "tester".into(),
         when: "2026-11-15T20:00:00Z".into(),
@@ -61,6 +64,7 @@ fn planned(
         applied: &applied,
         observed,
         given: &given.iter().map(|name| (*name).to_owned()).collect(),
+        hosts: (&BTreeMap::new(), &BTreeMap::new()),
         base: String::new(),
         pillar: BTreeMap::new(),
     })
@@ -304,7 +308,7 @@ fn bad_input_is_an_error_with_a_place_and_a_hint() {
         ),
         (
             "components:\n  hello:\n    options: {replicas: 0}\n",
-            "out of range",
+            "is less than 1",
         ),
         (
             "components:\n  hello:\n    options: {replicas: many}\n",

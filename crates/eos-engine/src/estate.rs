@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use eos_core::catalog::Catalog;
+use eos_core::catalog::{Catalog, KEPT};
 use eos_core::compile::{Compilation, compile};
+use eos_core::compose::whole;
 use eos_core::emit::{Artifacts, digest_of};
 use eos_core::intent::empty_environment_file;
 use eos_core::name::ENVIRONMENTS;
@@ -18,8 +19,8 @@ use crate::git::Repository;
 use crate::settings::{self, Settings};
 use crate::store::Store;
 
-/// What one operation commits: the pillar and what is compiled from it.
-pub const COMMITTED: &[&str] = &["graph", "pillar", "salt", "terraform"];
+/// What one operation commits: the pillar, the recipes it is pinned to, and what is compiled from it.
+pub const COMMITTED: &[&str] = &["graph", "pillar", "recipes", "salt", "terraform"];
 
 /// Files and directories that Eos writes and nobody else.
 const GENERATED: &[&str] = &[
@@ -121,42 +122,59 @@ impl Estate {
         Ok(found)
     }
 
-    /// The built-in recipes and the estate's own, `recipes/<name>/recipe.yaml`.
+    /// The built-in recipes, the estate's own, `recipes/<name>/recipe.yaml`, and those it keeps.
     pub fn catalog(&self) -> Result<Catalog, Failure> {
-        Ok(Catalog::load(&self.own_recipes()?)?)
+        let mut recipes = self.own_recipes()?;
+        recipes.extend(self.kept_recipes()?);
+        Ok(Catalog::load(&recipes)?)
     }
 
     pub fn own_recipes(&self) -> Result<Vec<(String, Vec<u8>)>, EngineError> {
-        let directory = self.root.join("recipes");
-        let entries = match std::fs::read_dir(&directory) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(broken(&directory, &error)),
-        };
-        let mut recipes = Vec::new();
-        for entry in entries {
-            let file = entry
-                .map_err(|error| broken(&directory, &error))?
-                .path()
-                .join("recipe.yaml");
-            if file.is_file() {
-                let text = std::fs::read(&file).map_err(|error| broken(&file, &error))?;
-                let name = file
-                    .strip_prefix(&self.root)
-                    .unwrap_or(&file)
-                    .display()
-                    .to_string();
-                recipes.push((name, text));
-            }
+        let directories = entries(&self.root.join("recipes"))?;
+        let files = directories
+            .into_iter()
+            .map(|directory| directory.join("recipe.yaml"));
+        self.read_all(files.filter(|file| file.is_file()))
+    }
+
+    /// Recipes that components are pinned to: `recipes/kept/<name>/<pin>.yaml`.
+    fn kept_recipes(&self) -> Result<Vec<(String, Vec<u8>)>, EngineError> {
+        let mut files = Vec::new();
+        for directory in entries(&self.root.join(KEPT))? {
+            files.extend(entries(&directory)?);
         }
-        recipes.sort();
-        Ok(recipes)
+        self.read_all(
+            files
+                .into_iter()
+                .filter(|file| file.extension().is_some_and(|kind| kind == "yaml")),
+        )
+    }
+
+    fn read_all(&self, files: impl Iterator<Item = PathBuf>) -> Result<Vec<(String, Vec<u8>)>, EngineError> {
+        let mut read = Vec::new();
+        for file in files {
+            let text = std::fs::read(&file).map_err(|error| broken(&file, &error))?;
+            let name = file
+                .strip_prefix(&self.root)
+                .unwrap_or(&file)
+                .display()
+                .to_string();
+            read.push((name, text));
+        }
+        read.sort();
+        Ok(read)
     }
 
     /// The pillar as it stands, compiled.
     pub fn compile(&self) -> Result<Compilation, Failure> {
         let pillar = Pillar::read(&self.pillar_files()?)?;
         Ok(compile(&pillar, &self.catalog()?)?)
+    }
+
+    /// The pillar, with what components have for their own use as if it were written there.
+    pub fn whole_pillar(&self) -> Result<Pillar, Failure> {
+        let pillar = Pillar::read(&self.pillar_files()?)?;
+        Ok(whole(&pillar, &self.catalog()?)?)
     }
 
     pub fn store(&self) -> Result<Store, EngineError> {
@@ -242,6 +260,29 @@ impl Estate {
         }
         Ok(files)
     }
+}
+
+/// What lies in a directory; nothing, if it is not there.
+fn entries(directory: &Path) -> Result<Vec<PathBuf>, EngineError> {
+    let found = match std::fs::read_dir(directory) {
+        Ok(found) => found,
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            return Ok(Vec::new());
+        }
+        Err(error) => return Err(broken(directory, &error)),
+    };
+    found
+        .map(|entry| {
+            entry
+                .map(|entry| entry.path())
+                .map_err(|error| broken(directory, &error))
+        })
+        .collect()
 }
 
 /// What pins a plan to the pillar it was made from.

@@ -8,7 +8,7 @@ use eos_core::compile::{Compilation, compile};
 use eos_core::intent::{Intent, edit};
 use eos_core::node::Node;
 use eos_core::pillar::{Pillar, PillarFiles};
-use eos_core::plan::{Key, Observed, Plan, PlanInput, plan, refusals};
+use eos_core::plan::{Key, Observed, Plan, PlanInput, plan, refusals, scope};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -42,7 +42,9 @@ pub async fn make_plan(estate: &Estate, engines: Option<&Engines>, wish: Wish) -
         Some(intent) => edit(&files, &catalog, intent)?,
         None => files.clone(),
     };
-    let compilation = compiled(&edited, &catalog)?;
+    let before = Pillar::read(&files)?;
+    let pillar = Pillar::read(&edited)?;
+    let compilation = compile(&pillar, &catalog)?;
     let applied = applied_nodes(&estate.store()?, &wish.environment)?;
     let scope = wish.components.as_deref();
     let observed = match engines {
@@ -50,7 +52,8 @@ pub async fn make_plan(estate: &Estate, engines: Option<&Engines>, wish: Wish) -
         None => None,
     };
     if let Some(observed) = &observed {
-        let refused = refusals(&wish.environment, scope, &compilation, observed);
+        let names = scope.map(|components| in_scope(&wish.environment, components, &compilation, &applied));
+        let refused = refusals(&wish.environment, names.as_deref(), &compilation, observed);
         if !refused.is_empty() {
             return Err(Failure::Input(refused));
         }
@@ -63,9 +66,21 @@ pub async fn make_plan(estate: &Estate, engines: Option<&Engines>, wish: Wish) -
         applied: &applied,
         observed: observed.as_ref(),
         given: &wish.given,
+        hosts: (&before.hosts, &pillar.hosts),
         base: pillar_digest(&files),
         pillar: changed_texts(&files, &edited),
     }))
+}
+
+fn in_scope(
+    environment: &str,
+    components: &[String],
+    compilation: &Compilation,
+    applied: &BTreeMap<Key, Vec<Node>>,
+) -> Vec<String> {
+    scope(environment, components, compilation, applied)
+        .into_iter()
+        .collect()
 }
 
 pub fn compiled(files: &PillarFiles, catalog: &Catalog) -> Result<Compilation, Failure> {
@@ -179,9 +194,8 @@ async fn observe_secrets(
     let secrets = NomadSecrets::new(&engines.nomad);
     let mut found = BTreeMap::new();
     for component in compilation
-        .components
-        .iter()
-        .filter(|c| c.environment == environment && !c.secrets.is_empty())
+        .of_environment(environment)
+        .filter(|component| !component.secrets.is_empty())
     {
         let path = component.secret_path();
         if let Some(names) = secrets

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use eos_core::compile::Compilation;
-use eos_core::lowered::Lowered;
+use eos_core::lowered::{CopyOf, Lowered, secret_path};
 use eos_core::plan::{Expected, SecretWork, Step, Work};
 use eos_core::template::Template;
 use secrecy::SecretString;
@@ -61,6 +61,7 @@ pub async fn perform(
         Work::Verify { digest, groups } => verify(context, step, digest, groups, progress).await,
         Work::RemoveWorkspace { minion } => remove_workspace(context, step, minion, progress).await,
         Work::RemoveSecret { path } => remove_secret(context, step, path).await,
+        Work::VerifyHost { minion, client } => verify_host(context, minion, *client).await,
         Work::VerifyGone { services } => verify_gone(context, step, services, progress).await,
     }
 }
@@ -289,8 +290,14 @@ async fn secret(
         item,
         given,
         generate,
+        copy_of,
     } in items
     {
+        if let Some(copy) = copy_of {
+            let value = copied(&secrets, &step.environment, copy).await?;
+            values.insert(item.clone(), value);
+            continue;
+        }
         match (given, generate) {
             (true, _) => match secrets.read(staged, item).await? {
                 Some(value) => {
@@ -320,6 +327,62 @@ async fn secret(
         words,
         seen: json!({"path": path, "items": names}),
     })
+}
+
+/// The value that a used component has; its own step came before.
+async fn copied(
+    secrets: &NomadSecrets<'_>,
+    environment: &str,
+    copy: &CopyOf,
+) -> Result<SecretString, EngineError> {
+    let path = secret_path(&copy.component);
+    let at = SecretPath {
+        namespace: environment,
+        path: &path,
+    };
+    let value = secrets.read(at, &copy.item).await?;
+    value.ok_or_else(|| missing_secret(&copy.item, &path))
+}
+
+/// The minion answers and is served the release; a client's Nomad node is ready under the minion's name.
+async fn verify_host(context: &Context<'_>, minion: &str, client: bool) -> Result<Verified, EngineError> {
+    let Engines { salt, nomad, .. } = context.engines;
+    let info = salt.call(minion, "eos.info", json!({}), CALL).await?;
+    let served = info.get("release").and_then(Value::as_str).unwrap_or_default();
+    if served != context.release {
+        let words = format!("minion {minion} is served another release");
+        return Err(EngineError::new(
+            Layer::Salt,
+            ErrorKind::Failed,
+            format!("host {minion}"),
+            words,
+        ));
+    }
+    if !client {
+        return Ok(Verified {
+            words: format!("{minion} answers as a minion"),
+            seen: json!({"release": served}),
+        });
+    }
+    let nodes = nomad.nodes().await?;
+    match nodes.iter().find(|node| node.name == minion) {
+        Some(node) if node.status == "ready" => Ok(Verified {
+            words: format!("{minion} answers as a minion and as a Nomad client"),
+            seen: json!({"release": served, "node": node.id}),
+        }),
+        node => {
+            let words = match node {
+                Some(node) => format!("its client is {}", node.status),
+                None => "no client has that name".to_owned(),
+            };
+            let object = format!("host {minion}");
+            Err(
+                EngineError::new(Layer::Nomad, ErrorKind::Failed, object, words).with_hint(
+                    "A Nomad client has the name of its Salt minion; start it, or leave the role client out",
+                ),
+            )
+        }
+    }
 }
 
 fn missing_secret(item: &str, path: &str) -> EngineError {

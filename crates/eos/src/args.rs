@@ -10,6 +10,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 use eos_core::catalog::Catalog;
+use eos_core::compose::whole;
 use eos_core::diagnostic::Diagnostic;
 use eos_core::name::{ENVIRONMENTS, RESERVED, closest, quoted};
 use eos_core::pillar::Pillar;
@@ -227,12 +228,13 @@ pub fn recipe_of(peek: &Peek) -> Result<Option<Recipe>, Problem> {
                 Ok(estate) => estate.catalog()?,
                 Err(_) => Catalog::load(&[])?,
             };
-            let known = catalog
-                .find(subject)
-                .map_err(|unknown| match RESERVED.contains(&subject.as_str()) {
-                    true => not_yet(subject),
-                    false => unknown,
-                });
+            let known =
+                catalog
+                    .find(subject, None)
+                    .map_err(|unknown| match RESERVED.contains(&subject.as_str()) {
+                        true => not_yet(subject),
+                        false => unknown,
+                    });
             Ok(Some(
                 known.map_err(|unknown| Problem::Usage(vec![unknown]))?.clone(),
             ))
@@ -243,11 +245,17 @@ pub fn recipe_of(peek: &Peek) -> Result<Option<Recipe>, Problem> {
                 .environment
                 .as_deref()
                 .unwrap_or(&estate.settings.environment);
-            let pillar = Pillar::read(&estate.pillar_files()?)?;
-            let component = commands::find_component(&pillar, environment, subject)?;
+            let mut pillar = Pillar::read(&estate.pillar_files()?)?;
             let catalog = estate.catalog()?;
+            if pillar.component(environment, subject).is_none() {
+                pillar = whole(&pillar, &catalog)?;
+            }
+            let component = commands::find_component(&pillar, environment, subject)?;
             let unknown = |unknown: Diagnostic| vec![unknown.at(&component.at.file, component.at.position)];
-            Ok(Some(catalog.find(&component.recipe).map_err(unknown)?.clone()))
+            let pin = component.pinned.get(&component.recipe).map(String::as_str);
+            Ok(Some(
+                catalog.find(&component.recipe, pin).map_err(unknown)?.clone(),
+            ))
         }
         _ => Ok(None),
     }

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 /// Flags of `create` and `update` themselves, which no recipe option may be called.
-const RESERVED: [&str; 8] = [
+const RESERVED: [&str; 9] = [
     "color",
     "environment",
     "estate",
@@ -25,6 +25,7 @@ const RESERVED: [&str; 8] = [
     "json",
     "name",
     "plan",
+    "upgrade",
     "yes",
 ];
 
@@ -111,7 +112,11 @@ fn value_name(kind: &OptionType) -> &'static str {
         OptionType::Flag => "BOOLEAN",
         OptionType::Port => "PORT",
         OptionType::Size => "SIZE",
+        OptionType::Duration => "DURATION",
         OptionType::Path => "PATH",
+        OptionType::Domain => "DOMAIN",
+        OptionType::List(_) => "LIST",
+        OptionType::Component => "COMPONENT",
         OptionType::Choice(_) => "CHOICE",
         OptionType::Secret => "SECRET",
     }
@@ -124,7 +129,11 @@ fn takes(kind: &OptionType) -> String {
         OptionType::Flag => "true or false".to_owned(),
         OptionType::Port => "a port between 1 and 65535".to_owned(),
         OptionType::Size => "a size such as 512M or 5G".to_owned(),
+        OptionType::Duration => "a duration such as 90s, 5m or 2d".to_owned(),
         OptionType::Path => "an absolute path".to_owned(),
+        OptionType::Domain => "a domain name".to_owned(),
+        OptionType::List(of) => format!("{}, or several with commas between", takes(of)),
+        OptionType::Component => "the name of a component".to_owned(),
         OptionType::Choice(choices) => format!("one of {}", choices.join(", ")),
         OptionType::Secret => "a secret, or - to read it from standard input".to_owned(),
     }
@@ -146,6 +155,9 @@ pub fn default_words(spec: &OptionSpec, recipe: &Recipe) -> Option<String> {
         return matches!(spec.name.as_str(), "replicas" | "cpu" | "memory")
             .then(|| "by environment".to_owned());
     };
+    if spec.is_optional() {
+        return None;
+    }
     let facts = [
         ("component", recipe.name.as_str()),
         ("environment", "production"),

@@ -3,6 +3,7 @@
 mod hcl;
 mod nomad;
 pub mod salt;
+mod task_templates;
 pub mod terraform;
 mod variables;
 

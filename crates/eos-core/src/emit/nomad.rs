@@ -1,9 +1,9 @@
 //! The Nomad job of a component: static HCL2 with variables, so that `nomad job run -var-file` works by hand too.
 
 use super::hcl::{Body, Expression, raw};
+use super::task_templates::{TaskTemplate, secret_file, templates};
 use super::variables::{Kind, Variable, identifier};
-use crate::lowered::{Driver, Group, Lowered};
-use crate::recipe::SecretUse;
+use crate::lowered::{Check, Driver, Group, Lowered};
 
 pub fn job(component: &Lowered, variables: &[Variable]) -> String {
     let declarations =
@@ -14,6 +14,7 @@ pub fn job(component: &Lowered, variables: &[Variable]) -> String {
                 let kind = match variable.kind {
                     Kind::Text => "string",
                     Kind::Number { .. } => "number",
+                    Kind::Map => "map(string)",
                 };
                 body.block(
                     "variable",
@@ -92,6 +93,11 @@ fn group_body(component: &Lowered, group: &Group) -> Body {
             )
             .attribute("access_mode", "single-node-writer")
             .attribute("attachment_mode", "file-system");
+        // A replacement goes back to where the data of its instance is.
+        let volume = match mount.each {
+            true => volume.attribute("sticky", true),
+            false => volume,
+        };
         body = body.block("volume", &[&mount.volume], volume);
     }
     if let Some(port) = group.ports.first() {
@@ -99,12 +105,14 @@ fn group_body(component: &Lowered, group: &Group) -> Body {
             .attribute("name", var("service"))
             .attribute("port", port.label.as_str())
             .attribute("provider", "nomad");
-        if group.check.is_some() {
-            let check = Body::new()
-                .attribute("type", "http")
-                .attribute("path", var("check_path"))
-                .attribute("interval", "5s")
-                .attribute("timeout", "3s");
+        if let Some(check) = &group.check {
+            let kind = match check {
+                Check::Http(_) => Body::new()
+                    .attribute("type", "http")
+                    .attribute("path", var("check_path")),
+                Check::Tcp => Body::new().attribute("type", "tcp"),
+            };
+            let check = kind.attribute("interval", "5s").attribute("timeout", "3s");
             service = service.block("check", &[], check);
         }
         body = body.block("service", &[], service);
@@ -115,65 +123,47 @@ fn group_body(component: &Lowered, group: &Group) -> Body {
 fn task(component: &Lowered, group: &Group) -> Body {
     let prefix = identifier(&group.name);
     let var = |suffix: &str| raw(format!("var.{prefix}_{suffix}"));
+    let words = (0..group.driver.args().len()).map(|index| var(&format!("arg_{index}")));
+    let args = Expression::List(words.collect());
     let config = match &group.driver {
-        Driver::Docker { .. } => {
-            let config = Body::new().attribute("image", var("image"));
-            match group.ports.is_empty() {
+        Driver::Docker { args: given, .. } => {
+            let mut config = Body::new().attribute("image", var("image"));
+            if !group.ports.is_empty() {
+                let labels = group.ports.iter().map(|port| port.label.as_str().into());
+                config = config.attribute("ports", Expression::List(labels.collect()));
+            }
+            match given.is_empty() {
                 true => config,
-                false => config.attribute(
-                    "ports",
-                    Expression::List(
-                        group
-                            .ports
-                            .iter()
-                            .map(|port| port.label.as_str().into())
-                            .collect(),
-                    ),
-                ),
+                false => config.attribute("args", args),
             }
         }
-        Driver::RawExec { args, .. } => {
-            let args = (0..args.len())
-                .map(|index| var(&format!("arg_{index}")))
-                .collect();
-            Body::new()
-                .attribute("command", var("command"))
-                .attribute("args", Expression::List(args))
-        }
+        Driver::RawExec { .. } => Body::new()
+            .attribute("command", var("command"))
+            .attribute("args", args),
     };
     let mut body = Body::new()
         .attribute("driver", group.driver.name())
         .block("config", &[], config);
-    let (in_files, in_variables): (Vec<&SecretUse>, Vec<&SecretUse>) =
-        group.secrets.iter().partition(|secret| secret.file);
-    if !group.env.is_empty() || !in_files.is_empty() {
-        let env = group.env.iter().fold(Body::new(), |env, (name, _)| {
-            env.attribute(name.as_str(), var(&format!("env_{}", identifier(name))))
-        });
-        let env = in_files.iter().fold(env, |env, secret| {
-            env.attribute(secret.variable.as_str(), secret_file(secret).as_str())
-        });
+    let known = group.env.iter().filter(|(_, text)| text.value.known().is_some());
+    let env: Vec<(&str, Expression)> = known
+        .map(|(name, _)| (name.as_str(), var(&format!("env_{}", identifier(name)))))
+        .chain(group.secrets.iter().filter_map(|secret| {
+            let file = secret_file(secret.file.as_deref()?);
+            Some((secret.variable.as_str(), file.as_str().into()))
+        }))
+        .collect();
+    if !env.is_empty() {
+        let env = env
+            .into_iter()
+            .fold(Body::new(), |env, (name, value)| env.attribute(name, value));
         body = body.block("env", &[], env);
     }
-    for secret in in_files {
-        let data = with_secret(component, &format!("{{{{ .{}.Value }}}}", secret.item));
-        body = body.block(
-            "template",
-            &[],
-            secret_template(&secret_file(secret), &data, false),
-        );
-    }
-    if !in_variables.is_empty() {
-        let lines: String = in_variables
-            .iter()
-            .map(|secret| format!("{}={{{{ .{}.Value | toJSON }}}}\n", secret.variable, secret.item))
-            .collect();
-        let data = with_secret(component, &lines);
-        body = body.block(
-            "template",
-            &[],
-            secret_template("${NOMAD_SECRETS_DIR}/eos.env", &data, true),
-        );
+    for template in templates(component, group) {
+        let data = match template.fixed {
+            true => template.data.as_str().into(),
+            false => var(&template.name),
+        };
+        body = body.block("template", &[], template_body(&template, data));
     }
     for mount in &group.mounts {
         let mount = Body::new()
@@ -190,23 +180,11 @@ fn task(component: &Lowered, group: &Group) -> Body {
     )
 }
 
-/// Secrets reach the task at run time through its workload identity; the job holds only their names.
-fn with_secret(component: &Lowered, inner: &str) -> String {
-    format!(
-        "{{{{ with nomadVar \"{}\" }}}}{inner}{{{{ end }}}}",
-        component.secret_path()
-    )
-}
-
-fn secret_file(secret: &SecretUse) -> String {
-    format!("${{NOMAD_SECRETS_DIR}}/{}", secret.item)
-}
-
-/// A variable's value is also kept in Nomad's and the driver's own databases; a file lies in the task's memory alone.
-fn secret_template(destination: &str, data: &str, env: bool) -> Body {
+/// A value in a variable is also kept in Nomad's and the driver's own databases; a file lies in the task's memory alone.
+fn template_body(template: &TaskTemplate, data: Expression) -> Body {
     Body::new()
-        .attribute("destination", destination)
-        .attribute("env", env)
+        .attribute("destination", template.destination.as_str())
+        .attribute("env", template.env)
         .attribute("change_mode", "restart")
         .attribute("data", data)
 }

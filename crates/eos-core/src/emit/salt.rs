@@ -1,19 +1,17 @@
 //! What Salt is given: the slice of the pillar that each minion needs, and one small SLS a piece of work.
 //! The states themselves are static formula code.
 
-use super::{Artifacts, terraform::Workspace};
-use crate::lowered::Lowered;
-use crate::pillar::Pillar;
+use super::{Artifacts, terraform::PLATFORM, terraform::Workspace};
+use crate::compose::Key;
+use crate::lowered::{Filesystem, Lowered, Volume};
+use crate::pillar::{Host, Pillar};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// The minion that runs Terraform.
 pub fn control(pillar: &Pillar) -> Option<&str> {
-    pillar
-        .hosts
-        .values()
-        .find(|host| host.roles.iter().any(|role| role == "control"))
-        .map(|host| host.name.as_str())
+    let control = pillar.hosts.values().find(|host| host.has_role("control"));
+    control.map(|host| host.name.as_str())
 }
 
 /// SLS names of one component: what a step runs.
@@ -21,12 +19,49 @@ pub fn sls(component: &str, environment: &str, piece: &str) -> String {
     format!("components.{component}.{environment}.{piece}")
 }
 
-pub fn emit(pillar: &Pillar, components: &[Lowered], workspaces: &[Workspace], artifacts: &mut Artifacts) {
+/// Host -> the piece that makes the component's volumes there, and the volumes.
+pub fn volume_pieces(component: &Lowered) -> BTreeMap<&str, (String, Vec<&Volume>)> {
+    let mut hosts: BTreeMap<&str, (String, Vec<&Volume>)> = BTreeMap::new();
+    for volume in &component.volumes {
+        hosts.entry(&volume.host.value).or_default().1.push(volume);
+    }
+    let several = hosts.len() > 1;
+    for (host, (piece, _)) in &mut hosts {
+        *piece = match several {
+            true => format!("volumes-{host}"),
+            false => "volumes".to_owned(),
+        };
+    }
+    hosts
+}
+
+pub fn emit(
+    pillar: &Pillar,
+    components: &BTreeMap<Key, Lowered>,
+    workspaces: &BTreeMap<Key, Workspace>,
+    artifacts: &mut Artifacts,
+) {
     let control = control(pillar);
+    let mut volumes: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
+    for component in components.values() {
+        for volume in &component.volumes {
+            let slices = volumes.entry(&volume.host.value).or_default();
+            slices.insert(
+                format!("{}/{}", component.workspace(), volume.need),
+                volume_facts(volume),
+            );
+        }
+    }
     for host in pillar.hosts.keys() {
-        let is_control = control == Some(host.as_str());
-        let slice = slice(host, is_control, components, workspaces);
-        artifacts.insert(format!("pillar/hosts/{host}.sls"), json_sls(&slice));
+        let mut eos = Map::new();
+        eos.insert(
+            "volumes".to_owned(),
+            volumes.remove(host.as_str()).unwrap_or_default().into(),
+        );
+        if control == Some(host.as_str()) {
+            eos.insert("workspaces".to_owned(), workspace_facts(components, workspaces));
+        }
+        artifacts.insert(format!("pillar/hosts/{host}.sls"), json_sls(&json!({"eos": eos})));
     }
     let top: Map<String, Value> = pillar
         .hosts
@@ -40,33 +75,27 @@ pub fn emit(pillar: &Pillar, components: &[Lowered], workspaces: &[Workspace], a
     );
 
     let mut pieces: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for component in components
-        .iter()
-        .filter(|component| !component.volumes.is_empty())
-    {
-        let states: Map<String, Value> = component
-            .volumes
-            .iter()
-            .map(|volume| {
-                let id = format!("{}/{}", component.workspace(), volume.need);
-                let state = json!({"file.directory": [
-                    {"name": volume.path.value}, {"user": account(&volume.user)}, {"group": account(&volume.group)},
-                    {"mode": volume.mode}, {"makedirs": true}]});
-                (id, state)
-            })
-            .collect();
-        let path = format!(
-            "salt/components/{}/{}/volumes.sls",
-            component.component, component.environment
-        );
-        artifacts.insert(path, json_sls(&Value::Object(states)));
-        pieces.entry(&component.component).or_default().push(sls(
-            &component.component,
-            &component.environment,
-            "volumes",
-        ));
+    for component in components.values() {
+        for (host, (piece, volumes)) in volume_pieces(component) {
+            let states: Map<String, Value> = volumes
+                .into_iter()
+                .map(|volume| {
+                    let id = format!("{}/{}", component.workspace(), volume.need);
+                    (id, volume_state(volume, pillar.hosts.get(host)))
+                })
+                .collect();
+            let (name, environment) = (&component.component, &component.environment);
+            let path = format!("salt/components/{name}/{environment}/{piece}.sls");
+            artifacts.insert(path, json_sls(&Value::Object(states)));
+            if piece == "volumes" {
+                pieces
+                    .entry(name)
+                    .or_default()
+                    .push(sls(name, environment, &piece));
+            }
+        }
     }
-    for workspace in workspaces {
+    for workspace in workspaces.values() {
         let name = format!("{}/{}", workspace.environment, workspace.component);
         let mut states = Map::new();
         states.insert(name.clone(), json!({"eos_terraform.applied": [{"name": name}]}));
@@ -99,85 +128,104 @@ fn account(name: &str) -> Value {
     name.parse::<u32>().map_or_else(|_| name.into(), Value::from)
 }
 
-fn slice(host: &str, is_control: bool, components: &[Lowered], workspaces: &[Workspace]) -> Value {
-    let mut volumes = Map::new();
-    for component in components {
-        for volume in component
-            .volumes
-            .iter()
-            .filter(|volume| volume.host.value == host)
-        {
-            let facts = json!({"path": volume.path.value, "user": volume.user, "group": volume.group, "mode": volume.mode});
-            volumes.insert(format!("{}/{}", component.workspace(), volume.need), facts);
-        }
+fn volume_facts(volume: &Volume) -> Value {
+    let mut facts =
+        json!({"path": volume.path.value, "user": volume.user, "group": volume.group, "mode": volume.mode});
+    if let Some(group) = &volume.volume_group {
+        facts["volume_group"] = group.as_str().into();
+        facts["filesystem"] = volume.filesystem.value.word().into();
+        facts["size"] = volume.size.value.into();
     }
-    let mut eos = Map::new();
-    eos.insert("volumes".to_owned(), Value::Object(volumes));
-    if is_control {
-        let secrets: BTreeMap<String, Value> = components
-            .iter()
+    facts
+}
+
+fn volume_state(volume: &Volume, host: Option<&Host>) -> Value {
+    let owner = [
+        json!({"user": account(&volume.user)}),
+        json!({"group": account(&volume.group)}),
+        json!({"mode": volume.mode}),
+    ];
+    let mut arguments = vec![json!({"name": volume.path.value})];
+    arguments.extend(owner);
+    if volume.filesystem.value == Filesystem::Directory {
+        arguments.push(json!({"makedirs": true}));
+        return json!({"file.directory": arguments});
+    }
+    arguments.extend([
+        json!({"volume": volume.name}),
+        json!({"volume_group": volume.volume_group}),
+        json!({"devices": host.map(|host| &host.devices)}),
+        json!({"size": volume.size.value}),
+        json!({"filesystem": volume.filesystem.value.word()}),
+    ]);
+    json!({"eos_storage.mounted": arguments})
+}
+
+fn workspace_facts(components: &BTreeMap<Key, Lowered>, workspaces: &BTreeMap<Key, Workspace>) -> Value {
+    let facts = workspaces.iter().map(|(key, workspace)| {
+        let secrets = components
+            .get(key)
             .filter(|component| !component.secrets.is_empty())
-            .map(|component| {
-                let items: Vec<_> = component.secrets.iter().map(|secret| secret.item.as_str()).collect();
-                let secret = json!([{"namespace": component.environment, "path": component.secret_path(), "items": items}]);
-                (component.workspace(), secret)
-            })
-            .collect();
-        let workspaces: Map<String, Value> = workspaces
-            .iter()
-            .map(|workspace| {
-                let name = format!("{}/{}", workspace.environment, workspace.component);
-                let facts = json!({
-                    "digest": workspace.digest,
-                    "token": if workspace.management { "management" } else { "client" },
-                    "files": workspace.files,
-                    "hosts": workspace.hosts,
-                    "secrets": secrets.get(&name).cloned().unwrap_or_else(|| json!([])),
-                });
-                (name, facts)
-            })
-            .collect();
-        eos.insert("workspaces".to_owned(), Value::Object(workspaces));
-    }
-    json!({"eos": eos})
+            .map_or_else(|| json!([]), |component| {
+                json!([{"namespace": component.environment, "path": component.secret_path(), "items": item_names(component)}])
+            });
+        let facts = json!({
+            "digest": workspace.digest,
+            "token": if workspace.management { "management" } else { "client" },
+            "files": workspace.files,
+            "hosts": workspace.hosts,
+            "secrets": secrets,
+        });
+        (format!("{}/{}", workspace.environment, workspace.component), facts)
+    });
+    Value::Object(facts.collect())
+}
+
+fn item_names(component: &Lowered) -> Vec<&str> {
+    component
+        .secrets
+        .iter()
+        .map(|secret| secret.item.as_str())
+        .collect()
 }
 
 /// Where secrets lie; never what they are.
-fn secret_paths(components: &[Lowered]) -> Value {
+fn secret_paths(components: &BTreeMap<Key, Lowered>) -> Value {
     let paths: Map<String, Value> = components
-        .iter()
+        .values()
         .filter(|component| !component.secrets.is_empty())
         .map(|component| {
-            let items: Vec<_> = component
-                .secrets
-                .iter()
-                .map(|secret| secret.item.as_str())
-                .collect();
-            (format!("secret/{}", component.workspace()), json!(items))
+            let path = format!("secret/{}", component.workspace());
+            (path, json!(item_names(component)))
         })
         .collect();
     json!({"secrets": paths})
 }
 
-/// The order in which `salt-run state.orchestrate orchestrate.deploy` converges the tree without Eos.
-fn waves(control: Option<&str>, components: &[Lowered], workspaces: &[Workspace]) -> Vec<Vec<Value>> {
+/// The order in which `salt-run state.orchestrate orchestrate.deploy` converges the tree without Eos: namespaces and
+/// volumes, then component after component. A wave begins when the one before it is healthy.
+fn waves(
+    control: Option<&str>,
+    components: &BTreeMap<Key, Lowered>,
+    workspaces: &BTreeMap<Key, Workspace>,
+) -> Vec<Vec<Value>> {
     let Some(control) = control else { return Vec::new() };
-    let on_control = |workspace: &&Workspace| json!({"minion": control, "sls": sls(&workspace.component, &workspace.environment, "workspace")});
-    let (platforms, rest): (Vec<_>, Vec<_>) = workspaces
-        .iter()
-        .partition(|workspace| workspace.component == super::terraform::PLATFORM);
-    let mut first: Vec<Value> = platforms.iter().map(on_control).collect();
-    for component in components {
-        let hosts: std::collections::BTreeSet<_> = component
-            .volumes
-            .iter()
-            .map(|volume| &volume.host.value)
-            .collect();
-        first.extend(hosts.into_iter().map(|host| {
-            json!({"minion": host, "sls": sls(&component.component, &component.environment, "volumes")})
-        }));
+    let on_control = |(environment, component): &Key| json!({"minion": control, "sls": sls(component, environment, "workspace")});
+    let platforms = workspaces.keys().filter(|(_, component)| component == PLATFORM);
+    let mut waves = vec![platforms.map(on_control).collect::<Vec<Value>>()];
+    for component in components.values() {
+        for (host, (piece, _)) in volume_pieces(component) {
+            let sls = sls(&component.component, &component.environment, &piece);
+            waves[0].push(json!({"minion": host, "sls": sls}));
+        }
     }
-    let waves = vec![first, rest.iter().map(on_control).collect()];
+    for (key, component) in components {
+        let wave = component.wave + 1;
+        while waves.len() <= wave {
+            waves.push(Vec::new());
+        }
+        waves[wave].push(on_control(key));
+    }
     waves.into_iter().filter(|wave| !wave.is_empty()).collect()
 }
 

@@ -210,6 +210,7 @@ fn declarations(variables: &[Variable], node_ids: bool, validate: bool) -> Strin
         let (kind, bounds) = match variable.kind {
             Kind::Text => ("string", None),
             Kind::Number { low, high } => ("number", Some((low, high))),
+            Kind::Map => ("map(string)", None),
         };
         let mut declaration = Body::new()
             .attribute("description", variable.description.as_str())
@@ -245,16 +246,28 @@ fn declarations(variables: &[Variable], node_ids: bool, validate: bool) -> Strin
 
 fn component_main(lowered: &Lowered, variables: &[Variable]) -> String {
     let mut body = Body::new().block("terraform", &[], required_providers());
-    for volume in &lowered.volumes {
-        let need = identifier(&volume.need);
+    for (need, volumes) in lowered.volumes_by_need() {
+        let need = identifier(need);
         let capability = Body::new()
             .attribute("access_mode", "single-node-writer")
             .attribute("attachment_mode", "file-system");
-        let registration = Body::new()
+        let (each, node, path) = match volumes[0].each {
+            true => (
+                Body::new().attribute("for_each", raw(format!("var.volume_{need}_paths"))),
+                "each.key".to_owned(),
+                "each.value".to_owned(),
+            ),
+            false => (
+                Body::new(),
+                format!("var.volume_{need}_host"),
+                format!("var.volume_{need}_path"),
+            ),
+        };
+        let registration = each
             .attribute("name", raw(format!("var.volume_{need}_name")))
             .attribute("namespace", raw("var.namespace"))
-            .attribute("node_id", raw(format!("var.node_ids[var.volume_{need}_host]")))
-            .attribute("host_path", raw(format!("var.volume_{need}_path")))
+            .attribute("node_id", raw(format!("var.node_ids[{node}]")))
+            .attribute("host_path", raw(path))
             .block("capability", &[], capability);
         body = body.block(
             "resource",
@@ -269,6 +282,7 @@ fn component_main(lowered: &Lowered, variables: &[Variable]) -> String {
             let value = match variable.kind {
                 Kind::Text => format!("var.{}", variable.name),
                 Kind::Number { .. } => format!("tostring(var.{})", variable.name),
+                Kind::Map => format!("jsonencode(var.{})", variable.name),
             };
             (variable.name.clone(), raw(value))
         })
@@ -284,10 +298,10 @@ fn component_main(lowered: &Lowered, variables: &[Variable]) -> String {
         .attribute("purge_on_destroy", true)
         .attribute("detach", false);
     if !lowered.volumes.is_empty() {
-        let volumes = lowered.volumes.iter().map(|volume| {
+        let volumes = lowered.volumes_by_need().into_keys().map(|need| {
             raw(format!(
                 "nomad_dynamic_host_volume_registration.{}",
-                identifier(&volume.need)
+                identifier(need)
             ))
         });
         job = job.attribute("depends_on", Expression::List(volumes.collect()));

@@ -1,7 +1,8 @@
 //! The variables of a component's module: everything an environment may differ in, in one list.
 //! Terraform's declarations, the module call, Nomad's job variables and the tfvars are all written from it.
 
-use crate::lowered::{Driver, Group, Lowered};
+use super::task_templates::templates;
+use crate::lowered::{Check, Driver, Group, Lowered};
 use serde_json::Value;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +26,8 @@ pub enum Kind {
         low: i64,
         high: i64,
     },
+    /// Texts by name; Terraform alone takes it.
+    Map,
 }
 
 /// A name as HCL identifiers allow it.
@@ -57,25 +60,42 @@ pub fn variables(component: &Lowered) -> Vec<Variable> {
         ),
     ];
     for group in &component.groups {
-        add_group(&mut list, group);
+        add_group(&mut list, component, group);
     }
-    for volume in &component.volumes {
-        let prefix = format!("volume_{}", identifier(&volume.need));
+    for (need, volumes) in component.volumes_by_need() {
+        let prefix = format!("volume_{}", identifier(need));
         list.push(text(
             &format!("{prefix}_name"),
-            &volume.name,
+            &volumes[0].name,
             "Name of the volume in Nomad",
             true,
         ));
+        if volumes[0].each {
+            let paths = volumes
+                .iter()
+                .map(|volume| (volume.host.value.clone(), Value::from(volume.path.value.as_str())));
+            list.push(Variable {
+                kind: Kind::Map,
+                value: Value::Object(paths.collect()),
+                of_instance: false,
+                ..text(
+                    &format!("{prefix}_paths"),
+                    "",
+                    "Node -> directory of the volume there",
+                    false,
+                )
+            });
+            continue;
+        }
         list.push(text(
             &format!("{prefix}_host"),
-            &volume.host.value,
+            &volumes[0].host.value,
             "Node the volume lies on",
             false,
         ));
         list.push(text(
             &format!("{prefix}_path"),
-            &volume.path.value,
+            &volumes[0].path.value,
             "Directory of the volume",
             false,
         ));
@@ -83,7 +103,7 @@ pub fn variables(component: &Lowered) -> Vec<Variable> {
     list
 }
 
-fn add_group(list: &mut Vec<Variable>, group: &Group) {
+fn add_group(list: &mut Vec<Variable>, component: &Lowered, group: &Group) {
     let prefix = identifier(&group.name);
     let name = |suffix: &str| format!("{prefix}_{suffix}");
     list.push(text(
@@ -114,29 +134,42 @@ fn add_group(list: &mut Vec<Variable>, group: &Group) {
         "Memory of an instance, in MiB",
     ));
     match &group.driver {
-        Driver::Docker { image } => list.push(text(&name("image"), &image.value, "Container image", true)),
-        Driver::RawExec { command, args } => {
-            list.push(text(
-                &name("command"),
-                &command.value,
-                "Program of the host",
-                true,
-            ));
-            for (index, arg) in args.iter().enumerate() {
-                list.push(text(
-                    &name(&format!("arg_{index}")),
-                    &arg.value,
-                    "Argument of the program",
-                    true,
-                ));
-            }
+        Driver::Docker { image, .. } => {
+            list.push(text(&name("image"), &image.value, "Container image", true));
         }
+        Driver::RawExec { command, .. } => list.push(text(
+            &name("command"),
+            &command.value,
+            "Program of the host",
+            true,
+        )),
+    }
+    for (index, arg) in group.driver.args().iter().enumerate() {
+        list.push(text(
+            &name(&format!("arg_{index}")),
+            &arg.value,
+            "Argument of the program",
+            true,
+        ));
     }
     for (variable, value) in &group.env {
+        if let Some(known) = value.value.known() {
+            list.push(text(
+                &name(&format!("env_{}", identifier(variable))),
+                known,
+                "Environment of the task",
+                true,
+            ));
+        }
+    }
+    for template in templates(component, group)
+        .into_iter()
+        .filter(|template| !template.fixed)
+    {
         list.push(text(
-            &name(&format!("env_{}", identifier(variable))),
-            &value.value,
-            "Environment of the task",
+            &name(&template.name),
+            &template.data,
+            "Template that Nomad renders for the task",
             true,
         ));
     }
@@ -159,10 +192,10 @@ fn add_group(list: &mut Vec<Variable>, group: &Group) {
             ));
         }
     }
-    if let Some(check) = &group.check {
+    if let Some(Check::Http(path)) = &group.check {
         list.push(text(
             &name("check_path"),
-            &check.value,
+            &path.value,
             "Path of the health check",
             true,
         ));

@@ -1,8 +1,9 @@
-//! The environment pass: how many instances, how much processor and memory (requirement A9).
+//! The environment pass: how many instances, how much processor and memory, how durable the data (requirement A9).
 
 use crate::expand::Expanded;
+use crate::lowered::Durability;
 use crate::recipe::{Figure, Service};
-use crate::source::{Source, Sourced};
+use crate::source::{Overruled, Source, Sourced};
 
 pub struct Figures {
     pub count: Sourced<u32>,
@@ -10,55 +11,93 @@ pub struct Figures {
     pub memory: Sourced<u32>,
 }
 
-/// Replicas, MHz and MiB that an environment gives where nobody says otherwise.
-fn table(environment: &str) -> (u32, u32, u32) {
-    match environment {
-        "development" => (1, 100, 256),
-        "staging" => (2, 200, 512),
-        _ => (3, 500, 1024),
+/// What an environment gives where nobody says otherwise.
+struct Table {
+    replicas: u32,
+    /// MHz of an instance.
+    cpu: u32,
+    /// MiB of an instance.
+    memory: u32,
+    durability: Durability,
+}
+
+fn table(environment: &str) -> Table {
+    let (replicas, cpu, memory, durability) = match environment {
+        "development" => (1, 100, 256, Durability::Ephemeral),
+        "staging" => (2, 200, 512, Durability::Persistent),
+        _ => (3, 500, 1024, Durability::Redundant),
+    };
+    Table {
+        replicas,
+        cpu,
+        memory,
+        durability,
     }
+}
+
+pub fn durability(environment: &str) -> Sourced<Durability> {
+    Sourced::new(
+        table(environment).durability,
+        default_of(environment, "durability"),
+    )
 }
 
 pub fn figures(expanded: &Expanded<'_>, service: &Service) -> Figures {
-    let (replicas, cpu, memory) = table(&expanded.component.environment);
-    let count = if service.one {
-        Sourced::new(
-            1,
-            Source::pass("environment", "instances: one, replicas do not apply"),
-        )
-    } else {
-        figure(expanded, "replicas", service.replicas, replicas)
-    };
+    let table = table(&expanded.component.environment);
+    let count = figure(expanded, "replicas", &service.replicas, table.replicas);
     Figures {
-        count,
-        cpu: figure(expanded, "cpu", service.cpu, cpu),
-        memory: figure(expanded, "memory", service.memory, memory),
+        count: match service.one {
+            true => only_one(count),
+            false => count,
+        },
+        cpu: figure(expanded, "cpu", &service.cpu, table.cpu),
+        memory: figure(expanded, "memory", &service.memory, table.memory),
     }
 }
 
-/// A flag wins over all; the recipe's own value holds for production; elsewhere the table wins.
-fn figure(expanded: &Expanded<'_>, key: &str, recipe: Option<Figure>, default: u32) -> Sourced<u32> {
+fn only_one(count: Sourced<u32>) -> Sourced<u32> {
+    let one = Source::pass("environment", "instances: one, replicas do not apply");
+    Sourced::new(1, one).over(overruled([count]))
+}
+
+/// A flag wins over all; then what the recipe says of this environment; then the environment's table, which a minimum of
+/// the recipe can raise.
+fn figure(expanded: &Expanded<'_>, key: &str, recipe: &Figure, default: u32) -> Sourced<u32> {
+    let environment = &expanded.component.environment;
+    let mut candidates = Vec::new();
     if let Some(option) = expanded.options.get(key) {
-        let value = option
-            .value
-            .as_u64()
-            .and_then(|value| u32::try_from(value).ok())
-            .unwrap_or(default);
-        return Sourced::new(value, option.from.clone());
+        let value = option.value.as_u64().and_then(|value| u32::try_from(value).ok());
+        candidates.extend(value.map(|value| option.map(|_| value)));
     }
-    match recipe {
-        Some(figure) if expanded.component.environment == "production" => {
-            Sourced::new(figure.value, expanded.line_source(figure.at.line))
-        }
-        _ => {
-            let environment = expanded.component.environment.clone();
-            Sourced::new(
-                default,
-                Source::Environment {
-                    environment,
-                    key: key.to_owned(),
-                },
-            )
-        }
+    let minimum = recipe
+        .minimum
+        .map(|(value, at)| Sourced::new(value, expanded.line_source(at.line)));
+    let of_recipe = recipe.of.iter().find(|(of, ..)| of == environment);
+    let mut usual: Vec<Sourced<u32>> = Vec::new();
+    usual.extend(of_recipe.map(|(_, value, at)| Sourced::new(*value, expanded.line_source(at.line))));
+    usual.push(Sourced::new(default, default_of(environment, key)));
+    match minimum {
+        Some(minimum) if minimum.value > usual[0].value => candidates.push(minimum),
+        _ => {}
     }
+    candidates.extend(usual);
+    let chosen = candidates.remove(0);
+    chosen.over(overruled(candidates))
+}
+
+fn default_of(environment: &str, key: &str) -> Source {
+    Source::Environment {
+        environment: environment.to_owned(),
+        key: key.to_owned(),
+    }
+}
+
+fn overruled(values: impl IntoIterator<Item = Sourced<u32>>) -> Vec<Overruled> {
+    let mut list = Vec::new();
+    for Sourced { value, from, over } in values {
+        let value = value.into();
+        list.push(Overruled { value, from });
+        list.extend(over);
+    }
+    list
 }

@@ -7,141 +7,198 @@ mod storage;
 
 use crate::diagnostic::Diagnostic;
 use crate::expand::Expanded;
-use crate::lowered::{Driver, Group, Lowered, Mount, Port, instance_name};
-use crate::pillar::Pillar;
-use crate::recipe::{Run, Service};
+use crate::lowered::{Check, Driver, Group, Lowered, Mount, Port, SecretUse, service_name};
+use crate::recipe::{self, Run, Service};
+use crate::runtime::RuntimeText;
 use crate::source::Sourced;
+use crate::template::Template;
+use std::collections::BTreeSet;
 
-pub use placement::check_ports;
+pub use placement::{Ground, check_ports};
 
-pub fn lower(expanded: &Expanded<'_>, pillar: &Pillar) -> Result<Lowered, Vec<Diagnostic>> {
+/// What a component becomes on the ground there is.
+pub fn lower(
+    expanded: &Expanded<'_>,
+    ground: &Ground<'_>,
+    before: &BTreeSet<String>,
+    wave: usize,
+) -> Result<Lowered, Vec<Diagnostic>> {
     let mut found = Vec::new();
     let mut groups = Vec::new();
     for service in &expanded.recipe.services {
         match group(expanded, service) {
-            Ok(group) => groups.push(group),
+            Ok(group) => groups.extend(group),
             Err(diagnostic) => found.push(diagnostic),
         }
     }
-    let volumes = storage::volumes(expanded, pillar).unwrap_or_else(|diagnostics| {
-        found.extend(diagnostics);
-        Vec::new()
-    });
-    placement::place(expanded, pillar, &mut groups, &mut found);
+    placement::place(expanded, ground, &groups, &mut found);
+    let volumes = storage::volumes(expanded, ground, &groups, &mut found);
     if !found.is_empty() {
         return Err(found);
     }
-    let component = expanded.component;
+    let component = &expanded.component;
+    let secrets = secrets::items(expanded, &groups);
     let datacenter = &expanded.options["datacenter"];
+    let mut context = expanded.context.clone();
+    context.retain(|name, _| !expanded.secrets.iter().any(|secret| secret.item == *name));
     Ok(Lowered {
         environment: component.environment.clone(),
         component: component.name.clone(),
         recipe: expanded.recipe.name.clone(),
         version: expanded.recipe.version.clone(),
         risk: expanded.recipe.risk,
-        datacenter: Sourced::new(
-            datacenter.value.as_str().unwrap_or_default().to_owned(),
-            datacenter.from.clone(),
-        ),
+        owner: component.owner.clone(),
+        uses: expanded.uses.clone(),
+        before: before.clone(),
+        wave,
+        datacenter: datacenter.map(|_| expanded.datacenter().to_owned()),
         groups,
         volumes,
-        secrets: secrets::items(expanded),
+        secrets,
         outputs: expanded
             .recipe
             .outputs
             .iter()
-            .map(|o| (o.name.clone(), o.value.clone()))
+            .map(|output| (output.name.clone(), output.value.clone()))
             .collect(),
-        context: expanded.context.clone(),
+        context,
         at: component.at.clone(),
     })
 }
 
-fn group(expanded: &Expanded<'_>, service: &Service) -> Result<Group, Diagnostic> {
-    let component = expanded.component;
-    let base = instance_name(&component.environment, &component.name);
-    let only = expanded.recipe.services.len() == 1 || service.name == expanded.recipe.name;
+/// A service that applies becomes a group.
+fn group(expanded: &Expanded<'_>, service: &Service) -> Result<Option<Group>, Diagnostic> {
+    if !expanded.applies(&service.when)? {
+        return Ok(None);
+    }
+    let component = &expanded.component;
     let figures = environment::figures(expanded, service);
-    let driver = match &service.run {
-        Run::Image(image) => Driver::Docker {
-            image: expanded.text(image)?,
-        },
-        Run::Program(words) => {
-            let mut words = words
-                .iter()
-                .map(|word| expanded.text(word))
-                .collect::<Result<Vec<_>, _>>()?;
-            Driver::RawExec {
-                command: words.remove(0),
-                args: words,
-            }
-        }
-    };
     let ports = service
         .ports
         .iter()
         .map(|port| {
             Ok(Port {
                 label: port.label.clone(),
-                to: port.to.as_ref().map(|to| expanded.port(to)).transpose()?,
-                fixed: port
-                    .fixed
-                    .as_ref()
-                    .map(|fixed| expanded.port(fixed))
-                    .transpose()?,
+                to: expanded.port(port.to.as_ref())?,
+                fixed: expanded.port(port.fixed.as_ref())?,
             })
         })
         .collect::<Result<Vec<_>, Diagnostic>>()?;
-    let mut env = Vec::new();
-    for (name, value) in &service.env {
-        let value = expanded.text(value)?;
-        refuse_interpolation(expanded, name, &value)?;
-        env.push((name.clone(), value));
+    let mounts = mounts(expanded, service)?;
+    let env = texts(expanded, &service.env)?;
+    for (name, value) in &env {
+        refuse_interpolation(expanded, name, value)?;
     }
-    Ok(Group {
+    let secrets = service
+        .secrets
+        .iter()
+        .map(|secret| {
+            Ok(SecretUse {
+                variable: secret.variable.clone(),
+                text: expanded.runtime_text(&secret.text)?.value,
+                file: secret.file.clone(),
+            })
+        })
+        .collect::<Result<Vec<_>, Diagnostic>>()?;
+    let check = match &service.check {
+        Some(recipe::Check::Http(path)) => Some(Check::Http(expanded.text(path)?)),
+        Some(recipe::Check::Tcp) => Some(Check::Tcp),
+        None => None,
+    };
+    Ok(Some(Group {
         name: service.name.clone(),
-        service: if only {
-            base
-        } else {
-            format!("{base}-{}", service.name)
-        },
+        service: service_name(
+            &component.environment,
+            &component.name,
+            expanded.recipe,
+            &service.name,
+        ),
         count: figures.count,
         cpu: figures.cpu,
         memory: figures.memory,
-        distinct_hosts: ports.iter().any(|port| port.fixed.is_some()),
-        driver,
+        distinct_hosts: ports.iter().any(|port| port.fixed.is_some())
+            || mounts.iter().any(|mount| mount.each),
+        driver: driver(expanded, &service.run)?,
         env,
-        secrets: service.secrets.clone(),
+        files: texts(expanded, &service.files)?,
+        secrets,
         ports,
-        check: service
-            .check
-            .as_ref()
-            .map(|check| expanded.text(&check.path))
-            .transpose()?,
-        mounts: service
-            .mounts
-            .iter()
-            .map(|(volume, path)| Mount {
+        check,
+        mounts,
+    }))
+}
+
+fn texts(
+    expanded: &Expanded<'_>,
+    templates: &[(String, Template)],
+) -> Result<Vec<(String, Sourced<RuntimeText>)>, Diagnostic> {
+    let text = |(name, template): &(String, Template)| Ok((name.clone(), expanded.runtime_text(template)?));
+    templates.iter().map(text).collect()
+}
+
+/// The volumes of a service that apply.
+fn mounts(expanded: &Expanded<'_>, service: &Service) -> Result<Vec<Mount>, Diagnostic> {
+    let mut mounts = Vec::new();
+    for (volume, path) in &service.mounts {
+        let Some(need) = expanded.recipe.volumes.iter().find(|need| need.name == *volume) else {
+            continue;
+        };
+        if expanded.applies(&need.when)? {
+            mounts.push(Mount {
                 volume: volume.clone(),
                 path: path.clone(),
-            })
-            .collect(),
+                each: need.each,
+            });
+        }
+    }
+    Ok(mounts)
+}
+
+fn driver(expanded: &Expanded<'_>, run: &Run) -> Result<Driver, Diagnostic> {
+    let words = |templates: &[Template]| {
+        let word = |template: &Template| word(expanded, template);
+        templates.iter().map(word).collect::<Result<Vec<_>, _>>()
+    };
+    Ok(match run {
+        Run::Image(image, args) => Driver::Docker {
+            image: expanded.text(image)?,
+            args: words(args)?,
+        },
+        Run::Program(program) => {
+            let mut words = words(program)?;
+            Driver::RawExec {
+                command: words.remove(0),
+                args: words,
+            }
+        }
     })
 }
 
-/// Nomad's client replaces `${...}` in a task's environment when it starts the task, and knows no escape.
+/// A word of a command line: Nomad puts its directories in, and nothing else is known only later.
+fn word(expanded: &Expanded<'_>, template: &Template) -> Result<Sourced<String>, Diagnostic> {
+    let text = expanded.runtime_text(template)?;
+    refuse_interpolation(expanded, "A word of its command", &text)?;
+    let Some(word) = text.value.word() else {
+        let why = "an address or secret cannot stand on a command line: use env or secrets";
+        return Err(expanded.wrong(template, why));
+    };
+    Ok(text.map(|_| word))
+}
+
+/// Nomad's client replaces `${...}` in a task's environment and arguments when it starts the task, and knows no escape.
 fn refuse_interpolation(
     expanded: &Expanded<'_>,
     name: &str,
-    value: &Sourced<String>,
+    value: &Sourced<RuntimeText>,
 ) -> Result<(), Diagnostic> {
-    if !value.value.contains("${") {
+    let interpolated = value.value.word().is_some() && value.value.text_contains("${");
+    if !interpolated {
         return Ok(());
     }
     let place = &expanded.component.at;
     Err(Diagnostic::new(format!(
-        "{} of {} contains ${{, which Nomad would replace when the task starts",
-        name, expanded.component.name
+        "{name} of {} contains ${{, which Nomad would replace when the task starts",
+        expanded.component.name
     ))
     .at(&place.file, place.position)
     .hint("Choose a value without ${"))

@@ -6,41 +6,63 @@ use crate::lowered::{Group, Lowered};
 use crate::pillar::{Host, Pillar};
 use std::collections::BTreeMap;
 
-/// Hosts that run tasks.
-pub fn clients(pillar: &Pillar) -> impl Iterator<Item = &Host> {
-    pillar
-        .hosts
-        .values()
-        .filter(|host| host.roles.iter().any(|role| role == "client"))
+/// The hosts that run tasks, by datacenter.
+pub struct Ground<'a> {
+    clients: BTreeMap<&'a str, Vec<&'a Host>>,
 }
 
-pub fn place(expanded: &Expanded<'_>, pillar: &Pillar, groups: &mut [Group], found: &mut Vec<Diagnostic>) {
-    let hosts = clients(pillar).count();
+impl<'a> Ground<'a> {
+    pub fn new(pillar: &'a Pillar) -> Self {
+        let mut clients: BTreeMap<&str, Vec<&Host>> = BTreeMap::new();
+        for host in pillar.hosts.values().filter(|host| host.has_role("client")) {
+            clients.entry(&host.datacenter).or_default().push(host);
+        }
+        Self { clients }
+    }
+
+    pub fn clients(&self, datacenter: &str) -> &[&'a Host] {
+        self.clients.get(datacenter).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether there is any, anywhere.
+    fn is_empty(&self) -> bool {
+        self.clients.is_empty()
+    }
+}
+
+pub fn place(expanded: &Expanded<'_>, ground: &Ground<'_>, groups: &[Group], found: &mut Vec<Diagnostic>) {
+    let datacenter = expanded.datacenter();
+    let hosts = ground.clients(datacenter).len();
     let at = &expanded.component.at;
     let name = &expanded.component.name;
     if hosts == 0 {
-        found.push(
-            Diagnostic::new(format!("No host can run {name}: none has the role client"))
-                .at(&at.file, at.position)
-                .hint("Add a host with roles: [client] to pillar/infrastructure/common.sls"),
-        );
+        let (message, hint) = match ground.is_empty() {
+            true => (
+                format!("No host can run {name}: none has the role client"),
+                "Add one: `eos create host NAME --address ADDRESS --role client`",
+            ),
+            false => (
+                format!("No host can run {name}: none with the role client is in datacenter {datacenter}"),
+                "Choose another --datacenter, or add a host there",
+            ),
+        };
+        found.push(Diagnostic::new(message).at(&at.file, at.position).hint(hint));
         return;
     }
     for group in groups {
-        if group.count.value == 0 {
-            found.push(
-                Diagnostic::new(format!("{name} cannot run 0 instances"))
-                    .at(&at.file, at.position)
-                    .hint(format!("Remove it with `eos delete {name}`")),
-            );
-        }
         if group.distinct_hosts && group.count.value as usize > hosts {
+            let why = match group.ports.iter().any(|port| port.fixed.is_some()) {
+                true => "on a static port",
+                false => "with a volume each",
+            };
+            let there = match hosts {
+                1 => "is 1 host".to_owned(),
+                many => format!("are {many} hosts"),
+            };
             found.push(
                 Diagnostic::new(format!(
-                    "{name} wants {} instances of {} on a static port, each on a host of its own, but there {}",
-                    group.count.value,
-                    group.name,
-                    if hosts == 1 { "is 1 host".to_owned() } else { format!("are {hosts} hosts") }
+                    "{name} wants {} instances of {} {why}, each on a host of its own, but there {there}",
+                    group.count.value, group.name,
                 ))
                 .at(&at.file, at.position)
                 .hint(format!("Use --replicas {hosts}, or add hosts")),
@@ -50,21 +72,24 @@ pub fn place(expanded: &Expanded<'_>, pillar: &Pillar, groups: &mut [Group], fou
 }
 
 /// A static port is asked for at most once per host, over all components of all environments.
-pub fn check_ports(components: &[Lowered], pillar: &Pillar) -> Vec<Diagnostic> {
-    let hosts = clients(pillar).count();
-    let mut asked: BTreeMap<u16, Vec<(&Lowered, u32)>> = BTreeMap::new();
+pub fn check_ports<'c>(
+    components: impl Iterator<Item = &'c Lowered>,
+    ground: &Ground<'_>,
+) -> Vec<Diagnostic> {
+    let mut asked: BTreeMap<(&str, u16), Vec<(&Lowered, u32)>> = BTreeMap::new();
     for component in components {
         for group in &component.groups {
             for fixed in group.ports.iter().filter_map(|port| port.fixed.as_ref()) {
                 asked
-                    .entry(fixed.value)
+                    .entry((&component.datacenter.value, fixed.value))
                     .or_default()
                     .push((component, group.count.value));
             }
         }
     }
     let mut found = Vec::new();
-    for (port, users) in asked {
+    for ((datacenter, port), users) in asked {
+        let hosts = ground.clients(datacenter).len();
         let instances: usize = users.iter().map(|(_, count)| *count as usize).sum();
         if users.len() > 1 && instances > hosts {
             let names: Vec<_> = users.iter().map(|(component, _)| component.workspace()).collect();

@@ -1,20 +1,19 @@
 //! The secrets pass: which items of a component's secret its services really use.
 
 use crate::expand::Expanded;
-use crate::lowered::SecretItem;
+use crate::lowered::{Group, SecretItem};
+use std::collections::BTreeSet;
 
-pub fn items(expanded: &Expanded<'_>) -> Vec<SecretItem> {
-    let used = |item: &SecretItem| {
-        expanded
-            .recipe
-            .services
-            .iter()
-            .any(|service| service.secrets.iter().any(|used| used.item == item.item))
-    };
+pub fn items(expanded: &Expanded<'_>, groups: &[Group]) -> Vec<SecretItem> {
+    let used: BTreeSet<&str> = groups
+        .iter()
+        .flat_map(|group| &group.secrets)
+        .flat_map(|secret| secret.text.secrets())
+        .collect();
     let mut items: Vec<_> = expanded
         .secrets
         .iter()
-        .filter(|item| used(item))
+        .filter(|item| used.contains(item.item.as_str()))
         .cloned()
         .collect();
     items.sort_by(|a, b| a.item.cmp(&b.item));

@@ -6,7 +6,7 @@ use crate::problem::{Exit, Problem, capital};
 use crate::terminal;
 use crate::views::{Purpose, View};
 use eos_core::diagnostic::Diagnostic;
-use eos_core::intent::{Intent, Verb};
+use eos_core::intent::{Intent, Noun, Verb};
 use eos_core::plan::{Plan, Step};
 use eos_engine::Layer;
 use eos_engine::engines::Engines;
@@ -33,8 +33,13 @@ pub struct Change<'a> {
 /// A verb of a person on one component.
 pub struct Asked<'a> {
     pub verb: Verb,
+    pub noun: Noun,
     pub component: &'a str,
     pub recipe: Option<&'a str>,
+    /// The environment that is promoted from.
+    pub from: Option<String>,
+    /// Take the newest recipe.
+    pub upgrade: bool,
     pub chosen: Chosen,
     /// The command as it was typed, without the environment; secrets are `***`.
     pub words: Vec<String>,
@@ -57,10 +62,13 @@ pub async fn ask(session: &mut Session<'_>, estate: &Estate, asked: Asked<'_>) -
     }
     let intent = Intent {
         verb: asked.verb,
+        noun: asked.noun,
         environment: environment.clone(),
         component: asked.component.to_owned(),
         recipe: asked.recipe.map(str::to_owned),
         options,
+        from: asked.from,
+        upgrade: asked.upgrade,
         words: words.clone(),
         who: who(),
         when: now(),

@@ -42,7 +42,7 @@ pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
             let catalog = catalog(session)?;
             session.view.recipe(
                 catalog
-                    .find(recipe)
+                    .find(recipe, None)
                     .map_err(|unknown| Problem::Usage(vec![unknown]))?,
             );
         }

@@ -4,7 +4,7 @@ use super::carry_out::{Asked, ask};
 use super::{Answer, Session};
 use crate::options::{self, Typed};
 use crate::problem::Problem;
-use eos_core::intent::Verb;
+use eos_core::intent::{Noun, Verb};
 use eos_core::name;
 
 /// Create a component from a recipe
@@ -52,6 +52,9 @@ pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -
         .collect();
     let asked = Asked {
         verb: Verb::Create,
+        noun: Noun::Component,
+        from: None,
+        upgrade: false,
         component,
         recipe: Some(&args.recipe),
         chosen,

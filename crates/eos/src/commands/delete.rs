@@ -3,7 +3,7 @@
 use super::carry_out::{Asked, ask};
 use super::{Answer, Session};
 use crate::options::Chosen;
-use eos_core::intent::Verb;
+use eos_core::intent::{Noun, Verb};
 
 /// Delete a component
 ///
@@ -26,6 +26,9 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     session.component(&estate, &args.component)?;
     let asked = Asked {
         verb: Verb::Delete,
+        noun: Noun::Component,
+        from: None,
+        upgrade: false,
         component: &args.component,
         recipe: None,
         chosen: Chosen::default(),

@@ -5,7 +5,6 @@ use crate::problem::{Exit, Problem};
 use crate::views::graph_document;
 use eos_core::graph::{Graph, dot::dot, svg::svg};
 use eos_core::name::quoted;
-use eos_core::pillar::Pillar;
 use eos_engine::estate::Estate;
 use std::path::{Path, PathBuf};
 
@@ -106,7 +105,7 @@ fn print(graph: &Graph, format: Format) -> String {
 }
 
 fn refuse_unknown(session: &Session<'_>, estate: &Estate, component: &str) -> Result<(), Problem> {
-    let pillar = Pillar::read(&estate.pillar_files()?)?;
+    let pillar = estate.whole_pillar()?;
     let anywhere = pillar.components.keys().any(|(_, name)| name == component);
     if session.everywhere.environment.is_none() && anywhere {
         return Ok(());

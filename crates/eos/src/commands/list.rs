@@ -21,9 +21,7 @@ pub fn run(session: &mut Session<'_>, _: &Args) -> Answer {
     let compilation = estate.compile()?;
     let applied = estate.store()?.applied(&environment)?;
     let mut rows: Vec<ComponentRow> = compilation
-        .components
-        .iter()
-        .filter(|component| component.environment == environment)
+        .of_environment(&environment)
         .map(|component| {
             let before = applied.iter().find(|one| one.component == component.component);
             let wanted = compilation

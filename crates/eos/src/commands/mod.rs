@@ -52,8 +52,7 @@ impl Session<'_> {
 
     /// The component as the pillar of the environment has it, or what to say when there is none of that name.
     pub fn component(&self, estate: &Estate, name: &str) -> Result<Component, Problem> {
-        let pillar = Pillar::read(&estate.pillar_files()?)?;
-        find_component(&pillar, &self.environment(estate), name).cloned()
+        find_component(&estate.whole_pillar()?, &self.environment(estate), name).cloned()
     }
 
     pub fn environment(&self, estate: &Estate) -> String {
@@ -115,21 +114,24 @@ pub fn find_component<'a>(
     environment: &str,
     name: &str,
 ) -> Result<&'a Component, Problem> {
-    pillar.component(environment, name).ok_or_else(|| {
-        let elsewhere = pillar.components.keys().find(|(_, component)| component == name);
-        let here = pillar
-            .components
-            .keys()
-            .filter(|(of, _)| of == environment)
-            .map(|(_, component)| component.as_str());
-        let hint = match (elsewhere, closest(name, here)) {
-            (Some((environment, _)), _) => format!("It is in {environment}: --environment {environment}"),
-            (None, Some(meant)) => format!("Did you mean {meant}?"),
-            (None, None) => "`eos list` shows what there is".to_owned(),
-        };
-        let missing = format!("There is no component {} in {environment}", quoted(name));
-        Problem::Usage(vec![Diagnostic::new(missing).hint(hint)])
-    })
+    let component = pillar.component(environment, name);
+    component.ok_or_else(|| no_component(pillar, environment, name))
+}
+
+fn no_component(pillar: &Pillar, environment: &str, name: &str) -> Problem {
+    let elsewhere = pillar.components.keys().find(|(_, component)| component == name);
+    let here = pillar
+        .components
+        .keys()
+        .filter(|(of, _)| of == environment)
+        .map(|(_, component)| component.as_str());
+    let hint = match (elsewhere, closest(name, here)) {
+        (Some((environment, _)), _) => format!("It is in {environment}: --environment {environment}"),
+        (None, Some(meant)) => format!("Did you mean {meant}?"),
+        (None, None) => "`eos list` shows what there is".to_owned(),
+    };
+    let missing = format!("There is no component {} in {environment}", quoted(name));
+    Problem::Usage(vec![Diagnostic::new(missing).hint(hint)])
 }
 
 /// Who works here, for the record: as the environment says, else the name of the user this runs as.

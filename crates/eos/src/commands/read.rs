@@ -1,11 +1,11 @@
 //! `eos read`: a component in declarative form.
 
-use super::{Answer, Session, find_component};
+use super::{Answer, Session, no_component};
 use crate::problem::{Exit, Problem, capital};
 use crate::views::reports::{ComponentReport, IntentReport, OptionReport, SecretReport};
 use eos_core::compile::{Compilation, compile};
+use eos_core::compose::compose;
 use eos_core::diagnostic::Diagnostic;
-use eos_core::expand::expand;
 use eos_core::option::HIDDEN;
 use eos_core::pillar::Pillar;
 use eos_engine::engines::Engines;
@@ -30,14 +30,18 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     let estate = session.estate()?;
     let environment = session.environment(&estate);
     let pillar = Pillar::read(&estate.pillar_files()?)?;
-    let component = find_component(&pillar, &environment, &args.component)?;
     let catalog = estate.catalog()?;
     let compilation = compile(&pillar, &catalog)?;
-    let recipe = catalog.find(&component.recipe).map_err(|unknown| vec![unknown])?;
-    let expanded = expand(component, recipe)?;
+    let (composed, _) = compose(&pillar, &catalog);
+    let key = (environment.clone(), args.component.clone());
+    let Some(expanded) = composed.components.get(&key) else {
+        return Err(no_component(&pillar, &environment, &args.component));
+    };
+    let (component, recipe) = (&expanded.component, expanded.recipe);
     let mut options: Vec<OptionReport> = expanded
         .options
         .iter()
+        .filter(|(name, value)| !name.contains('.') && !value.value.is_null())
         .map(|(name, value)| OptionReport {
             name: name.clone(),
             value: value.value.clone(),

@@ -4,7 +4,6 @@ use super::{Answer, Session, find_component};
 use crate::problem::{Exit, Problem};
 use crate::views::reports::{ComponentStatus, EngineStatus, LastOperation, StatusReport};
 use eos_core::emit::terraform::PLATFORM;
-use eos_core::pillar::Pillar;
 use eos_engine::engines::Engines;
 use eos_engine::nomad::Allocation;
 use eos_engine::store::Operation;
@@ -34,7 +33,7 @@ pub struct Args {
 pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     let estate = session.estate()?;
     let environment = session.environment(&estate);
-    let pillar = Pillar::read(&estate.pillar_files()?)?;
+    let pillar = estate.whole_pillar()?;
     let store = estate.store()?;
     let applied = store.applied(&environment)?;
     let operations = store.history(1000)?;

@@ -4,7 +4,7 @@ use super::carry_out::{Asked, ask};
 use super::{Answer, Session};
 use crate::options::{self, Typed};
 use crate::problem::Problem;
-use eos_core::intent::Verb;
+use eos_core::intent::{Noun, Verb};
 
 /// Change the options of a component
 ///
@@ -14,10 +14,14 @@ use eos_core::intent::Verb;
 #[command(after_help = "\
 Examples:
   eos update hello --replicas 3
-  eos update grafana --admin-password - --yes")]
+  eos update grafana --admin-password - --yes
+  eos update hello --upgrade --environment staging")]
 pub struct Args {
     /// The component to change
     component: String,
+    /// Take the newest recipe in place of the one it was made from
+    #[arg(long)]
+    upgrade: bool,
     /// Show the plan and stop
     #[arg(long)]
     plan: bool,
@@ -29,11 +33,15 @@ pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -
         typed.ok_or_else(|| Problem::usage("COMPONENT is missing", "`eos list` shows the components"))?;
     let asked = Asked {
         verb: Verb::Update,
+        noun: Noun::Component,
+        from: None,
+        upgrade: args.upgrade,
         component: &args.component,
         recipe: None,
         chosen: options::take_typed(&typed, &args.component)?,
         words: [format!("eos update {}", args.component)]
             .into_iter()
+            .chain(args.upgrade.then(|| "--upgrade".to_owned()))
             .chain(typed.words())
             .collect(),
         only_plan: args.plan,

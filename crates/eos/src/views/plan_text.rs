@@ -139,6 +139,14 @@ pub fn source_words(source: &Source) -> String {
         Source::Recipe { recipe, line } => format!("recipe {recipe}, line {line}"),
         Source::Environment { environment, .. } => format!("default of environment {environment}"),
         Source::Host { host, file, line } => format!("host {host}, {file}:{line}"),
+        Source::Consumer {
+            component,
+            recipe,
+            line,
+        } => format!("recipe {recipe} of {component}, line {line}"),
+        Source::Used {
+            component, option, ..
+        } => format!("option {option} of {component}"),
         Source::Pass { reason, .. } => reason.clone(),
     }
 }

@@ -1,0 +1,502 @@
+//! Composition: every component of the pillar and all that they have for their own use, linked with what they use.
+
+use crate::catalog::Catalog;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::expand::{Expanded, expand};
+use crate::lowered::{CopyOf, SecretItem, service_name};
+use crate::name;
+use crate::order::{self, Before};
+use crate::pillar::{Component, HostsOfVolume, OptionValue, Pillar, SetBy};
+use crate::recipe::{Recipe, Use};
+use crate::runtime::Piece;
+use crate::source::{Source, Sourced};
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// (environment, component).
+pub type Key = (String, String);
+
+/// Components with their order.
+#[derive(Debug)]
+pub struct Composed<'a> {
+    pub components: BTreeMap<Key, Expanded<'a>>,
+    /// Component -> those of its environment that are done before it.
+    pub before: BTreeMap<Key, BTreeSet<String>>,
+    /// Component -> how many of those before it wait for one another.
+    pub waves: BTreeMap<Key, usize>,
+}
+
+/// The name of the component that another has for its own use.
+pub fn own_name(component: &str, used: &Use) -> String {
+    format!("{component}-{}", used.name.replace('_', "-"))
+}
+
+/// The pillar as if what components have for their own use were written in it.
+pub fn whole(pillar: &Pillar, catalog: &Catalog) -> Result<Pillar, Vec<Diagnostic>> {
+    let (composed, found) = compose(pillar, catalog);
+    if !found.is_empty() {
+        return Err(found);
+    }
+    let components = composed.components.into_iter();
+    Ok(Pillar {
+        hosts: pillar.hosts.clone(),
+        components: components
+            .map(|(key, expanded)| (key, expanded.component.into_owned()))
+            .collect(),
+    })
+}
+
+pub fn compose<'a>(pillar: &'a Pillar, catalog: &'a Catalog) -> (Composed<'a>, Vec<Diagnostic>) {
+    let mut composer = Composer {
+        pillar,
+        catalog,
+        components: BTreeMap::new(),
+        given: BTreeMap::new(),
+        found: Vec::new(),
+    };
+    // A component sorts before what it has for its own use, since its name is the beginning of the other's.
+    for (key, component) in &pillar.components {
+        let component = match composer.given.remove(key) {
+            Some(given) => Cow::Owned(given.merged(component)),
+            None => Cow::Borrowed(component),
+        };
+        composer.add(component, &mut Vec::new());
+    }
+    composer.link();
+    let routed = composer.route();
+    let Composer {
+        components,
+        mut found,
+        ..
+    } = composer;
+    let before = before(&components, &routed);
+    let waves = waves(&components, &before, &mut found);
+    let composed = Composed {
+        components,
+        before,
+        waves,
+    };
+    (composed, found)
+}
+
+/// What a component gives to the one it has for its own use.
+struct Given {
+    owner: String,
+    options: BTreeMap<String, OptionValue>,
+    pinned: BTreeMap<String, String>,
+    hosts: BTreeMap<String, HostsOfVolume>,
+}
+
+impl Given {
+    /// What a person wrote for the component itself wins.
+    fn merged(self, component: &Component) -> Component {
+        let mut merged = component.clone();
+        merged.owner = Some(self.owner);
+        for (name, value) in self.options {
+            merged.options.entry(name).or_insert(value);
+        }
+        for (recipe, pin) in self.pinned {
+            merged.pinned.entry(recipe).or_insert(pin);
+        }
+        for (volume, hosts) in self.hosts {
+            merged.hosts.entry(volume).or_insert(hosts);
+        }
+        merged
+    }
+}
+
+struct Composer<'a> {
+    pillar: &'a Pillar,
+    catalog: &'a Catalog,
+    components: BTreeMap<Key, Expanded<'a>>,
+    given: BTreeMap<Key, Given>,
+    found: Vec<Diagnostic>,
+}
+
+impl<'a> Composer<'a> {
+    /// Expands a component and what it has for its own use. `chain` are the recipes on the way here.
+    fn add(&mut self, component: Cow<'a, Component>, chain: &mut Vec<String>) {
+        let at = component.at.clone();
+        let pin = component.pinned.get(&component.recipe).map(String::as_str);
+        let recipe = match self.catalog.find(&component.recipe, pin) {
+            Ok(recipe) => recipe,
+            Err(unknown) => return self.found.push(unknown.at(&at.file, at.position)),
+        };
+        if chain.contains(&recipe.name) {
+            let cycle = [chain.join(" uses "), recipe.name.clone()].join(" uses ");
+            return self.found.push(
+                Diagnostic::new(format!("Recipes use one another without end: {cycle}"))
+                    .at(&at.file, at.position)
+                    .hint("Share one of them (share: true)"),
+            );
+        }
+        let mut expanded = match expand(component, recipe) {
+            Ok(expanded) => expanded,
+            Err(found) => return self.found.extend(found),
+        };
+        let mut own = Vec::new();
+        for used in &recipe.uses {
+            if let Err(diagnostic) = self.resolve_use(&mut expanded, used, &mut own) {
+                self.found.push(diagnostic);
+            }
+        }
+        let key = (
+            expanded.component.environment.clone(),
+            expanded.component.name.clone(),
+        );
+        self.components.insert(key, expanded);
+        chain.push(recipe.name.clone());
+        for component in own {
+            self.add(Cow::Owned(component), chain);
+        }
+        chain.pop();
+    }
+
+    /// Which component a use means; one of its own that nobody wrote down is added to `own`.
+    fn resolve_use(
+        &mut self,
+        expanded: &mut Expanded<'a>,
+        used: &Use,
+        own: &mut Vec<Component>,
+    ) -> Result<(), Diagnostic> {
+        if !expanded.applies(&used.when)? {
+            return Ok(());
+        }
+        let consumer = expanded.component.clone();
+        let chosen = expanded
+            .options
+            .get(&used.name)
+            .and_then(|option| option.value.as_str());
+        if let Some(chosen) = chosen {
+            expanded.uses.insert(used.name.clone(), chosen.to_owned());
+            return Ok(());
+        }
+        if used.share {
+            expanded.uses.insert(used.name.clone(), used.recipe.clone());
+            return Ok(());
+        }
+        let target = own_name(&consumer.name, used);
+        let mut options = BTreeMap::new();
+        for (name, template) in &used.with {
+            let option = OptionValue {
+                value: expanded.value(template)?.value,
+                set_by: SetBy::Consumer {
+                    component: consumer.name.clone(),
+                    recipe: expanded.recipe.name.clone(),
+                },
+                at: Place {
+                    file: expanded.recipe.file.clone(),
+                    position: template.at,
+                },
+            };
+            options.insert(name.clone(), option);
+        }
+        let prefix = format!("{}.", used.name);
+        let hosts = consumer
+            .hosts
+            .iter()
+            .filter_map(|(volume, hosts)| Some((volume.strip_prefix(&prefix)?.to_owned(), hosts.clone())));
+        let given = Given {
+            owner: consumer.name.clone(),
+            options,
+            pinned: consumer.pinned.clone(),
+            hosts: hosts.collect(),
+        };
+        let key = (consumer.environment.clone(), target.clone());
+        match self.pillar.components.contains_key(&key) {
+            true => {
+                self.given.insert(key, given);
+            }
+            false => own.push(Component {
+                environment: consumer.environment.clone(),
+                name: checked_name(&target, &consumer)?,
+                recipe: used.recipe.clone(),
+                pinned: given.pinned,
+                hosts: given.hosts,
+                options: given.options,
+                intent: consumer.intent.clone(),
+                owner: Some(consumer.name.clone()),
+                at: consumer.at.clone(),
+            }),
+        }
+        expanded.uses.insert(used.name.clone(), target);
+        Ok(())
+    }
+
+    /// Gives each component what it may name of those it uses.
+    fn link(&mut self) {
+        let mut facts = Vec::new();
+        for (key, consumer) in &self.components {
+            for (name, target) in &consumer.uses {
+                let wanted = consumer.recipe.use_named(name).map(|used| used.recipe.as_str());
+                match self.components.get(&(key.0.clone(), target.clone())) {
+                    Some(used) if wanted == Some(&used.recipe.name) => {
+                        facts.push((key.clone(), name.clone(), UsedFacts::of(consumer, name, used)));
+                    }
+                    Some(used) => self.found.push(mismatch(consumer, name, used)),
+                    // What is wrong with a component that the pillar names was said where it was expanded.
+                    None if self.pillar.component(&key.0, target).is_some() => {}
+                    None => self.found.push(unknown_use(consumer, name, target)),
+                }
+            }
+        }
+        for (key, name, used) in facts {
+            if let Some(consumer) = self.components.get_mut(&key) {
+                consumer.options.extend(used.options);
+                consumer.secrets.extend(used.secrets);
+                consumer.context.insert(name, Value::Object(used.context));
+            }
+        }
+    }
+
+    /// Tells the proxies of each environment what to serve; gives back whom each of them serves.
+    fn route(&mut self) -> BTreeMap<Key, BTreeSet<String>> {
+        let mut routes: BTreeMap<String, BTreeMap<String, (String, Value)>> = BTreeMap::new();
+        let mut found = Vec::new();
+        for ((environment, name), component) in &self.components {
+            for route in &component.recipe.routes {
+                let host = match route_host(component, route) {
+                    Ok(Some(host)) => host,
+                    Ok(None) => continue,
+                    Err(diagnostic) => {
+                        found.push(diagnostic);
+                        continue;
+                    }
+                };
+                let service = service_name(environment, name, component.recipe, &route.service);
+                let addresses = Piece::Addresses(service).mark();
+                let value = json!({"host": host, "component": name, "addresses": addresses});
+                let of_environment = routes.entry(environment.clone()).or_default();
+                if let Some((other, _)) = of_environment.insert(host.clone(), (name.clone(), value)) {
+                    let at = &component.component.at;
+                    found.push(
+                        Diagnostic::new(format!("{other} and {name} both want the host name {host}"))
+                            .at(&at.file, at.position)
+                            .hint("Give one of them another domain"),
+                    );
+                }
+            }
+        }
+        let mut routed = BTreeMap::new();
+        for (key, proxy) in &mut self.components {
+            if proxy.recipe.proxy {
+                let served = routes.get(&key.0);
+                let values = served.into_iter().flatten().map(|(_, (_, value))| value.clone());
+                proxy.context.insert("routes".to_owned(), values.collect());
+                let names = served.into_iter().flatten().map(|(_, (name, _))| name.clone());
+                routed.insert(key.clone(), names.collect());
+            }
+        }
+        for (environment, served) in &routes {
+            if !routed.keys().any(|(of, _)| of == environment) {
+                let names: Vec<_> = served.values().map(|(name, _)| name.as_str()).collect();
+                found.push(
+                    Diagnostic::new(format!(
+                        "No proxy in {environment} serves the host names of {}",
+                        names.join(", ")
+                    ))
+                    .hint(format!(
+                        "`eos create {} --environment {environment}`",
+                        self.proxy_recipe()
+                    )),
+                );
+            }
+        }
+        self.found.extend(found);
+        routed
+    }
+
+    fn proxy_recipe(&self) -> &str {
+        let proxy = self.catalog.iter().find(|recipe| recipe.proxy);
+        proxy.map_or("PROXY", |recipe| recipe.name.as_str())
+    }
+}
+
+fn checked_name(target: &str, consumer: &Component) -> Result<String, Diagnostic> {
+    match name::problem("component", target) {
+        Some(problem) => Err(Diagnostic::new(problem)
+            .at(&consumer.at.file, consumer.at.position)
+            .hint("Choose a shorter name with --name")),
+        None => Ok(target.to_owned()),
+    }
+}
+
+fn route_host(
+    component: &Expanded<'_>,
+    route: &crate::recipe::RouteNeed,
+) -> Result<Option<String>, Diagnostic> {
+    if !component.applies(&route.when)? {
+        return Ok(None);
+    }
+    Ok(Some(component.text(&route.host)?.value))
+}
+
+/// What a consumer may name of a component it uses.
+struct UsedFacts {
+    context: Map<String, Value>,
+    options: BTreeMap<String, Sourced<Value>>,
+    secrets: Vec<SecretItem>,
+}
+
+impl UsedFacts {
+    fn of(consumer: &Expanded<'_>, name: &str, used: &Expanded<'_>) -> Self {
+        let component = &used.component;
+        let mut context: Map<String, Value> = Map::new();
+        let mut options = BTreeMap::new();
+        for (option, value) in &used.options {
+            context.insert(option.clone(), value.value.clone());
+            let from = Source::Used {
+                component: component.name.clone(),
+                option: option.clone(),
+                from: Box::new(value.from.clone()),
+            };
+            options.insert(
+                format!("{name}.{option}"),
+                Sourced::new(value.value.clone(), from),
+            );
+        }
+        context.insert("component".to_owned(), component.name.as_str().into());
+        if let Some(front) = used.recipe.front() {
+            let service = || service_name(&component.environment, &component.name, used.recipe, &front.name);
+            for (fact, piece) in [
+                ("address", Piece::Address(service())),
+                ("addresses", Piece::Addresses(service())),
+                ("host", Piece::Host(service())),
+                ("port", Piece::Port(service())),
+            ] {
+                context.insert(fact.to_owned(), piece.mark().into());
+            }
+        }
+        let mut secrets = Vec::new();
+        for secret in &used.secrets {
+            let item = format!("{name}_{}", secret.item);
+            context.insert(secret.item.clone(), Piece::Secret(item.clone()).mark().into());
+            if names_secret(consumer.recipe, name, &secret.item) {
+                secrets.push(SecretItem {
+                    item,
+                    generate: None,
+                    copy_of: Some(CopyOf {
+                        component: component.name.clone(),
+                        item: secret.item.clone(),
+                    }),
+                });
+            }
+        }
+        Self {
+            context,
+            options,
+            secrets,
+        }
+    }
+}
+
+fn names_secret(recipe: &Recipe, used: &str, item: &str) -> bool {
+    let wanted = format!("{used}.{item}");
+    let mut texts = recipe.services.iter().flat_map(|service| &service.secrets);
+    texts.any(|secret| secret.text.names().any(|name| name == wanted))
+}
+
+fn mismatch(consumer: &Expanded<'_>, name: &str, used: &Expanded<'_>) -> Diagnostic {
+    let wanted = consumer
+        .recipe
+        .use_named(name)
+        .map_or("", |used| used.recipe.as_str());
+    let at = &consumer.component.at;
+    Diagnostic::new(format!(
+        "{} uses {} as {name}, which is made from recipe {}, not {wanted}",
+        consumer.component.name, used.component.name, used.recipe.name
+    ))
+    .at(&at.file, at.position)
+    .hint(format!("Name a {wanted}, or rename {}", used.component.name))
+}
+
+fn unknown_use(consumer: &Expanded<'_>, name: &str, target: &str) -> Diagnostic {
+    let recipe = consumer
+        .recipe
+        .use_named(name)
+        .map_or(target, |used| used.recipe.as_str());
+    let at = &consumer.component.at;
+    Diagnostic::new(format!(
+        "{} uses {target} as {name}, which is not in {}",
+        consumer.component.name, consumer.component.environment
+    ))
+    .at(&at.file, at.position)
+    .hint(match recipe == target {
+        true => format!("`eos create {recipe}`"),
+        false => format!("`eos create {recipe} --name {target}`"),
+    })
+}
+
+/// Whom each component comes after: what it uses, what it routes to, and what its recipe names.
+fn before(
+    components: &BTreeMap<Key, Expanded<'_>>,
+    routed: &BTreeMap<Key, BTreeSet<String>>,
+) -> BTreeMap<Key, BTreeSet<String>> {
+    let mut by_recipe: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
+    for ((environment, name), component) in components {
+        by_recipe
+            .entry((environment, &component.recipe.name))
+            .or_default()
+            .push(name);
+    }
+    let mut all = BTreeMap::new();
+    for (key, component) in components {
+        let mut names: BTreeSet<String> = component.uses.values().cloned().collect();
+        names.extend(routed.get(key).into_iter().flatten().cloned());
+        for recipe in &component.recipe.after {
+            let others: Vec<&str> = match recipe.as_str() {
+                "*" => of_environment(components, &key.0)
+                    .filter(|name| *name != key.1)
+                    .collect(),
+                recipe => by_recipe
+                    .get(&(key.0.as_str(), recipe))
+                    .cloned()
+                    .unwrap_or_default(),
+            };
+            names.extend(others.into_iter().map(str::to_owned));
+        }
+        all.insert(key.clone(), names);
+    }
+    all
+}
+
+fn of_environment<'c>(
+    components: &'c BTreeMap<Key, Expanded<'_>>,
+    environment: &'c str,
+) -> impl Iterator<Item = &'c str> {
+    components
+        .keys()
+        .filter(move |(of, _)| of == environment)
+        .map(|(_, name)| name.as_str())
+}
+
+fn waves(
+    components: &BTreeMap<Key, Expanded<'_>>,
+    before: &BTreeMap<Key, BTreeSet<String>>,
+    found: &mut Vec<Diagnostic>,
+) -> BTreeMap<Key, usize> {
+    let mut graphs: BTreeMap<&str, Before<'_>> = BTreeMap::new();
+    for ((environment, name), names) in before {
+        let there = |other: &&str| components.contains_key(&(environment.clone(), (*other).to_owned()));
+        let names = names.iter().map(String::as_str).filter(there).collect();
+        graphs.entry(environment).or_default().insert(name, names);
+    }
+    let mut all = BTreeMap::new();
+    for (environment, graph) in graphs {
+        match order::waves(&graph) {
+            Ok(waves) => {
+                let waves = waves.into_iter();
+                all.extend(waves.map(|(name, wave)| ((environment.to_owned(), name.to_owned()), wave)));
+            }
+            Err(cycle) => found.push(
+                Diagnostic::new(format!(
+                    "Components of {environment} wait for one another: {}",
+                    cycle.join(" after ")
+                ))
+                .hint("Take one of them out of `uses` or `after` of a recipe"),
+            ),
+        }
+    }
+    all
+}

@@ -1,0 +1,302 @@
+//! What a recipe may name: options and facts anywhere, secrets under `secrets:` alone, what it uses where it is known.
+
+use super::*;
+use crate::catalog::Catalog;
+use crate::name::{self, quoted};
+use crate::template::{FACTS, OUTPUT_FACTS, TASK_FACTS};
+
+/// Facts of a used component beside its options.
+pub const USED_FACTS: &[&str] = &["address", "addresses", "component", "host", "port"];
+
+/// Where a template stands, and so what it may name.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    /// A value that must be known before anything is placed: defaults, conditions, what a use is given.
+    Early,
+    /// A value of a service or need.
+    Service,
+    /// A value that the task reads when it starts.
+    Task,
+    /// As `Task`, under `secrets:`.
+    Secret,
+    Output,
+}
+
+impl Place {
+    fn facts(self) -> &'static [&'static str] {
+        match self {
+            Self::Early | Self::Service => FACTS,
+            Self::Task | Self::Secret => TASK_FACTS,
+            Self::Output => OUTPUT_FACTS,
+        }
+    }
+}
+
+pub fn check(reader: &mut Reader<'_>, recipe: &Recipe) {
+    for (template, place) in templates(recipe) {
+        for name in template.names() {
+            check_name(reader, recipe, template, place, name);
+        }
+    }
+    for service in &recipe.services {
+        check_service(reader, recipe, service);
+    }
+    for route in &recipe.routes {
+        let service = recipe
+            .services
+            .iter()
+            .find(|service| service.name == route.service);
+        if service.is_none_or(|service| service.ports.is_empty()) {
+            reader.report(
+                route.at,
+                format!(
+                    "Route {} is to {}, which is no service with a port",
+                    route.name,
+                    quoted(&route.service)
+                ),
+            );
+        }
+    }
+}
+
+/// Every template of the recipe.
+fn templates(recipe: &Recipe) -> Vec<(&Template, Place)> {
+    let mut found = Vec::new();
+    for option in &recipe.options {
+        found.extend(
+            option
+                .default
+                .iter()
+                .chain(&option.when)
+                .map(|t| (t, Place::Early)),
+        );
+    }
+    for used in &recipe.uses {
+        found.extend(used.when.iter().map(|t| (t, Place::Early)));
+        found.extend(used.with.iter().map(|(_, t)| (t, Place::Early)));
+    }
+    for volume in &recipe.volumes {
+        let others = volume.filesystem.iter().chain(&volume.when);
+        found.extend(
+            [&volume.size, &volume.path]
+                .into_iter()
+                .chain(others)
+                .map(|t| (t, Place::Early)),
+        );
+    }
+    for route in &recipe.routes {
+        found.extend(route.when.iter().chain([&route.host]).map(|t| (t, Place::Early)));
+    }
+    for service in &recipe.services {
+        found.extend(service.when.iter().map(|t| (t, Place::Early)));
+        match &service.run {
+            Run::Image(image, args) => {
+                found.push((image, Place::Service));
+                found.extend(args.iter().map(|t| (t, Place::Task)));
+            }
+            Run::Program(words) => found.extend(words.iter().map(|t| (t, Place::Task))),
+        }
+        for port in &service.ports {
+            found.extend(port.to.iter().chain(&port.fixed).map(|t| (t, Place::Service)));
+        }
+        if let Some(Check::Http(path)) = &service.check {
+            found.push((path, Place::Service));
+        }
+        found.extend(
+            service
+                .env
+                .iter()
+                .chain(&service.files)
+                .map(|(_, t)| (t, Place::Task)),
+        );
+        found.extend(service.secrets.iter().map(|secret| (&secret.text, Place::Secret)));
+    }
+    found.extend(recipe.outputs.iter().map(|output| (&output.value, Place::Output)));
+    found
+}
+
+fn check_name(reader: &mut Reader<'_>, recipe: &Recipe, template: &Template, place: Place, name: &str) {
+    let first = name.split('.').next().unwrap_or(name);
+    if recipe.use_named(first).is_some() {
+        let early = matches!(place, Place::Early | Place::Output);
+        // A use is an option too: its own name says which component was chosen.
+        if early && name != first {
+            reader.report_with_hint(
+                template.at,
+                format!("{} is not known here", quoted(name)),
+                "What a component uses can be named in services only",
+            );
+        } else if !early && name == first {
+            reader.report_with_hint(
+                template.at,
+                format!("{} is a component, not a value", quoted(name)),
+                format!("Name a value of it, such as {name}.address"),
+            );
+        }
+        return;
+    }
+    if recipe.is_secret(first) {
+        if place != Place::Secret {
+            reader.report_with_hint(
+                template.at,
+                format!("Secret {} is used outside of secrets", quoted(name)),
+                "List it under secrets: of the service; its value then stays in the secrets engine",
+            );
+        }
+        return;
+    }
+    let routes = recipe.proxy && place == Place::Task && first == "routes";
+    let known = |name: &str| {
+        recipe.option(name).is_some()
+            || place.facts().contains(&name)
+            || BUILT_IN.iter().any(|option| option.name == name)
+    };
+    if routes || known(first) {
+        return;
+    }
+    let options = recipe.options.iter().map(|option| option.name.as_str());
+    let hint = match name::closest(first, options.chain(place.facts().iter().copied())) {
+        Some(meant) => format!("Did you mean {meant}?"),
+        None => format!(
+            "Add an option {first}, or use one of: {}",
+            place.facts().join(", ")
+        ),
+    };
+    reader.report_with_hint(
+        template.at,
+        format!("Unknown name {} in a template", quoted(name)),
+        hint,
+    );
+}
+
+fn check_service(reader: &mut Reader<'_>, recipe: &Recipe, service: &Service) {
+    for secret in &service.secrets {
+        let names_one = secret.text.names().any(|name| {
+            let first = name.split('.').next().unwrap_or(name);
+            recipe.is_secret(first) || recipe.use_named(first).is_some()
+        });
+        if !names_one {
+            reader.report(
+                secret.text.at,
+                format!(
+                    "{} names no secret option and no secret of what is used",
+                    secret.variable
+                ),
+            );
+        }
+    }
+    for (mounted, _) in &service.mounts {
+        let Some(volume) = recipe.volumes.iter().find(|need| need.name == *mounted) else {
+            reader.report(
+                service.at,
+                format!(
+                    "Service {} mounts unknown volume {}",
+                    service.name,
+                    quoted(mounted)
+                ),
+            );
+            continue;
+        };
+        if !service.one && !volume.each {
+            reader.report_with_hint(
+                service.at,
+                format!(
+                    "Service {} writes to a volume and must be a single instance",
+                    service.name
+                ),
+                "Add instances: one to the service, or each: true to the volume",
+            );
+        }
+    }
+    let variables = service
+        .env
+        .iter()
+        .map(|(name, _)| name)
+        .chain(service.secrets.iter().map(|secret| &secret.variable));
+    for variable in variables {
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_');
+        if variable.is_empty()
+            || variable.starts_with(|c: char| c.is_ascii_digit())
+            || !variable.chars().all(fits)
+        {
+            reader.report_with_hint(
+                service.at,
+                format!("{} cannot name an environment variable", quoted(variable)),
+                "Use letters, digits and underscores",
+            );
+        }
+    }
+}
+
+/// What a recipe says of the recipes it uses: they exist, and have what is given to and asked of them.
+pub fn check_uses(recipe: &Recipe, catalog: &Catalog) -> Vec<Diagnostic> {
+    let mut reader = Reader::new(&recipe.file);
+    for used in &recipe.uses {
+        let other = match catalog.find(&used.recipe, None) {
+            Ok(other) => other,
+            Err(unknown) => {
+                reader.diagnostics.push(unknown.at(&recipe.file, used.at));
+                continue;
+            }
+        };
+        for (option, template) in &used.with {
+            match other.settable().find(|spec| spec.name == *option) {
+                Some(spec) if spec.kind != OptionType::Secret => {}
+                Some(_) => reader.report(
+                    template.at,
+                    format!(
+                        "{} is given secret option {option}: its value would stand in the pillar",
+                        used.recipe
+                    ),
+                ),
+                None => reader
+                    .diagnostics
+                    .push(crate::intent::unknown_option(other, option).at(&recipe.file, template.at)),
+            }
+        }
+        for (template, place) in templates(recipe) {
+            for name in template.names() {
+                let Some((first, attribute)) = name.split_once('.') else {
+                    continue;
+                };
+                if first == used.name {
+                    check_used_name(&mut reader, used, other, template, place, attribute);
+                }
+            }
+        }
+    }
+    reader.diagnostics
+}
+
+fn check_used_name(
+    reader: &mut Reader<'_>,
+    used: &Use,
+    other: &Recipe,
+    template: &Template,
+    place: Place,
+    attribute: &str,
+) {
+    if other.is_secret(attribute) {
+        if place != Place::Secret {
+            reader.report_with_hint(
+                template.at,
+                format!("Secret {attribute} of {} is used outside of secrets", used.recipe),
+                "List it under secrets: of the service",
+            );
+        }
+        return;
+    }
+    if USED_FACTS.contains(&attribute) || other.settable().any(|option| option.name == attribute) {
+        return;
+    }
+    let options = other.settable().map(|option| option.name.as_str());
+    let hint = match name::closest(attribute, options.chain(USED_FACTS.iter().copied())) {
+        Some(meant) => format!("Did you mean {}.{meant}?", used.name),
+        None => format!("It has its options and {}", USED_FACTS.join(", ")),
+    };
+    reader.report_with_hint(
+        template.at,
+        format!("Recipe {} has no {}", used.recipe, quoted(attribute)),
+        hint,
+    );
+}

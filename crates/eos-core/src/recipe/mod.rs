@@ -1,0 +1,242 @@
+//! Recipes: what can be created, as data. A recipe names its options, what it uses and needs, its services and outputs.
+
+mod check;
+mod read;
+
+pub use check::check_uses;
+
+use crate::diagnostic::{Diagnostic, Position};
+use crate::emit::sha256;
+use crate::option::{BUILT_IN, OptionType};
+use crate::read::Reader;
+use crate::template::Template;
+use crate::yaml;
+use regex::Regex;
+use serde::Serialize;
+use std::sync::Arc;
+
+/// How much can go wrong, and so who may ask for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Risk {
+    Low,
+    Medium,
+    High,
+}
+
+#[derive(Clone, Debug)]
+pub struct Recipe {
+    pub name: String,
+    pub file: String,
+    pub text: Arc<[u8]>,
+    /// `<version>-<digest of the text>`: what a component is pinned to.
+    pub pin: String,
+    pub summary: String,
+    pub version: String,
+    pub risk: Risk,
+    /// It serves the routes that other components need.
+    pub proxy: bool,
+    /// Recipes whose components are done before this one's, where there are any; `*` is every other.
+    pub after: Vec<String>,
+    pub options: Vec<OptionSpec>,
+    pub uses: Vec<Use>,
+    pub volumes: Vec<VolumeNeed>,
+    pub secrets: Vec<SecretNeed>,
+    pub routes: Vec<RouteNeed>,
+    pub services: Vec<Service>,
+    pub outputs: Vec<Output>,
+}
+
+#[derive(Clone, Debug)]
+pub struct OptionSpec {
+    pub name: String,
+    pub kind: OptionType,
+    pub default: Option<Template>,
+    /// Length of the value Eos makes when none is given (secrets only).
+    pub generate: Option<u32>,
+    pub help: String,
+    /// The option applies only where this is true.
+    pub when: Option<Template>,
+    pub pattern: Option<Regex>,
+    /// Bounds of a whole number, of a size in bytes, of a duration in milliseconds.
+    pub min: Option<u64>,
+    pub max: Option<u64>,
+    /// Whether `eos promote` takes its value along. What an environment is made of (ports, paths, names, sizes of
+    /// instances, secrets) stays where it is.
+    pub promote: bool,
+    pub at: Position,
+}
+
+/// Another component that this one works with.
+#[derive(Clone, Debug)]
+pub struct Use {
+    pub name: String,
+    pub recipe: String,
+    /// One component for all that use it; else each has its own.
+    pub share: bool,
+    pub when: Option<Template>,
+    /// Options that its own one is given.
+    pub with: Vec<(String, Template)>,
+    pub at: Position,
+}
+
+/// A volume that the component keeps data on.
+#[derive(Clone, Debug)]
+pub struct VolumeNeed {
+    pub name: String,
+    pub purpose: Purpose,
+    pub size: Template,
+    pub path: Template,
+    /// Over the policy's choice.
+    pub filesystem: Option<Template>,
+    /// `user:group`, as numbers or names.
+    pub owner: String,
+    pub mode: String,
+    /// Every instance has one of its own.
+    pub each: bool,
+    pub when: Option<Template>,
+    pub at: Position,
+}
+
+/// What a volume is for; the storage policy chooses the filesystem by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Purpose {
+    Application,
+    Database,
+    Backup,
+    Shared,
+}
+
+/// A secret that nobody chooses.
+#[derive(Clone, Debug)]
+pub struct SecretNeed {
+    pub name: String,
+    pub generate: u32,
+}
+
+/// A host name under which the proxy of the environment serves a service.
+#[derive(Clone, Debug)]
+pub struct RouteNeed {
+    pub name: String,
+    pub host: Template,
+    pub service: String,
+    pub when: Option<Template>,
+    pub at: Position,
+}
+
+#[derive(Clone, Debug)]
+pub struct Service {
+    pub name: String,
+    /// Exactly one may run: it writes to a volume that has a single writer.
+    pub one: bool,
+    pub when: Option<Template>,
+    pub replicas: Figure,
+    pub cpu: Figure,
+    pub memory: Figure,
+    pub run: Run,
+    pub env: Vec<(String, Template)>,
+    /// Name -> text of a file in the task's own directory.
+    pub files: Vec<(String, Template)>,
+    pub secrets: Vec<SecretUse>,
+    pub ports: Vec<Port>,
+    pub check: Option<Check>,
+    /// Name of the volume need -> path inside the task.
+    pub mounts: Vec<(String, String)>,
+    pub at: Position,
+}
+
+/// How a service is given a secret: an environment variable that holds the text, or names a file that does.
+#[derive(Clone, Debug)]
+pub struct SecretUse {
+    pub variable: String,
+    /// The text, which names the secret.
+    pub text: Template,
+    pub file: Option<String>,
+}
+
+/// A number that the recipe sets: for production, for other environments by name, and at least.
+#[derive(Clone, Debug, Default)]
+pub struct Figure {
+    pub of: Vec<(String, u32, Position)>,
+    pub minimum: Option<(u32, Position)>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Run {
+    /// A container image and the arguments it is started with.
+    Image(Template, Vec<Template>),
+    /// A program of the host and its arguments.
+    Program(Vec<Template>),
+}
+
+#[derive(Clone, Debug)]
+pub struct Port {
+    pub label: String,
+    /// Port inside the container.
+    pub to: Option<Template>,
+    /// Port of the host; without one the scheduler chooses.
+    pub fixed: Option<Template>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Check {
+    /// A path that answers.
+    Http(Template),
+    /// The first port accepts connections.
+    Tcp,
+}
+
+#[derive(Clone, Debug)]
+pub struct Output {
+    pub name: String,
+    pub value: Template,
+}
+
+impl Recipe {
+    pub fn parse(file: &str, text: &[u8]) -> Result<Self, Vec<Diagnostic>> {
+        let root = yaml::parse(file, text)?;
+        let mut reader = Reader::new(file);
+        let recipe = read::read(&mut reader, &root, text);
+        match recipe {
+            Some(recipe) if reader.diagnostics.is_empty() => Ok(recipe),
+            _ => Err(reader.diagnostics),
+        }
+    }
+
+    pub fn option(&self, name: &str) -> Option<&OptionSpec> {
+        self.options.iter().find(|option| option.name == name)
+    }
+
+    /// Every option a person may set: the recipe's own, those of its uses, then those that all recipes have.
+    pub fn settable(&self) -> impl Iterator<Item = &OptionSpec> {
+        let one = self.services.iter().all(|service| service.one);
+        self.options.iter().chain(
+            BUILT_IN
+                .iter()
+                .filter(move |option| !(one && option.name == "replicas")),
+        )
+    }
+
+    pub fn use_named(&self, name: &str) -> Option<&Use> {
+        self.uses.iter().find(|used| used.name == name)
+    }
+
+    /// Whether the name is that of a secret: an option, or a need.
+    pub fn is_secret(&self, name: &str) -> bool {
+        self.secrets.iter().any(|need| need.name == name)
+            || self
+                .option(name)
+                .is_some_and(|option| option.kind == OptionType::Secret)
+    }
+
+    /// The service that others mean when they name the component: the first with a port.
+    pub fn front(&self) -> Option<&Service> {
+        self.services.iter().find(|service| !service.ports.is_empty())
+    }
+}
+
+/// What a component is pinned to: the version for people, the digest to be exact.
+fn pin(version: &str, text: &[u8]) -> String {
+    format!("{version}-{}", &sha256(text)[..12])
+}

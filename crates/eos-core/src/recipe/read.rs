@@ -1,0 +1,723 @@
+//! A recipe read from its YAML: every key known, every value of its type, all that is wrong told at once.
+
+use super::*;
+use crate::diagnostic::Position;
+use crate::name::{self, ENVIRONMENTS, quoted};
+
+use crate::read::find;
+use crate::yaml::{Entry, Node};
+
+pub fn read(reader: &mut Reader<'_>, root: &Node, text: &[u8]) -> Option<Recipe> {
+    const KEYS: &[&str] = &[
+        "recipe", "summary", "version", "risk", "proxy", "after", "options", "uses", "needs", "services",
+        "outputs",
+    ];
+    let entries = reader.record("the recipe", root, KEYS);
+    let mut required = |key: &str| -> Option<String> {
+        match find(entries, key) {
+            Some(node) => reader.text(key, node),
+            None => {
+                reader.report(root.at, format!("The recipe has no {key}"));
+                None
+            }
+        }
+    };
+    let (name, summary, version) = (required("recipe"), required("summary"), required("version"));
+    let place = |key: &str| find(entries, key).map_or(root.at, |node| node.at);
+    if let Some(problem) = name.as_deref().and_then(|name| name::problem("recipe", name)) {
+        reader.report(place("recipe"), problem);
+    }
+    if version.as_deref().is_some_and(|version| !is_version(version)) {
+        reader.report_with_hint(
+            place("version"),
+            "The version of a recipe is 1 to 40 letters, digits and . _ +",
+            "For example version: \"11.6.0\"",
+        );
+    }
+    let risk = find(entries, "risk").map_or(Some(Risk::Low), |node| read_risk(reader, node));
+    let proxy = find(entries, "proxy").is_some_and(|node| reader.flag("proxy", node) == Some(true));
+    let after = find(entries, "after").map_or_else(Vec::new, |node| reader.texts("after", node));
+    let mut options: Vec<_> = each(reader, entries, "options", read_option);
+    let mut uses = each(reader, entries, "uses", read_use);
+    let mut needs = Needs::default();
+    if let Some(node) = find(entries, "needs") {
+        for entry in reader.map("needs", node) {
+            read_need(reader, entry, &mut needs);
+        }
+    }
+    uses.extend(needs.databases);
+    for used in &uses {
+        if let Some(same) = options.iter().find(|option| option.name == used.name) {
+            reader.report(
+                same.at,
+                format!(
+                    "option {} has the name of something the recipe uses",
+                    quoted(&same.name)
+                ),
+            );
+        }
+        options.push(option_of_use(used));
+    }
+    let services = each(reader, entries, "services", read_service);
+    if find(entries, "services").is_none() {
+        reader.report(root.at, "The recipe has no services");
+    }
+    let outputs = each(reader, entries, "outputs", |reader, entry| {
+        Some(Output {
+            name: entry.key.clone(),
+            value: read_template(reader, &entry.key, &entry.value)?,
+        })
+    });
+    let version = version?;
+    let recipe = Recipe {
+        name: name?,
+        file: reader.file.to_owned(),
+        text: text.into(),
+        pin: pin(&version, text),
+        summary: summary?,
+        version,
+        risk: risk?,
+        proxy,
+        after,
+        options,
+        uses,
+        volumes: needs.volumes,
+        secrets: needs.secrets,
+        routes: needs.routes,
+        services,
+        outputs,
+    };
+    check::check(reader, &recipe);
+    Some(recipe)
+}
+
+/// The entries of the map under `key`, each read by `read`.
+fn each<T>(
+    reader: &mut Reader<'_>,
+    entries: &[Entry],
+    key: &str,
+    read: impl Fn(&mut Reader<'_>, &Entry) -> Option<T>,
+) -> Vec<T> {
+    let Some(node) = find(entries, key) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for entry in reader.map(key, node) {
+        found.extend(read(reader, entry));
+    }
+    found
+}
+
+fn is_version(version: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '+');
+    (1..=40).contains(&version.len()) && version.chars().all(fits) && !version.starts_with('.')
+}
+
+fn read_risk(reader: &mut Reader<'_>, node: &Node) -> Option<Risk> {
+    match node.as_str() {
+        Some("low") => Some(Risk::Low),
+        Some("medium") => Some(Risk::Medium),
+        Some("high") => Some(Risk::High),
+        _ => {
+            reader.report_with_hint(node.at, "Unknown risk", "Use low, medium or high");
+            None
+        }
+    }
+}
+
+/// Names of options, uses and needs: they are variables of templates.
+fn check_variable(reader: &mut Reader<'_>, what: &str, entry: &Entry) {
+    let name = &entry.key;
+    let fits = name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.len() <= 48
+        && name
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    if !fits {
+        reader.report_with_hint(
+            entry.key_at,
+            format!("{what} {} has no valid name", quoted(name)),
+            "Use lower-case letters, digits and underscores",
+        );
+    }
+}
+
+fn read_option(reader: &mut Reader<'_>, entry: &Entry) -> Option<OptionSpec> {
+    const KEYS: &[&str] = &[
+        "type", "default", "generate", "help", "choices", "of", "when", "pattern", "min", "max", "promote",
+    ];
+    let (name, at) = (&entry.key, entry.key_at);
+    let what = format!("option {}", quoted(name));
+    check_variable(reader, "option", entry);
+    if BUILT_IN.iter().any(|built_in| built_in.name == *name) {
+        reader.report(at, format!("{what} is built in: every recipe has it"));
+    }
+    let entries = reader.record(&what, &entry.value, KEYS);
+    let kind = read_type(reader, entries, at, &what)?;
+    let default = find(entries, "default").and_then(|node| read_template(reader, "default", node));
+    let generate = find(entries, "generate")
+        .and_then(|node| reader.whole_number("generate", node, 12, 128))
+        .map(|n| n as u32);
+    let secret = kind == OptionType::Secret;
+    if secret && default.is_some() {
+        reader.report_with_hint(
+            at,
+            format!("{what} is a secret and has a default"),
+            "Use generate: 24 instead",
+        );
+    }
+    if !secret && generate.is_some() {
+        reader.report(at, format!("{what} is not a secret and cannot be generated"));
+    }
+    let help = find(entries, "help")
+        .and_then(|node| reader.text("help", node))
+        .unwrap_or_default();
+    let pattern = find(entries, "pattern").and_then(|node| read_pattern(reader, node));
+    if pattern.is_some() && !matches!(kind, OptionType::String | OptionType::List(_)) {
+        reader.report(at, format!("{what} is a {}, which has no pattern", kind.word()));
+    }
+    let mut bound = |key: &str| {
+        let node = find(entries, key)?;
+        match kind.measure(&node.to_json()) {
+            Some(bound) => Some(bound),
+            None => {
+                reader.report_with_hint(
+                    node.at,
+                    format!("{key} of {what} is no bound of a {}", kind.word()),
+                    "Integers, sizes and durations have bounds, written like their values",
+                );
+                None
+            }
+        }
+    };
+    let (min, max) = (bound("min"), bound("max"));
+    let promote = match find(entries, "promote") {
+        Some(node) => reader.flag("promote", node)?,
+        None => kind.is_promoted(),
+    };
+    Some(OptionSpec {
+        name: name.clone(),
+        kind,
+        default,
+        generate,
+        help,
+        when: read_when(reader, entries),
+        pattern,
+        min,
+        max,
+        promote,
+        at,
+    })
+}
+
+fn read_type(reader: &mut Reader<'_>, entries: &[Entry], at: Position, what: &str) -> Option<OptionType> {
+    let choices = find(entries, "choices")
+        .map(|node| reader.texts("choices", node))
+        .unwrap_or_default();
+    let of = match find(entries, "of") {
+        Some(node) => reader.text("of", node)?,
+        None => "string".to_owned(),
+    };
+    let Some(node) = find(entries, "type") else {
+        return Some(OptionType::String);
+    };
+    let word = reader.text("type", node)?;
+    if word == "choice" && choices.is_empty() {
+        reader.report_with_hint(
+            at,
+            format!("{what} is a choice of nothing"),
+            "Add choices: [one, other]",
+        );
+        return None;
+    }
+    OptionType::from_word(&word, choices, &of).or_else(|| {
+        reader.report_with_hint(
+            node.at,
+            format!("Unknown option type {}", quoted(&word)),
+            format!("Known types: {}", OptionType::WORDS.join(", ")),
+        );
+        None
+    })
+}
+
+fn read_pattern(reader: &mut Reader<'_>, node: &Node) -> Option<Regex> {
+    let text = reader.text("pattern", node)?;
+    // The whole value must match: a pattern that finds a piece of it lets everything else through.
+    match Regex::new(&format!("^(?:{text})$")) {
+        Ok(pattern) => Some(pattern),
+        Err(why) => {
+            let why = why.to_string();
+            let last = why.lines().last().unwrap_or_default().to_owned();
+            reader.report(node.at, format!("The pattern cannot be read: {last}"));
+            None
+        }
+    }
+}
+
+/// An option that names a component to use in place of an own or the usual shared one.
+fn option_of_use(used: &Use) -> OptionSpec {
+    let instead = if used.share {
+        "the shared one"
+    } else {
+        "one of its own"
+    };
+    OptionSpec {
+        name: used.name.clone(),
+        kind: OptionType::Component,
+        default: Some(Template::constant(serde_json::Value::Null)),
+        generate: None,
+        help: format!("A {} that is there, instead of {instead}", used.recipe),
+        when: used.when.clone(),
+        pattern: None,
+        min: None,
+        max: None,
+        promote: false,
+        at: used.at,
+    }
+}
+
+fn read_use(reader: &mut Reader<'_>, entry: &Entry) -> Option<Use> {
+    check_variable(reader, "use", entry);
+    let what = format!("use {}", quoted(&entry.key));
+    let fields = reader.record(&what, &entry.value, &["recipe", "share", "when", "with"]);
+    let recipe = match find(fields, "recipe") {
+        Some(node) => reader.text("recipe", node)?,
+        None => {
+            reader.report(entry.key_at, format!("{what} names no recipe"));
+            return None;
+        }
+    };
+    let share = find(fields, "share").is_some_and(|node| reader.flag("share", node) == Some(true));
+    let with = read_templates(reader, fields, "with");
+    if share && !with.is_empty() {
+        reader.report_with_hint(
+            entry.key_at,
+            format!("{what} is shared and cannot be given options"),
+            "Options of a shared component belong to itself",
+        );
+    }
+    Some(Use {
+        name: entry.key.clone(),
+        recipe,
+        share,
+        when: read_when(reader, fields),
+        with,
+        at: entry.key_at,
+    })
+}
+
+#[derive(Default)]
+struct Needs {
+    volumes: Vec<VolumeNeed>,
+    secrets: Vec<SecretNeed>,
+    routes: Vec<RouteNeed>,
+    databases: Vec<Use>,
+}
+
+fn read_need(reader: &mut Reader<'_>, entry: &Entry, needs: &mut Needs) {
+    const KINDS: &[&str] = &["volume", "secret", "route", "database"];
+    check_variable(reader, "need", entry);
+    let what = format!("need {}", quoted(&entry.key));
+    let fields = reader.record(&what, &entry.value, KINDS);
+    let [only] = fields else {
+        reader.report_with_hint(
+            entry.key_at,
+            format!("{what} must be one thing"),
+            format!("It is one of {}", KINDS.join(", ")),
+        );
+        return;
+    };
+    let name = &entry.key;
+    match only.key.as_str() {
+        "volume" => needs.volumes.extend(read_volume(reader, name, &only.value)),
+        "secret" => needs.secrets.extend(read_secret_need(reader, name, &only.value)),
+        "route" => needs.routes.extend(read_route(reader, name, &only.value)),
+        "database" => needs.databases.extend(read_database(reader, entry, &only.value)),
+        _ => {}
+    }
+}
+
+fn read_volume(reader: &mut Reader<'_>, name: &str, node: &Node) -> Option<VolumeNeed> {
+    const KEYS: &[&str] = &[
+        "purpose",
+        "size",
+        "path",
+        "owner",
+        "mode",
+        "each",
+        "filesystem",
+        "when",
+    ];
+    let fields = reader.record("volume", node, KEYS);
+    let mut need = |key: &str| {
+        let found = find(fields, key);
+        if found.is_none() {
+            reader.report(node.at, format!("volume {} has no {key}", quoted(name)));
+        }
+        found
+    };
+    let (purpose, size, path) = (need("purpose")?, need("size")?, need("path")?);
+    let purpose = match purpose.as_str() {
+        Some("application") => Purpose::Application,
+        Some("database") => Purpose::Database,
+        Some("backup") => Purpose::Backup,
+        Some("shared") => Purpose::Shared,
+        _ => {
+            reader.report_with_hint(
+                purpose.at,
+                "Unknown purpose of a volume",
+                "Use application, database, backup or shared",
+            );
+            return None;
+        }
+    };
+    let owner =
+        find(fields, "owner").map_or(Some("root:root".to_owned()), |node| reader.text("owner", node))?;
+    if owner.split(':').count() != 2 {
+        reader.report_with_hint(
+            node.at,
+            "The owner of a volume is user:group",
+            "For example owner: \"472:472\"",
+        );
+    }
+    let mode = find(fields, "mode").map_or(Some("0750".to_owned()), |node| reader.text("mode", node))?;
+    let filesystem = match find(fields, "filesystem") {
+        Some(node) => Some(read_template(reader, "filesystem", node)?),
+        None => None,
+    };
+    Some(VolumeNeed {
+        name: name.to_owned(),
+        purpose,
+        size: read_template(reader, "size", size)?,
+        path: read_template(reader, "path", path)?,
+        filesystem,
+        owner,
+        mode,
+        each: find(fields, "each").is_some_and(|node| reader.flag("each", node) == Some(true)),
+        when: read_when(reader, fields),
+        at: node.at,
+    })
+}
+
+fn read_secret_need(reader: &mut Reader<'_>, name: &str, node: &Node) -> Option<SecretNeed> {
+    let fields = reader.record("secret", node, &["generate"]);
+    let generate = match find(fields, "generate") {
+        Some(node) => reader.whole_number("generate", node, 12, 128)?,
+        None => 32,
+    };
+    Some(SecretNeed {
+        name: name.to_owned(),
+        generate: generate as u32,
+    })
+}
+
+fn read_route(reader: &mut Reader<'_>, name: &str, node: &Node) -> Option<RouteNeed> {
+    let fields = reader.record("route", node, &["host", "service", "when"]);
+    let mut need = |key: &str| {
+        let found = find(fields, key);
+        if found.is_none() {
+            reader.report(node.at, format!("route {} has no {key}", quoted(name)));
+        }
+        found
+    };
+    let (host, service) = (need("host")?, need("service")?);
+    Some(RouteNeed {
+        name: name.to_owned(),
+        host: read_template(reader, "host", host)?,
+        service: reader.text("service", service)?,
+        when: read_when(reader, fields),
+        at: node.at,
+    })
+}
+
+/// A database is a component of its own: the need is a use with the names filled in.
+fn read_database(reader: &mut Reader<'_>, entry: &Entry, node: &Node) -> Option<Use> {
+    let fields = reader.record("database", node, &["engine", "name", "size", "when"]);
+    let engine = match find(fields, "engine") {
+        Some(node) => reader.text("engine", node)?,
+        None => "postgres".to_owned(),
+    };
+    let mut with = Vec::new();
+    for (key, option) in [("name", "database"), ("size", "size")] {
+        if let Some(node) = find(fields, key) {
+            with.push((option.to_owned(), read_template(reader, key, node)?));
+        }
+    }
+    Some(Use {
+        name: entry.key.clone(),
+        recipe: engine,
+        share: false,
+        when: read_when(reader, fields),
+        with,
+        at: entry.key_at,
+    })
+}
+
+fn read_service(reader: &mut Reader<'_>, entry: &Entry) -> Option<Service> {
+    const KEYS: &[&str] = &[
+        "instances",
+        "when",
+        "replicas",
+        "cpu",
+        "memory",
+        "image",
+        "args",
+        "program",
+        "env",
+        "files",
+        "secrets",
+        "ports",
+        "check",
+        "volumes",
+    ];
+    let (name, at) = (&entry.key, entry.key_at);
+    let what = format!("service {}", quoted(name));
+    if let Some(problem) = name::problem("service", name) {
+        reader.report(at, problem);
+    }
+    let entries = reader.record(&what, &entry.value, KEYS);
+    let one = match find(entries, "instances").map(|node| (node, node.as_str())) {
+        None | Some((_, Some("many"))) => false,
+        Some((_, Some("one"))) => true,
+        Some((node, _)) => {
+            reader.report_with_hint(node.at, format!("Unknown instances of {what}"), "Use one or many");
+            false
+        }
+    };
+    let replicas = read_figure(reader, entries, "replicas", 1000);
+    let cpu = read_figure(reader, entries, "cpu", 1_000_000);
+    let memory = read_figure(reader, entries, "memory", 10_000_000);
+    let run = read_run(reader, entries, at, &what)?;
+    let ports = each(reader, entries, "ports", read_port);
+    let check = find(entries, "check").and_then(|node| read_check(reader, node));
+    if check.is_some() && ports.is_empty() {
+        reader.report(at, format!("{what} has a check but no port to check"));
+    }
+    Some(Service {
+        name: name.clone(),
+        one,
+        when: read_when(reader, entries),
+        replicas,
+        cpu,
+        memory,
+        run,
+        env: read_templates(reader, entries, "env"),
+        files: each(reader, entries, "files", |reader, entry| {
+            check_file_name(reader, entry.key_at, &entry.key);
+            Some((
+                entry.key.clone(),
+                read_document(reader, &entry.key, &entry.value)?,
+            ))
+        }),
+        secrets: each(reader, entries, "secrets", read_secret_use),
+        ports,
+        check,
+        mounts: each(reader, entries, "volumes", |reader, entry| {
+            Some((entry.key.clone(), reader.text("volumes", &entry.value)?))
+        }),
+        at,
+    })
+}
+
+fn read_figure(reader: &mut Reader<'_>, entries: &[Entry], key: &str, high: i64) -> Figure {
+    let mut figure = Figure::default();
+    let Some(node) = find(entries, key) else {
+        return figure;
+    };
+    if node.as_map().is_none() {
+        if let Some(value) = reader.whole_number(key, node, 1, high) {
+            figure.of.push(("production".to_owned(), value as u32, node.at));
+        }
+        return figure;
+    }
+    let known: Vec<&str> = ENVIRONMENTS.iter().copied().chain(["minimum"]).collect();
+    for entry in reader.record(key, node, &known) {
+        let Some(value) = reader.whole_number(&entry.key, &entry.value, 1, high) else {
+            continue;
+        };
+        match entry.key.as_str() {
+            "minimum" => figure.minimum = Some((value as u32, entry.value.at)),
+            environment => figure
+                .of
+                .push((environment.to_owned(), value as u32, entry.value.at)),
+        }
+    }
+    figure
+}
+
+fn read_run(reader: &mut Reader<'_>, entries: &[Entry], at: Position, what: &str) -> Option<Run> {
+    match (
+        find(entries, "image"),
+        find(entries, "program"),
+        find(entries, "args"),
+    ) {
+        (Some(image), None, args) => {
+            let args = args.map_or_else(Vec::new, |node| read_words(reader, "args", node));
+            Some(Run::Image(read_template(reader, "image", image)?, args))
+        }
+        (None, Some(program), None) => {
+            let words = read_words(reader, "program", program);
+            if words.is_empty() {
+                reader.report(
+                    program.at,
+                    format!("The program of {what} must be a list of words"),
+                );
+                return None;
+            }
+            Some(Run::Program(words))
+        }
+        (None, Some(_), Some(args)) => {
+            reader.report(
+                args.at,
+                format!("{what} runs a program: its arguments belong to program"),
+            );
+            None
+        }
+        _ => {
+            reader.report_with_hint(
+                at,
+                format!("{what} needs either an image or a program"),
+                "Add image: NAME:TAG",
+            );
+            None
+        }
+    }
+}
+
+fn read_words(reader: &mut Reader<'_>, what: &str, node: &Node) -> Vec<Template> {
+    let Some(words) = node.as_list() else {
+        reader.report(
+            node.at,
+            format!("{what} must be a list of words, not {}", node.kind_name()),
+        );
+        return Vec::new();
+    };
+    let mut templates = Vec::new();
+    for word in words {
+        templates.extend(read_template(reader, what, word));
+    }
+    templates
+}
+
+fn read_check(reader: &mut Reader<'_>, node: &Node) -> Option<Check> {
+    let fields = reader.record("check", node, &["http", "tcp"]);
+    match (find(fields, "http"), find(fields, "tcp")) {
+        (Some(path), None) => Some(Check::Http(read_template(reader, "http", path)?)),
+        (None, Some(flag)) if flag.to_json() == true => Some(Check::Tcp),
+        _ => {
+            reader.report_with_hint(
+                node.at,
+                "A check is either of a path or of the port",
+                "Use {http: /health} or {tcp: true}",
+            );
+            None
+        }
+    }
+}
+
+/// `NAME: option`, `NAME: {file: option}`, `NAME: {text: ...}` or `NAME: {file: name, text: ...}`.
+fn read_secret_use(reader: &mut Reader<'_>, entry: &Entry) -> Option<SecretUse> {
+    let variable = entry.key.clone();
+    let option = |reader: &mut Reader<'_>, node: &Node| -> Option<Template> {
+        let name = reader.text("secrets", node)?;
+        Template::name(&name, node.at).or_else(|| {
+            reader.report(node.at, format!("{} is no name of a secret", quoted(&name)));
+            None
+        })
+    };
+    if entry.value.as_map().is_none() {
+        return Some(SecretUse {
+            variable,
+            text: option(reader, &entry.value)?,
+            file: None,
+        });
+    }
+    let fields = reader.record("a secret", &entry.value, &["file", "text"]);
+    let file = match find(fields, "file") {
+        Some(node) => Some((reader.text("file", node)?, node)),
+        None => None,
+    };
+    let text = match (find(fields, "text"), &file) {
+        (Some(node), _) => read_document(reader, "text", node)?,
+        (None, Some((_, node))) => option(reader, node)?,
+        (None, None) => {
+            reader.report_with_hint(
+                entry.key_at,
+                "A secret names nothing",
+                "Use {file: OPTION} or {text: ...}",
+            );
+            return None;
+        }
+    };
+    if let Some((name, node)) = &file {
+        check_file_name(reader, node.at, name);
+    }
+    Some(SecretUse {
+        variable,
+        text,
+        file: file.map(|(name, _)| name),
+    })
+}
+
+fn check_file_name(reader: &mut Reader<'_>, at: Position, name: &str) {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    if name.is_empty() || name.starts_with('.') || name.len() > 100 || !name.chars().all(fits) {
+        reader.report_with_hint(
+            at,
+            format!("{} is no name of a file", quoted(name)),
+            "Use letters, digits and . _ -, without directories",
+        );
+    }
+}
+
+fn read_port(reader: &mut Reader<'_>, entry: &Entry) -> Option<Port> {
+    check_variable(reader, "port", entry);
+    let fields = reader.record(
+        &format!("port {}", quoted(&entry.key)),
+        &entry.value,
+        &["to", "static"],
+    );
+    let mut field = |key: &str| find(fields, key).and_then(|node| read_template(reader, key, node));
+    Some(Port {
+        label: entry.key.clone(),
+        to: field("to"),
+        fixed: field("static"),
+    })
+}
+
+fn read_when(reader: &mut Reader<'_>, entries: &[Entry]) -> Option<Template> {
+    find(entries, "when").and_then(|node| read_template(reader, "when", node))
+}
+
+fn read_templates(reader: &mut Reader<'_>, entries: &[Entry], key: &str) -> Vec<(String, Template)> {
+    each(reader, entries, key, |reader, entry| {
+        Some((
+            entry.key.clone(),
+            read_template(reader, &entry.key, &entry.value)?,
+        ))
+    })
+}
+
+fn read_template(reader: &mut Reader<'_>, what: &str, node: &Node) -> Option<Template> {
+    reported(reader, what, node, Template::read(node))
+}
+
+/// The text of a file may have loops and conditions in it.
+fn read_document(reader: &mut Reader<'_>, what: &str, node: &Node) -> Option<Template> {
+    reported(reader, what, node, Template::read_document(node))
+}
+
+fn reported(
+    reader: &mut Reader<'_>,
+    what: &str,
+    node: &Node,
+    read: Result<Template, String>,
+) -> Option<Template> {
+    match read {
+        Ok(template) => Some(template),
+        Err(why) => {
+            reader.report(node.at, format!("{} cannot be read: {why}", quoted(what)));
+            None
+        }
+    }
+}

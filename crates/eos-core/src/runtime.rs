@@ -1,0 +1,214 @@
+//! Text that is whole only when a task starts: addresses of other services, and secrets by name.
+//!
+//! A template of a recipe is evaluated when Eos compiles. What is not known then stands in the result as a mark, which
+//! no value of a person can contain, and becomes a directive of the task's own template.
+
+use std::fmt;
+
+/// The marks are noncharacters: text from outside that holds one is refused.
+const OPEN: char = '\u{FDD0}';
+const CLOSE: char = '\u{FDD1}';
+
+pub fn has_mark(text: &str) -> bool {
+    text.contains([OPEN, CLOSE])
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    Text(String),
+    /// `host:port` of one instance of a service.
+    Address(String),
+    /// `host:port` of all of them, with spaces between.
+    Addresses(String),
+    Host(String),
+    Port(String),
+    /// A value of the component's own secret.
+    Secret(String),
+    /// Where the task finds its secret files, and its other files.
+    SecretsDirectory,
+    FilesDirectory,
+}
+
+impl Piece {
+    pub fn mark(&self) -> String {
+        let (kind, name) = match self {
+            Self::Text(text) => return text.clone(),
+            Self::Address(service) => ("address", service.as_str()),
+            Self::Addresses(service) => ("addresses", service.as_str()),
+            Self::Host(service) => ("host", service.as_str()),
+            Self::Port(service) => ("port", service.as_str()),
+            Self::Secret(item) => ("secret", item.as_str()),
+            Self::SecretsDirectory => ("secrets_dir", ""),
+            Self::FilesDirectory => ("files_dir", ""),
+        };
+        format!("{OPEN}{kind} {name}{CLOSE}")
+    }
+
+    fn of(mark: &str) -> Option<Self> {
+        let (kind, name) = mark.split_once(' ')?;
+        let name = name.to_owned();
+        Some(match kind {
+            "address" => Self::Address(name),
+            "addresses" => Self::Addresses(name),
+            "host" => Self::Host(name),
+            "port" => Self::Port(name),
+            "secret" => Self::Secret(name),
+            "secrets_dir" => Self::SecretsDirectory,
+            "files_dir" => Self::FilesDirectory,
+            _ => return None,
+        })
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RuntimeText(pub Vec<Piece>);
+
+impl RuntimeText {
+    /// An evaluated template taken apart.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let mut pieces = Vec::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once(OPEN) {
+            if !before.is_empty() {
+                pieces.push(Piece::Text(before.to_owned()));
+            }
+            let piece = after
+                .split_once(CLOSE)
+                .and_then(|(mark, rest)| Some((Piece::of(mark)?, rest)));
+            let Some((piece, after)) = piece else {
+                return Err(
+                    "a value that is known only when the task starts was changed by a filter".to_owned(),
+                );
+            };
+            pieces.push(piece);
+            rest = after;
+        }
+        if !rest.is_empty() {
+            pieces.push(Piece::Text(rest.to_owned()));
+        }
+        Ok(Self(pieces))
+    }
+
+    /// The text, if all of it is known.
+    pub fn known(&self) -> Option<&str> {
+        match self.0.as_slice() {
+            [] => Some(""),
+            [Piece::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    pub fn text_contains(&self, pattern: &str) -> bool {
+        let holds = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains(pattern));
+        self.0.iter().any(holds)
+    }
+
+    /// The names of the secrets in it.
+    pub fn secrets(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|piece| match piece {
+            Piece::Secret(item) => Some(item.as_str()),
+            _ => None,
+        })
+    }
+
+    /// As a word of a task's command line, where Nomad itself puts the directories in. Nothing else can stand there.
+    pub fn word(&self) -> Option<String> {
+        self.0
+            .iter()
+            .map(|piece| match piece {
+                Piece::Text(text) => Some(text.as_str()),
+                Piece::SecretsDirectory => Some("${NOMAD_SECRETS_DIR}"),
+                Piece::FilesDirectory => Some("${NOMAD_TASK_DIR}"),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// As a template that Nomad renders when the task starts.
+    pub fn nomad_template(&self, secret_path: &str) -> String {
+        let mut out = String::new();
+        let mut pieces = self.0.iter().peekable();
+        while let Some(piece) = pieces.next() {
+            match piece {
+                Piece::Text(text) => out.push_str(&literal(text, pieces.peek().is_some())),
+                Piece::Address(service) => {
+                    out.push_str(&first(service, "{{ .Address }}:{{ .Port }}"));
+                }
+                Piece::Host(service) => out.push_str(&first(service, "{{ .Address }}")),
+                Piece::Port(service) => out.push_str(&first(service, "{{ .Port }}")),
+                Piece::Addresses(service) => out.push_str(&format!(
+                    "{{{{ range $i, $s := nomadService \"{service}\" }}}}{{{{ if $i }}}} {{{{ end }}}}{{{{ $s.Address }}}}:{{{{ $s.Port }}}}{{{{ end }}}}"
+                )),
+                Piece::Secret(item) => out.push_str(&format!(
+                    "{{{{ with nomadVar \"{secret_path}\" }}}}{{{{ .{item}.Value }}}}{{{{ end }}}}"
+                )),
+                Piece::SecretsDirectory => out.push_str("{{ env \"NOMAD_SECRETS_DIR\" }}"),
+                Piece::FilesDirectory => out.push_str("{{ env \"NOMAD_TASK_DIR\" }}"),
+            }
+        }
+        out
+    }
+}
+
+fn first(service: &str, what: &str) -> String {
+    format!(
+        "{{{{ with nomadService \"{service}\" }}}}{{{{ with index . 0 }}}}{what}{{{{ end }}}}{{{{ end }}}}"
+    )
+}
+
+/// Text that the template engine leaves as it is. A brace before a directive would be taken for a part of it.
+fn literal(text: &str, directive_follows: bool) -> String {
+    let escaped = text.replace("{{", "{{ \"{{\" }}");
+    match escaped.strip_suffix('{') {
+        Some(rest) if directive_follows => format!("{rest}{{{{ \"{{\" }}}}"),
+        _ => escaped,
+    }
+}
+
+/// For people: what is not known yet stands in angle brackets.
+impl fmt::Display for RuntimeText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for piece in &self.0 {
+            match piece {
+                Piece::Text(text) => f.write_str(text)?,
+                Piece::Address(service) => write!(f, "<address of {service}>")?,
+                Piece::Addresses(service) => write!(f, "<addresses of {service}>")?,
+                Piece::Host(service) => write!(f, "<host of {service}>")?,
+                Piece::Port(service) => write!(f, "<port of {service}>")?,
+                Piece::Secret(item) => write!(f, "<secret {item}>")?,
+                Piece::SecretsDirectory => f.write_str("<secrets directory>")?,
+                Piece::FilesDirectory => f.write_str("<files directory>")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_read_back() {
+        let pieces = vec![
+            Piece::Text("postgres://u:".into()),
+            Piece::Secret("database_password".into()),
+            Piece::Text("@".into()),
+            Piece::Address("mattermost-database".into()),
+            Piece::FilesDirectory,
+        ];
+        let marked: String = pieces.iter().map(Piece::mark).collect();
+        assert_eq!(RuntimeText::read(&marked), Ok(RuntimeText(pieces)));
+        assert_eq!(RuntimeText::read("plain").unwrap().known(), Some("plain"));
+        assert!(RuntimeText::read("\u{FDD0}ADDRESS x\u{FDD1}").is_err());
+    }
+
+    #[test]
+    fn braces_of_a_person_are_no_directives() {
+        let text = RuntimeText(vec![Piece::Text("a{{b}} {".into()), Piece::Host("s".into())]);
+        assert_eq!(
+            text.nomad_template("p"),
+            "a{{ \"{{\" }}b}} {{ \"{\" }}{{ with nomadService \"s\" }}{{ with index . 0 }}{{ .Address }}{{ end }}{{ end }}"
+        );
+    }
+}

@@ -1,0 +1,8 @@
+#!yaml
+components:
+  postgres:
+    recipe: postgres
+    options:
+      port: 5432
+  redis:
+    recipe: redis

@@ -1,0 +1,11 @@
+#!json
+{
+  "secrets": {
+    "secret/production/postgres": [
+      "password"
+    ],
+    "secret/production/redis": [
+      "password"
+    ]
+  }
+}

@@ -1,0 +1,7 @@
+#!json
+{
+  "include": [
+    "components.postgres.production.volumes",
+    "components.postgres.production.workspace"
+  ]
+}

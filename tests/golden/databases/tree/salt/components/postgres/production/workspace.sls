@@ -1,0 +1,10 @@
+#!json
+{
+  "production/postgres": {
+    "eos_terraform.applied": [
+      {
+        "name": "production/postgres"
+      }
+    ]
+  }
+}

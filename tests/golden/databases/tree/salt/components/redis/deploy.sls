@@ -1,0 +1,7 @@
+#!json
+{
+  "include": [
+    "components.redis.production.volumes",
+    "components.redis.production.workspace"
+  ]
+}

@@ -1,0 +1,10 @@
+#!json
+{
+  "production/redis": {
+    "eos_terraform.applied": [
+      {
+        "name": "production/redis"
+      }
+    ]
+  }
+}

@@ -1,0 +1,79 @@
+variable "namespace" {
+  description = "Nomad namespace: the environment"
+  type        = string
+}
+
+variable "datacenter" {
+  description = "Datacenter the instances run in"
+  type        = string
+}
+
+variable "redis_service" {
+  description = "Name the service is registered under"
+  type        = string
+}
+
+variable "redis_count" {
+  description = "How many instances run"
+  type        = number
+}
+
+variable "redis_cpu" {
+  description = "Processor share of an instance, in MHz"
+  type        = number
+}
+
+variable "redis_memory" {
+  description = "Memory of an instance, in MiB"
+  type        = number
+}
+
+variable "redis_image" {
+  description = "Container image"
+  type        = string
+}
+
+variable "redis_arg_0" {
+  description = "Argument of the program"
+  type        = string
+}
+
+variable "redis_arg_1" {
+  description = "Argument of the program"
+  type        = string
+}
+
+variable "redis_secret_redis_conf" {
+  description = "Template that Nomad renders for the task"
+  type        = string
+}
+
+variable "redis_port_db_to" {
+  description = "Port in the container"
+  type        = number
+}
+
+variable "volume_data_name" {
+  description = "Name of the volume in Nomad"
+  type        = string
+}
+
+variable "volume_data_host" {
+  description = "Node the volume lies on"
+  type        = string
+}
+
+variable "volume_data_path" {
+  description = "Directory of the volume"
+  type        = string
+}
+
+variable "eos_digest" {
+  description = "Digest of what an instance runs with, kept in the job"
+  type        = string
+}
+
+variable "node_ids" {
+  description = "Nomad node ids by node name, looked up when Terraform runs"
+  type        = map(string)
+}

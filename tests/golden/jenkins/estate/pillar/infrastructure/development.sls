@@ -1,0 +1,6 @@
+#!yaml
+components:
+  jenkins:
+    recipe: jenkins
+    options:
+      port: 8081

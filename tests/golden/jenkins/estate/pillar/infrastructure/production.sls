@@ -1,0 +1,4 @@
+#!yaml
+components:
+  jenkins:
+    recipe: jenkins

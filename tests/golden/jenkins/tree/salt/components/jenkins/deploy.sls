@@ -1,0 +1,8 @@
+#!json
+{
+  "include": [
+    "components.jenkins.development.volumes",
+    "components.jenkins.development.workspace",
+    "components.jenkins.production.workspace"
+  ]
+}

@@ -1,0 +1,10 @@
+#!json
+{
+  "development/jenkins": {
+    "eos_terraform.applied": [
+      {
+        "name": "development/jenkins"
+      }
+    ]
+  }
+}

@@ -1,0 +1,10 @@
+#!json
+{
+  "production/jenkins": {
+    "eos_terraform.applied": [
+      {
+        "name": "production/jenkins"
+      }
+    ]
+  }
+}

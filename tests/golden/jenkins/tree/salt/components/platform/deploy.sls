@@ -1,0 +1,7 @@
+#!json
+{
+  "include": [
+    "components.platform.development.workspace",
+    "components.platform.production.workspace"
+  ]
+}

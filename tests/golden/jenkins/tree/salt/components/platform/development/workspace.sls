@@ -1,0 +1,10 @@
+#!json
+{
+  "development/platform": {
+    "eos_terraform.applied": [
+      {
+        "name": "development/platform"
+      }
+    ]
+  }
+}

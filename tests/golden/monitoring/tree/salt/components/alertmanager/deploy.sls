@@ -1,0 +1,7 @@
+#!json
+{
+  "include": [
+    "components.alertmanager.production.volumes",
+    "components.alertmanager.production.workspace"
+  ]
+}

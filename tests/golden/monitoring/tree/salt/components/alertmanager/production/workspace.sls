@@ -1,0 +1,10 @@
+#!json
+{
+  "production/alertmanager": {
+    "eos_terraform.applied": [
+      {
+        "name": "production/alertmanager"
+      }
+    ]
+  }
+}

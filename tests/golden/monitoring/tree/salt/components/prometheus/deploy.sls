@@ -1,0 +1,7 @@
+#!json
+{
+  "include": [
+    "components.prometheus.production.volumes",
+    "components.prometheus.production.workspace"
+  ]
+}

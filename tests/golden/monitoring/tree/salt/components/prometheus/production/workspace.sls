@@ -1,0 +1,10 @@
+#!json
+{
+  "production/prometheus": {
+    "eos_terraform.applied": [
+      {
+        "name": "production/prometheus"
+      }
+    ]
+  }
+}

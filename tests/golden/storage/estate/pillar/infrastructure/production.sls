@@ -1,0 +1,6 @@
+#!yaml
+components:
+  postgres:
+    recipe: postgres
+    hosts:
+      data: [node1]

@@ -1,0 +1,8 @@
+#!json
+{
+  "secrets": {
+    "secret/production/postgres": [
+      "password"
+    ]
+  }
+}
