@@ -12,11 +12,13 @@ fn node(component: &str, layer: Layer, address: &str, after: &[&str]) -> Node {
     let value = Attribute {
         value: format!("value of {address}").into(),
         from: Source::pass("test", address),
+        over: Vec::new(),
     };
     Node {
         address: address.to_owned(),
         environment: "production".to_owned(),
         component: component.to_owned(),
+        owner: None,
         layer,
         writer: Writer::Terraform,
         reversibility: Reversibility::Reversible,
