@@ -44,6 +44,33 @@ impl Piece {
         format!("{OPEN}{kind} {name}{CLOSE}")
     }
 
+    /// Directives that put what the piece stands for into a variable of the task's template.
+    pub fn assignment(&self, variable: &str, secret_path: &str) -> String {
+        let declared = format!("{{{{ {variable} := \"\" }}}}");
+        let one = |service: &str, value: &str| {
+            format!(
+                "{declared}{{{{ with nomadService \"{service}\" }}}}{{{{ with index . 0 }}}}{{{{ {variable} = {value} }}}}{{{{ end }}}}{{{{ end }}}}"
+            )
+        };
+        match self {
+            Self::Text(text) => format!(
+                "{{{{ {variable} := {} }}}}",
+                serde_json::Value::from(text.as_str())
+            ),
+            Self::Address(service) => one(service, "printf \"%s:%d\" .Address .Port"),
+            Self::Host(service) => one(service, ".Address"),
+            Self::Port(service) => one(service, "printf \"%d\" .Port"),
+            Self::Addresses(service) => format!(
+                "{declared}{{{{ range $i, $s := nomadService \"{service}\" }}}}{{{{ if $i }}}}{{{{ {variable} = printf \"%s \" {variable} }}}}{{{{ end }}}}{{{{ {variable} = printf \"%s%s:%d\" {variable} $s.Address $s.Port }}}}{{{{ end }}}}"
+            ),
+            Self::Secret(item) => format!(
+                "{declared}{{{{ with nomadVar \"{secret_path}\" }}}}{{{{ {variable} = .{item}.Value }}}}{{{{ end }}}}"
+            ),
+            Self::SecretsDirectory => format!("{{{{ {variable} := env \"NOMAD_SECRETS_DIR\" }}}}"),
+            Self::FilesDirectory => format!("{{{{ {variable} := env \"NOMAD_TASK_DIR\" }}}}"),
+        }
+    }
+
     fn of(mark: &str) -> Option<Self> {
         let (kind, name) = mark.split_once(' ')?;
         let name = name.to_owned();

@@ -2,6 +2,7 @@
 
 use crate::lowered::{Group, Lowered, SecretUse};
 use crate::runtime::{Piece, RuntimeText};
+use serde_json::Value;
 
 pub struct TaskTemplate {
     /// What its variable is called, after the group.
@@ -55,7 +56,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
                 name: format!("secret_{}", super::variables::identifier(file)),
                 destination: secret_file(file),
                 env: false,
-                data: secret.text.nomad_template(&path),
+                data: secret.text.value.nomad_template(&path),
                 fixed: sole(secret).is_some(),
             });
         }
@@ -82,7 +83,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
     let composed: Vec<_> = in_variables
         .iter()
         .filter(|secret| sole(secret).is_none())
-        .map(|secret| (secret.variable.as_str(), &secret.text))
+        .map(|secret| (secret.variable.as_str(), &secret.text.value))
         .collect();
     if !composed.is_empty() {
         list.push(TaskTemplate {
@@ -98,19 +99,35 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
 
 /// The secret, if the text is nothing else.
 fn sole(secret: &SecretUse) -> Option<&str> {
-    match secret.text.0.as_slice() {
+    match secret.text.value.0.as_slice() {
         [Piece::Secret(item)] => Some(item),
         _ => None,
     }
 }
 
-/// `NAME="text"` lines. Each text is a template of its own, so that the whole of it can be quoted.
+/// `NAME="text"` lines. What is known late goes through a variable first, so that the whole text can be quoted as one.
 fn env_lines(texts: &[(&str, &RuntimeText)], secret_path: &str) -> String {
-    let line = |(name, text): &(&str, &RuntimeText)| {
-        let body = text.nomad_template(secret_path);
-        format!(
-            "{{{{ define \"{name}\" }}}}{body}{{{{ end }}}}{name}={{{{ executeTemplate \"{name}\" | toJSON }}}}\n"
-        )
-    };
-    texts.iter().map(line).collect()
+    let mut lines = String::new();
+    for (name, text) in texts {
+        let mut words = Vec::new();
+        for (index, piece) in text.0.iter().enumerate() {
+            match piece {
+                Piece::Text(text) => words.push(quoted(text)),
+                late => {
+                    let variable = format!("${name}_{index}");
+                    lines.push_str(&late.assignment(&variable, secret_path));
+                    words.push(variable);
+                }
+            }
+        }
+        let format = quoted(&"%s".repeat(words.len()));
+        let words = words.join(" ");
+        lines.push_str(&format!("{name}={{{{ printf {format} {words} | toJSON }}}}\n"));
+    }
+    lines
+}
+
+/// A string of the template language: JSON writes it the same way.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
 }
