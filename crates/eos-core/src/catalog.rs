@@ -15,7 +15,7 @@ macro_rules! built_in {
 }
 
 /// Recipes that ship with Eos: file name and text.
-const BUILT_IN: &[(&str, &str)] = &[
+pub const BUILT_IN: &[(&str, &str)] = &[
     built_in!("alertmanager"),
     built_in!("grafana"),
     built_in!("hecate-proxy"),

@@ -6,11 +6,12 @@ use crate::problem::Problem;
 use crate::terminal;
 use crate::views::View;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{Arg, ArgMatches, Command, ValueHint};
+use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
 use eos_core::diagnostic::Diagnostic;
 use eos_core::expand::flag;
 use eos_core::option::{HIDDEN, OptionType};
 use eos_core::recipe::{OptionSpec, Recipe};
+use eos_core::template::Template;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -76,9 +77,8 @@ pub fn add_flags(command: Command, verb: &str, subject: &str, recipe: &Recipe) -
                 .default_missing_value("true")
                 .value_parser(yes_or_no())
                 .hide_possible_values(true),
-            OptionType::Choice(choices) => arg.value_parser(PossibleValuesParser::new(choices.clone())),
-            OptionType::Path => arg.value_hint(ValueHint::AnyPath),
-            _ => arg,
+            OptionType::List(of) => of_kind(arg, of).action(ArgAction::Append).value_delimiter(','),
+            kind => of_kind(arg, kind),
         }
     });
     let command = command
@@ -96,6 +96,15 @@ pub fn add_flags(command: Command, verb: &str, subject: &str, recipe: &Recipe) -
              terminal if it has no default. A secret given as - is read from standard input.",
             variable(first)
         ))
+}
+
+/// What is known of a value before it is read: its choices, or that it is a path.
+fn of_kind(arg: Arg, kind: &OptionType) -> Arg {
+    match kind {
+        OptionType::Choice(choices) => arg.value_parser(PossibleValuesParser::new(choices.clone())),
+        OptionType::Path => arg.value_hint(ValueHint::AnyPath),
+        _ => arg,
+    }
 }
 
 fn yes_or_no() -> PossibleValuesParser {
@@ -122,7 +131,18 @@ fn value_name(kind: &OptionType) -> &'static str {
     }
 }
 
-fn takes(kind: &OptionType) -> String {
+fn takes(spec: &OptionSpec) -> String {
+    let bound = |bound: Option<u64>| bound.map(|bound| spec.shown_bound(bound));
+    let kind = takes_kind(&spec.kind);
+    match (bound(spec.min), bound(spec.max)) {
+        (Some(min), Some(max)) => format!("{kind}, from {min} to {max}"),
+        (Some(min), None) => format!("{kind}, at least {min}"),
+        (None, Some(max)) => format!("{kind}, at most {max}"),
+        (None, None) => kind,
+    }
+}
+
+fn takes_kind(kind: &OptionType) -> String {
     match kind {
         OptionType::String => "a text".to_owned(),
         OptionType::Integer => "a whole number".to_owned(),
@@ -132,7 +152,7 @@ fn takes(kind: &OptionType) -> String {
         OptionType::Duration => "a duration such as 90s, 5m or 2d".to_owned(),
         OptionType::Path => "an absolute path".to_owned(),
         OptionType::Domain => "a domain name".to_owned(),
-        OptionType::List(of) => format!("{}, or several with commas between", takes(of)),
+        OptionType::List(of) => format!("{}, or several with commas between", takes_kind(of)),
         OptionType::Component => "the name of a component".to_owned(),
         OptionType::Choice(choices) => format!("one of {}", choices.join(", ")),
         OptionType::Secret => "a secret, or - to read it from standard input".to_owned(),
@@ -140,9 +160,29 @@ fn takes(kind: &OptionType) -> String {
 }
 
 fn help(spec: &OptionSpec, recipe: &Recipe) -> String {
-    match default_words(spec, recipe) {
-        Some(default) => format!("{} [default: {default}]", spec.help),
-        None => spec.help.clone(),
+    let several = matches!(spec.kind, OptionType::List(_)).then(|| "[may be repeated]".to_owned());
+    let only = spec.when.as_ref().map(|when| format!("[{}]", only(when)));
+    let default = default_words(spec, recipe).map(|default| format!("[default: {default}]"));
+    let parts = [Some(spec.help.clone()), several, only, default];
+    parts
+        .into_iter()
+        .flatten()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// The condition of an option, as a person would type what makes it true.
+fn only(when: &Template) -> String {
+    let shown = when.shown();
+    let expression = shown.trim_start_matches("{{").trim_end_matches("}}").trim();
+    let is_name = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let value = |text: &str| text.trim_matches(['\'', '"']).to_owned();
+    match (expression.strip_prefix("not "), expression.split_once(" == ")) {
+        (Some(name), _) if is_name(name) => format!("only without --{}", flag(name)),
+        (_, Some((name, other))) if is_name(name) => format!("only with --{} {}", flag(name), value(other)),
+        _ if is_name(expression) => format!("only with --{}", flag(expression)),
+        _ => format!("only when {expression}"),
     }
 }
 
@@ -158,20 +198,33 @@ pub fn default_words(spec: &OptionSpec, recipe: &Recipe) -> Option<String> {
     if spec.is_optional() {
         return None;
     }
+    default
+        .evaluate(&facts(recipe))
+        .ok()
+        .map(|value| words_of(&value))
+        .filter(|words| !words.is_empty())
+}
+
+/// A value as a person would type it.
+fn words_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(words_of).collect::<Vec<_>>().join(","),
+        other => other.to_string(),
+    }
+}
+
+fn facts(recipe: &Recipe) -> Map<String, Value> {
     let facts = [
         ("component", recipe.name.as_str()),
         ("environment", "production"),
         ("instance", recipe.name.as_str()),
         ("version", recipe.version.as_str()),
     ];
-    let context: Map<String, Value> = facts
+    facts
         .into_iter()
         .map(|(name, value)| (name.to_owned(), value.into()))
-        .collect();
-    default
-        .evaluate(&context)
-        .ok()
-        .map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+        .collect()
 }
 
 /// What stands on the command line for the options of a recipe, in the order it was typed.
@@ -187,11 +240,12 @@ impl Typed {
             .settable()
             .filter_map(|spec| {
                 let id = id(&spec.name);
-                let value = matches.get_one::<String>(&id)?;
+                // The items of a list may stand in one flag or in several.
+                let values: Vec<&str> = matches.get_many::<String>(&id)?.map(String::as_str).collect();
                 Some((
                     matches.index_of(&id)?,
                     spec.name.clone(),
-                    SecretString::from(value.as_str()),
+                    SecretString::from(values.join(",")),
                 ))
             })
             .collect();
@@ -243,12 +297,8 @@ pub fn choose(typed: &Typed, component: &str, view: &mut dyn View) -> Result<Cho
                 continue;
             }
             Err(_) if !own || spec.default.is_some() || spec.generate.is_some() => continue,
-            Err(_) if can_ask => {
-                unanswered.push(spec);
-                continue;
-            }
             Err(_) => {
-                found.push(missing(spec, component));
+                unanswered.push(spec);
                 continue;
             }
         };
@@ -256,13 +306,22 @@ pub fn choose(typed: &Typed, component: &str, view: &mut dyn View) -> Result<Cho
             found.push(wrong);
         }
     }
+    if !can_ask {
+        let needed = unanswered
+            .drain(..)
+            .filter(|spec| chosen.applies(spec, &typed.recipe));
+        found.extend(needed.map(|spec| missing(spec, component)));
+    }
     if !found.is_empty() {
         return Err(Problem::Usage(found));
     }
     // A person is asked last, when nothing else is wrong, and again until the answer can be used.
     for spec in unanswered {
-        while let Err(wrong) = chosen.add_answer(spec, component, &ask(spec, component)?) {
-            view.warn(&wrong);
+        while chosen.applies(spec, &typed.recipe) {
+            match chosen.add_answer(spec, component, &ask(spec, component)?) {
+                Ok(()) => break,
+                Err(wrong) => view.warn(&wrong),
+            }
         }
     }
     Ok(chosen)
@@ -300,6 +359,32 @@ pub fn take_typed(typed: &Typed, component: &str) -> Result<Chosen, Problem> {
 }
 
 impl Chosen {
+    /// Whether the option means anything beside what was chosen so far; where that cannot be told, the compiler will.
+    fn applies(&self, spec: &OptionSpec, recipe: &Recipe) -> bool {
+        let Some(when) = &spec.when else { return true };
+        let mut context = facts(recipe);
+        for other in recipe.settable() {
+            let default = other
+                .default
+                .as_ref()
+                .and_then(|default| default.evaluate(&context).ok());
+            context.insert(other.name.clone(), default.unwrap_or(Value::Null));
+        }
+        context.extend(
+            self.options
+                .iter()
+                .map(|(name, value)| (name.clone(), value.clone())),
+        );
+        let nothing = |value: &Value| match value {
+            Value::Null | Value::Bool(false) => true,
+            Value::Number(number) => number.as_f64() == Some(0.0),
+            Value::String(text) => text.is_empty(),
+            Value::Array(items) => items.is_empty(),
+            _ => false,
+        };
+        when.evaluate(&context).is_ok_and(|value| !nothing(&value))
+    }
+
     /// An answer to a question: nothing is no answer.
     fn add_answer(
         &mut self,
@@ -333,6 +418,7 @@ impl Chosen {
         let value = spec
             .kind
             .from_words(value.expose_secret())
+            .and_then(|value| spec.check(value))
             .map_err(|why| wrong(spec, component, &why))?;
         self.options.insert(spec.name.clone(), value);
         Ok(())
@@ -343,7 +429,7 @@ fn wrong(spec: &OptionSpec, component: &str, why: &str) -> Diagnostic {
     Diagnostic::new(format!("Option {} of {component}: {why}", spec.name)).hint(format!(
         "--{} takes {}",
         flag(&spec.name),
-        takes(&spec.kind)
+        takes(spec)
     ))
 }
 
@@ -360,7 +446,7 @@ fn ask(spec: &OptionSpec, component: &str) -> Result<SecretString, Problem> {
     // What a text or a secret may be needs no word.
     let takes = match spec.kind {
         OptionType::String | OptionType::Secret => String::new(),
-        _ => takes(&spec.kind),
+        _ => takes(spec),
     };
     let known: Vec<_> = [spec.help.as_str(), &takes]
         .into_iter()

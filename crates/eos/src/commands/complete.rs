@@ -9,10 +9,11 @@ use crate::args::{self, Cli};
 use crate::peek::{self, Peek};
 use crate::problem::Exit;
 use clap::{Arg, Command, CommandFactory, ValueHint};
-use eos_core::catalog::Catalog;
+use eos_core::catalog::BUILT_IN;
 use eos_core::pillar::{Pillar, PillarFiles, environment_file};
 use eos_core::recipe::Recipe;
 use eos_engine::estate::Estate;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 /// Answer what could stand where the cursor is, for a shell
@@ -227,7 +228,10 @@ impl<'a> Place<'a> {
     }
 
     fn values(&self, arg: &Arg, nearby: &Nearby) -> Completion {
+        // An option that names a component is one of the recipe's, with an id of its own.
+        let names_component = arg.get_value_names().is_some_and(|names| names == ["COMPONENT"]);
         match arg.get_id().as_str() {
+            _ if names_component => return Completion::Words(nearby.components()),
             "recipe" => return Completion::Words(nearby.recipes()),
             "component" => return Completion::Words(nearby.components()),
             "command" => {
@@ -287,24 +291,30 @@ impl Nearby {
         Self { peek, estate }
     }
 
-    /// Each recipe stands for itself: an unsound one takes nothing from the others.
-    fn catalog(&self) -> Catalog {
+    /// The texts of all recipes, built in or the estate's own, by name: none is understood before it is needed.
+    fn recipe_texts(&self) -> BTreeMap<String, (String, String)> {
+        let built_in = BUILT_IN
+            .iter()
+            .map(|(file, text)| ((*file).to_owned(), (*text).to_owned()));
         let own = self
             .estate
             .as_ref()
             .and_then(|estate| estate.own_recipes().ok())
             .unwrap_or_default();
-        let sound = |(file, text): &(String, Vec<u8>)| Recipe::parse(file, text).is_ok();
-        let own: Vec<_> = own.into_iter().filter(sound).collect();
-        Catalog::load(&own).unwrap_or_default()
+        let own = own
+            .into_iter()
+            .filter_map(|(file, text)| Some((file, String::from_utf8(text).ok()?)));
+        let named =
+            |(file, text): (String, String)| Some((top_line(&text, "recipe")?.to_owned(), (file, text)));
+        built_in.chain(own).filter_map(named).collect()
     }
 
     fn recipes(&self) -> Vec<Candidate> {
-        let candidate = |recipe: &Recipe| Candidate {
-            word: recipe.name.clone(),
-            help: recipe.summary.clone(),
+        let candidate = |(word, (_, text)): (String, (String, String))| Candidate {
+            word,
+            help: top_line(&text, "summary").unwrap_or_default().to_owned(),
         };
-        self.catalog().iter().map(candidate).collect()
+        self.recipe_texts().into_iter().map(candidate).collect()
     }
 
     /// The recipe whose options are flags here.
@@ -315,7 +325,8 @@ impl Nearby {
             "update" => self.recipe_of_component(subject)?,
             _ => return None,
         };
-        self.catalog().get(&name).cloned()
+        let (file, text) = self.recipe_texts().remove(&name)?;
+        Recipe::parse(&file, text.as_bytes()).ok()
     }
 
     fn recipe_of_component(&self, name: &str) -> Option<String> {
@@ -361,6 +372,12 @@ impl Nearby {
             .map(|estate| estate.settings.environment.as_str());
         self.peek.environment.as_deref().or(usual)
     }
+}
+
+/// What a recipe says behind a word at the start of a line.
+fn top_line<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    let value = |line: &'a str| line.strip_prefix(key)?.strip_prefix(':');
+    Some(text.lines().find_map(value)?.trim().trim_matches(['"', '\'']))
 }
 
 /// The components of a pillar file and the lines of each, by their indentation: nobody waits at a key press for thousands

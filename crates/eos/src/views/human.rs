@@ -569,7 +569,8 @@ fn recipe_text(recipe: &Recipe) -> String {
     let rows = recipe
         .settable()
         .map(|spec| {
-            let default = default_words(spec, recipe).unwrap_or_else(|| "needed".to_owned());
+            let without = if spec.default.is_some() { "none" } else { "needed" };
+            let default = default_words(spec, recipe).unwrap_or_else(|| without.to_owned());
             vec![
                 format!("--{}", flag(&spec.name)),
                 spec.kind.word().to_owned(),
