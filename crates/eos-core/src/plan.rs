@@ -309,7 +309,7 @@ pub fn plan(input: PlanInput<'_>) -> Plan {
     if let Some(components) = input.components {
         let scope = scope(environment, components, input.compilation, input.applied);
         let platform = (environment.to_owned(), PLATFORM.to_owned());
-        let empties = !input.compilation.nodes.contains_key(&platform);
+        let empties = !scope.is_empty() && !input.compilation.nodes.contains_key(&platform);
         let needs_platform = scope
             .iter()
             .any(|name| input.compilation.component(environment, name).is_some());

@@ -353,7 +353,7 @@ impl Run<'_> {
         self.estate.write_pillar(&self.plan.pillar)?;
         self.estate.write_artifacts(&self.compilation.artifacts)?;
         let repository = self.estate.repository();
-        let subject = format!("{} ({})", self.subject(), self.plan.environment);
+        let subject = self.subject();
         let trailers = [
             ("Operation", self.operation.as_str()),
             ("Intent", self.author.words),
@@ -369,10 +369,13 @@ impl Run<'_> {
     }
 
     fn subject(&self) -> String {
-        let names = self.plan.components.join(", ");
+        let environment = &self.plan.environment;
         match &self.plan.intent {
-            Some(intent) => format!("{:?} {}", intent.verb, intent.component),
-            None => format!("Apply {names}"),
+            Some(intent) if self.plan.host().is_some() => {
+                format!("{:?} host {}", intent.verb, intent.component)
+            }
+            Some(intent) => format!("{:?} {} ({environment})", intent.verb, intent.component),
+            None => format!("Apply {} ({environment})", self.plan.components.join(", ")),
         }
     }
 
@@ -429,7 +432,9 @@ impl Run<'_> {
             );
         }
         let repository = self.estate.repository();
-        if let Some(head) = repository.head().await? {
+        // A host belongs to no environment: none is further than it was.
+        let head = repository.head().await?;
+        if let Some(head) = head.filter(|_| self.plan.host().is_none()) {
             repository.set_applied(&self.plan.environment, &head).await?;
         }
         self.store.end_operation(&self.operation, Outcome::Done)?;

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use eos_core::catalog::Catalog;
 use eos_core::compile::{Compilation, compile};
-use eos_core::intent::{Intent, edit};
+use eos_core::diagnostic::Diagnostic;
+use eos_core::intent::{Intent, Noun, edit};
 use eos_core::node::Node;
-use eos_core::pillar::{Pillar, PillarFiles};
+use eos_core::pillar::{Host, Pillar, PillarFiles};
 use eos_core::plan::{Key, Observed, Plan, PlanInput, plan, refusals, scope};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -18,6 +19,7 @@ use crate::estate::{Estate, pillar_digest};
 use crate::failure::Failure;
 use crate::nomad::Request;
 use crate::secrets::{NomadSecrets, SecretPath, Secrets};
+use crate::steps::host_answers;
 use crate::store::Store;
 
 /// How long a minion may take to say what it sees.
@@ -58,6 +60,11 @@ pub async fn make_plan(estate: &Estate, engines: Option<&Engines>, wish: Wish) -
             return Err(Failure::Input(refused));
         }
     }
+    if let (Some(engines), Some(host)) = (engines, host_of(wish.intent.as_ref(), &pillar))
+        && edited != files
+    {
+        refuse_absent(engines, host).await?;
+    }
     Ok(plan(PlanInput {
         environment: &wish.environment,
         components: scope,
@@ -70,6 +77,24 @@ pub async fn make_plan(estate: &Estate, engines: Option<&Engines>, wish: Wish) -
         base: pillar_digest(&files),
         pillar: changed_texts(&files, &edited),
     }))
+}
+
+/// The host that an intent leaves in the pillar.
+fn host_of<'p>(intent: Option<&Intent>, pillar: &'p Pillar) -> Option<&'p Host> {
+    let intent = intent.filter(|intent| intent.noun == Noun::Host)?;
+    pillar.hosts.get(&intent.component)
+}
+
+/// The engines answer, so that a silent host is a fact about the host: better said before anyone confirms.
+async fn refuse_absent(engines: &Engines, host: &Host) -> Result<(), Failure> {
+    let answered = host_answers(engines, &host.name, host.has_role("client")).await;
+    let Err(error) = answered else { return Ok(()) };
+    let name = &host.name;
+    let refused = Diagnostic::new(format!("Host {name} does not answer: {error}"));
+    Err(Failure::Input(vec![match error.hint {
+        Some(hint) => refused.hint(hint),
+        None => refused,
+    }]))
 }
 
 fn in_scope(

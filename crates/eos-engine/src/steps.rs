@@ -23,6 +23,9 @@ pub const STAGED_NAMESPACE: &str = "default";
 const CALL: Duration = Duration::from_secs(30);
 /// Salt runs a step; Terraform in it waits for a deployment of up to some minutes.
 const STEP: Duration = Duration::from_secs(900);
+/// Salt itself takes about ten seconds to say that a minion is gone.
+const HOST: Duration = Duration::from_secs(15);
+const SYNC: Duration = Duration::from_secs(60);
 const HEALTHY: Duration = Duration::from_secs(180);
 const GONE: Duration = Duration::from_secs(90);
 const LOOK: Duration = Duration::from_millis(300);
@@ -344,9 +347,39 @@ async fn copied(
     value.ok_or_else(|| missing_secret(&copy.item, &path))
 }
 
-/// The minion answers and is served the release; a client's Nomad node is ready under the minion's name.
+/// What must be so before a host can be one: its minion answers, and a client's Nomad node is ready under the minion's
+/// name. Gives the node's id.
+pub async fn host_answers(
+    engines: &Engines,
+    minion: &str,
+    client: bool,
+) -> Result<Option<String>, EngineError> {
+    let answered = engines.salt.call(minion, "test.ping", json!({}), HOST).await;
+    answered.map_err(|error| {
+        error.with_hint(format!(
+            "Start salt-minion there with the id {minion}, the name of its Nomad node, and have the master accept its key"
+        ))
+    })?;
+    if !client {
+        return Ok(None);
+    }
+    let nodes = engines.nomad.nodes().await?;
+    let words = match nodes.into_iter().find(|node| node.name == minion) {
+        Some(node) if node.status == "ready" => return Ok(Some(node.id)),
+        Some(node) => format!("its client is {}", node.status),
+        None => "no client has that name".to_owned(),
+    };
+    let object = format!("host {minion}");
+    Err(EngineError::new(Layer::Nomad, ErrorKind::Failed, object, words)
+        .with_hint("A Nomad client has the name of its Salt minion; start it, or leave the role client out"))
+}
+
+/// The host is there, has the formula, and is served the release.
 async fn verify_host(context: &Context<'_>, minion: &str, client: bool) -> Result<Verified, EngineError> {
-    let Engines { salt, nomad, .. } = context.engines;
+    let node = host_answers(context.engines, minion, client).await?;
+    let salt = &context.engines.salt;
+    // A minion that joined after the formula was installed has never been told of it.
+    salt.call(minion, "saltutil.sync_all", json!({}), SYNC).await?;
     let info = salt.call(minion, "eos.info", json!({}), CALL).await?;
     let served = info.get("release").and_then(Value::as_str).unwrap_or_default();
     if served != context.release {
@@ -358,31 +391,14 @@ async fn verify_host(context: &Context<'_>, minion: &str, client: bool) -> Resul
             words,
         ));
     }
-    if !client {
-        return Ok(Verified {
-            words: format!("{minion} answers as a minion"),
-            seen: json!({"release": served}),
-        });
-    }
-    let nodes = nomad.nodes().await?;
-    match nodes.iter().find(|node| node.name == minion) {
-        Some(node) if node.status == "ready" => Ok(Verified {
-            words: format!("{minion} answers as a minion and as a Nomad client"),
-            seen: json!({"release": served, "node": node.id}),
-        }),
-        node => {
-            let words = match node {
-                Some(node) => format!("its client is {}", node.status),
-                None => "no client has that name".to_owned(),
-            };
-            let object = format!("host {minion}");
-            Err(
-                EngineError::new(Layer::Nomad, ErrorKind::Failed, object, words).with_hint(
-                    "A Nomad client has the name of its Salt minion; start it, or leave the role client out",
-                ),
-            )
-        }
-    }
+    let words = match node {
+        Some(_) => format!("{minion} answers as a minion and as a Nomad client"),
+        None => format!("{minion} answers as a minion"),
+    };
+    Ok(Verified {
+        words,
+        seen: json!({"release": served, "node": node}),
+    })
 }
 
 fn missing_secret(item: &str, path: &str) -> EngineError {

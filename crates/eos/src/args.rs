@@ -94,6 +94,7 @@ pub enum Verb {
     Create(commands::create::Args),
     Update(commands::update::Args),
     Delete(commands::delete::Args),
+    Promote(commands::promote::Args),
     Read(commands::read::Args),
     List(commands::list::Args),
     Plan(commands::plan::Args),
@@ -218,7 +219,8 @@ fn typed(matches: &ArgMatches, recipe: Recipe) -> Option<Typed> {
 
 /// The recipe whose options are flags of this command.
 pub fn recipe_of(peek: &Peek) -> Result<Option<Recipe>, Problem> {
-    let Some(subject) = &peek.subject else {
+    // A noun with flags of its own is a command below the verb.
+    let Some(subject) = peek.subject.as_ref().filter(|subject| *subject != "host") else {
         return Ok(None);
     };
     match peek.verb.as_deref() {
@@ -333,7 +335,8 @@ fn wording(error: &clap::Error, recipe: Option<&Recipe>) -> Diagnostic {
             Diagnostic::new("The command is not complete").hint("With --help it shows how it goes on")
         }
         ErrorKind::MissingRequiredArgument => {
-            Diagnostic::new(format!("{argument} is missing")).hint(missing_hint(&argument))
+            let is = if argument.contains(", ") { "are" } else { "is" };
+            Diagnostic::new(format!("{argument} {is} missing")).hint(missing_hint(&argument))
         }
         ErrorKind::InvalidValue if value.is_empty() => {
             Diagnostic::new(format!("{flag} needs a value")).hint(format!("Give it as {argument}"))
@@ -379,6 +382,9 @@ fn missing_hint(argument: &str) -> &'static str {
     match argument {
         "<RECIPE>" => "`eos catalog list` shows the recipes",
         "<COMPONENT>" => "`eos list` shows the components",
+        "--from <NAME>" | "--to <NAME>" | "--from <NAME>, --to <NAME>" => {
+            "For example: eos promote COMPONENT --from staging --to production"
+        }
         _ => "The --help of the command shows what it takes",
     }
 }

@@ -30,10 +30,12 @@ pub struct Change<'a> {
     pub only_plan: bool,
 }
 
-/// A verb of a person on one component.
+/// A verb of a person on one component, or one host.
 pub struct Asked<'a> {
     pub verb: Verb,
     pub noun: Noun,
+    /// Where the component is; for a host, where the person happens to work.
+    pub environment: String,
     pub component: &'a str,
     pub recipe: Option<&'a str>,
     /// The environment that is promoted from.
@@ -48,7 +50,7 @@ pub struct Asked<'a> {
 
 /// Writes the intent down in full and has the change made.
 pub async fn ask(session: &mut Session<'_>, estate: &Estate, asked: Asked<'_>) -> Answer {
-    let environment = session.environment(estate);
+    let environment = asked.environment;
     let mut words = asked.words;
     words.extend(environment_words(session));
     let words = words.join(" ");
@@ -73,10 +75,14 @@ pub async fn ask(session: &mut Session<'_>, estate: &Estate, asked: Asked<'_>) -
         who: who(),
         when: now(),
     };
+    let components = match asked.noun {
+        Noun::Component => vec![asked.component.to_owned()],
+        Noun::Host => Vec::new(),
+    };
     let wish = Wish {
         environment,
         intent: Some(intent),
-        components: Some(vec![asked.component.to_owned()]),
+        components: Some(components),
         given: secrets.keys().cloned().collect(),
     };
     let only_plan = asked.only_plan;

@@ -1,7 +1,7 @@
-//! `eos create`: a component from a recipe.
+//! `eos create`: a component from a recipe, or another noun.
 
 use super::carry_out::{Asked, ask};
-use super::{Answer, Session};
+use super::{Answer, Session, host};
 use crate::options::{self, Typed};
 use crate::problem::Problem;
 use eos_core::intent::{Noun, Verb};
@@ -13,39 +13,53 @@ use eos_core::name;
 /// options of the recipe are flags of this command: `eos create RECIPE --help` lists them. What is there already, as it
 /// was asked for, is left alone.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    subcommand_negates_reqs = true,
+    after_help = "\
 Examples:
   eos create hello
   eos create grafana --port 3000 --plan
   eos create grafana --name metrics --admin-password -
   eos create hello --environment staging --yes
 
-`eos catalog list` shows the recipes, `eos create RECIPE --help` the options of one.")]
+`eos catalog list` shows the recipes, `eos create RECIPE --help` the options of one."
+)]
 pub struct Args {
     /// What to create, by the name of its recipe
-    recipe: String,
+    #[arg(required = true)]
+    recipe: Option<String>,
     /// Name of the component, if it is not to be that of the recipe
     #[arg(long)]
     name: Option<String>,
     /// Show the plan and stop
-    #[arg(long)]
+    #[arg(long, global = true)]
     plan: bool,
+    #[command(subcommand)]
+    noun: Option<host::Create>,
 }
 
 pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -> Answer {
+    if let Some(host::Create::Host(host)) = &args.noun {
+        host::refuse_component("create", args.recipe.is_some() || args.name.is_some())?;
+        return host::create(session, host, args.plan).await;
+    }
     let estate = session.estate()?;
-    let component = args.name.as_ref().unwrap_or(&args.recipe);
+    let (Some(recipe), Some(typed)) = (&args.recipe, typed) else {
+        return Err(Problem::usage(
+            "RECIPE is missing",
+            "`eos catalog list` shows the recipes",
+        ));
+    };
+    let component = args.name.as_ref().unwrap_or(recipe);
     if let Some(problem) = name::problem("component", component) {
         return Err(Problem::usage(problem, "Choose another name with --name"));
     }
-    let typed =
-        typed.ok_or_else(|| Problem::usage("RECIPE is missing", "`eos catalog list` shows the recipes"))?;
     let chosen = options::choose(&typed, component, session.view)?;
     let name = args
         .name
         .as_ref()
         .map(|name| format!("--name {}", options::shell_word(name)));
-    let words = [format!("eos create {}", args.recipe)]
+    let words = [format!("eos create {recipe}")]
         .into_iter()
         .chain(name)
         .chain(typed.words())
@@ -53,10 +67,11 @@ pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -
     let asked = Asked {
         verb: Verb::Create,
         noun: Noun::Component,
+        environment: session.environment(&estate),
         from: None,
         upgrade: false,
         component,
-        recipe: Some(&args.recipe),
+        recipe: Some(recipe),
         chosen,
         words,
         only_plan: args.plan,

@@ -1,38 +1,56 @@
-//! `eos delete`: a component goes away.
+//! `eos delete`: a component, or another noun, goes away.
 
 use super::carry_out::{Asked, ask};
-use super::{Answer, Session};
+use super::{Answer, Session, host};
 use crate::options::Chosen;
+use crate::problem::Problem;
 use eos_core::intent::{Noun, Verb};
 
 /// Delete a component
 ///
 /// The plan shows what goes and what cannot be had back. Directories of volumes and the data in them are kept.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    subcommand_negates_reqs = true,
+    after_help = "\
 Examples:
   eos delete hello --plan
-  eos delete hello --yes")]
+  eos delete hello --yes"
+)]
 pub struct Args {
     /// The component to delete
-    component: String,
+    #[arg(required = true)]
+    component: Option<String>,
     /// Show the plan and stop
-    #[arg(long)]
+    #[arg(long, global = true)]
     plan: bool,
+    #[command(subcommand)]
+    noun: Option<host::Delete>,
 }
 
 pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+    if let Some(host::Delete::Host(host)) = &args.noun {
+        host::refuse_component("delete", args.component.is_some())?;
+        return host::delete(session, host, args.plan).await;
+    }
     let estate = session.estate()?;
-    session.component(&estate, &args.component)?;
+    let Some(component) = &args.component else {
+        return Err(Problem::usage(
+            "COMPONENT is missing",
+            "`eos list` shows the components",
+        ));
+    };
+    session.component(&estate, component)?;
     let asked = Asked {
         verb: Verb::Delete,
         noun: Noun::Component,
+        environment: session.environment(&estate),
         from: None,
         upgrade: false,
-        component: &args.component,
+        component,
         recipe: None,
         chosen: Chosen::default(),
-        words: vec![format!("eos delete {}", args.component)],
+        words: vec![format!("eos delete {component}")],
         only_plan: args.plan,
     };
     ask(session, &estate, asked).await

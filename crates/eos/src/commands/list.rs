@@ -1,22 +1,35 @@
-//! `eos list`: the components of an environment.
+//! `eos list`: the components of an environment, or the hosts of the estate.
 
 use super::{Answer, Session};
 use crate::problem::Exit;
-use crate::views::reports::{Applied, ComponentRow};
+use crate::views::reports::{Applied, ComponentRow, HostRow};
 use eos_core::emit::terraform::PLATFORM;
+use eos_core::pillar::{Host, Pillar};
 
-/// List the components of an environment
+/// List the components of an environment, or the hosts
 ///
 /// From the pillar and the record of what was applied; no engine is asked. `eos status` asks them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   eos list
-  eos list --environment staging --json")]
-pub struct Args {}
+  eos list --environment staging --json
+  eos list --hosts")]
+pub struct Args {
+    /// List the hosts of the estate
+    #[arg(long)]
+    hosts: bool,
+}
 
-pub fn run(session: &mut Session<'_>, _: &Args) -> Answer {
+pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     let estate = session.estate()?;
+    if args.hosts {
+        session.refuse_environment("A host belongs to no environment")?;
+        let pillar = Pillar::read(&estate.pillar_files()?)?;
+        let rows: Vec<_> = pillar.hosts.into_values().map(host_row).collect();
+        session.view.hosts(&rows);
+        return Ok(Exit::Done);
+    }
     let environment = session.environment(&estate);
     let compilation = estate.compile()?;
     let applied = estate.store()?.applied(&environment)?;
@@ -52,4 +65,15 @@ pub fn run(session: &mut Session<'_>, _: &Args) -> Answer {
     }
     session.view.components(&environment, &rows);
     Ok(Exit::Done)
+}
+
+fn host_row(host: Host) -> HostRow {
+    HostRow {
+        host: host.name,
+        address: host.address,
+        datacenter: host.datacenter,
+        roles: host.roles,
+        volume_group: host.volume_group,
+        devices: host.devices,
+    }
 }

@@ -10,6 +10,7 @@ pub mod create;
 pub mod delete;
 pub mod graph;
 pub mod history;
+pub mod host;
 pub mod init;
 pub mod lab;
 pub mod list;
@@ -17,6 +18,7 @@ pub mod login;
 pub mod logs;
 pub mod man;
 pub mod plan;
+pub mod promote;
 pub mod read;
 pub mod resume;
 mod serve;
@@ -61,6 +63,14 @@ impl Session<'_> {
             .clone()
             .unwrap_or_else(|| estate.settings.environment.clone())
     }
+
+    /// For a verb that `--environment` says nothing to.
+    pub fn refuse_environment(&self, why: &str) -> Result<(), Problem> {
+        match self.everywhere.environment {
+            Some(_) => Err(Problem::usage(why, "Leave --environment out")),
+            None => Ok(()),
+        }
+    }
 }
 
 pub fn run(invocation: Box<Invocation>, view: &mut dyn View) -> Answer {
@@ -89,6 +99,7 @@ async fn dispatch(session: &mut Session<'_>, verb: Verb, typed: Option<Typed>) -
         Verb::Create(args) => create::run(session, &args, typed).await,
         Verb::Update(args) => update::run(session, &args, typed).await,
         Verb::Delete(args) => delete::run(session, &args).await,
+        Verb::Promote(args) => promote::run(session, &args).await,
         Verb::Read(args) => read::run(session, &args).await,
         Verb::List(args) => list::run(session, &args),
         Verb::Plan(args) => plan::run(session, &args).await,

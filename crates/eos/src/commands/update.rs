@@ -1,7 +1,7 @@
-//! `eos update`: other options for a component.
+//! `eos update`: other options for a component, or other facts for another noun.
 
 use super::carry_out::{Asked, ask};
-use super::{Answer, Session};
+use super::{Answer, Session, host};
 use crate::options::{self, Typed};
 use crate::problem::Problem;
 use eos_core::intent::{Noun, Verb};
@@ -11,35 +11,50 @@ use eos_core::intent::{Noun, Verb};
 /// Only what is given changes. The options of the component's recipe are flags of this command:
 /// `eos update COMPONENT --help` lists them.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    subcommand_negates_reqs = true,
+    after_help = "\
 Examples:
   eos update hello --replicas 3
   eos update grafana --admin-password - --yes
-  eos update hello --upgrade --environment staging")]
+  eos update hello --upgrade --environment staging"
+)]
 pub struct Args {
     /// The component to change
-    component: String,
+    #[arg(required = true)]
+    component: Option<String>,
     /// Take the newest recipe in place of the one it was made from
     #[arg(long)]
     upgrade: bool,
     /// Show the plan and stop
-    #[arg(long)]
+    #[arg(long, global = true)]
     plan: bool,
+    #[command(subcommand)]
+    noun: Option<host::Update>,
 }
 
 pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -> Answer {
+    if let Some(host::Update::Host(host)) = &args.noun {
+        host::refuse_component("update", args.component.is_some() || args.upgrade)?;
+        return host::update(session, host, args.plan).await;
+    }
     let estate = session.estate()?;
-    let typed =
-        typed.ok_or_else(|| Problem::usage("COMPONENT is missing", "`eos list` shows the components"))?;
+    let (Some(component), Some(typed)) = (&args.component, typed) else {
+        return Err(Problem::usage(
+            "COMPONENT is missing",
+            "`eos list` shows the components",
+        ));
+    };
     let asked = Asked {
         verb: Verb::Update,
         noun: Noun::Component,
+        environment: session.environment(&estate),
         from: None,
         upgrade: args.upgrade,
-        component: &args.component,
+        component,
         recipe: None,
-        chosen: options::take_typed(&typed, &args.component)?,
-        words: [format!("eos update {}", args.component)]
+        chosen: options::take_typed(&typed, component)?,
+        words: [format!("eos update {component}")]
             .into_iter()
             .chain(args.upgrade.then(|| "--upgrade".to_owned()))
             .chain(typed.words())

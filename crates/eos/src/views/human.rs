@@ -234,6 +234,32 @@ impl View for Human {
         self.data(&table.print(data_width()));
     }
 
+    fn hosts(&mut self, rows: &[HostRow]) {
+        let row = |row: &HostRow| {
+            vec![
+                row.host.clone(),
+                row.address.clone(),
+                row.datacenter.clone(),
+                row.roles.join(", "),
+                row.volume_group.clone().unwrap_or_default(),
+                row.devices.join(", "),
+            ]
+        };
+        let table = Table {
+            headings: &[
+                "host",
+                "address",
+                "datacenter",
+                "roles",
+                "volume group",
+                "devices",
+            ],
+            right: &[],
+            rows: rows.iter().map(row).collect(),
+        };
+        self.data(&table.print(data_width()));
+    }
+
     fn component(&mut self, component: &ComponentReport) {
         let text = component_text(component);
         self.data(&text);

@@ -172,6 +172,10 @@ impl View for Json {
         );
     }
 
+    fn hosts(&mut self, rows: &[HostRow]) {
+        self.document("hosts", json!({"hosts": value(&rows)}));
+    }
+
     fn component(&mut self, component: &ComponentReport) {
         let mut content = value(component);
         // The document's own version is another.

@@ -43,6 +43,7 @@ pub trait View: Watch {
     fn made_estate(&mut self, made: &MadeEstate);
     fn logged_in(&mut self, login: &Login);
     fn components(&mut self, environment: &str, rows: &[ComponentRow]);
+    fn hosts(&mut self, rows: &[HostRow]);
     fn component(&mut self, component: &ComponentReport);
     fn history(&mut self, operations: &[Operation]);
     fn operation(&mut self, operation: &Operation, journal: &[Entry]);

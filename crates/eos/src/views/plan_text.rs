@@ -2,6 +2,7 @@
 
 use super::text::{hang, printable};
 use anstyle::{AnsiColor, Style};
+use eos_core::intent::Noun;
 use eos_core::node::Layer;
 use eos_core::plan::{Action, AttributeChange, Change, Plan};
 use eos_core::source::Source;
@@ -54,8 +55,11 @@ pub fn plan_text(plan: &Plan, columns: usize) -> String {
     text
 }
 
-/// `grafana in production`, or as many components as there are.
+/// `grafana in production`, or as many components as there are; a host is in no environment.
 pub fn subject(plan: &Plan) -> String {
+    if let Some(intent) = plan.intent.as_ref().filter(|intent| intent.noun == Noun::Host) {
+        return format!("host {}", intent.component);
+    }
     match plan.components.as_slice() {
         [] => plan.environment.clone(),
         names if names.len() <= 3 => format!("{} in {}", names.join(", "), plan.environment),

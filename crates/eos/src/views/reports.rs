@@ -32,6 +32,17 @@ pub struct ComponentRow {
     pub operation: Option<String>,
 }
 
+/// One line of `eos list --hosts`.
+#[derive(Serialize)]
+pub struct HostRow {
+    pub host: String,
+    pub address: String,
+    pub datacenter: String,
+    pub roles: Vec<String>,
+    pub volume_group: Option<String>,
+    pub devices: Vec<String>,
+}
+
 #[derive(Clone, Copy, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Applied {

@@ -1,0 +1,182 @@
+//! Hosts as a noun of `create`, `update` and `delete`: the machines that the estate may use.
+
+use super::carry_out::{Asked, ask};
+use super::{Answer, Session};
+use crate::options::{Chosen, shell_word};
+use crate::problem::Problem;
+use clap::ValueHint;
+use clap::builder::PossibleValuesParser;
+use eos_core::intent::{Noun, Verb};
+use eos_core::pillar::ROLES;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+#[derive(Debug, clap::Subcommand)]
+pub enum Create {
+    Host(CreateArgs),
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub enum Update {
+    Host(UpdateArgs),
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub enum Delete {
+    Host(DeleteArgs),
+}
+
+/// Add a host to the estate
+///
+/// Its Salt minion must answer to the name already, and, for the role client, a Nomad node of the same name must be ready:
+/// Eos asks both before it asks you. A host belongs to no environment. Volumes that there are stay where they are.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  eos create host node2 --address 10.0.0.2
+  eos create host node3 --address 10.0.0.3 --role storage,client --device /dev/sdb --volume-group data-vg
+  eos create host node4 --address 10.0.1.4 --datacenter dc2 --plan")]
+pub struct CreateArgs {
+    /// The id of its Salt minion, which is the name of its Nomad node too
+    name: String,
+    #[command(flatten)]
+    facts: Facts,
+}
+
+/// Change what is known of a host
+///
+/// Only what is given changes; a list such as --role is replaced as a whole.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  eos update host node2 --role client,storage --device /dev/sdb,/dev/sdc
+  eos update host node2 --address 10.0.0.12 --yes")]
+pub struct UpdateArgs {
+    /// The host to change
+    name: String,
+    #[command(flatten)]
+    facts: Facts,
+}
+
+/// Take a host out of the estate
+///
+/// Nothing on the host itself changes. One that a volume lies on, or that runs Terraform for the estate, is refused.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  eos delete host node2 --plan
+  eos delete host node2 --yes")]
+pub struct DeleteArgs {
+    /// The host to take out
+    name: String,
+}
+
+/// What may be said of a host.
+#[derive(Debug, Default, clap::Args)]
+struct Facts {
+    /// Where it answers: an IP address or a name
+    #[arg(long)]
+    address: Option<String>,
+    /// client (runs tasks), storage (has disks for data) or control (runs Terraform) [may be repeated] [default: client]
+    #[arg(
+        long = "role", value_name = "ROLE", value_delimiter = ',', hide_possible_values = true,
+        value_parser = PossibleValuesParser::new(ROLES)
+    )]
+    roles: Vec<String>,
+    /// A disk that Eos may use as a whole [may be repeated]
+    #[arg(long = "device", value_name = "PATH", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
+    devices: Vec<String>,
+    /// The Nomad datacenter it is in [default: dc1]
+    #[arg(long, value_name = "NAME")]
+    datacenter: Option<String>,
+    /// The LVM volume group that its volumes are made in
+    #[arg(long, value_name = "NAME")]
+    volume_group: Option<String>,
+}
+
+impl Facts {
+    fn options(&self) -> BTreeMap<String, Value> {
+        let texts = [
+            ("address", &self.address),
+            ("datacenter", &self.datacenter),
+            ("volume_group", &self.volume_group),
+        ];
+        let texts = texts
+            .into_iter()
+            .filter_map(|(name, text)| Some((name.to_owned(), text.clone()?.into())));
+        let lists = [("devices", &self.devices), ("roles", &self.roles)];
+        let lists = lists
+            .into_iter()
+            .filter(|(_, items)| !items.is_empty())
+            .map(|(name, items)| (name.to_owned(), items.clone().into()));
+        texts.chain(lists).collect()
+    }
+
+    fn words(&self) -> Vec<String> {
+        let list = |items: &[String]| (!items.is_empty()).then(|| items.join(","));
+        let flags = [
+            ("address", self.address.clone()),
+            ("role", list(&self.roles)),
+            ("device", list(&self.devices)),
+            ("datacenter", self.datacenter.clone()),
+            ("volume-group", self.volume_group.clone()),
+        ];
+        let given = flags.into_iter().filter_map(|(flag, value)| Some((flag, value?)));
+        given
+            .map(|(flag, value)| format!("--{flag} {}", shell_word(&value)))
+            .collect()
+    }
+}
+
+pub async fn create(session: &mut Session<'_>, args: &CreateArgs, only_plan: bool) -> Answer {
+    change(session, Verb::Create, &args.name, &args.facts, only_plan).await
+}
+
+pub async fn update(session: &mut Session<'_>, args: &UpdateArgs, only_plan: bool) -> Answer {
+    change(session, Verb::Update, &args.name, &args.facts, only_plan).await
+}
+
+pub async fn delete(session: &mut Session<'_>, args: &DeleteArgs, only_plan: bool) -> Answer {
+    change(session, Verb::Delete, &args.name, &Facts::default(), only_plan).await
+}
+
+/// A noun stands right after its verb; what is said of a component before it has no meaning.
+pub fn refuse_component(verb: &str, said: bool) -> Result<(), Problem> {
+    match said {
+        true => Err(Problem::usage(
+            "A component and a host cannot be meant at once",
+            format!("A host is `eos {verb} host NAME`"),
+        )),
+        false => Ok(()),
+    }
+}
+
+async fn change(session: &mut Session<'_>, verb: Verb, name: &str, facts: &Facts, only_plan: bool) -> Answer {
+    session.refuse_environment("A host belongs to no environment")?;
+    let estate = session.estate()?;
+    let verb_word = match verb {
+        Verb::Create => "create",
+        Verb::Update => "update",
+        Verb::Delete => "delete",
+        Verb::Promote => "promote",
+    };
+    let asked = Asked {
+        verb,
+        noun: Noun::Host,
+        environment: session.environment(&estate),
+        from: None,
+        upgrade: false,
+        component: name,
+        recipe: None,
+        chosen: Chosen {
+            options: facts.options(),
+            ..Chosen::default()
+        },
+        words: [format!("eos {verb_word} host {}", shell_word(name))]
+            .into_iter()
+            .chain(facts.words())
+            .collect(),
+        only_plan,
+    };
+    ask(session, &estate, asked).await
+}
