@@ -9,7 +9,7 @@ use crate::order::{self, Before};
 use crate::pillar::{Component, HostsOfVolume, OptionValue, Pillar, SetBy};
 use crate::recipe::{Recipe, Use};
 use crate::runtime::Piece;
-use crate::source::{Source, Sourced};
+use crate::source::{Overruled, Source, Sourced};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -346,14 +346,18 @@ impl UsedFacts {
         let mut options = BTreeMap::new();
         for (option, value) in &used.options {
             context.insert(option.clone(), value.value.clone());
-            let from = Source::Used {
+            let used = |from: &Source| Source::Used {
                 component: component.name.clone(),
                 option: option.clone(),
-                from: Box::new(value.from.clone()),
+                from: Box::new(from.clone()),
             };
+            let over = value.over.iter().map(|other| Overruled {
+                value: other.value.clone(),
+                from: used(&other.from),
+            });
             options.insert(
                 format!("{name}.{option}"),
-                Sourced::new(value.value.clone(), from),
+                Sourced::new(value.value.clone(), used(&value.from)).over(over.collect()),
             );
         }
         context.insert("component".to_owned(), component.name.as_str().into());

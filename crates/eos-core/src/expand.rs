@@ -7,7 +7,7 @@ use crate::option::{HIDDEN, OptionType};
 use crate::pillar::{Component, OptionValue, SetBy};
 use crate::recipe::{OptionSpec, Recipe};
 use crate::runtime::{Piece, RuntimeText};
-use crate::source::{Overruled, Source, Sourced};
+use crate::source::{Ingredient, Overruled, Source, Sourced};
 use crate::template::Template;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -96,7 +96,7 @@ impl Expanded<'_> {
                         Diagnostic::new(format!("Default of option {}: {why}", spec.name))
                             .at(&self.recipe.file, default.at)
                     });
-                Some(value.map(|value| Sourced::new(value, self.default_source(default))))
+                Some(value.map(|value| Sourced::new(value, self.default_source(spec, default))))
             }
             None => None,
         };
@@ -135,6 +135,7 @@ impl Expanded<'_> {
             },
             SetBy::Consumer { component, recipe } => Source::Consumer {
                 component: component.clone(),
+                option: spec.name.clone(),
                 recipe: recipe.clone(),
                 line: given.at.position.line,
             },
@@ -201,23 +202,34 @@ impl Expanded<'_> {
             .unwrap_or_default()
     }
 
-    pub fn recipe_source(&self, template: &Template) -> Source {
-        self.line_source(template.at.line)
-    }
-
     /// A default of the recipe's own, or of an option that every recipe has.
-    fn default_source(&self, template: &Template) -> Source {
+    fn default_source(&self, spec: &OptionSpec, template: &Template) -> Source {
         match template.at.line {
             0 => Source::pass("expand", "default of every recipe"),
-            _ => self.recipe_source(template),
+            line => Source::Recipe {
+                recipe: self.recipe.name.clone(),
+                line,
+                default_of: Some(spec.name.clone()),
+                made_of: self.made_of(template),
+            },
         }
     }
 
     pub fn line_source(&self, line: u32) -> Source {
-        Source::Recipe {
-            recipe: self.recipe.name.clone(),
-            line,
-        }
+        Source::recipe(&self.recipe.name, line)
+    }
+
+    /// The options that a template names.
+    fn made_of(&self, template: &Template) -> Vec<Ingredient> {
+        let named = template
+            .names()
+            .filter_map(|name| self.options.get_key_value(name));
+        let ingredient = |(name, option): (&String, &Sourced<Value>)| Ingredient {
+            option: name.clone(),
+            value: option.value.clone(),
+            from: option.from.clone(),
+        };
+        named.map(ingredient).collect()
     }
 
     /// The value of a template. Its source is the option it names, if it names just one; else the recipe.
@@ -225,11 +237,44 @@ impl Expanded<'_> {
         let value = template
             .evaluate(&self.context)
             .map_err(|why| self.wrong(template, &why))?;
-        let mut named = template.names().filter_map(|name| self.options.get(name));
+        let mut named = template
+            .names()
+            .filter_map(|name| self.options.get_key_value(name));
         Ok(match (named.next(), named.next()) {
-            (Some(option), None) => Sourced::new(value, option.from.clone()).over(option.over.clone()),
-            _ => Sourced::new(value, self.recipe_source(template)),
+            (Some((name, option)), None) => {
+                Sourced::new(value, option.from.clone()).over(self.overruled(template, name, option))
+            }
+            _ => {
+                let from = Source::Recipe {
+                    recipe: self.recipe.name.clone(),
+                    line: template.at.line,
+                    default_of: None,
+                    made_of: self.made_of(template),
+                };
+                Sourced::new(value, from)
+            }
         })
+    }
+
+    /// What a template would have given with the values that its one option won over.
+    fn overruled(&self, template: &Template, name: &str, option: &Sourced<Value>) -> Vec<Overruled> {
+        let with = |other: &Overruled| {
+            let mut context = self.context.clone();
+            match name.split_once('.') {
+                Some((used, of_used)) => context.get_mut(used)?[of_used] = other.value.clone(),
+                None => {
+                    context.insert(name.to_owned(), other.value.clone());
+                }
+            }
+            let value = match template.evaluate(&context).ok()? {
+                // What only the task will know is shown by its name.
+                Value::String(text) => RuntimeText::read(&text).ok()?.to_string().into(),
+                value => value,
+            };
+            let from = other.from.clone();
+            Some(Overruled { value, from })
+        };
+        option.over.iter().filter_map(with).collect()
     }
 
     pub fn text(&self, template: &Template) -> Result<Sourced<String>, Diagnostic> {

@@ -3,7 +3,7 @@
 use crate::diagnostic::Place;
 use crate::recipe::{Purpose, Recipe, Risk};
 use crate::runtime::RuntimeText;
-use crate::source::Sourced;
+use crate::source::{Source, Sourced};
 use crate::template::Template;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -53,13 +53,15 @@ pub struct Group {
     pub ports: Vec<Port>,
     pub check: Option<Check>,
     pub mounts: Vec<Mount>,
+    /// The service it is, as the source of what that says in so many words.
+    pub declared: Source,
 }
 
 /// An environment variable that holds a secret text, or the path of a file that does.
 #[derive(Clone, Debug)]
 pub struct SecretUse {
     pub variable: String,
-    pub text: RuntimeText,
+    pub text: Sourced<RuntimeText>,
     pub file: Option<String>,
 }
 
@@ -128,11 +130,13 @@ pub struct Volume {
     pub size: Sourced<u64>,
     pub filesystem: Sourced<Filesystem>,
     /// The volume group it is made in; a directory has none.
-    pub volume_group: Option<String>,
+    pub volume_group: Option<Sourced<String>>,
     pub durability: Sourced<Durability>,
     pub user: String,
     pub group: String,
     pub mode: String,
+    /// The need that asks for it, as the source of what it says in so many words.
+    pub declared: Source,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -225,7 +225,7 @@ pub fn component_nodes(lowered: &Lowered, before: Vec<String>) -> Vec<Node> {
             Layer::Host,
             Writer::Salt,
             volume_summary(volume),
-            volume_attributes(lowered, volume),
+            volume_attributes(volume),
             Vec::new(),
         ));
         job_after.push(address);
@@ -250,7 +250,7 @@ pub fn component_nodes(lowered: &Lowered, before: Vec<String>) -> Vec<Node> {
             }
             Some(Check::Tcp) => {
                 summary.push_str("  check TCP");
-                list.push(("check", Attribute::new("TCP", of_recipe(lowered, &group.name))));
+                list.push(("check", Attribute::new("TCP", group.declared.clone())));
             }
             None => {}
         }
@@ -264,11 +264,6 @@ pub fn component_nodes(lowered: &Lowered, before: Vec<String>) -> Vec<Node> {
         ));
     }
     nodes
-}
-
-fn of_recipe(lowered: &Lowered, service: &str) -> Source {
-    let why = format!("service {service} of recipe {}", lowered.recipe);
-    Source::pass("expand", why)
 }
 
 fn secret_summary(lowered: &Lowered) -> String {
@@ -309,13 +304,16 @@ fn volume_summary(volume: &Volume) -> String {
                 Filesystem::Btrfs => "Btrfs",
                 other => other.word(),
             };
-            format!("{host}  volume {name}  {size} {filesystem} on {group}, {path}")
+            format!(
+                "{host}  volume {name}  {size} {filesystem} on {}, {path}",
+                group.value
+            )
         }
     }
 }
 
-fn volume_attributes(lowered: &Lowered, volume: &Volume) -> BTreeMap<String, Attribute> {
-    let owner = || Source::pass("storage", format!("recipe {} names its owner", lowered.recipe));
+fn volume_attributes(volume: &Volume) -> BTreeMap<String, Attribute> {
+    let declared = || volume.declared.clone();
     let mut list = attributes([
         ("host", Attribute::of(&volume.host, volume.host.value.as_str())),
         ("path", Attribute::of(&volume.path, volume.path.value.as_str())),
@@ -330,13 +328,15 @@ fn volume_attributes(lowered: &Lowered, volume: &Volume) -> BTreeMap<String, Att
         ),
         (
             "owner",
-            Attribute::new(format!("{}:{}", volume.user, volume.group), owner()),
+            Attribute::new(format!("{}:{}", volume.user, volume.group), declared()),
         ),
-        ("mode", Attribute::new(volume.mode.as_str(), owner())),
+        ("mode", Attribute::new(volume.mode.as_str(), declared())),
     ]);
     if let Some(group) = &volume.volume_group {
-        let from = Source::pass("storage", format!("volume group of host {}", volume.host.value));
-        list.insert("volume_group".to_owned(), Attribute::new(group.as_str(), from));
+        list.insert(
+            "volume_group".to_owned(),
+            Attribute::of(group, group.value.as_str()),
+        );
     }
     list
 }
@@ -414,19 +414,18 @@ fn job_attributes(lowered: &Lowered) -> BTreeMap<String, Attribute> {
                 add(format!("port.{}.to", port.label), Attribute::of(to, to.value));
             }
         }
-        let recipe = of_recipe(lowered, &group.name);
         for secret in &group.secrets {
-            let text = secret.text.to_string();
+            let text = secret.text.value.to_string();
             add(
                 format!("secret.{}", secret.variable),
-                Attribute::new(text, recipe.clone()),
+                Attribute::of(&secret.text, text),
             );
         }
         for mount in &group.mounts {
             let path = mount.path.as_str();
             add(
                 format!("mount.{}", mount.volume),
-                Attribute::new(path, recipe.clone()),
+                Attribute::new(path, group.declared.clone()),
             );
         }
     }

@@ -62,6 +62,7 @@ fn planned(
         intent: None,
         compilation: &compilation,
         applied: &applied,
+        unfinished: &BTreeSet::new(),
         observed,
         given: &given.iter().map(|name| (*name).to_owned()).collect(),
         hosts: (&BTreeMap::new(), &BTreeMap::new()),
@@ -166,7 +167,7 @@ fn a_changed_option_changes_the_job_and_says_why() {
             .as_ref()
             .unwrap()
             .to_string()
-            .starts_with("option replicas (pillar/infrastructure/production.sls:")
+            .starts_with("option replicas, pillar/infrastructure/production.sls:")
     );
 }
 

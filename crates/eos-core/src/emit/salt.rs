@@ -132,7 +132,7 @@ fn volume_facts(volume: &Volume) -> Value {
     let mut facts =
         json!({"path": volume.path.value, "user": volume.user, "group": volume.group, "mode": volume.mode});
     if let Some(group) = &volume.volume_group {
-        facts["volume_group"] = group.as_str().into();
+        facts["volume_group"] = group.value.as_str().into();
         facts["filesystem"] = volume.filesystem.value.word().into();
         facts["size"] = volume.size.value.into();
     }
@@ -153,7 +153,7 @@ fn volume_state(volume: &Volume, host: Option<&Host>) -> Value {
     }
     arguments.extend([
         json!({"volume": volume.name}),
-        json!({"volume_group": volume.volume_group}),
+        json!({"volume_group": volume.volume_group.as_ref().map(|group| &group.value)}),
         json!({"devices": host.map(|host| &host.devices)}),
         json!({"size": volume.size.value}),
         json!({"filesystem": volume.filesystem.value.word()}),

@@ -95,7 +95,7 @@ fn group(expanded: &Expanded<'_>, service: &Service) -> Result<Option<Group>, Di
         .map(|secret| {
             Ok(SecretUse {
                 variable: secret.variable.clone(),
-                text: expanded.runtime_text(&secret.text)?.value,
+                text: expanded.runtime_text(&secret.text)?,
                 file: secret.file.clone(),
             })
         })
@@ -125,6 +125,7 @@ fn group(expanded: &Expanded<'_>, service: &Service) -> Result<Option<Group>, Di
         ports,
         check,
         mounts,
+        declared: expanded.line_source(service.at.line),
     }))
 }
 

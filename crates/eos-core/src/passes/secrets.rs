@@ -8,7 +8,7 @@ pub fn items(expanded: &Expanded<'_>, groups: &[Group]) -> Vec<SecretItem> {
     let used: BTreeSet<&str> = groups
         .iter()
         .flat_map(|group| &group.secrets)
-        .flat_map(|secret| secret.text.secrets())
+        .flat_map(|secret| secret.text.value.secrets())
         .collect();
     let mut items: Vec<_> = expanded
         .secrets

@@ -14,6 +14,9 @@ use crate::source::{Overruled, Source, Sourced};
 /// XFS cannot be made smaller than this.
 const XFS_LEAST: u64 = 300 << 20;
 
+/// The volume group that is made where a host has devices and names none.
+const DEFAULT_GROUP: &str = "data-vg";
+
 pub fn volumes(
     expanded: &Expanded<'_>,
     ground: &Ground<'_>,
@@ -67,8 +70,8 @@ fn hosts<'a>(
             match clients.iter().find(|host| host.name == *name) {
                 Some(host) => chosen.push((
                     host,
-                    Source::Option {
-                        option: format!("hosts of {}", need.name),
+                    Source::Kept {
+                        what: format!("hosts of volume {}", need.name),
                         file: kept.at.file.clone(),
                         line: kept.at.position.line,
                     },
@@ -122,7 +125,10 @@ fn volume(
     let path = match &host.volumes_below {
         Some(below) => Sourced::new(
             format!("{}{}", below.trim_end_matches('/'), path.value),
-            host.source(),
+            Source::Below {
+                host: host.name.clone(),
+                from: Box::new(path.from),
+            },
         ),
         None => path,
     };
@@ -139,7 +145,13 @@ fn volume(
     }
     let volume_group = match filesystem.value {
         Filesystem::Directory => None,
-        _ => Some(host.volume_group.clone().unwrap_or_else(|| "data-vg".to_owned())),
+        _ => Some(match &host.volume_group {
+            Some(group) => Sourced::new(group.clone(), host.source()),
+            None => Sourced::new(
+                DEFAULT_GROUP.to_owned(),
+                Source::pass("storage", "made on the devices of the host"),
+            ),
+        }),
     };
     let (user, group) = need.owner.split_once(':').unwrap_or((&need.owner, &need.owner));
     let instance = instance_name(&component.environment, &component.name);
@@ -157,6 +169,7 @@ fn volume(
         user: user.to_owned(),
         group: group.to_owned(),
         mode: need.mode.clone(),
+        declared: expanded.line_source(need.at.line),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::graph_text::{extent, graph_text};
 use super::lab_progress::LabProgress;
-use super::plan_text::{BOLD, GREEN, RED, YELLOW, plan_text, source_words, subject, value_words};
+use super::plan_text::{BOLD, GREEN, RED, YELLOW, plan_text, subject, value_words};
 use super::reports::*;
 use super::text::{Table, age, duration, hang, moment, pad, pad_left, printable, short_operation, width};
 use super::{Out, Purpose, View};
@@ -542,7 +542,7 @@ fn component_text(component: &ComponentReport) -> String {
             };
             (
                 format!("    {}: {value}", option.name),
-                source_words(&option.from),
+                option.from.to_string(),
             )
         })
         .collect();

@@ -5,7 +5,6 @@ use anstyle::{AnsiColor, Style};
 use eos_core::intent::Noun;
 use eos_core::node::Layer;
 use eos_core::plan::{Action, AttributeChange, Change, Plan};
-use eos_core::source::Source;
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -120,7 +119,7 @@ fn attribute_words(attribute: &AttributeChange) -> String {
     let from = attribute
         .from
         .as_ref()
-        .map_or_else(String::new, |from| format!(" ({})", source_words(from)));
+        .map_or_else(String::new, |from| format!(" ({from})"));
     format!(
         "{name} {} -> {}{from}",
         value(&attribute.before),
@@ -133,24 +132,5 @@ pub fn value_words(value: &Value) -> String {
         Value::String(text) => printable(text),
         Value::Array(items) => items.iter().map(value_words).collect::<Vec<_>>().join(", "),
         other => other.to_string(),
-    }
-}
-
-pub fn source_words(source: &Source) -> String {
-    match source {
-        Source::Option { option, file, line } => format!("option {option}, {file}:{line}"),
-        Source::Recipe { recipe, line: 0 } => format!("recipe {recipe}"),
-        Source::Recipe { recipe, line } => format!("recipe {recipe}, line {line}"),
-        Source::Environment { environment, .. } => format!("default of environment {environment}"),
-        Source::Host { host, file, line } => format!("host {host}, {file}:{line}"),
-        Source::Consumer {
-            component,
-            recipe,
-            line,
-        } => format!("recipe {recipe} of {component}, line {line}"),
-        Source::Used {
-            component, option, ..
-        } => format!("option {option} of {component}"),
-        Source::Pass { reason, .. } => reason.clone(),
     }
 }

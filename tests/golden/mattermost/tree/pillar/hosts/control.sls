@@ -83,11 +83,11 @@
         "secrets": []
       },
       "production/mattermost": {
-        "digest": "788b2b01333263ae5bbc12d42eae10c5c76e65732c9123a52895bd6a9c8ad0c5",
+        "digest": "c341d6dcde0d7a6ae7db41d26835c9f8274c7f55017ef266b7f6f6cd41ea9659",
         "token": "client",
         "files": {
           "terraform/environments/production/mattermost/main.tf": "e378a666a2a5fc791b5f43801267f9b654bd6fef9a7744873920be475f704131",
-          "terraform/environments/production/mattermost/terraform.tfvars.json": "2431dc0738df6d8782f842fccfa2e86e3556223da3ef8a26c7cf524911d06a21",
+          "terraform/environments/production/mattermost/terraform.tfvars.json": "f6aed4a54626442b2a18b8c830527e06613f3cd8e5243fd5ae6d0e996a2e0a34",
           "terraform/environments/production/mattermost/variables.tf": "7e154b6d2c3ea46932b3f7555a3aed6432c5f0abdf54bdea100f1b7974d0bc36",
           "terraform/modules/mattermost/0b4ec1ea22ba/main.tf": "f56ba4eadc146da8af411457a2db4a05246c3193b8785c5c66a2d8e30e38586f",
           "terraform/modules/mattermost/0b4ec1ea22ba/mattermost.nomad.hcl": "e8e9b0dfe428076e7f007c1b7d645b1732d38a6a8459d904a07bec33fc10f464",
@@ -147,11 +147,11 @@
         "secrets": []
       },
       "staging/mattermost": {
-        "digest": "0ea9a000ec22b416083935cddadd48c8375da05a44539370aa359077ff96a624",
+        "digest": "702afdd18fd6a385a890070eee27ed03e77b19b2a7829108fd1629ac0eaacf44",
         "token": "client",
         "files": {
           "terraform/environments/staging/mattermost/main.tf": "e378a666a2a5fc791b5f43801267f9b654bd6fef9a7744873920be475f704131",
-          "terraform/environments/staging/mattermost/terraform.tfvars.json": "588f61ce8e70021b6287effba62178e93c81cb00ba3fbf75ad3edc15e1a90464",
+          "terraform/environments/staging/mattermost/terraform.tfvars.json": "052722492c04bc1f8d42f1b17bb69a80e479d1b89d5b64668a2df201fad96540",
           "terraform/environments/staging/mattermost/variables.tf": "7e154b6d2c3ea46932b3f7555a3aed6432c5f0abdf54bdea100f1b7974d0bc36",
           "terraform/modules/mattermost/0b4ec1ea22ba/main.tf": "f56ba4eadc146da8af411457a2db4a05246c3193b8785c5c66a2d8e30e38586f",
           "terraform/modules/mattermost/0b4ec1ea22ba/mattermost.nomad.hcl": "e8e9b0dfe428076e7f007c1b7d645b1732d38a6a8459d904a07bec33fc10f464",
