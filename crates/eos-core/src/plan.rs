@@ -43,6 +43,12 @@ impl Plan {
             .count()
     }
 
+    /// The host that it is about, where it is about one and not about components.
+    pub fn host(&self) -> Option<&str> {
+        let of_host = self.intent.as_ref().filter(|intent| intent.noun == Noun::Host);
+        of_host.map(|intent| intent.component.as_str())
+    }
+
     pub fn points_of_no_return(&self) -> impl Iterator<Item = &Change> {
         self.changes
             .iter()

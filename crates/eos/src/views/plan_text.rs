@@ -2,7 +2,6 @@
 
 use super::text::{hang, printable};
 use anstyle::{AnsiColor, Style};
-use eos_core::intent::Noun;
 use eos_core::node::Layer;
 use eos_core::plan::{Action, AttributeChange, Change, Plan};
 use serde_json::Value;
@@ -56,8 +55,8 @@ pub fn plan_text(plan: &Plan, columns: usize) -> String {
 
 /// `grafana in production`, or as many components as there are; a host is in no environment.
 pub fn subject(plan: &Plan) -> String {
-    if let Some(intent) = plan.intent.as_ref().filter(|intent| intent.noun == Noun::Host) {
-        return format!("host {}", intent.component);
+    if let Some(host) = plan.host() {
+        return format!("host {host}");
     }
     match plan.components.as_slice() {
         [] => plan.environment.clone(),
