@@ -119,6 +119,7 @@ impl Bench<'_> {
                 intent: Some(intent.clone()),
                 compilation: &after,
                 applied: &before.nodes,
+                unfinished: &BTreeSet::new(),
                 observed: Some(&observed),
                 given: &BTreeSet::new(),
                 hosts: (&BTreeMap::new(), &BTreeMap::new()),

@@ -199,6 +199,8 @@ pub struct PlanInput<'a> {
     pub compilation: &'a Compilation,
     /// Nodes as they were last applied.
     pub applied: &'a BTreeMap<Key, Vec<Node>>,
+    /// Components of `applied` that an operation began to make and did not finish.
+    pub unfinished: &'a BTreeSet<Key>,
     pub observed: Option<&'a Observed>,
     /// Secret options of the intent's component that the person gave a value for.
     pub given: &'a BTreeSet<String>,
@@ -427,7 +429,12 @@ fn in_step(input: &PlanInput<'_>, key: &Key) -> bool {
 fn component_changes(input: &PlanInput<'_>, key: &Key) -> Vec<Change> {
     let nothing = Vec::new();
     let wanted = input.compilation.nodes.get(key).unwrap_or(&nothing);
-    let applied = input.applied.get(key).unwrap_or(&nothing);
+    // What is there of an unfinished component is not known: if it is wanted, all of it is made.
+    let known = input
+        .applied
+        .get(key)
+        .filter(|_| wanted.is_empty() || !input.unfinished.contains(key));
+    let applied = known.unwrap_or(&nothing);
     let mut changes: Vec<_> = wanted
         .iter()
         .filter_map(

@@ -124,8 +124,14 @@ impl Estate {
 
     /// The built-in recipes, the estate's own, `recipes/<name>/recipe.yaml`, and those it keeps.
     pub fn catalog(&self) -> Result<Catalog, Failure> {
+        self.catalog_with(Vec::new())
+    }
+
+    /// As `catalog`, with recipes that are to be kept and are not written yet.
+    pub fn catalog_with(&self, more: Vec<(String, Vec<u8>)>) -> Result<Catalog, Failure> {
         let mut recipes = self.own_recipes()?;
         recipes.extend(self.kept_recipes()?);
+        recipes.extend(more);
         Ok(Catalog::load(&recipes)?)
     }
 

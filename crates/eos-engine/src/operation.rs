@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
+use eos_core::catalog::KEPT;
 use eos_core::compile::Compilation;
 use eos_core::emit::terraform::PLATFORM;
-use eos_core::plan::{Plan, Step, Work};
+use eos_core::plan::{Key, Plan, Step, Work};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
@@ -237,19 +238,17 @@ fn resumable(store: &Store, named: Option<&str>) -> Result<Operation, EngineErro
 /// else is somebody's edit, which must not be written over.
 fn planned_compilation(estate: &Estate, plan: &Plan) -> Result<Compilation, Failure> {
     let mut files = estate.pillar_files()?;
-    let is_written = plan
+    let (recipes, edited): (Vec<_>, Vec<_>) = plan
         .pillar
         .iter()
-        .all(|(path, text)| files.get(path).map(Vec::as_slice) == Some(text.as_bytes()));
+        .map(|(path, text)| (path.clone(), text.clone().into_bytes()))
+        .partition(|(path, _)| path.starts_with(KEPT));
+    let is_written = edited.iter().all(|(path, text)| files.get(path) == Some(text));
     if !is_written && pillar_digest(&files) != plan.base {
         return Err(stale("the pillar was changed after it was made"));
     }
-    files.extend(
-        plan.pillar
-            .iter()
-            .map(|(path, text)| (path.clone(), text.clone().into_bytes())),
-    );
-    let compilation = compiled(&files, &estate.catalog()?)?;
+    files.extend(edited);
+    let compilation = compiled(&files, &estate.catalog_with(recipes)?)?;
     if compilation.release != plan.release {
         return Err(stale(
             "the pillar, the catalog or Eos itself changed after it was made",
@@ -299,6 +298,7 @@ impl Run<'_> {
             let committed = self.commit().await;
             self.settle(committed, 0, "commit")?;
         }
+        self.record_unfinished()?;
         for (index, step) in self.plan.steps.iter().enumerate() {
             let number = index + 1;
             if ended.contains(&step.id) {
@@ -395,27 +395,39 @@ impl Run<'_> {
         Ok(words)
     }
 
+    /// A component that is new is known from here on, so that what a failed operation leaves of it can be deleted.
+    fn record_unfinished(&mut self) -> Result<(), EngineError> {
+        for step in &self.plan.steps {
+            if !matches!(step.work, Work::Workspace { .. }) {
+                continue;
+            }
+            let key = (step.environment.clone(), step.component.clone());
+            let known = self.store.applied(&key.0)?;
+            if known.iter().all(|one| one.component != key.1) {
+                self.record(key, String::new())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, key: Key, digest: String) -> Result<(), EngineError> {
+        let nodes = self.compilation.nodes.get(&key).map_or(Value::Null, to_json);
+        self.store.set_applied(&Applied {
+            environment: key.0,
+            component: key.1,
+            digest,
+            nodes,
+            operation: self.operation.clone(),
+        })
+    }
+
     /// What was applied is written down, staged secrets are removed, and what the components offer is asked for.
     async fn finish(&mut self) -> Result<Vec<(String, String)>, Failure> {
         steps::remove_staged(self.engines, &self.operation).await?;
         for step in &self.plan.steps {
             let key = (step.environment.clone(), step.component.clone());
             match &step.work {
-                Work::Workspace { digest, .. } => {
-                    let nodes = self
-                        .compilation
-                        .nodes
-                        .get(&key)
-                        .map(to_json)
-                        .unwrap_or(Value::Null);
-                    self.store.set_applied(&Applied {
-                        environment: key.0,
-                        component: key.1,
-                        digest: digest.clone(),
-                        nodes,
-                        operation: self.operation.clone(),
-                    })?;
-                }
+                Work::Workspace { digest, .. } => self.record(key, digest.clone())?,
                 Work::RemoveWorkspace { .. } => self.store.clear_applied(&key.0, &key.1)?,
                 _ => {}
             }

@@ -25,6 +25,8 @@ use crate::store::Store;
 /// How long a minion may take to say what it sees.
 const OBSERVE: Duration = Duration::from_secs(20);
 
+type Nodes = BTreeMap<Key, Vec<Node>>;
+
 /// What a plan is wanted for.
 pub struct Wish {
     pub environment: String,
@@ -47,7 +49,7 @@ pub async fn make_plan(estate: &Estate, engines: Option<&Engines>, wish: Wish) -
     let before = Pillar::read(&files)?;
     let pillar = Pillar::read(&edited)?;
     let compilation = compile(&pillar, &catalog)?;
-    let applied = applied_nodes(&estate.store()?, &wish.environment)?;
+    let (applied, unfinished) = applied_nodes(&estate.store()?, &wish.environment)?;
     let scope = wish.components.as_deref();
     let observed = match engines {
         Some(engines) => Some(observe(engines, &wish.environment, &compilation, &applied).await?),
@@ -71,6 +73,7 @@ pub async fn make_plan(estate: &Estate, engines: Option<&Engines>, wish: Wish) -
         intent: wish.intent,
         compilation: &compilation,
         applied: &applied,
+        unfinished: &unfinished,
         observed: observed.as_ref(),
         given: &wish.given,
         hosts: (&before.hosts, &pillar.hosts),
@@ -101,7 +104,7 @@ fn in_scope(
     environment: &str,
     components: &[String],
     compilation: &Compilation,
-    applied: &BTreeMap<Key, Vec<Node>>,
+    applied: &Nodes,
 ) -> Vec<String> {
     scope(environment, components, compilation, applied)
         .into_iter()
@@ -120,10 +123,14 @@ fn changed_texts(before: &PillarFiles, after: &PillarFiles) -> BTreeMap<String, 
         .collect()
 }
 
-/// Nodes as they were last applied, from the store.
-fn applied_nodes(store: &Store, environment: &str) -> Result<BTreeMap<Key, Vec<Node>>, EngineError> {
+/// Nodes as they were last applied, from the store; and the components that an operation began and did not finish.
+fn applied_nodes(store: &Store, environment: &str) -> Result<(Nodes, BTreeSet<Key>), EngineError> {
     let mut applied = BTreeMap::new();
+    let mut unfinished = BTreeSet::new();
     for component in store.applied(environment)? {
+        if component.digest.is_empty() {
+            unfinished.insert((component.environment.clone(), component.component.clone()));
+        }
         let nodes = serde_json::from_value(component.nodes).map_err(|error| {
             EngineError::new(
                 Layer::Estate,
@@ -134,7 +141,7 @@ fn applied_nodes(store: &Store, environment: &str) -> Result<BTreeMap<Key, Vec<N
         })?;
         applied.insert((component.environment, component.component), nodes);
     }
-    Ok(applied)
+    Ok((applied, unfinished))
 }
 
 #[derive(Deserialize)]
@@ -152,7 +159,7 @@ async fn observe(
     engines: &Engines,
     environment: &str,
     compilation: &Compilation,
-    applied: &BTreeMap<Key, Vec<Node>>,
+    applied: &Nodes,
 ) -> Result<Observed, EngineError> {
     let names: BTreeSet<String> = compilation
         .nodes

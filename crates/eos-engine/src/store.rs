@@ -180,6 +180,7 @@ pub struct Entry {
 pub struct Applied {
     pub environment: String,
     pub component: String,
+    /// Digest of its workspace; empty while the operation that makes it has not come to its end.
     pub digest: String,
     pub nodes: Value,
     pub operation: String,

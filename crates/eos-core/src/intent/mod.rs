@@ -77,10 +77,7 @@ pub fn edit(files: &PillarFiles, catalog: &Catalog, intent: &Intent) -> Result<P
     match intent.verb {
         Verb::Create => create(&mut editor, &pillar, catalog, intent, existing)?,
         Verb::Update => update(&mut editor, &pillar, catalog, intent, existing)?,
-        Verb::Delete => match existing {
-            Some(_) => editor.remove(&[&intent.component])?,
-            None => return Err(vec![missing(&pillar, catalog, intent)]),
-        },
+        Verb::Delete => delete(&mut editor, &pillar, catalog, intent, existing)?,
         Verb::Promote => promote(&mut editor, &pillar, catalog, intent, existing)?,
     }
     Ok(editor.close())
@@ -275,6 +272,32 @@ fn update(
         false => editor.add(&settled.component)?,
     }
     editor.accompany(&settled)
+}
+
+/// A component goes with what it has for its own use, which cannot go alone.
+fn delete(
+    editor: &mut Editor,
+    pillar: &Pillar,
+    catalog: &Catalog,
+    intent: &Intent,
+    existing: Option<&Component>,
+) -> Result<(), Vec<Diagnostic>> {
+    let Some(existing) = existing.filter(|_| owner(pillar, catalog, intent).is_none()) else {
+        return Err(vec![missing(pillar, catalog, intent)]);
+    };
+    let mut open = vec![existing];
+    while let Some(component) = open.pop() {
+        editor.remove(&[&component.name])?;
+        let pin = component.pinned.get(&component.recipe).map(String::as_str);
+        let uses = catalog
+            .find(&component.recipe, pin)
+            .map_or(&[][..], |recipe| &recipe.uses);
+        let own = uses.iter().filter(|used| !used.share);
+        open.extend(
+            own.filter_map(|used| pillar.component(&intent.environment, &own_name(&component.name, used))),
+        );
+    }
+    Ok(())
 }
 
 /// What a component does goes along; where it is (ports, paths, names), how big it is and its secrets stay.
