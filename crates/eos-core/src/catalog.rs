@@ -1,7 +1,7 @@
 //! The catalog: the built-in recipes and the estate's own.
 
 use crate::diagnostic::Diagnostic;
-use crate::name::{closest, quoted};
+use crate::name::{closest, named, quoted};
 use crate::recipe::{Recipe, check_uses};
 use std::collections::BTreeMap;
 
@@ -44,6 +44,7 @@ impl Catalog {
         let built_in = BUILT_IN.iter().map(|(file, text)| (*file, text.as_bytes()));
         let own = own.iter().map(|(file, text)| (file.as_str(), text.as_slice()));
         let mut catalog = Self::default();
+        let mut files = BTreeMap::new();
         let mut diagnostics = Vec::new();
         for (file, text) in built_in.chain(own) {
             match Recipe::parse(file, text) {
@@ -57,6 +58,10 @@ impl Catalog {
                     }
                 }
                 Ok(recipe) => {
+                    let other = files.insert(recipe.name.clone(), file);
+                    if let Some(other) = other.filter(|other| !other.starts_with("catalog/")) {
+                        diagnostics.push(twice(&recipe, other));
+                    }
                     catalog.recipes.insert(recipe.name.clone(), recipe);
                 }
                 Err(found) => diagnostics.extend(found),
@@ -99,7 +104,7 @@ impl Catalog {
     }
 
     fn unknown(&self, name: &str) -> Diagnostic {
-        let unknown = Diagnostic::new(format!("There is no recipe {}", quoted(name)));
+        let unknown = Diagnostic::new(format!("There is no recipe {}", named(name)));
         unknown.hint(match closest(name, self.recipes.keys().map(String::as_str)) {
             Some(meant) => format!("Did you mean {meant}? `eos catalog list` shows them all"),
             None => "`eos catalog list` shows them all".to_owned(),
@@ -110,6 +115,12 @@ impl Catalog {
 /// The file in which an estate keeps a recipe.
 pub fn kept_file(recipe: &Recipe) -> String {
     format!("{KEPT}{}/{}.yaml", recipe.name, recipe.pin)
+}
+
+fn twice(recipe: &Recipe, other: &str) -> Diagnostic {
+    Diagnostic::new(format!("Recipe \"{}\" is there twice", recipe.name))
+        .at(&recipe.file, recipe.at)
+        .hint(format!("Rename one of them; the other is {}", quoted(other)))
 }
 
 fn edited(file: &str) -> Diagnostic {

@@ -1,6 +1,6 @@
 //! Expanding a component: its recipe's options resolved, each value with its source and what it won over.
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Place};
 use crate::intent::unknown_option;
 use crate::lowered::{SecretItem, instance_name};
 use crate::option::{HIDDEN, OptionType};
@@ -93,6 +93,7 @@ impl Expanded<'_> {
                     .evaluate(&self.context)
                     .and_then(|value| spec.check(value))
                     .map_err(|why| {
+                        let why = crate::yaml::shown(&why, 200);
                         Diagnostic::new(format!("Default of option {}: {why}", spec.name))
                             .at(&self.recipe.file, default.at)
                     });
@@ -313,7 +314,20 @@ impl Expanded<'_> {
     }
 
     pub fn wrong(&self, template: &Template, why: &str) -> Diagnostic {
+        let why = crate::yaml::shown(why, 200);
         Diagnostic::new(format!("Recipe {}: {why}", self.recipe.name)).at(&self.recipe.file, template.at)
+    }
+
+    /// Where a person can change the value of a template: at the option it names, if the pillar sets it.
+    pub fn place(&self, template: &Template) -> Place {
+        let option = template.names().find_map(|name| self.component.options.get(name));
+        match option {
+            Some(option) => option.at.clone(),
+            None => Place {
+                file: self.recipe.file.clone(),
+                position: template.at,
+            },
+        }
     }
 }
 

@@ -33,7 +33,7 @@ pub fn problem(what: &str, name: &str) -> Option<String> {
     if !fits {
         return Some(format!(
             "{} cannot name a {what}: use 1 to 48 lower-case letters, digits and hyphens, a letter first",
-            quoted(name)
+            named(name)
         ));
     }
     RESERVED
@@ -48,8 +48,20 @@ pub fn quoted(text: &str) -> String {
     format!("\"{shown}{cut}\"")
 }
 
+/// A name in quotes; a letter that only looks like one of the alphabet is told by its number.
+pub fn named(name: &str) -> String {
+    match name.chars().find(|c| !c.is_ascii()) {
+        Some(foreign) => format!("{} (with U+{:04X})", quoted(name), foreign as u32),
+        None => quoted(name),
+    }
+}
+
 /// The candidate that `word` was most likely meant to be.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // What is much longer than any name was not meant to be one, and would take long to compare.
+    if word.len() > 200 {
+        return None;
+    }
     candidates
         .into_iter()
         .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))

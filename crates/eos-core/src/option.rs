@@ -11,6 +11,13 @@ use std::sync::LazyLock;
 /// What the pillar holds in place of a secret value.
 pub const HIDDEN: &str = "***";
 
+/// The longest text an option may hold, in bytes: Linux gives a task no variable of 128 KiB or more.
+pub const TEXT_LIMIT: usize = 64 << 10;
+
+/// Terraform and Nomad keep text in normal form C: any other would come out changed.
+const NORMAL: icu_normalizer::ComposingNormalizerBorrowed<'static> =
+    icu_normalizer::ComposingNormalizerBorrowed::new_nfc();
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OptionType {
     String,
@@ -112,14 +119,30 @@ impl OptionType {
             _ if !value.is_string() => "text",
             _ => return self.check_content(value),
         };
-        let shown = value.as_str().map_or_else(|| value.to_string(), quoted);
-        Err(format!("{shown} is not {wanted}"))
+        Err(match value {
+            Value::String(text) => format!("{} is not {wanted}", quoted(&text)),
+            Value::Array(_) => format!("a list is not {wanted}"),
+            Value::Object(_) => format!("a map is not {wanted}"),
+            other => format!("{other} is not {wanted}"),
+        })
     }
 
     fn check_content(&self, value: Value) -> Result<Value, String> {
         let text = value.as_str().unwrap_or_default();
         if text.contains('\0') {
             return Err("it contains a NUL character, which no engine can carry".to_owned());
+        }
+        if text.len() > TEXT_LIMIT {
+            return Err(format!(
+                "it is {} bytes long, and a task is given at most {TEXT_LIMIT}",
+                text.len()
+            ));
+        }
+        if !NORMAL.is_normalized(text) {
+            return Err(format!(
+                "{} is not in Unicode normal form C, into which Terraform would change it",
+                quoted(text)
+            ));
         }
         if runtime::has_mark(text) {
             return Err("it contains a noncharacter, which Eos uses for marks of its own".to_owned());
@@ -128,7 +151,7 @@ impl OptionType {
             Self::Port if !value.as_i64().is_some_and(|port| (1..=65535).contains(&port)) => {
                 Err(format!("{value} is not a port between 1 and 65535"))
             }
-            Self::Path if !absolute(text) => Err(format!(
+            Self::Path if !is_absolute(text) => Err(format!(
                 "{} is not an absolute path without . and ..",
                 quoted(text)
             )),
@@ -179,6 +202,9 @@ impl OptionSpec {
                 }
             }
         }
+        if let (Some(min), true) = (self.min, value.as_i64().is_some_and(i64::is_negative)) {
+            return Err(format!("{value} is less than {}", self.shown_bound(min)));
+        }
         if let Some(measure) = self.kind.measure(&value) {
             let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             if let Some(min) = self.min.filter(|min| measure < *min) {
@@ -205,8 +231,11 @@ impl OptionSpec {
     }
 }
 
-fn absolute(path: &str) -> bool {
+/// Whether a path is absolute, says what it means, and is not longer than Linux takes.
+pub fn is_absolute(path: &str) -> bool {
     path.starts_with('/')
+        && path.len() < 4096
+        && path.split('/').all(|part| part.len() <= 255)
         && !path.chars().any(char::is_control)
         && path
             .split('/')

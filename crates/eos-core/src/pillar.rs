@@ -2,6 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::name::{self, ENVIRONMENTS};
+use crate::option;
 use crate::read::{Reader, find};
 use crate::source::Source;
 use crate::yaml::{self, Entry, Node};
@@ -177,9 +178,16 @@ fn read_host(reader: &mut Reader<'_>, entry: &Entry) -> Option<Host> {
         reader.report(entry.key_at, problem);
     }
     let fields = reader.record("a host", &entry.value, KEYS);
-    let Some(address) = find(fields, "address") else {
-        reader.report(entry.key_at, format!("Host {} has no address", entry.key));
-        return None;
+    let address = match find(fields, "address") {
+        Some(node) => reader.text("address", node),
+        None => {
+            reader.report_with_hint(
+                entry.key_at,
+                format!("Host {} has no address", name::named(&entry.key)),
+                "Add address: with a name or number that other hosts reach it by",
+            );
+            None
+        }
     };
     let roles = find(fields, "roles").map_or_else(Vec::new, |node| {
         let roles = reader.texts("roles", node);
@@ -193,23 +201,34 @@ fn read_host(reader: &mut Reader<'_>, entry: &Entry) -> Option<Host> {
         roles
     });
     let mut text = |key: &str| find(fields, key).map(|node| reader.text(key, node).unwrap_or_default());
-    let (datacenter, volume_group, volumes_below) =
-        (text("datacenter"), text("volume_group"), text("volumes_below"));
+    let (datacenter, volume_group) = (text("datacenter"), text("volume_group"));
+    let volumes_below = find(fields, "volumes_below").and_then(|node| read_directory(reader, node));
+    let devices = find(fields, "devices").map_or_else(Vec::new, |node| reader.texts("devices", node));
     Some(Host {
         name: entry.key.clone(),
-        address: reader.text("address", address)?,
+        address: address?,
         roles,
         datacenter: datacenter.unwrap_or_else(|| "dc1".to_owned()),
         volume_group,
-        devices: find(fields, "devices")
-            .map(|node| reader.texts("devices", node))
-            .unwrap_or_default(),
+        devices,
         volumes_below,
         at: Place {
             file: reader.file.to_owned(),
             position: entry.key_at,
         },
     })
+}
+
+fn read_directory(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
+    let path = reader.text("volumes_below", node)?;
+    if !option::is_absolute(path.trim_end_matches('/')) {
+        reader.report_with_hint(
+            node.at,
+            format!("volumes_below cannot be {}", name::quoted(&path)),
+            "Give an absolute path without . and ..",
+        );
+    }
+    Some(path)
 }
 
 fn read_environment(reader: &mut Reader<'_>, root: &Node, environment: &str, pillar: &mut Pillar) {

@@ -1,7 +1,7 @@
 //! Reading typed things out of a YAML tree: unknown keys and wrong types become diagnostics, all of them.
 
 use crate::diagnostic::{Diagnostic, Position};
-use crate::name::{closest, quoted};
+use crate::name::{closest, named};
 use crate::yaml::{Entry, Node, Value};
 
 /// Gathers what is wrong while one file is read.
@@ -49,7 +49,7 @@ impl<'a> Reader<'a> {
                 };
                 self.report_with_hint(
                     entry.key_at,
-                    format!("Unknown key {} in {what}", quoted(&entry.key)),
+                    format!("Unknown key {} in {what}", named(&entry.key)),
                     hint,
                 );
             }

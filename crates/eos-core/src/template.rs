@@ -1,6 +1,7 @@
 //! Values of a recipe that may hold `{{ expressions }}` over options and facts.
 
 use crate::diagnostic::Position;
+use crate::option::TEXT_LIMIT;
 use crate::yaml::Node;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior};
@@ -47,6 +48,10 @@ enum Kind {
 /// Made once: it costs more than most evaluations.
 static ENGINE: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut engine = Environment::new();
+    // A short expression with these makes a text without bounds, which fuel does not measure.
+    for filter in ["replace", "join", "indent", "format"] {
+        engine.remove_filter(filter);
+    }
     engine.set_undefined_behavior(UndefinedBehavior::Strict);
     engine.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
     let syntax = SyntaxConfig::builder().keep_trailing_newline(true).build();
@@ -93,6 +98,9 @@ impl Template {
     /// As `read`, and the text may have `{% for %}` and `{% if %}` in it.
     pub fn read_document(node: &Node) -> Result<Self, String> {
         let text = match node.as_str() {
+            Some(text) if text.len() > TEXT_LIMIT => {
+                return Err(format!("it is longer than {TEXT_LIMIT} bytes"));
+            }
             Some(text) if crate::runtime::has_mark(text) => return Err("it holds a noncharacter".to_owned()),
             Some(text) if text.contains("{{") || text.contains("{%") => text,
             _ => {

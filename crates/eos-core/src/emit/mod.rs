@@ -7,6 +7,8 @@ mod task_templates;
 pub mod terraform;
 mod variables;
 
+pub(crate) use variables::identifier;
+
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 

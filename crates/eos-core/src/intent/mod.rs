@@ -6,7 +6,7 @@ mod settle;
 use crate::catalog::Catalog;
 use crate::compose::own_name;
 use crate::diagnostic::{Diagnostic, Place, Position};
-use crate::name::{self, quoted};
+use crate::name;
 use crate::option::{HIDDEN, OptionType};
 use crate::pillar::{Component, OptionValue, Pillar, PillarFiles, SetBy, Words, environment_file};
 use crate::recipe::Recipe;
@@ -495,7 +495,11 @@ fn checked(
 
 /// What to say about an option that a recipe does not have.
 pub fn unknown_option(recipe: &Recipe, name: &str) -> Diagnostic {
-    let unknown = Diagnostic::new(format!("Recipe {} has no option {}", recipe.name, quoted(name)));
+    let unknown = Diagnostic::new(format!(
+        "Recipe {} has no option {}",
+        recipe.name,
+        name::named(name)
+    ));
     unknown.hint(
         match name::closest(name, recipe.settable().map(|option| option.name.as_str())) {
             Some(meant) => format!("Did you mean {meant}?"),
@@ -515,7 +519,7 @@ fn missing(pillar: &Pillar, catalog: &Catalog, intent: &Intent) -> Diagnostic {
         .filter(|(environment, _)| *environment == intent.environment);
     let missing = Diagnostic::new(format!(
         "There is no component {} in {}",
-        quoted(&intent.component),
+        name::named(&intent.component),
         intent.environment
     ));
     missing.hint(

@@ -86,8 +86,8 @@ fn group(expanded: &Expanded<'_>, service: &Service) -> Result<Option<Group>, Di
         .collect::<Result<Vec<_>, Diagnostic>>()?;
     let mounts = mounts(expanded, service)?;
     let env = texts(expanded, &service.env)?;
-    for (name, value) in &env {
-        refuse_interpolation(expanded, name, value)?;
+    for ((name, value), (_, template)) in env.iter().zip(&service.env) {
+        refuse_interpolation(expanded, name, template, value, &["${"])?;
     }
     let secrets = service
         .secrets
@@ -101,7 +101,9 @@ fn group(expanded: &Expanded<'_>, service: &Service) -> Result<Option<Group>, Di
         })
         .collect::<Result<Vec<_>, Diagnostic>>()?;
     let check = match &service.check {
-        Some(recipe::Check::Http(path)) => Some(Check::Http(expanded.text(path)?)),
+        Some(recipe::Check::Http(path)) => {
+            Some(Check::Http(plain_text(expanded, "The check", path, &["${"])?))
+        }
         Some(recipe::Check::Tcp) => Some(Check::Tcp),
         None => None,
     };
@@ -162,7 +164,7 @@ fn driver(expanded: &Expanded<'_>, run: &Run) -> Result<Driver, Diagnostic> {
     };
     Ok(match run {
         Run::Image(image, args) => Driver::Docker {
-            image: expanded.text(image)?,
+            image: plain_text(expanded, "The image", image, CONFIG)?,
             args: words(args)?,
         },
         Run::Program(program) => {
@@ -178,7 +180,7 @@ fn driver(expanded: &Expanded<'_>, run: &Run) -> Result<Driver, Diagnostic> {
 /// A word of a command line: Nomad puts its directories in, and nothing else is known only later.
 fn word(expanded: &Expanded<'_>, template: &Template) -> Result<Sourced<String>, Diagnostic> {
     let text = expanded.runtime_text(template)?;
-    refuse_interpolation(expanded, "A word of its command", &text)?;
+    refuse_interpolation(expanded, "A word of the command", template, &text, CONFIG)?;
     let Some(word) = text.value.word() else {
         let why = "an address or secret cannot stand on a command line: use env or secrets";
         return Err(expanded.wrong(template, why));
@@ -186,21 +188,39 @@ fn word(expanded: &Expanded<'_>, template: &Template) -> Result<Sourced<String>,
     Ok(text.map(|_| word))
 }
 
-/// Nomad's client replaces `${...}` in a task's environment and arguments when it starts the task, and knows no escape.
+/// What Nomad's client replaces in the configuration of a driver, which it reads as a template of HCL.
+const CONFIG: &[&str] = &["${", "%{"];
+
+/// Text that Nomad leaves as it is.
+fn plain_text(
+    expanded: &Expanded<'_>,
+    what: &str,
+    template: &Template,
+    replaced: &[&str],
+) -> Result<Sourced<String>, Diagnostic> {
+    let text = expanded.runtime_text(template)?;
+    refuse_interpolation(expanded, what, template, &text, replaced)?;
+    expanded.text(template)
+}
+
+/// Nomad's client replaces these when it starts the task, and knows no escape.
 fn refuse_interpolation(
     expanded: &Expanded<'_>,
-    name: &str,
+    what: &str,
+    template: &Template,
     value: &Sourced<RuntimeText>,
+    replaced: &[&str],
 ) -> Result<(), Diagnostic> {
-    let interpolated = value.value.word().is_some() && value.value.text_contains("${");
-    if !interpolated {
+    // A text that is whole only in the task becomes a template of its own, which replaces nothing else.
+    let found = replaced.iter().find(|mark| value.value.text_contains(mark));
+    let Some(found) = found.filter(|_| value.value.word().is_some()) else {
         return Ok(());
-    }
-    let place = &expanded.component.at;
+    };
+    let place = expanded.place(template);
     Err(Diagnostic::new(format!(
-        "{name} of {} contains ${{, which Nomad would replace when the task starts",
+        "{what} of {} contains {found}, which Nomad would replace when the task starts",
         expanded.component.name
     ))
     .at(&place.file, place.position)
-    .hint("Choose a value without ${"))
+    .hint(format!("Choose a value without {found}")))
 }

@@ -78,8 +78,10 @@ fn hosts<'a>(
                 )),
                 None => found.push(
                     Diagnostic::new(format!(
-                        "Volume {} of {} lies on {name}, which is no host with the role client",
-                        need.name, component.name
+                        "Volume {} of {} lies on {}, which is no host with the role client",
+                        need.name,
+                        component.name,
+                        crate::name::named(name)
                     ))
                     .at(&kept.at.file, kept.at.position)
                     .hint("Bring the host back, or move the data and name another host here"),

@@ -180,7 +180,7 @@ fn check_service(reader: &mut Reader<'_>, recipe: &Recipe, service: &Service) {
                 secret.text.at,
                 format!(
                     "{} names no secret option and no secret of what is used",
-                    secret.variable
+                    quoted(&secret.variable)
                 ),
             );
         }
@@ -208,11 +208,21 @@ fn check_service(reader: &mut Reader<'_>, recipe: &Recipe, service: &Service) {
             );
         }
     }
-    let variables = service
+    let variables: Vec<&String> = service
         .env
         .iter()
         .map(|(name, _)| name)
-        .chain(service.secrets.iter().map(|secret| &secret.variable));
+        .chain(service.secrets.iter().map(|secret| &secret.variable))
+        .collect();
+    check_apart(reader, service, "variables", &variables);
+    let files: Vec<&String> = service.files.iter().map(|(name, _)| name).collect();
+    check_apart(reader, service, "files", &files);
+    let secret_files: Vec<&String> = service
+        .secrets
+        .iter()
+        .filter_map(|secret| secret.file.as_ref())
+        .collect();
+    check_apart(reader, service, "secret files", &secret_files);
     for variable in variables {
         let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_');
         if variable.is_empty()
@@ -223,6 +233,25 @@ fn check_service(reader: &mut Reader<'_>, recipe: &Recipe, service: &Service) {
                 service.at,
                 format!("{} cannot name an environment variable", quoted(variable)),
                 "Use letters, digits and underscores",
+            );
+        }
+    }
+}
+
+/// The module names its variables after these, letters and digits in lower case: no two may fall together.
+fn check_apart(reader: &mut Reader<'_>, service: &Service, what: &str, names: &[&String]) {
+    let mut seen = std::collections::BTreeMap::new();
+    for name in names {
+        if let Some(other) = seen.insert(crate::emit::identifier(name), *name) {
+            reader.report_with_hint(
+                service.at,
+                format!(
+                    "Service {} has {what} of the same name: {} and {}",
+                    service.name,
+                    quoted(other),
+                    quoted(name)
+                ),
+                "Case and marks do not tell them apart: rename one",
             );
         }
     }

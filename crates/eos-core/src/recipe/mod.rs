@@ -28,6 +28,8 @@ pub enum Risk {
 pub struct Recipe {
     pub name: String,
     pub file: String,
+    /// Where its name stands.
+    pub at: Position,
     pub text: Arc<[u8]>,
     /// `<version>-<digest of the text>`: what a component is pinned to.
     pub pin: String,

@@ -63,6 +63,7 @@ pub fn read(reader: &mut Reader<'_>, root: &Node, text: &[u8]) -> Option<Recipe>
         reader.report(root.at, "The recipe has no services");
     }
     let outputs = each(reader, entries, "outputs", |reader, entry| {
+        reader.text("an output", &entry.value)?;
         Some(Output {
             name: entry.key.clone(),
             value: read_template(reader, &entry.key, &entry.value)?,
@@ -72,6 +73,7 @@ pub fn read(reader: &mut Reader<'_>, root: &Node, text: &[u8]) -> Option<Recipe>
     let recipe = Recipe {
         name: name?,
         file: reader.file.to_owned(),
+        at: place("recipe"),
         text: text.into(),
         pin: pin(&version, text),
         summary: summary?,
@@ -154,7 +156,7 @@ fn read_option(reader: &mut Reader<'_>, entry: &Entry) -> Option<OptionSpec> {
     }
     let entries = reader.record(&what, &entry.value, KEYS);
     let kind = read_type(reader, entries, at, &what)?;
-    let default = find(entries, "default").and_then(|node| read_template(reader, "default", node));
+    let default = find(entries, "default").and_then(|node| read_values(reader, "default", node));
     let generate = find(entries, "generate")
         .and_then(|node| reader.whole_number("generate", node, 12, 128))
         .map(|n| n as u32);
@@ -247,7 +249,7 @@ fn read_pattern(reader: &mut Reader<'_>, node: &Node) -> Option<Regex> {
         Ok(pattern) => Some(pattern),
         Err(why) => {
             let why = why.to_string();
-            let last = why.lines().last().unwrap_or_default().to_owned();
+            let last = crate::yaml::shown(why.lines().last().unwrap_or_default(), 200);
             reader.report(node.at, format!("The pattern cannot be read: {last}"));
             None
         }
@@ -288,7 +290,9 @@ fn read_use(reader: &mut Reader<'_>, entry: &Entry) -> Option<Use> {
         }
     };
     let share = find(fields, "share").is_some_and(|node| reader.flag("share", node) == Some(true));
-    let with = read_templates(reader, fields, "with");
+    let with = each(reader, fields, "with", |reader, entry| {
+        Some((entry.key.clone(), read_values(reader, &entry.key, &entry.value)?))
+    });
     if share && !with.is_empty() {
         reader.report_with_hint(
             entry.key_at,
@@ -380,7 +384,10 @@ fn read_volume(reader: &mut Reader<'_>, name: &str, node: &Node) -> Option<Volum
             "For example owner: \"472:472\"",
         );
     }
-    let mode = find(fields, "mode").map_or(Some("0750".to_owned()), |node| reader.text("mode", node))?;
+    let mode = match find(fields, "mode") {
+        Some(node) => read_mode(reader, node)?,
+        None => "0750".to_owned(),
+    };
     let filesystem = match find(fields, "filesystem") {
         Some(node) => Some(read_template(reader, "filesystem", node)?),
         None => None,
@@ -397,6 +404,18 @@ fn read_volume(reader: &mut Reader<'_>, name: &str, node: &Node) -> Option<Volum
         when: read_when(reader, fields),
         at: node.at,
     })
+}
+
+fn read_mode(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
+    let mode = reader.text("mode", node)?;
+    if !(3..=4).contains(&mode.len()) || !mode.bytes().all(|digit| (b'0'..=b'7').contains(&digit)) {
+        reader.report_with_hint(
+            node.at,
+            format!("The mode of a volume cannot be {}", quoted(&mode)),
+            "Use three or four octal digits in quotes, such as \"0750\"",
+        );
+    }
+    Some(mode)
 }
 
 fn read_secret_need(reader: &mut Reader<'_>, name: &str, node: &Node) -> Option<SecretNeed> {
@@ -689,6 +708,11 @@ fn read_when(reader: &mut Reader<'_>, entries: &[Entry]) -> Option<Template> {
     find(entries, "when").and_then(|node| read_template(reader, "when", node))
 }
 
+/// The value of an option, which may be a list.
+fn read_values(reader: &mut Reader<'_>, what: &str, node: &Node) -> Option<Template> {
+    reported(reader, what, node, Template::read(node))
+}
+
 fn read_templates(reader: &mut Reader<'_>, entries: &[Entry], key: &str) -> Vec<(String, Template)> {
     each(reader, entries, key, |reader, entry| {
         Some((
@@ -699,6 +723,14 @@ fn read_templates(reader: &mut Reader<'_>, entries: &[Entry], key: &str) -> Vec<
 }
 
 fn read_template(reader: &mut Reader<'_>, what: &str, node: &Node) -> Option<Template> {
+    if node.as_list().is_some() || node.as_map().is_some() {
+        reader.report_with_hint(
+            node.at,
+            format!("{} must be one value, not {}", quoted(what), node.kind_name()),
+            "Write text, a number, or an expression in {{ }}",
+        );
+        return None;
+    }
     reported(reader, what, node, Template::read(node))
 }
 
@@ -716,6 +748,7 @@ fn reported(
     match read {
         Ok(template) => Some(template),
         Err(why) => {
+            let why = crate::yaml::shown(&why, 200);
             reader.report(node.at, format!("{} cannot be read: {why}", quoted(what)));
             None
         }

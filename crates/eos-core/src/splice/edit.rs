@@ -88,7 +88,7 @@ impl<'a> Document<'a> {
                         "{} is {}, so {} cannot be in it",
                         dotted(&path[..index]),
                         other.kind_name(),
-                        yaml::shown(key)
+                        yaml::shown(key, 60)
                     ))
                     .at(self.file, node.at)
                     .hint("make it a map, or name another key"));

@@ -175,6 +175,6 @@ fn nested(path: &[&str], value: &Value) -> Value {
 
 /// A path of keys as a person writes it.
 fn dotted(path: &[&str]) -> String {
-    let shown: Vec<String> = path.iter().map(|key| yaml::shown(key)).collect();
+    let shown: Vec<String> = path.iter().map(|key| yaml::shown(key, 60)).collect();
     shown.join(".")
 }

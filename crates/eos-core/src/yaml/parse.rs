@@ -335,7 +335,7 @@ impl<'text> Reader<'text> {
 
     fn key(&mut self, plain: &str, value: Result<Value, String>, key: Key) -> Result<(), Stop> {
         let at = key.at;
-        let shown = shown(plain);
+        let shown = shown(plain, 60);
         match value {
             _ if plain == "<<" && self.text[key.span.clone()].starts_with('<') => {
                 self.refuse("merge keys are not used here", at, "write the keys themselves")
@@ -576,6 +576,8 @@ impl<'text> Reader<'text> {
         }
         let hint = if ["{{", "{%", "{#"].iter().any(|jinja| line.contains(jinja)) {
             JINJA
+        } else if at.column as usize > KEY_LIMIT {
+            "a key is shorter than this; check quotes and brackets here and on the lines above"
         } else {
             "check indentation, quotes and brackets here and on the lines above"
         };

@@ -60,15 +60,15 @@ pub(super) fn escape(char: char) -> String {
 }
 
 /// A text as a message shows it: cut short, and with what disturbs a terminal or cannot be seen escaped.
-pub(crate) fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str, limit: usize) -> String {
     let mut shown = String::new();
-    for char in text.chars().take(60) {
+    for char in text.chars().take(limit) {
         match unseen(char) {
             true => shown.push_str(&escape(char)),
             false => shown.push(char),
         }
     }
-    if text.chars().nth(60).is_some() {
+    if text.chars().nth(limit).is_some() {
         shown.push('\u{2026}');
     }
     shown
@@ -134,7 +134,7 @@ fn check_at_depth(value: &Value, depth: usize) -> Result<(), Diagnostic> {
                 if !seen.insert(key) {
                     return Err(Diagnostic::new(format!(
                         "the key `{}` stands twice in one map",
-                        shown(key)
+                        shown(key, 60)
                     )));
                 }
                 check_at_depth(&value.value, depth + 1)?;

@@ -1,0 +1,6 @@
+#!yaml
+components:
+  hello:
+    options:
+      greeting: "a\r\nb"
+      replicas: 1
