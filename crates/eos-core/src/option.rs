@@ -197,7 +197,7 @@ impl OptionSpec {
                 .map_or(std::slice::from_ref(&value), Vec::as_slice);
             for text in items.iter().filter_map(Value::as_str) {
                 if !pattern.is_match(text) {
-                    let shape = pattern.as_str().trim_start_matches("^(?:").trim_end_matches(")$");
+                    let shape = self.shown_pattern().unwrap_or_default();
                     return Err(format!("{} does not match {shape}", quoted(text)));
                 }
             }
@@ -223,6 +223,12 @@ impl OptionSpec {
             OptionType::Duration => go_duration(bound),
             _ => bound.to_string(),
         }
+    }
+
+    /// The pattern as the recipe has it.
+    pub fn shown_pattern(&self) -> Option<&str> {
+        let whole = self.pattern.as_ref()?.as_str();
+        whole.strip_prefix("^(?:")?.strip_suffix(")$")
     }
 
     /// A person may leave it out, and then there is none.

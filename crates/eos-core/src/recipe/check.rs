@@ -4,6 +4,7 @@ use super::*;
 use crate::catalog::Catalog;
 use crate::name::{self, quoted};
 use crate::template::{FACTS, OUTPUT_FACTS, TASK_FACTS};
+use std::collections::BTreeSet;
 
 /// Facts of a used component beside its options.
 pub const USED_FACTS: &[&str] = &["address", "addresses", "component", "host", "port"];
@@ -57,6 +58,12 @@ pub fn check(reader: &mut Reader<'_>, recipe: &Recipe) {
             );
         }
     }
+}
+
+/// Every name that some template of the recipe has need of.
+pub fn named(recipe: &Recipe) -> BTreeSet<&str> {
+    let templates = templates(recipe).into_iter();
+    templates.flat_map(|(template, _)| template.names()).collect()
 }
 
 /// Every template of the recipe.

@@ -3,7 +3,7 @@
 mod check;
 mod read;
 
-pub use check::check_uses;
+pub use check::{check_uses, named};
 
 use crate::diagnostic::{Diagnostic, Position};
 use crate::emit::sha256;
@@ -115,6 +115,7 @@ pub enum Purpose {
 pub struct SecretNeed {
     pub name: String,
     pub generate: u32,
+    pub at: Position,
 }
 
 /// A host name under which the proxy of the environment serves a service.

@@ -268,7 +268,7 @@ fn option_of_use(used: &Use) -> OptionSpec {
         kind: OptionType::Component,
         default: Some(Template::constant(serde_json::Value::Null)),
         generate: None,
-        help: format!("A {} that is there, instead of {instead}", used.recipe),
+        help: format!("An existing {}, instead of {instead}", used.recipe),
         when: used.when.clone(),
         pattern: None,
         min: None,
@@ -427,6 +427,7 @@ fn read_secret_need(reader: &mut Reader<'_>, name: &str, node: &Node) -> Option<
     Some(SecretNeed {
         name: name.to_owned(),
         generate: generate as u32,
+        at: node.at,
     })
 }
 
