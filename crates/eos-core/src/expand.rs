@@ -8,7 +8,7 @@ use crate::pillar::{Component, OptionValue, SetBy};
 use crate::recipe::{OptionSpec, Recipe};
 use crate::runtime::{Piece, RuntimeText};
 use crate::source::{Ingredient, Overruled, Source, Sourced};
-use crate::template::Template;
+use crate::template::{TASK_FACTS, Template};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -233,19 +233,18 @@ impl Expanded<'_> {
         named.map(ingredient).collect()
     }
 
-    /// The value of a template. Its source is the option it names, if it names just one; else the recipe.
+    /// The value of a template. Its source is the option it names, if it names one and nothing else; else the recipe.
     pub fn value(&self, template: &Template) -> Result<Sourced<Value>, Diagnostic> {
         let value = template
             .evaluate(&self.context)
             .map_err(|why| self.wrong(template, &why))?;
-        let mut named = template
-            .names()
-            .filter_map(|name| self.options.get_key_value(name));
-        Ok(match (named.next(), named.next()) {
-            (Some((name, option)), None) => {
+        let mut named = template.names().filter(|name| !TASK_FACTS.contains(name));
+        let sole = named.next().filter(|_| named.next().is_none());
+        Ok(match sole.and_then(|name| self.options.get_key_value(name)) {
+            Some((name, option)) => {
                 Sourced::new(value, option.from.clone()).over(self.overruled(template, name, option))
             }
-            _ => {
+            None => {
                 let from = Source::Recipe {
                     recipe: self.recipe.name.clone(),
                     line: template.at.line,

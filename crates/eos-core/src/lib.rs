@@ -24,4 +24,5 @@ pub mod schema;
 pub mod source;
 pub mod splice;
 pub mod template;
+pub mod why;
 pub mod yaml;

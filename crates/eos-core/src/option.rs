@@ -78,6 +78,24 @@ impl OptionType {
         }
     }
 
+    /// What stands for a value on a command line.
+    pub fn placeholder(&self) -> &'static str {
+        match self {
+            Self::String => "TEXT",
+            Self::Integer => "NUMBER",
+            Self::Flag => "BOOLEAN",
+            Self::Port => "PORT",
+            Self::Size => "SIZE",
+            Self::Duration => "DURATION",
+            Self::Path => "PATH",
+            Self::Domain => "DOMAIN",
+            Self::List(_) => "LIST",
+            Self::Component => "COMPONENT",
+            Self::Choice(_) => "CHOICE",
+            Self::Secret => "SECRET",
+        }
+    }
+
     /// Whether a value goes along from one environment to the next: what a component does, not where it is.
     pub fn is_promoted(&self) -> bool {
         match self {

@@ -19,6 +19,8 @@ pub enum Source {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         made_of: Vec<Ingredient>,
     },
+    /// The least that the recipe can do with.
+    Minimum { recipe: String, line: u32 },
     /// Default of the environment's table.
     Environment { environment: String, key: String },
     /// A fact about a host, from the pillar.
@@ -92,6 +94,7 @@ impl Source {
                 };
                 format!("recipe {recipe}{default}{made}")
             }
+            Self::Minimum { recipe, .. } => format!("recipe {recipe}, which needs this at least"),
             Self::Environment { environment, key } => {
                 format!("environment {environment}, default for {key}")
             }
@@ -138,7 +141,7 @@ impl fmt::Display for Source {
             | Self::Kept { file, line, .. } => {
                 write!(f, ", {file}:{line}")
             }
-            Self::Recipe { line, .. } | Self::Consumer { line, .. } if *line > 0 => {
+            Self::Recipe { line, .. } | Self::Minimum { line, .. } | Self::Consumer { line, .. } if *line > 0 => {
                 write!(f, ", line {line}")
             }
             _ => Ok(()),

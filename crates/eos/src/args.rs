@@ -106,6 +106,7 @@ pub enum Verb {
     Catalog(commands::catalog::Args),
     Compile(commands::compile::Args),
     Graph(commands::graph::Args),
+    Why(commands::why::Args),
     Completions(commands::completions::Args),
     Man(commands::man::Args),
     #[command(hide = true)]

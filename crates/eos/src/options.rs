@@ -67,7 +67,7 @@ pub fn add_flags(command: Command, verb: &str, subject: &str, recipe: &Recipe) -
     let flags = recipe.settable().map(|spec| {
         let arg = Arg::new(id(&spec.name))
             .long(flag(&spec.name))
-            .value_name(value_name(&spec.kind))
+            .value_name(spec.kind.placeholder())
             .help(help(spec, recipe))
             .help_heading(heading.clone());
         match &spec.kind {
@@ -112,23 +112,6 @@ fn yes_or_no() -> PossibleValuesParser {
         PossibleValue::new("true").aliases(["yes", "on"]),
         PossibleValue::new("false").aliases(["no", "off"]),
     ])
-}
-
-fn value_name(kind: &OptionType) -> &'static str {
-    match kind {
-        OptionType::String => "TEXT",
-        OptionType::Integer => "NUMBER",
-        OptionType::Flag => "BOOLEAN",
-        OptionType::Port => "PORT",
-        OptionType::Size => "SIZE",
-        OptionType::Duration => "DURATION",
-        OptionType::Path => "PATH",
-        OptionType::Domain => "DOMAIN",
-        OptionType::List(_) => "LIST",
-        OptionType::Component => "COMPONENT",
-        OptionType::Choice(_) => "CHOICE",
-        OptionType::Secret => "SECRET",
-    }
 }
 
 fn takes(spec: &OptionSpec) -> String {

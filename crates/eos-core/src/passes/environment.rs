@@ -69,9 +69,13 @@ fn figure(expanded: &Expanded<'_>, key: &str, recipe: &Figure, default: u32) -> 
         let value = option.value.as_u64().and_then(|value| u32::try_from(value).ok());
         candidates.extend(value.map(|value| option.map(|_| value)));
     }
-    let minimum = recipe
-        .minimum
-        .map(|(value, at)| Sourced::new(value, expanded.line_source(at.line)));
+    let minimum = recipe.minimum.map(|(value, at)| {
+        let from = Source::Minimum {
+            recipe: expanded.recipe.name.clone(),
+            line: at.line,
+        };
+        Sourced::new(value, from)
+    });
     let of_recipe = recipe.of.iter().find(|(of, ..)| of == environment);
     let mut usual: Vec<Sourced<u32>> = Vec::new();
     usual.extend(of_recipe.map(|(_, value, at)| Sourced::new(*value, expanded.line_source(at.line))));

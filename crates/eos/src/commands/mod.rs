@@ -26,6 +26,7 @@ pub mod serve_hello;
 pub mod serve_stand_in;
 pub mod status;
 pub mod update;
+pub mod why;
 
 use crate::args::{Everywhere, Invocation, Verb};
 use crate::env_names;
@@ -111,6 +112,7 @@ async fn dispatch(session: &mut Session<'_>, verb: Verb, typed: Option<Typed>) -
         Verb::Catalog(args) => catalog::run(session, &args),
         Verb::Compile(args) => compile::run(session, &args),
         Verb::Graph(args) => graph::run(session, &args),
+        Verb::Why(args) => why::run(session, &args),
         Verb::Completions(args) => completions::run(session, &args),
         Verb::Man(args) => man::run(session, &args),
         Verb::Complete(args) => complete::run(session, &args),

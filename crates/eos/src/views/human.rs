@@ -5,6 +5,7 @@ use super::lab_progress::LabProgress;
 use super::plan_text::{BOLD, GREEN, RED, YELLOW, plan_text, subject, value_words};
 use super::reports::*;
 use super::text::{Table, age, duration, hang, moment, pad, pad_left, printable, short_operation, width};
+use super::why_text::why_text;
 use super::{Out, Purpose, View};
 use crate::options::default_words;
 use crate::problem::{Exit, Problem};
@@ -17,6 +18,7 @@ use eos_core::graph::Graph;
 use eos_core::option::human_size;
 use eos_core::plan::{Plan, Step};
 use eos_core::recipe::Recipe;
+use eos_core::why::Answer;
 use eos_core::yaml;
 use eos_engine::operation::{Finished, Watch};
 use eos_engine::store::{Entry, Event, Operation, Outcome};
@@ -415,6 +417,11 @@ impl View for Human {
         let line = format!("{}, written to {}", extent(graph), file.display());
         let text = hang("", &line, talk_width());
         self.talk(&text);
+    }
+
+    fn why(&mut self, answer: &Answer) {
+        let text = why_text(answer, data_width().unwrap_or(usize::MAX));
+        self.data(&text);
     }
 
     fn lab(&mut self, lab: &LabReport) {

@@ -9,6 +9,7 @@ use eos_core::diagnostic::Diagnostic;
 use eos_core::graph::Graph;
 use eos_core::plan::{Plan, Step};
 use eos_core::recipe::Recipe;
+use eos_core::why::Answer;
 use eos_engine::operation::{Finished, Watch};
 use eos_engine::store::{Entry, Operation};
 use eos_lab::{Advance, Outcome, Progress};
@@ -241,6 +242,10 @@ impl View for Json {
             "graph_file",
             json!({"file": file, "nodes": graph.nodes.len(), "waves": graph.waves.iter().max()}),
         );
+    }
+
+    fn why(&mut self, answer: &Answer) {
+        self.document("why", json!({"attributes": value(&answer.explained)}));
     }
 
     fn lab(&mut self, lab: &LabReport) {

@@ -7,6 +7,7 @@ mod lab_progress;
 mod plan_text;
 pub mod reports;
 pub mod text;
+mod why_text;
 
 use crate::peek::Peek;
 use crate::problem::{Exit, Problem};
@@ -16,6 +17,7 @@ use eos_core::diagnostic::Diagnostic;
 use eos_core::graph::Graph;
 use eos_core::plan::Plan;
 use eos_core::recipe::Recipe;
+use eos_core::why::Answer;
 use eos_engine::operation::{Finished, Watch};
 use eos_engine::store::{Entry, Operation};
 use eos_lab::Progress;
@@ -55,6 +57,7 @@ pub trait View: Watch {
     fn compiled(&mut self, compiled: &Compiled);
     fn graph(&mut self, graph: &Graph);
     fn graph_written(&mut self, graph: &Graph, file: &Path);
+    fn why(&mut self, answer: &Answer);
     fn lab(&mut self, lab: &LabReport);
     fn lab_engines(&mut self, engines: &eos_lab::Engines);
     /// One line of an engine's log, as it comes.

@@ -3,6 +3,7 @@
 use super::text::{hang, printable};
 use anstyle::{AnsiColor, Style};
 use eos_core::node::Layer;
+use eos_core::option::human_size;
 use eos_core::plan::{Action, AttributeChange, Change, Plan};
 use serde_json::Value;
 use std::fmt::Write;
@@ -114,7 +115,10 @@ fn attributes(text: &mut String, change: &Change, width: usize, columns: usize) 
 /// `count 1 -> 3 (option replicas, pillar/infrastructure/production.sls:5)`
 fn attribute_words(attribute: &AttributeChange) -> String {
     let name = attribute.name.strip_prefix("group.").unwrap_or(&attribute.name);
-    let value = |value: &Option<Value>| value.as_ref().map_or("nothing".to_owned(), value_words);
+    let value = |value: &Option<Value>| match value {
+        Some(value) => attribute_value(&attribute.name, value),
+        None => "nothing".to_owned(),
+    };
     let from = attribute
         .from
         .as_ref()
@@ -124,6 +128,17 @@ fn attribute_words(attribute: &AttributeChange) -> String {
         value(&attribute.before),
         value(&attribute.after)
     )
+}
+
+/// The value of an attribute with its unit.
+pub fn attribute_value(name: &str, value: &Value) -> String {
+    let last = name.rsplit('.').next().unwrap_or(name);
+    match (last, value.as_u64()) {
+        ("size", Some(bytes)) => human_size(bytes),
+        ("memory", Some(mebibytes)) => human_size(mebibytes << 20),
+        ("cpu", Some(megahertz)) => format!("{megahertz} MHz"),
+        _ => value_words(value),
+    }
 }
 
 pub fn value_words(value: &Value) -> String {

@@ -1,0 +1,114 @@
+//! Why a value is what it is, as a person reads it: one attribute in full, or one line each for several.
+
+use super::plan_text::{BOLD, attribute_value};
+use super::text::{hang, pad, printable, shorten, width};
+use eos_core::why::{Answer, Change, Explained, Extent, Spot};
+use std::fmt::Write;
+
+/// Attributes are not padded to more than this.
+const NAME: usize = 24;
+/// In a list, longer values are shortened.
+const VALUE: usize = 48;
+
+pub fn why_text(answer: &Answer, columns: usize) -> String {
+    match (answer.extent, answer.explained.as_slice()) {
+        (Extent::Attribute, [explained]) => one(explained, columns),
+        (_, explained) => several(explained, columns),
+    }
+}
+
+fn one(explained: &Explained, columns: usize) -> String {
+    let value = attribute_value(&explained.attribute, &explained.value);
+    let mut text = format!("{BOLD}{}{BOLD:#}\n", printable(value.trim_end()));
+    let mut add = |name: &str, lines: Vec<String>| {
+        for (index, line) in lines.iter().enumerate() {
+            let name = if index == 0 { name } else { "" };
+            text.push_str(&hang(&format!("  {}  ", pad(name, 8)), line, columns));
+        }
+    };
+    add("set by", vec![explained.from.words()]);
+    let with_place = |words: String, place: &Option<Spot>| match place {
+        Some(place) => format!("{words}, {}", spot(place)),
+        None => words,
+    };
+    let made_of = explained.made_of.iter().map(|part| {
+        let value = shorten(&attribute_value(&part.option, &part.value), VALUE);
+        let words = format!("{} {}: {}", part.option, shown(value), part.from.words());
+        with_place(words, &part.place)
+    });
+    add("made of", made_of.collect());
+    let over = explained.over.iter().map(|rival| {
+        let value = rival.value.as_ref().map_or("no value".to_owned(), |value| {
+            shown(shorten(
+                &first_line(&attribute_value(&explained.attribute, value)),
+                VALUE,
+            ))
+        });
+        with_place(format!("{} ({value})", rival.from.words()), &rival.place)
+    });
+    add("over", over.collect());
+    add("file", explained.place.iter().map(spot).collect());
+    add("change", explained.change.iter().map(change).collect());
+    text
+}
+
+fn several(explained: &[Explained], columns: usize) -> String {
+    let mut text = String::new();
+    let mut address = None;
+    let names = explained.iter().map(|one| width(&one.attribute));
+    let names = names.filter(|name| *name <= NAME).max().unwrap_or(0);
+    for one in explained {
+        if address != Some(&one.address) {
+            if address.is_some() {
+                text.push('\n');
+            }
+            let place = one
+                .environment
+                .as_ref()
+                .map_or_else(String::new, |environment| format!(" in {environment}"));
+            let _ = writeln!(text, "{BOLD}{}{BOLD:#}{place}", one.address);
+            address = Some(&one.address);
+        }
+        let value = first_line(&attribute_value(&one.attribute, &one.value));
+        let line = format!("{}  ({})", shown(shorten(&value, VALUE)), one.from);
+        let first = match width(&one.attribute) <= names {
+            true => pad(&one.attribute, names),
+            // Its value goes below a name that would push it out of its column.
+            false => {
+                let _ = writeln!(text, "  {}", one.attribute);
+                " ".repeat(names)
+            }
+        };
+        text.push_str(&hang(&format!("  {first}  "), &line, columns));
+    }
+    text
+}
+
+/// A value of several lines by its first.
+fn first_line(value: &str) -> String {
+    match value.trim_end().split_once('\n') {
+        Some((first, _)) => format!("{first} ..."),
+        None => value.trim_end().to_owned(),
+    }
+}
+
+fn shown(value: String) -> String {
+    match value.is_empty() {
+        true => "nothing".to_owned(),
+        false => value,
+    }
+}
+
+fn spot(spot: &Spot) -> String {
+    let line = spot.line.map_or_else(String::new, |line| format!(":{line}"));
+    let built_in = if spot.built_in { " (built in)" } else { "" };
+    format!("{}{line}{built_in}", spot.file)
+}
+
+fn change(change: &Change) -> String {
+    match change {
+        Change::Command { command } => command.clone(),
+        Change::Edit { place, what } => format!("edit {}: {what}", spot(place)),
+        Change::Follows { from } => format!("nothing: it follows {from}"),
+    }
+}
