@@ -136,7 +136,7 @@ def is_carried(text: str) -> bool:
 def refused(seed: int, count: int) -> list[str]:
     """Strings that some engine would change, and so must be refused."""
     chosen = random.Random(seed)
-    reasons = ["${", "${node.unique.name}", "$${", "e\u0301", "\u2126", "\u1e9b\u0323"]
+    reasons = ["${", "${node.unique.name}", "$${", "e\u0301", "\u2126", "A\u030a"]
     mixed = ["".join([*chosen.choices(PIECES, k=3), chosen.choice(reasons)]) for _ in range(count)]
     return reasons + mixed
 
