@@ -1,7 +1,10 @@
-//! A plan as a person reads it: the summary first, then what cannot be taken back, then one row a change, by layer.
+//! A plan as a person reads it: the summary first, then what cannot be taken back, then one row a change, by component
+//! and layer.
 
 use super::text::{hang, printable};
 use anstyle::{AnsiColor, Style};
+use eos_core::catalog::KEPT;
+use eos_core::emit::terraform::PLATFORM;
 use eos_core::node::Layer;
 use eos_core::option::human_size;
 use eos_core::plan::{Action, AttributeChange, Change, Plan};
@@ -13,15 +16,12 @@ pub const YELLOW: Style = AnsiColor::Yellow.on_default();
 pub const RED: Style = AnsiColor::Red.on_default();
 pub const BOLD: Style = Style::new().bold();
 
+/// The widest name of a layer: `service`.
+const LAYER: usize = 7;
+
 pub fn plan_text(plan: &Plan, columns: usize) -> String {
     let mut text = String::new();
-    let counts = [Action::Create, Action::Change, Action::Delete].map(|action| plan.count(action));
-    let [create, change, delete] = counts;
-    let summary = format!(
-        "{}: {create} to create, {change} to change, {delete} to delete",
-        subject(plan)
-    );
-    for line in hang("", &summary, columns).lines() {
+    for line in hang("", &summary(plan), columns).lines() {
         let _ = writeln!(text, "{BOLD}{line}{BOLD:#}");
     }
     text.push_str(&no_return(plan, columns));
@@ -33,25 +33,71 @@ pub fn plan_text(plan: &Plan, columns: usize) -> String {
         ));
     }
     text.push('\n');
-    let width = Layer::ALL
-        .iter()
-        .map(|layer| layer.name().len())
-        .max()
-        .unwrap_or(0);
+    let mut name = "pillar";
     for file in plan.pillar.keys() {
-        row(&mut text, "pillar", width, Action::Change, file, columns);
+        // What a component is pinned to is kept once and never edited.
+        let action = match file.starts_with(KEPT) {
+            true => Action::Create,
+            false => Action::Change,
+        };
+        row(&mut text, name, action, file, columns);
+        name = "";
     }
+    let components = in_order(plan);
+    let several = components.iter().filter(|name| **name != PLATFORM).count() > 1;
+    if !several {
+        by_layer(&mut text, plan.changes.iter(), columns);
+        return text;
+    }
+    for (index, component) in components.into_iter().enumerate() {
+        if index > 0 || !plan.pillar.is_empty() {
+            text.push('\n');
+        }
+        let title = match component {
+            PLATFORM => format!("{component}, shared by all of {}", plan.environment),
+            name => name.to_owned(),
+        };
+        let _ = writeln!(text, "{BOLD}{title}{BOLD:#}");
+        let of = |change: &&Change| change.component == component;
+        by_layer(&mut text, plan.changes.iter().filter(of), columns);
+    }
+    text
+}
+
+fn summary(plan: &Plan) -> String {
+    let subject = subject(plan);
+    if plan.changes.is_empty() {
+        return format!("{subject}: nothing to create, change or delete; only the pillar is edited");
+    }
+    let counts = [Action::Create, Action::Change, Action::Delete].map(|action| plan.count(action));
+    let [create, change, delete] = counts;
+    format!("{subject}: {create} to create, {change} to change, {delete} to delete")
+}
+
+/// The components of a plan as its steps come to them.
+fn in_order(plan: &Plan) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    let of_steps = plan.steps.iter().map(|step| step.component.as_str());
+    for name in of_steps.chain(plan.changes.iter().map(|change| change.component.as_str())) {
+        let has_changes = plan.changes.iter().any(|change| change.component == name);
+        if has_changes && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+fn by_layer<'p>(text: &mut String, changes: impl Iterator<Item = &'p Change> + Clone, columns: usize) {
     for layer in Layer::ALL {
         let mut name = layer.name();
-        for change in plan.changes.iter().filter(|change| change.layer == layer) {
-            row(&mut text, name, width, change.action, &words(change), columns);
+        for change in changes.clone().filter(|change| change.layer == layer) {
+            row(text, name, change.action, &words(change), columns);
             name = "";
             if change.action == Action::Change {
-                attributes(&mut text, change, width, columns);
+                attributes(text, change, columns);
             }
         }
     }
-    text
 }
 
 /// `grafana in production`, or as many components as there are; a host is in no environment.
@@ -85,30 +131,34 @@ fn no_return(plan: &Plan, columns: usize) -> String {
     }
 }
 
-fn row(text: &mut String, layer: &str, width: usize, action: Action, words: &str, columns: usize) {
+fn row(text: &mut String, layer: &str, action: Action, words: &str, columns: usize) {
     let (glyph, style) = match action {
         Action::Create => ('+', GREEN),
         Action::Change => ('~', YELLOW),
         Action::Delete => ('-', RED),
     };
-    let first = format!("  {layer:<width$}  {glyph} ");
+    let first = format!("  {layer:<LAYER$}  {glyph} ");
     let lines = hang(&first, words, columns);
     // The glyph is the only thing coloured; it stands once, at the end of the prefix.
-    text.push_str(&lines.replacen(&first, &format!("  {layer:<width$}  {style}{glyph}{style:#} "), 1));
+    text.push_str(&lines.replacen(&first, &format!("  {layer:<LAYER$}  {style}{glyph}{style:#} "), 1));
 }
 
 fn words(change: &Change) -> String {
     let summary = printable(&change.summary);
-    match &change.note {
-        Some(note) => format!("{summary} ({note})"),
-        None => summary,
+    match (&change.note, summary.strip_suffix(')')) {
+        (Some(note), Some(open)) => format!("{open}; {note})"),
+        (Some(note), None) => format!("{summary} ({note})"),
+        (None, _) => summary,
     }
 }
 
-fn attributes(text: &mut String, change: &Change, width: usize, columns: usize) {
+fn attributes(text: &mut String, change: &Change, columns: usize) {
+    let first = " ".repeat(LAYER + 8);
     for attribute in &change.attributes {
-        let first = " ".repeat(width + 8);
         text.push_str(&hang(&first, &attribute_words(attribute), columns));
+        for line in changed_lines(attribute) {
+            text.push_str(&hang(&format!("{first}  "), &line, columns));
+        }
     }
 }
 
@@ -123,11 +173,46 @@ fn attribute_words(attribute: &AttributeChange) -> String {
         .from
         .as_ref()
         .map_or_else(String::new, |from| format!(" ({from})"));
-    format!(
-        "{name} {} -> {}{from}",
-        value(&attribute.before),
-        value(&attribute.after)
-    )
+    match is_long(&attribute.before) || is_long(&attribute.after) {
+        true => format!("{name}{from}"),
+        false => format!(
+            "{name} {} -> {}{from}",
+            value(&attribute.before),
+            value(&attribute.after)
+        ),
+    }
+}
+
+fn is_long(value: &Option<Value>) -> bool {
+    let text = value.as_ref().and_then(Value::as_str);
+    text.is_some_and(|text| text.contains('\n'))
+}
+
+/// Of texts of several lines: what stands between the lines that they begin and end with alike.
+fn changed_lines(attribute: &AttributeChange) -> Vec<String> {
+    if !is_long(&attribute.before) && !is_long(&attribute.after) {
+        return Vec::new();
+    }
+    fn lines(value: &Option<Value>) -> Vec<&str> {
+        let text = value.as_ref().and_then(Value::as_str);
+        text.unwrap_or_default().lines().collect()
+    }
+    let (before, after) = (lines(&attribute.before), lines(&attribute.after));
+    let same = |pair: &(&&str, &&str)| pair.0 == pair.1;
+    let begin = before.iter().zip(&after).take_while(same).count();
+    let (before, after) = (&before[begin..], &after[begin..]);
+    let end = before
+        .iter()
+        .rev()
+        .zip(after.iter().rev())
+        .take_while(same)
+        .count();
+    let gone = before[..before.len() - end].iter().map(|line| ('-', line));
+    let come = after[..after.len() - end].iter().map(|line| ('+', line));
+    let shown = gone.chain(come);
+    shown
+        .map(|(glyph, line)| format!("{glyph} {}", printable(line)))
+        .collect()
 }
 
 /// The value of an attribute with its unit.
