@@ -251,7 +251,11 @@ fn recipe_parser() {
             }
         };
         assert_eq!(name::problem("recipe", &recipe.name), None);
-        let catalog = Catalog::load(&[(OWN_RECIPE.to_owned(), input.to_vec())]).expect("it was read alone");
+        // What it uses must be in the catalog, and have what is asked of it.
+        let catalog = match Catalog::load(&[(OWN_RECIPE.to_owned(), input.to_vec())]) {
+            Ok(catalog) => catalog,
+            Err(found) => return check_told(&found, OWN_RECIPE, input),
+        };
         let text = format!("#!yaml\ncomponents: {{subject: {{recipe: {}}}}}\n", recipe.name);
         let files = PillarFiles::from([
             (COMMON_FILE.to_owned(), COMMON.into()),
