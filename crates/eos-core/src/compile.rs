@@ -47,6 +47,11 @@ pub fn lower(pillar: &Pillar, catalog: &Catalog) -> (BTreeMap<Key, Lowered>, Vec
     let ground = Ground::new(pillar);
     let mut components = BTreeMap::new();
     for (key, expanded) in &composed.components {
+        let mut used = expanded.uses.values().map(|name| (key.0.clone(), name.clone()));
+        // What uses a component that is not there was found wrong already, and has nothing to be made from.
+        if !used.all(|used| composed.components.contains_key(&used)) {
+            continue;
+        }
         let wave = composed.waves.get(key).copied().unwrap_or(0);
         match passes::lower(expanded, &ground, &composed.before[key], wave) {
             Ok(lowered) => {

@@ -2,7 +2,7 @@
 
 use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::expand::{Expanded, expand};
+use crate::expand::{Expanded, expand, flag};
 use crate::lowered::{CopyOf, SecretItem, service_name};
 use crate::name;
 use crate::order::{self, Before};
@@ -420,16 +420,22 @@ fn unknown_use(consumer: &Expanded<'_>, name: &str, target: &str) -> Diagnostic 
         .recipe
         .use_named(name)
         .map_or(target, |used| used.recipe.as_str());
+    let named = match recipe == target {
+        true => String::new(),
+        false => format!(" --name {target}"),
+    };
     let at = &consumer.component.at;
     Diagnostic::new(format!(
         "{} uses {target} as {name}, which is not in {}",
         consumer.component.name, consumer.component.environment
     ))
     .at(&at.file, at.position)
-    .hint(match recipe == target {
-        true => format!("`eos create {recipe}`"),
-        false => format!("`eos create {recipe} --name {target}`"),
-    })
+    .hint(format!(
+        "Keep it or make it with `eos create {recipe}{named} --environment {}`, or let {} use another with --{}",
+        consumer.component.environment,
+        consumer.component.name,
+        flag(name)
+    ))
 }
 
 /// Whom each component comes after: what it uses, what it routes to, and what its recipe names.
