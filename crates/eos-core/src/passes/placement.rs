@@ -42,7 +42,10 @@ pub fn place(expanded: &Expanded<'_>, ground: &Ground<'_>, groups: &[Group], fou
                 "Add one: `eos create host NAME --address ADDRESS --role client`",
             ),
             false => (
-                format!("No host can run {name}: none with the role client is in datacenter {datacenter}"),
+                format!(
+                    "No host can run {name}: none with the role client is in datacenter {}",
+                    crate::name::named(datacenter)
+                ),
                 "Choose another --datacenter, or add a host there",
             ),
         };
