@@ -6,6 +6,7 @@ use crate::recipe::OptionSpec;
 use crate::runtime;
 use crate::template::Template;
 use serde_json::Value;
+use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
 /// What the pillar holds in place of a secret value.
@@ -365,41 +366,43 @@ pub fn human_size(bytes: u64) -> String {
     }
 }
 
+/// What is possible at all of the figures that every recipe has. Nomad gives no instance less than 10 MiB.
+pub const REPLICAS: RangeInclusive<u32> = 1..=1000;
+pub const CPU: RangeInclusive<u32> = 1..=1_000_000;
+pub const MEMORY: RangeInclusive<u32> = 10..=10_000_000;
+
 /// Options that every recipe has. Where there is no default, the environment's table gives the value.
 pub static BUILT_IN: LazyLock<Vec<OptionSpec>> = LazyLock::new(|| {
-    let option = |name: &str, kind, default: Option<&str>, help: &str| OptionSpec {
+    let option = |name: &str, kind, help: &str| OptionSpec {
         name: name.to_owned(),
-        default: default.map(Template::constant),
+        kind,
+        default: None,
         generate: None,
         help: help.to_owned(),
         when: None,
         pattern: None,
-        min: matches!(kind, OptionType::Integer).then_some(1),
-        max: matches!(kind, OptionType::Integer).then_some(10_000_000),
+        min: None,
+        max: None,
         promote: false,
-        kind,
         at: Position { line: 0, column: 0 },
     };
+    let figure = |name: &str, bounds: RangeInclusive<u32>, help: &str| OptionSpec {
+        min: Some((*bounds.start()).into()),
+        max: Some((*bounds.end()).into()),
+        ..option(name, OptionType::Integer, help)
+    };
     vec![
-        option("replicas", OptionType::Integer, None, "How many instances run"),
-        option(
-            "cpu",
-            OptionType::Integer,
-            None,
-            "Processor share of an instance, in MHz",
-        ),
-        option(
-            "memory",
-            OptionType::Integer,
-            None,
-            "Memory of an instance, in MiB",
-        ),
-        option(
-            "datacenter",
-            OptionType::String,
-            Some("dc1"),
-            "Datacenter the instances run in",
-        ),
+        figure("replicas", REPLICAS, "How many instances run"),
+        figure("cpu", CPU, "Processor share of an instance, in MHz"),
+        figure("memory", MEMORY, "Memory of an instance, in MiB"),
+        OptionSpec {
+            default: Some(Template::constant("dc1")),
+            ..option(
+                "datacenter",
+                OptionType::String,
+                "Datacenter the instances run in",
+            )
+        },
     ]
 });
 

@@ -3,7 +3,9 @@
 
 use super::task_templates::templates;
 use crate::lowered::{Check, Driver, Group, Lowered};
+use crate::option::{CPU, MEMORY, REPLICAS};
 use serde_json::Value;
+use std::ops::RangeInclusive;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable {
@@ -117,20 +119,20 @@ fn add_group(list: &mut Vec<Variable>, component: &Lowered, group: &Group) {
         ..number(
             &name("count"),
             group.count.value,
-            (1, 1000),
+            bounds(REPLICAS),
             "How many instances run",
         )
     });
     list.push(number(
         &name("cpu"),
         group.cpu.value,
-        (1, 1_000_000),
+        bounds(CPU),
         "Processor share of an instance, in MHz",
     ));
     list.push(number(
         &name("memory"),
         group.memory.value,
-        (10, 10_000_000),
+        bounds(MEMORY),
         "Memory of an instance, in MiB",
     ));
     match &group.driver {
@@ -211,6 +213,10 @@ pub fn text(name: &str, value: &str, description: &str, in_job: bool) -> Variabl
         in_job,
         of_instance: true,
     }
+}
+
+fn bounds(range: RangeInclusive<u32>) -> (i64, i64) {
+    ((*range.start()).into(), (*range.end()).into())
 }
 
 fn number(name: &str, value: u32, (low, high): (i64, i64), description: &str) -> Variable {

@@ -3,9 +3,11 @@
 use super::*;
 use crate::diagnostic::Position;
 use crate::name::{self, ENVIRONMENTS, quoted};
+use crate::option::{CPU, MEMORY, REPLICAS};
 
 use crate::read::find;
 use crate::yaml::{Entry, Node};
+use std::ops::RangeInclusive;
 
 pub fn read(reader: &mut Reader<'_>, root: &Node, text: &[u8]) -> Option<Recipe> {
     const KEYS: &[&str] = &[
@@ -504,9 +506,9 @@ fn read_service(reader: &mut Reader<'_>, entry: &Entry) -> Option<Service> {
             false
         }
     };
-    let replicas = read_figure(reader, entries, "replicas", 1000);
-    let cpu = read_figure(reader, entries, "cpu", 1_000_000);
-    let memory = read_figure(reader, entries, "memory", 10_000_000);
+    let replicas = read_figure(reader, entries, "replicas", REPLICAS);
+    let cpu = read_figure(reader, entries, "cpu", CPU);
+    let memory = read_figure(reader, entries, "memory", MEMORY);
     let run = read_run(reader, entries, at, &what)?;
     let ports = each(reader, entries, "ports", read_port);
     let check = find(entries, "check").and_then(|node| read_check(reader, node));
@@ -539,20 +541,21 @@ fn read_service(reader: &mut Reader<'_>, entry: &Entry) -> Option<Service> {
     })
 }
 
-fn read_figure(reader: &mut Reader<'_>, entries: &[Entry], key: &str, high: i64) -> Figure {
+fn read_figure(reader: &mut Reader<'_>, entries: &[Entry], key: &str, bounds: RangeInclusive<u32>) -> Figure {
+    let (low, high) = ((*bounds.start()).into(), (*bounds.end()).into());
     let mut figure = Figure::default();
     let Some(node) = find(entries, key) else {
         return figure;
     };
     if node.as_map().is_none() {
-        if let Some(value) = reader.whole_number(key, node, 1, high) {
+        if let Some(value) = reader.whole_number(key, node, low, high) {
             figure.of.push(("production".to_owned(), value as u32, node.at));
         }
         return figure;
     }
     let known: Vec<&str> = ENVIRONMENTS.iter().copied().chain(["minimum"]).collect();
     for entry in reader.record(key, node, &known) {
-        let Some(value) = reader.whole_number(&entry.key, &entry.value, 1, high) else {
+        let Some(value) = reader.whole_number(&entry.key, &entry.value, low, high) else {
             continue;
         };
         match entry.key.as_str() {
