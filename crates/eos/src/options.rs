@@ -155,8 +155,8 @@ fn help(spec: &OptionSpec, recipe: &Recipe) -> String {
         .join(" ")
 }
 
-/// The condition of an option, as a person would type what makes it true.
-fn only(when: &Template) -> String {
+/// A condition, as a person would type what makes it true.
+pub fn only(when: &Template) -> String {
     let shown = when.shown();
     let expression = shown.trim_start_matches("{{").trim_end_matches("}}").trim();
     let is_name = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -182,7 +182,7 @@ pub fn default_words(spec: &OptionSpec, recipe: &Recipe) -> Option<String> {
         return None;
     }
     default
-        .evaluate(&facts(recipe))
+        .evaluate(&usual(recipe))
         .ok()
         .map(|value| words_of(&value))
         .filter(|words| !words.is_empty())
@@ -197,17 +197,24 @@ fn words_of(value: &Value) -> String {
     }
 }
 
-fn facts(recipe: &Recipe) -> Map<String, Value> {
+/// What templates name in a component of the recipe's own name in production, with every option at its default.
+pub fn usual(recipe: &Recipe) -> Map<String, Value> {
     let facts = [
         ("component", recipe.name.as_str()),
         ("environment", "production"),
         ("instance", recipe.name.as_str()),
         ("version", recipe.version.as_str()),
     ];
-    facts
+    let mut context: Map<_, _> = facts
         .into_iter()
         .map(|(name, value)| (name.to_owned(), value.into()))
-        .collect()
+        .collect();
+    for spec in recipe.settable() {
+        let default = spec.default.as_ref();
+        let value = default.and_then(|default| default.evaluate(&context).ok());
+        context.insert(spec.name.clone(), value.unwrap_or(Value::Null));
+    }
+    context
 }
 
 /// What stands on the command line for the options of a recipe, in the order it was typed.
@@ -345,14 +352,7 @@ impl Chosen {
     /// Whether the option means anything beside what was chosen so far; where that cannot be told, the compiler will.
     fn applies(&self, spec: &OptionSpec, recipe: &Recipe) -> bool {
         let Some(when) = &spec.when else { return true };
-        let mut context = facts(recipe);
-        for other in recipe.settable() {
-            let default = other
-                .default
-                .as_ref()
-                .and_then(|default| default.evaluate(&context).ok());
-            context.insert(other.name.clone(), default.unwrap_or(Value::Null));
-        }
+        let mut context = usual(recipe);
         context.extend(
             self.options
                 .iter()

@@ -87,6 +87,8 @@ fn settled(transcript: &str) -> String {
     let kinds = [
         (r"[0-9a-f]{64}", "[DIGEST]"),
         (r"release [0-9a-f]{12}", "release [DIGEST]"),
+        (r#"(pin |"pin":")([A-Za-z0-9._+]+)-[0-9a-f]{12}"#, "${1}${2}-[PIN]"),
+        (r"-[0-9a-f]{12}\.yaml", "-[PIN].yaml"),
         (r"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z", "[TIME]"),
     ];
     let mut text = transcript.replace(&format!("eos {}", env!("CARGO_PKG_VERSION")), "eos [VERSION]");

@@ -3,17 +3,28 @@
 use super::{Answer, Session};
 use crate::options::refuse_reserved;
 use crate::problem::{Exit, Problem};
+use crate::views::reports::{Linted, MadeRecipe};
 use eos_core::catalog::Catalog;
+use eos_core::diagnostic::Diagnostic;
 use eos_core::recipe::Recipe;
-use std::path::PathBuf;
+use eos_core::{lint, name, schema};
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
-/// Show and check recipes
+/// A recipe that works as it is; NAME stands for its name.
+const NEW_RECIPE: &str = include_str!("new_recipe.yaml");
+/// What the first line of it tells editors to look at.
+const SCHEMA_FILE: &str = "recipes/recipe.schema.json";
+
+/// Show, check and begin recipes
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   eos catalog list
   eos catalog show grafana
-  eos catalog lint recipes/mine/recipe.yaml")]
+  eos catalog new guestbook
+  eos catalog lint
+  eos catalog schema pillar > pillar.schema.json")]
 pub struct Args {
     #[command(subcommand)]
     command: Command,
@@ -23,16 +34,40 @@ pub struct Args {
 enum Command {
     /// List the recipes: the built-in ones and the estate's own
     List,
-    /// Show a recipe and its options
+    /// Show a recipe: its options, what it uses and needs, what it runs
     Show {
         /// The recipe to show
         recipe: String,
     },
     /// Check recipes: those of the estate, or the files given
+    ///
+    /// All that is wrong is said at once, with its place. Warnings are about what works and leads nowhere, such as an
+    /// option that no template names; with warnings alone the exit code is 0.
     Lint {
         /// Files to check
+        #[arg(value_hint = clap::ValueHint::FilePath)]
         files: Vec<PathBuf>,
     },
+    /// Begin a recipe of the estate's own, in recipes/NAME/recipe.yaml
+    ///
+    /// It works as it is, to be changed step by step. Editors with a YAML language server explain every key of it.
+    New {
+        /// Its name: lower-case letters, digits and hyphens
+        name: String,
+    },
+    /// Print the JSON Schema of a file, for editors
+    Schema {
+        /// The kind of file
+        kind: SchemaOf,
+    },
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum SchemaOf {
+    /// recipes/NAME/recipe.yaml
+    Recipe,
+    /// pillar/infrastructure/*.sls
+    Pillar,
 }
 
 pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
@@ -47,9 +82,17 @@ pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
             );
         }
         Command::Lint { files } => {
-            let checked = lint(session, files)?;
-            session.view.linted(&checked);
+            let linted = lint(session, files)?;
+            session.view.linted(&linted);
         }
+        Command::New { name } => {
+            let made = new(session, name)?;
+            session.view.made_recipe(&made);
+        }
+        Command::Schema { kind } => session.view.text(match kind {
+            SchemaOf::Recipe => schema::RECIPE,
+            SchemaOf::Pillar => schema::PILLAR,
+        }),
     }
     Ok(Exit::Done)
 }
@@ -64,24 +107,60 @@ fn catalog(session: &Session<'_>) -> Result<Catalog, Problem> {
     }
 }
 
-fn lint(session: &Session<'_>, files: &[PathBuf]) -> Result<Vec<String>, Problem> {
-    let texts = match files {
-        [] => session.estate()?.own_recipes()?,
-        files => files.iter().map(read).collect::<Result<_, _>>()?,
+/// Checks recipes among all others, since they may use one another.
+fn lint(session: &mut Session<'_>, files: &[PathBuf]) -> Result<Linted, Problem> {
+    let given: Vec<_> = files.iter().map(read).collect::<Result<_, _>>()?;
+    let own = match session.estate() {
+        Ok(estate) => {
+            let is_given = |file: &str| {
+                let path = estate.root.join(file).canonicalize().ok();
+                files.iter().any(|given| given.canonicalize().ok() == path)
+            };
+            let mut own = estate.own_recipes()?;
+            own.retain(|(file, _)| !is_given(file));
+            own
+        }
+        Err(problem) if files.is_empty() || session.everywhere.estate.is_some() => return Err(problem),
+        Err(_) => Vec::new(),
     };
-    let found: Vec<_> = texts
+    let linted = match files {
+        [] => own.clone(),
+        _ => given.clone(),
+    };
+    let all: Vec<_> = own.into_iter().chain(given).collect();
+    let (mut errors, mut warnings) = (Vec::new(), Vec::new());
+    let recipes: Vec<_> = linted
         .iter()
-        .filter_map(|(file, text)| {
-            Recipe::parse(file, text)
-                .and_then(|recipe| refuse_reserved(&recipe))
-                .err()
-        })
-        .flatten()
+        .flat_map(|(file, text)| Recipe::parse(file, text))
         .collect();
-    match found.is_empty() {
-        true => Ok(texts.into_iter().map(|(file, _)| file).collect()),
-        false => Err(found.into()),
+    let loaded = Catalog::load(&all).map_err(|found| errors.extend(found)).ok();
+    for recipe in &recipes {
+        errors.extend(refuse_reserved(recipe).err().into_iter().flatten());
+        warnings.extend(lint::warnings(recipe));
+        warnings.extend(wrong_folder(recipe));
+        errors.extend(loaded.iter().flat_map(|catalog| lint::trial(recipe, catalog)));
     }
+    if errors.is_empty() {
+        let files = linted.into_iter().map(|(file, _)| file).collect();
+        return Ok(Linted { files, warnings });
+    }
+    for warning in &warnings {
+        session.view.warn(warning);
+    }
+    Err(errors.into())
+}
+
+/// An estate has its recipes in folders of their names; people look for them there.
+fn wrong_folder(recipe: &Recipe) -> Option<Diagnostic> {
+    let folder = recipe
+        .file
+        .strip_prefix("recipes/")?
+        .strip_suffix("/recipe.yaml")?;
+    (folder != recipe.name).then(|| {
+        Diagnostic::new(format!("Recipe {} is in the folder {folder}", recipe.name))
+            .at(&recipe.file, recipe.at)
+            .hint(format!("Move it to recipes/{}/recipe.yaml", recipe.name))
+    })
 }
 
 fn read(file: &PathBuf) -> Result<(String, Vec<u8>), Problem> {
@@ -93,4 +172,42 @@ fn read(file: &PathBuf) -> Result<(String, Vec<u8>), Problem> {
         )
     })?;
     Ok((name, text))
+}
+
+fn new(session: &Session<'_>, name: &str) -> Result<MadeRecipe, Problem> {
+    let estate = session.estate()?;
+    if let Some(problem) = name::problem("recipe", name) {
+        return Err(Problem::usage(problem, "For example: eos catalog new guestbook"));
+    }
+    if let Some(there) = estate.catalog()?.get(name) {
+        return Err(Problem::usage(
+            format!("There is a recipe {name} already, in {}", there.file),
+            format!("Choose another name; `eos catalog show {name}` shows what is there"),
+        ));
+    }
+    let file = format!("recipes/{name}/recipe.yaml");
+    write_new(&estate.root.join(&file), &NEW_RECIPE.replace("NAME", name))?;
+    let schema = estate.root.join(SCHEMA_FILE);
+    std::fs::write(&schema, schema::RECIPE).map_err(|error| unwritten(&schema, &error))?;
+    Ok(MadeRecipe {
+        recipe: name.to_owned(),
+        files: vec![file, SCHEMA_FILE.to_owned()],
+    })
+}
+
+/// Writes a file that must not be there yet.
+fn write_new(path: &Path, text: &str) -> Result<(), Problem> {
+    let write = || {
+        std::fs::create_dir_all(path.parent().unwrap_or(path))?;
+        let mut file = std::fs::File::create_new(path)?;
+        file.write_all(text.as_bytes())
+    };
+    write().map_err(|error| unwritten(path, &error))
+}
+
+fn unwritten(path: &Path, error: &std::io::Error) -> Problem {
+    Problem::not_done(
+        format!("Cannot write {}: {error}", path.display()),
+        "Check the estate's directory recipes/",
+    )
 }

@@ -3,17 +3,16 @@
 use super::graph_text::{extent, graph_text};
 use super::lab_progress::LabProgress;
 use super::plan_text::{BOLD, GREEN, RED, YELLOW, plan_text, subject, value_words};
+use super::recipe_text::{recipe_text, recipes_text};
 use super::reports::*;
 use super::text::{Table, age, duration, hang, moment, pad, pad_left, printable, short_operation, width};
 use super::why_text::why_text;
 use super::{Out, Purpose, View};
-use crate::options::default_words;
 use crate::problem::{Exit, Problem};
 use crate::terminal::{data_width, talk_width};
 use anstream::{AutoStream, ColorChoice};
 use eos_core::catalog::Catalog;
-use eos_core::diagnostic::Diagnostic;
-use eos_core::expand::flag;
+use eos_core::diagnostic::{Diagnostic, Place};
 use eos_core::graph::Graph;
 use eos_core::option::human_size;
 use eos_core::plan::{Plan, Step};
@@ -350,19 +349,8 @@ impl View for Human {
     }
 
     fn recipes(&mut self, catalog: &Catalog) {
-        let row = |recipe: &Recipe| {
-            vec![
-                recipe.name.clone(),
-                recipe.version.clone(),
-                recipe.summary.clone(),
-            ]
-        };
-        let table = Table {
-            headings: &["recipe", "version", "summary"],
-            right: &[],
-            rows: catalog.iter().map(row).collect(),
-        };
-        self.data(&table.print(data_width()));
+        let text = recipes_text(catalog, data_width().unwrap_or(usize::MAX));
+        self.data(&text);
         let text = hang(
             "",
             "next: eos catalog show RECIPE, eos create RECIPE",
@@ -372,13 +360,34 @@ impl View for Human {
     }
 
     fn recipe(&mut self, recipe: &Recipe) {
-        let text = recipe_text(recipe);
+        let text = recipe_text(recipe, data_width().unwrap_or(usize::MAX));
         self.data(&text);
     }
 
-    fn linted(&mut self, files: &[String]) {
-        let text: String = files.iter().map(|file| format!("{file}  sound\n")).collect();
+    fn linted(&mut self, linted: &Linted) {
+        for warning in &linted.warnings {
+            self.warn(warning);
+        }
+        let of = |file: &String| {
+            let concerns = |at: &Place| at.file == *file;
+            let concerning = |warning: &&Diagnostic| warning.at.as_ref().is_some_and(concerns);
+            match linted.warnings.iter().filter(concerning).count() {
+                0 => format!("{file}  sound\n"),
+                count => format!("{file}  sound, {}\n", counted(count, "warning", "warnings")),
+            }
+        };
+        let text: String = linted.files.iter().map(of).collect();
         self.data(&text);
+    }
+
+    fn made_recipe(&mut self, made: &MadeRecipe) {
+        let text: String = made.files.iter().map(|file| format!("{file}\n")).collect();
+        self.data(&text);
+        let next = format!(
+            "next: eos create {} --plan, then edit it and eos catalog lint",
+            made.recipe
+        );
+        self.talk(&hang("", &next, talk_width()));
     }
 
     fn compiled(&mut self, compiled: &Compiled) {
@@ -479,6 +488,9 @@ impl View for Human {
 
     fn warn(&mut self, warning: &Diagnostic) {
         self.say("warning:", YELLOW, &warning.message);
+        if let Some(place) = &warning.at {
+            self.talk(&format!("  at {place}\n"));
+        }
         if let Some(hint) = &warning.hint {
             self.say("hint:", GREEN, hint);
         }
@@ -547,10 +559,7 @@ fn component_text(component: &ComponentReport) -> String {
                 serde_json::Value::String(text) => yaml::quote(text),
                 other => value_words(other),
             };
-            (
-                format!("    {}: {value}", option.name),
-                option.from.to_string(),
-            )
+            (format!("    {}: {value}", option.name), option.from.to_string())
         })
         .collect();
     let secrets = component.secrets.iter().map(|secret| {
@@ -586,58 +595,6 @@ fn component_text(component: &ComponentReport) -> String {
             yaml::quote(&intent.who),
             yaml::quote(&intent.when)
         );
-    }
-    text
-}
-
-fn recipe_text(recipe: &Recipe) -> String {
-    let columns = data_width().unwrap_or(usize::MAX);
-    let mut text = hang(
-        "",
-        &format!("{} {}: {}", recipe.name, recipe.version, recipe.summary),
-        columns,
-    );
-    text.push_str(&hang("", &format!("from {}", recipe.file), columns));
-    text.push('\n');
-    let rows = recipe
-        .settable()
-        .map(|spec| {
-            let without = if spec.default.is_some() { "none" } else { "needed" };
-            let default = default_words(spec, recipe).unwrap_or_else(|| without.to_owned());
-            vec![
-                format!("--{}", flag(&spec.name)),
-                spec.kind.word().to_owned(),
-                default,
-                spec.help.clone(),
-            ]
-        })
-        .collect();
-    text.push_str(
-        &Table {
-            headings: &["option", "type", "default", "help"],
-            right: &[],
-            rows,
-        }
-        .print(data_width()),
-    );
-    let names = |names: &mut dyn Iterator<Item = &str>| names.collect::<Vec<_>>().join(", ");
-    let parts = [
-        (
-            "services",
-            names(&mut recipe.services.iter().map(|service| service.name.as_str())),
-        ),
-        (
-            "volumes",
-            names(&mut recipe.volumes.iter().map(|volume| volume.name.as_str())),
-        ),
-        (
-            "outputs",
-            names(&mut recipe.outputs.iter().map(|output| output.name.as_str())),
-        ),
-    ];
-    text.push('\n');
-    for (what, names) in parts.iter().filter(|(_, names)| !names.is_empty()) {
-        text.push_str(&hang(&format!("{what:<8}  "), names, columns));
     }
     text
 }

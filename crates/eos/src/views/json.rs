@@ -1,5 +1,6 @@
 //! What a program reads: one versioned document on standard output, or one event a line while an operation runs.
 
+use super::recipe_text::origin;
 use super::reports::*;
 use super::{Out, Purpose, View};
 use crate::options::default_words;
@@ -7,8 +8,10 @@ use crate::problem::{Exit, Problem};
 use eos_core::catalog::Catalog;
 use eos_core::diagnostic::Diagnostic;
 use eos_core::graph::Graph;
+use eos_core::option::OptionType;
 use eos_core::plan::{Plan, Step};
-use eos_core::recipe::Recipe;
+use eos_core::recipe::{Recipe, Run};
+use eos_core::template::Template;
 use eos_core::why::Answer;
 use eos_engine::operation::{Finished, Watch};
 use eos_engine::store::{Entry, Operation};
@@ -71,22 +74,101 @@ fn pairs(outputs: &[(String, String)]) -> Value {
         .into()
 }
 
+/// A template as its recipe has it.
+fn template_value(template: &Template) -> Value {
+    let shown = template.shown();
+    match template.literal() {
+        Some(literal) => literal.clone(),
+        None if shown.contains("{{") || shown.contains("{%") => shown.into(),
+        None => format!("{{{{ {shown} }}}}").into(),
+    }
+}
+
 fn recipe_value(recipe: &Recipe) -> Value {
+    let shown = |template: &Option<Template>| template.as_ref().map(template_value);
     let options: Vec<_> = recipe
         .settable()
         .map(|spec| {
+            let choices = match &spec.kind {
+                OptionType::Choice(choices) => Some(choices),
+                _ => None,
+            };
             json!({
                 "name": spec.name, "flag": format!("--{}", eos_core::expand::flag(&spec.name)), "type": spec.kind.word(),
-                "default": default_words(spec, recipe), "generated": spec.generate.is_some(), "help": spec.help,
+                "of": match &spec.kind { OptionType::List(of) => Some(of.word()), _ => None }, "choices": choices,
+                "default": default_words(spec, recipe), "generated": spec.generate.is_some(),
+                "needed": spec.default.is_none() && default_words(spec, recipe).is_none(),
+                "pattern": spec.shown_pattern(),
+                "min": spec.min.map(|min| spec.shown_bound(min)), "max": spec.max.map(|max| spec.shown_bound(max)),
+                "when": shown(&spec.when), "promoted": spec.promote, "help": spec.help,
             })
         })
         .collect();
+    let uses: Vec<_> = recipe
+        .uses
+        .iter()
+        .map(|used| {
+            let with = used
+                .with
+                .iter()
+                .map(|(option, value)| (option.clone(), template_value(value)));
+            json!({
+                "name": used.name, "recipe": used.recipe, "share": used.share, "when": shown(&used.when),
+                "with": with.collect::<Map<_, _>>(),
+            })
+        })
+        .collect();
+    let volumes: Vec<_> = recipe
+        .volumes
+        .iter()
+        .map(|need| {
+            json!({
+                "name": need.name, "purpose": need.purpose, "size": template_value(&need.size),
+                "path": template_value(&need.path),
+                "owner": need.owner, "each": need.each, "when": shown(&need.when),
+            })
+        })
+        .collect();
+    let secrets: Vec<_> = recipe
+        .secrets
+        .iter()
+        .map(|need| json!({"name": need.name, "generate": need.generate}))
+        .collect();
+    let routes: Vec<_> = recipe
+        .routes
+        .iter()
+        .map(|need| {
+            json!({
+                "name": need.name, "host": template_value(&need.host), "service": need.service,
+                "when": shown(&need.when),
+            })
+        })
+        .collect();
+    let services: Vec<_> = recipe
+        .services
+        .iter()
+        .map(|service| {
+            let (driver, run) = match &service.run {
+                Run::Image(image, _) => ("image", template_value(image)),
+                Run::Program(words) => ("program", words.iter().map(template_value).collect()),
+            };
+            let ports: Vec<_> = service.ports.iter().map(|port| &port.label).collect();
+            json!({
+                "name": service.name, driver: run, "one": service.one, "ports": ports, "when": shown(&service.when),
+                "volumes": service.mounts.iter().map(|(volume, _)| volume).collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    let outputs: Map<_, _> = recipe
+        .outputs
+        .iter()
+        .map(|output| (output.name.clone(), template_value(&output.value)))
+        .collect();
     json!({
-        "recipe": recipe.name, "summary": recipe.summary, "recipe_version": recipe.version, "risk": recipe.risk,
-        "file": recipe.file, "options": options,
-        "services": recipe.services.iter().map(|service| &service.name).collect::<Vec<_>>(),
-        "volumes": recipe.volumes.iter().map(|volume| &volume.name).collect::<Vec<_>>(),
-        "outputs": recipe.outputs.iter().map(|output| &output.name).collect::<Vec<_>>(),
+        "recipe": recipe.name, "summary": recipe.summary, "recipe_version": recipe.version, "pin": recipe.pin,
+        "risk": recipe.risk, "from": origin(recipe), "file": recipe.file, "proxy": recipe.proxy, "after": recipe.after,
+        "options": options, "uses": uses, "volumes": volumes, "secrets": secrets, "routes": routes,
+        "services": services, "outputs": outputs,
     })
 }
 
@@ -225,8 +307,12 @@ impl View for Json {
         self.document("recipe", recipe_value(recipe));
     }
 
-    fn linted(&mut self, files: &[String]) {
-        self.document("lint", json!({"files": files}));
+    fn linted(&mut self, linted: &Linted) {
+        self.document("lint", value(linted));
+    }
+
+    fn made_recipe(&mut self, made: &MadeRecipe) {
+        self.document("recipe_file", value(made));
     }
 
     fn compiled(&mut self, compiled: &Compiled) {
@@ -283,7 +369,11 @@ impl View for Json {
             .hint
             .as_ref()
             .map_or_else(String::new, |hint| format!("hint: {hint}\n"));
-        let _ = write!(io::stderr(), "warning: {}\n{hint}", warning.message);
+        let place = warning
+            .at
+            .as_ref()
+            .map_or_else(String::new, |place| format!("  at {place}\n"));
+        let _ = write!(io::stderr(), "warning: {}\n{place}{hint}", warning.message);
     }
 
     fn problem(&mut self, problem: &Problem) {

@@ -5,6 +5,7 @@ mod human;
 mod json;
 mod lab_progress;
 mod plan_text;
+mod recipe_text;
 pub mod reports;
 pub mod text;
 mod why_text;
@@ -53,7 +54,8 @@ pub trait View: Watch {
     fn logs(&mut self, logs: &[LogText]);
     fn recipes(&mut self, catalog: &Catalog);
     fn recipe(&mut self, recipe: &Recipe);
-    fn linted(&mut self, files: &[String]);
+    fn linted(&mut self, linted: &Linted);
+    fn made_recipe(&mut self, made: &MadeRecipe);
     fn compiled(&mut self, compiled: &Compiled);
     fn graph(&mut self, graph: &Graph);
     fn graph_written(&mut self, graph: &Graph, file: &Path);

@@ -1,5 +1,6 @@
 //! What verbs hand to a view: facts, not yet words.
 
+use eos_core::diagnostic::Diagnostic;
 use eos_core::source::Source;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -19,6 +20,20 @@ pub struct Login {
     pub user: String,
     pub expires: Timestamp,
     pub token_file: PathBuf,
+}
+
+/// `eos catalog new`: a recipe to begin with.
+#[derive(Serialize)]
+pub struct MadeRecipe {
+    pub recipe: String,
+    pub files: Vec<String>,
+}
+
+/// `eos catalog lint`: recipes without errors.
+#[derive(Serialize)]
+pub struct Linted {
+    pub files: Vec<String>,
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// One line of `eos list`.
