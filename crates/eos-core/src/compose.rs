@@ -204,11 +204,13 @@ impl<'a> Composer<'a> {
             hosts: hosts.collect(),
         };
         let key = (consumer.environment.clone(), target.clone());
-        match self.pillar.components.contains_key(&key) {
-            true => {
+        match self.pillar.components.get(&key) {
+            // That it is made from another recipe is told when it is linked.
+            Some(written) if written.recipe != used.recipe => {}
+            Some(_) => {
                 self.given.insert(key, given);
             }
-            false => own.push(Component {
+            None => own.push(Component {
                 environment: consumer.environment.clone(),
                 name: checked_name(&target, &consumer)?,
                 recipe: used.recipe.clone(),

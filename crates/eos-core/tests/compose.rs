@@ -1,0 +1,200 @@
+//! Composition as data: own recipes and a pillar in; components, order and mistakes out.
+
+use eos_core::catalog::Catalog;
+use eos_core::compile::{Compilation, compile};
+use eos_core::diagnostic::Diagnostic;
+use eos_core::pillar::Pillar;
+
+const COMMON: &str = "#!yaml\nhosts:\n  control:\n    address: 127.0.0.1\n    roles: [client, control]\n";
+
+/// A recipe of one small service, with more keys before it.
+fn recipe(name: &str, more: &str) -> (String, Vec<u8>) {
+    let text = format!(
+        "recipe: {name}\nsummary: A test\nversion: \"1\"\n{more}services:\n  {name}:\n    replicas: 1\n    program: [eos, serve-hello]\n    ports: {{http: {{}}}}\n    check: {{http: /health}}\n"
+    );
+    (format!("recipes/{name}/recipe.yaml"), text.into_bytes())
+}
+
+fn compiled(recipes: &[(String, Vec<u8>)], components: &str) -> Result<Compilation, Vec<Diagnostic>> {
+    let catalog = Catalog::load(recipes)?;
+    let production = format!("#!yaml\ncomponents:\n{components}");
+    let files = [("common", COMMON), ("production", &production)];
+    let files = files.map(|(name, text)| {
+        (
+            format!("pillar/infrastructure/{name}.sls"),
+            text.as_bytes().to_vec(),
+        )
+    });
+    compile(&Pillar::read(&files.into())?, &catalog)
+}
+
+/// `wave:name` of every component.
+fn order(compilation: &Compilation) -> String {
+    let mut list: Vec<_> = compilation
+        .components
+        .values()
+        .map(|component| (component.wave, component.component.clone()))
+        .collect();
+    list.sort();
+    let words: Vec<_> = list.iter().map(|(wave, name)| format!("{wave}:{name}")).collect();
+    words.join(" ")
+}
+
+fn refused(recipes: &[(String, Vec<u8>)], components: &str, expected: &str) {
+    let found = compiled(recipes, components).expect_err(expected);
+    let messages: Vec<_> = found.iter().map(|one| one.message.as_str()).collect();
+    assert!(
+        messages.iter().any(|message| message.contains(expected)),
+        "{expected}: {messages:#?}"
+    );
+    assert!(found.iter().all(|one| one.hint.is_some()), "{found:#?}");
+}
+
+#[test]
+fn dependents_come_after_what_they_use_and_the_star_after_all() {
+    let recipes = [
+        recipe("networking", ""),
+        recipe("dns", ""),
+        recipe("boundary", "after: [networking, dns]\n"),
+        recipe("hecate", "after: [boundary, load-balancer]\n"),
+        recipe("backups", "after: [\"*\"]\n"),
+    ];
+    let components = "  backups: {}\n  boundary: {}\n  dns: {}\n  hecate: {}\n  networking: {}\n";
+    let compilation = compiled(&recipes, components).unwrap();
+    assert_eq!(
+        order(&compilation),
+        "0:dns 0:networking 1:boundary 2:hecate 3:backups"
+    );
+    // What is not there is not waited for.
+    assert_eq!(order(&compiled(&recipes, "  hecate: {}\n").unwrap()), "0:hecate");
+    let job = compilation.nodes[&("production".to_owned(), "boundary".to_owned())]
+        .iter()
+        .find(|node| node.address == "job/boundary")
+        .unwrap();
+    assert!(job.after.contains(&"service/dns".to_owned()), "{:?}", job.after);
+}
+
+#[test]
+fn a_cycle_is_named_whole() {
+    let recipes = [
+        recipe("alpha", "after: [gamma]\n"),
+        recipe("beta", "after: [alpha]\n"),
+        recipe("gamma", "after: [beta]\n"),
+    ];
+    let components = "  alpha: {}\n  beta: {}\n  gamma: {}\n";
+    refused(&recipes, components, "alpha after gamma after beta after alpha");
+    let recipes = [
+        recipe("backups", "after: [\"*\"]\n"),
+        recipe("late", "after: [backups]\n"),
+    ];
+    refused(
+        &recipes,
+        "  backups: {}\n  late: {}\n",
+        "backups after late after backups",
+    );
+    let recipes = [
+        recipe("one", "uses: {other: {recipe: two}}\n"),
+        recipe("two", "uses: {other: {recipe: one}}\n"),
+    ];
+    refused(&recipes, "  one: {}\n", "one uses two uses one");
+}
+
+#[test]
+fn a_use_is_own_or_shared_or_chosen() {
+    let recipes = [
+        recipe(
+            "base",
+            "options:\n  title: {type: string, default: plain, help: Title}\n",
+        ),
+        recipe("own", "uses: {base: {recipe: base, with: {title: given}}}\n"),
+        recipe("sharing", "uses: {base: {recipe: base, share: true}}\n"),
+        recipe(
+            "maybe",
+            "options:\n  wanted: {type: flag, default: false, help: Use it}\nuses: {base: {recipe: base, when: \"{{ wanted }}\"}}\n",
+        ),
+    ];
+    let of = |components: &str| order(&compiled(&recipes, components).unwrap());
+    assert_eq!(of("  own: {}\n"), "0:own-base 1:own");
+    assert_eq!(of("  base: {}\n  sharing: {}\n"), "0:base 1:sharing");
+    assert_eq!(of("  base: {}\n  own: {options: {base: base}}\n"), "0:base 1:own");
+    assert_eq!(of("  maybe: {}\n"), "0:maybe");
+    assert_eq!(of("  maybe: {options: {wanted: true}}\n"), "0:maybe-base 1:maybe");
+    refused(&recipes, "  sharing: {}\n", "sharing uses base as base");
+    refused(
+        &recipes,
+        "  own: {options: {base: nowhere}}\n",
+        "own uses nowhere as base",
+    );
+    refused(
+        &recipes,
+        "  own: {}\n  own-base: {recipe: sharing}\n  base: {}\n",
+        "made from recipe sharing",
+    );
+    refused(&recipes, "  maybe: {options: {base: x}}\n", "does not apply");
+    let compilation = compiled(
+        &recipes,
+        "  own: {}\n  own-base: {recipe: base, options: {title: mine}}\n",
+    )
+    .unwrap();
+    let own = compilation.component("production", "own-base").unwrap();
+    assert_eq!(own.owner.as_deref(), Some("own"));
+    assert_eq!(own.context["title"], "mine");
+}
+
+#[test]
+fn mistakes_of_recipes_are_told_with_their_place() {
+    let base = || {
+        recipe(
+            "base",
+            "options:\n  password: {type: secret, generate: 24, help: Secret}\n",
+        )
+    };
+    let wrong = |more: &str, expected: &str| {
+        let found = Catalog::load(&[base(), recipe("own", more)]).expect_err(expected);
+        assert!(found[0].message.contains(expected), "{expected}: {found:#?}");
+        assert!(found[0].at.is_some(), "{found:#?}");
+    };
+    wrong("uses: {base: {recipe: bsae}}\n", "There is no recipe");
+    wrong(
+        "uses: {base: {recipe: base, with: {titel: x}}}\n",
+        "has no option",
+    );
+    wrong(
+        "uses: {base: {recipe: base, with: {password: x}}}\n",
+        "secret option password",
+    );
+    wrong(
+        "uses: {base: {recipe: base, share: true, with: {cpu: 1}}}\n",
+        "is shared and cannot be given options",
+    );
+    wrong(
+        "uses: {base: {recipe: base}}\noutputs: {x: \"{{ base.address }}\"}\n",
+        "is not known here",
+    );
+    wrong(
+        "needs: {x: {volume: {purpose: application}, secret: {}}}\n",
+        "must be one thing",
+    );
+    wrong("options: {x: {type: choice}}\n", "choice of nothing");
+    wrong("options: {x: {pattern: \"[\"}}\n", "pattern cannot be read");
+    wrong("options: {x: {type: flag, min: 3}}\n", "no bound of a flag");
+}
+
+#[test]
+fn one_host_name_is_served_once() {
+    let web = |name: &str| {
+        recipe(
+            name,
+            &format!("needs: {{web: {{route: {{host: www.example.org, service: {name}}}}}}}\n"),
+        )
+    };
+    let recipes = [web("one"), web("two")];
+    refused(&recipes, "  one: {}\n", "No proxy in production serves");
+    refused(
+        &recipes,
+        "  hecate-proxy: {}\n  one: {}\n  two: {}\n",
+        "both want the host name www.example.org",
+    );
+    let compilation = compiled(&recipes, "  hecate-proxy: {}\n  one: {}\n").unwrap();
+    assert_eq!(order(&compilation), "0:one 1:hecate-proxy");
+}
