@@ -141,7 +141,9 @@ impl fmt::Display for Source {
             | Self::Kept { file, line, .. } => {
                 write!(f, ", {file}:{line}")
             }
-            Self::Recipe { line, .. } | Self::Minimum { line, .. } | Self::Consumer { line, .. } if *line > 0 => {
+            Self::Recipe { line, .. } | Self::Minimum { line, .. } | Self::Consumer { line, .. }
+                if *line > 0 =>
+            {
                 write!(f, ", line {line}")
             }
             _ => Ok(()),

@@ -452,8 +452,9 @@ impl<'a> Explainer<'a> {
 
     fn change(&self, home: Option<Home<'_>>, origin: Origin<'_>, name: &str, source: &Source) -> Vec<Change> {
         let figure = FIGURES.iter().find(|(of, _)| *of == last(name));
+        let only_one = origin.service.is_some_and(|service| service.one);
         let figure = figure
-            .filter(|_| name.starts_with("group."))
+            .filter(|(of, _)| name.starts_with("group.") && !(only_one && *of == "count"))
             .map(|(_, option)| *option);
         let option = option_of(source).or(figure);
         if let Some((home, option)) = home.zip(option)
@@ -475,7 +476,7 @@ impl<'a> Explainer<'a> {
             }
             (Source::Host { file, line, host }, _) => vec![Change::Edit {
                 place: in_estate(file, *line),
-                what: format!("host {host}"),
+                what: format!("{} of host {host}", last(name)),
             }],
             (Source::Kept { file, line, what }, _) => vec![Change::Edit {
                 place: in_estate(file, *line),
@@ -495,7 +496,12 @@ impl<'a> Explainer<'a> {
                 vec![follows(format!("from the environment, {environment}"))]
             }
             (Source::Pass { .. }, Some(home)) => self.change_of_pass(home, origin, name),
-            (Source::Pass { reason, .. }, None) => vec![follows(reason.clone())],
+            (Source::Pass { .. }, None) => {
+                vec![follows(format!(
+                    "from the environment, {}",
+                    self.question.environment
+                ))]
+            }
             _ => vec![follows("from how the component was made".to_owned())],
         }
     }

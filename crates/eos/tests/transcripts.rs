@@ -2,9 +2,12 @@
 //!
 //! A line that starts with `$ ` is run by a shell in a directory that the session has for itself; `$FILES` is the folder
 //! of its name, with files to copy from. Below it stand the lines of standard output (`1 `) and standard error (`2 `),
-//! then the exit code. What differs from run to run stands in brackets. `SNAPSHOTS=overwrite cargo test -p eos` writes
-//! them anew.
+//! then the exit code. A line that starts with `@ applied ` names an estate whose pillar is from then on what was last
+//! applied, as after an operation. What differs from run to run stands in brackets. `SNAPSHOTS=overwrite cargo test -p eos`
+//! writes them anew.
 
+use eos_engine::estate::Estate;
+use eos_engine::store::{Applied, NewOperation, Outcome};
 use regex::Regex;
 use snapbox::{Assert, Data};
 use std::fmt::Write;
@@ -43,6 +46,11 @@ fn session(file: &Path) -> String {
     );
     let mut transcript = String::new();
     for line in std::fs::read_to_string(file).expect("the transcript").lines() {
+        if let Some(estate) = line.strip_prefix("@ applied ") {
+            take_as_applied(&place.join(estate));
+            writeln!(transcript, "{line}").unwrap();
+            continue;
+        }
         let Some(command) = line.strip_prefix("$ ") else {
             if line.starts_with('#') || line.is_empty() {
                 writeln!(transcript, "{line}").unwrap();
@@ -82,13 +90,42 @@ fn session(file: &Path) -> String {
     settled(&transcript.replace(place.to_str().expect("UTF-8"), "[WORK]"))
 }
 
+fn take_as_applied(estate: &Path) {
+    let estate = Estate::open(Some(estate)).expect("an estate");
+    let compilation = estate.compile().expect("a sound pillar");
+    let mut store = estate.store().expect("a store");
+    let operation = store
+        .begin_operation(&NewOperation {
+            environment: "production",
+            components: &[],
+            words: "eos apply",
+            who: "ada",
+            plan: &serde_json::json!({}),
+            commit_before: None,
+        })
+        .expect("an operation");
+    store
+        .end_operation(&operation, Outcome::Done)
+        .expect("an operation");
+    for ((environment, component), nodes) in &compilation.nodes {
+        let workspace = compilation.workspace(environment, component);
+        let applied = Applied {
+            environment: environment.clone(),
+            component: component.clone(),
+            digest: workspace.expect("each has a workspace").digest.clone(),
+            nodes: serde_json::to_value(nodes).expect("nodes have a JSON form"),
+            operation: operation.clone(),
+        };
+        store.set_applied(&applied).expect("a store");
+    }
+}
+
 /// What differs from run to run, or with every change of a recipe, by its kind.
 fn settled(transcript: &str) -> String {
     let kinds = [
         (r"[0-9a-f]{64}", "[DIGEST]"),
         (r"release [0-9a-f]{12}", "release [DIGEST]"),
-        (r#"(pin |"pin":")([A-Za-z0-9._+]+)-[0-9a-f]{12}"#, "${1}${2}-[PIN]"),
-        (r"-[0-9a-f]{12}\.yaml", "-[PIN].yaml"),
+        (r"-[0-9a-f]{12}\b", "-[PIN]"),
         (r"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z", "[TIME]"),
     ];
     let mut text = transcript.replace(&format!("eos {}", env!("CARGO_PKG_VERSION")), "eos [VERSION]");

@@ -1,0 +1,5 @@
+#!yaml
+components:
+  shop:
+    options:
+      port: 9003

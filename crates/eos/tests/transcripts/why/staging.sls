@@ -1,0 +1,7 @@
+#!yaml
+components:
+  shop:
+    options:
+      port: 9002
+  cache:
+    recipe: redis
