@@ -324,6 +324,22 @@ mod tests {
     }
 
     #[test]
+    fn where_a_component_is_comes_too_late_for_the_job_itself() {
+        for line in [
+            "image: \"x:{{ store.address }}\"",
+            "image: x\n    ports: {p: {static: \"{{ store.port }}\"}}",
+            "image: x\n    ports: {p: {}}\n    check: {http: \"/{{ store.host }}\"}",
+        ] {
+            let text = format!(
+                "recipe: mine\nsummary: s\nversion: '1'\nuses:\n  store: {{recipe: redis}}\nservices:\n  mine:\n    {line}\n"
+            );
+            let found =
+                Catalog::load(&[("recipes/mine/recipe.yaml".to_owned(), text.into_bytes())]).unwrap_err();
+            assert!(found[0].message.ends_with("is not known here"), "{found:?}");
+        }
+    }
+
+    #[test]
     fn what_is_shared_is_there_in_a_trial() {
         let (recipe, catalog) = recipe(
             "recipe: mine\nsummary: s\nversion: '1'\nuses:\n  alerts: {recipe: alertmanager, share: true}\n\

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::catalog::Catalog;
+use crate::expand::ROUTES;
 use crate::name::{self, quoted};
 use crate::template::{FACTS, OUTPUT_FACTS, TASK_FACTS};
 use std::collections::BTreeSet;
@@ -152,7 +153,7 @@ fn check_name(reader: &mut Reader<'_>, recipe: &Recipe, template: &Template, pla
         }
         return;
     }
-    let routes = recipe.proxy && place == Place::Task && first == "routes";
+    let routes = recipe.proxy && place == Place::Task && first == ROUTES;
     let known = |name: &str| {
         recipe.option(name).is_some()
             || place.facts().contains(&name)
@@ -320,6 +321,18 @@ fn check_used_name(
                 "List it under secrets: of the service",
             );
         }
+        return;
+    }
+    // Where it is, is known when the task starts: too late for what Nomad itself reads.
+    if place == Place::Service && attribute != "component" && USED_FACTS.contains(&attribute) {
+        reader.report_with_hint(
+            template.at,
+            format!(
+                "{} is not known here",
+                quoted(&format!("{}.{attribute}", used.name))
+            ),
+            "Where a component is can be named in env, files and secrets",
+        );
         return;
     }
     if USED_FACTS.contains(&attribute) || other.settable().any(|option| option.name == attribute) {

@@ -576,7 +576,9 @@ fn read_run(reader: &mut Reader<'_>, entries: &[Entry], at: Position, what: &str
     ) {
         (Some(image), None, args) => {
             let args = args.map_or_else(Vec::new, |node| read_words(reader, "args", node));
-            Some(Run::Image(read_template(reader, "image", image)?, args))
+            let template = read_template(reader, "image", image)?;
+            refuse_nothing(reader, &format!("The image of {what}"), &template);
+            Some(Run::Image(template, args))
         }
         (None, Some(program), None) => {
             let words = read_words(reader, "program", program);
@@ -587,6 +589,7 @@ fn read_run(reader: &mut Reader<'_>, entries: &[Entry], at: Position, what: &str
                 );
                 return None;
             }
+            refuse_nothing(reader, &format!("The program of {what}"), &words[0]);
             Some(Run::Program(words))
         }
         (None, Some(_), Some(args)) => {
@@ -604,6 +607,16 @@ fn read_run(reader: &mut Reader<'_>, entries: &[Entry], at: Position, what: &str
             );
             None
         }
+    }
+}
+
+/// What is run has a name.
+fn refuse_nothing(reader: &mut Reader<'_>, what: &str, template: &Template) {
+    let name = template
+        .literal()
+        .map(|literal| literal.as_str().unwrap_or_default());
+    if name == Some("") {
+        reader.report(template.at, format!("{what} must be a name"));
     }
 }
 
