@@ -2,7 +2,7 @@
 
 use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::expand::{Expanded, expand, flag};
+use crate::expand::{Expanded, ROUTES, expand, flag};
 use crate::lowered::{CopyOf, SecretItem, service_name};
 use crate::name;
 use crate::order::{self, Before};
@@ -285,7 +285,7 @@ impl<'a> Composer<'a> {
             if proxy.recipe.proxy {
                 let served = routes.get(&key.0);
                 let values = served.into_iter().flatten().map(|(_, (_, value))| value.clone());
-                proxy.context.insert("routes".to_owned(), values.collect());
+                proxy.context.insert(ROUTES.to_owned(), values.collect());
                 let names = served.into_iter().flatten().map(|(_, (name, _))| name.clone());
                 routed.insert(key.clone(), names.collect());
             }
@@ -293,11 +293,14 @@ impl<'a> Composer<'a> {
         for (environment, served) in &routes {
             if !routed.keys().any(|(of, _)| of == environment) {
                 let names: Vec<_> = served.values().map(|(name, _)| name.as_str()).collect();
+                let first = (environment.clone(), names[0].to_owned());
+                let at = &self.components[&first].component.at;
                 found.push(
                     Diagnostic::new(format!(
                         "No proxy in {environment} serves the host names of {}",
                         names.join(", ")
                     ))
+                    .at(&at.file, at.position)
                     .hint(format!(
                         "`eos create {} --environment {environment}`",
                         self.proxy_recipe()

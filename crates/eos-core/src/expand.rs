@@ -13,6 +13,9 @@ use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+/// What templates of a proxy may name: whom it serves, under which host names.
+pub const ROUTES: &str = "routes";
+
 /// A component with its options resolved.
 #[derive(Debug)]
 pub struct Expanded<'a> {
@@ -107,6 +110,7 @@ impl Expanded<'_> {
                 let value = spec.check(given.value).map_err(|why| {
                     Diagnostic::new(format!("Option {} of {}: {why}", spec.name, self.component.name))
                         .at(&given.at.file, given.at.position)
+                        .hint(format!("`eos catalog show {}` says what it takes", self.recipe.name))
                 })?;
                 let over = default.and_then(Result::ok).map(|default| Overruled {
                     value: default.value,
@@ -220,17 +224,23 @@ impl Expanded<'_> {
         Source::recipe(&self.recipe.name, line)
     }
 
-    /// The options that a template names.
+    /// The options that a template names; and, in a proxy, the routes it serves.
     fn made_of(&self, template: &Template) -> Vec<Ingredient> {
-        let named = template
-            .names()
-            .filter_map(|name| self.options.get_key_value(name));
-        let ingredient = |(name, option): (&String, &Sourced<Value>)| Ingredient {
-            option: name.clone(),
-            value: option.value.clone(),
-            from: option.from.clone(),
+        let ingredient = |name: &str| {
+            let (value, from) = match self.options.get(name) {
+                Some(option) => (option.value.clone(), option.from.clone()),
+                None if name == ROUTES => {
+                    let served = self.context.get(ROUTES)?.as_array()?.iter();
+                    let hosts: Vec<Value> = served.map(|route| route["host"].clone()).collect();
+                    let why = "the host names of the components it serves";
+                    (hosts.into(), Source::pass("compose", why))
+                }
+                None => return None,
+            };
+            let option = name.to_owned();
+            Some(Ingredient { option, value, from })
         };
-        named.map(ingredient).collect()
+        template.names().filter_map(ingredient).collect()
     }
 
     /// The value of a template. Its source is the option it names, if it names one and nothing else; else the recipe.

@@ -175,7 +175,7 @@ fn read_host(reader: &mut Reader<'_>, entry: &Entry) -> Option<Host> {
         "volumes_below",
     ];
     if let Some(problem) = name::problem("host", &entry.key) {
-        reader.report(entry.key_at, problem);
+        reader.report_with_hint(entry.key_at, problem, "Choose another name");
     }
     let fields = reader.record("a host", &entry.value, KEYS);
     let address = match find(fields, "address") {
@@ -251,7 +251,11 @@ fn read_environment(reader: &mut Reader<'_>, root: &Node, environment: &str, pil
 fn read_component(reader: &mut Reader<'_>, entry: &Entry, environment: &str) -> Option<Component> {
     const KEYS: &[&str] = &["recipe", "pinned", "hosts", "options", "intent"];
     if let Some(problem) = name::problem("component", &entry.key) {
-        reader.report(entry.key_at, problem);
+        reader.report_with_hint(
+            entry.key_at,
+            problem,
+            "Choose another name, and say with recipe: what it is made from",
+        );
     }
     let file = reader.file;
     let place = |position| Place {

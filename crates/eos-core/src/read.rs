@@ -32,7 +32,11 @@ impl<'a> Reader<'a> {
         match node.as_map() {
             Some(entries) => entries,
             None => {
-                self.report(node.at, format!("{what} must be a map, not {}", node.kind_name()));
+                self.report_with_hint(
+                    node.at,
+                    format!("{what} must be a map, not {}", node.kind_name()),
+                    "Write KEY: VALUE, one a line and indented below it; {} is an empty map",
+                );
                 &[]
             }
         }
@@ -60,7 +64,11 @@ impl<'a> Reader<'a> {
     pub fn text(&mut self, what: &str, node: &Node) -> Option<String> {
         let text = node.as_str().map(str::to_owned);
         if text.is_none() {
-            self.report(node.at, format!("{what} must be text, not {}", node.kind_name()));
+            self.report_with_hint(
+                node.at,
+                format!("{what} must be text, not {}", node.kind_name()),
+                "Write one value, in quotes if it is to be text nevertheless",
+            );
         }
         text
     }
@@ -102,9 +110,10 @@ impl<'a> Reader<'a> {
         match node.as_list() {
             Some(items) => items.iter().filter_map(|item| self.text(what, item)).collect(),
             None => {
-                self.report(
+                self.report_with_hint(
                     node.at,
                     format!("{what} must be a list, not {}", node.kind_name()),
+                    "Write it in brackets, with commas: [one, two]",
                 );
                 Vec::new()
             }

@@ -1,6 +1,6 @@
 //! What went wrong, from whichever room, flattened to what both views show; and the exit code it means.
 
-use eos_core::diagnostic::{Diagnostic, Place};
+use eos_core::diagnostic::{Diagnostic, Place, Position};
 use eos_engine::failure::Failure;
 use eos_engine::{EngineError, ErrorKind, Layer};
 use serde::Serialize;
@@ -54,7 +54,13 @@ impl Problem {
     pub fn faults(&self) -> Vec<Fault> {
         match self {
             Self::Usage(found) | Self::Failure(Failure::Input(found)) => {
-                found.iter().map(Fault::from).collect()
+                let mut found: Vec<&Diagnostic> = found.iter().collect();
+                // As a reader comes upon them; what stands in no file comes last.
+                found.sort_by_key(|found| match &found.at {
+                    Some(at) => (0, at.file.as_str(), at.position),
+                    None => (1, "", Position { line: 0, column: 0 }),
+                });
+                found.into_iter().map(Fault::from).collect()
             }
             Self::NotDone(diagnostic) => vec![diagnostic.into()],
             Self::Failure(Failure::Engine(error)) => vec![error.into()],

@@ -1,7 +1,7 @@
 //! A plan as a person reads it: the summary first, then what cannot be taken back, then one row a change, by component
 //! and layer.
 
-use super::text::{hang, printable};
+use super::text::{hang, printable, wrap};
 use anstyle::{AnsiColor, Style};
 use eos_core::catalog::KEPT;
 use eos_core::emit::terraform::PLATFORM;
@@ -155,7 +155,8 @@ fn words(change: &Change) -> String {
 fn attributes(text: &mut String, change: &Change, columns: usize) {
     let first = " ".repeat(LAYER + 8);
     for attribute in &change.attributes {
-        text.push_str(&hang(&first, &attribute_words(attribute), columns));
+        let lines = wrap(&attribute_words(attribute), columns.saturating_sub(first.len() + 2));
+        text.push_str(&format!("{first}{}\n", lines.join(&format!("\n{first}  "))));
         for line in changed_lines(attribute) {
             text.push_str(&hang(&format!("{first}  "), &line, columns));
         }
