@@ -110,7 +110,10 @@ impl Expanded<'_> {
                 let value = spec.check(given.value).map_err(|why| {
                     Diagnostic::new(format!("Option {} of {}: {why}", spec.name, self.component.name))
                         .at(&given.at.file, given.at.position)
-                        .hint(format!("`eos catalog show {}` says what it takes", self.recipe.name))
+                        .hint(format!(
+                            "`eos catalog show {}` says what it takes",
+                            self.recipe.name
+                        ))
                 })?;
                 let over = default.and_then(Result::ok).map(|default| Overruled {
                     value: default.value,

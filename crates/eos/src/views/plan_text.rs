@@ -9,6 +9,7 @@ use eos_core::node::Layer;
 use eos_core::option::human_size;
 use eos_core::plan::{Action, AttributeChange, Change, Plan};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 pub const GREEN: Style = AnsiColor::Green.on_default();
@@ -43,13 +44,13 @@ pub fn plan_text(plan: &Plan, columns: usize) -> String {
         row(&mut text, name, action, file, columns);
         name = "";
     }
-    let components = in_order(plan);
-    let several = components.iter().filter(|name| **name != PLATFORM).count() > 1;
+    let components = by_component(plan);
+    let several = components.iter().filter(|(name, _)| *name != PLATFORM).count() > 1;
     if !several {
-        by_layer(&mut text, plan.changes.iter(), columns);
+        by_layer(&mut text, &plan.changes.iter().collect::<Vec<_>>(), columns);
         return text;
     }
-    for (index, component) in components.into_iter().enumerate() {
+    for (index, (component, changes)) in components.into_iter().enumerate() {
         if index > 0 || !plan.pillar.is_empty() {
             text.push('\n');
         }
@@ -58,8 +59,7 @@ pub fn plan_text(plan: &Plan, columns: usize) -> String {
             name => name.to_owned(),
         };
         let _ = writeln!(text, "{BOLD}{title}{BOLD:#}");
-        let of = |change: &&Change| change.component == component;
-        by_layer(&mut text, plan.changes.iter().filter(of), columns);
+        by_layer(&mut text, &changes, columns);
     }
     text
 }
@@ -74,23 +74,22 @@ fn summary(plan: &Plan) -> String {
     format!("{subject}: {create} to create, {change} to change, {delete} to delete")
 }
 
-/// The components of a plan as its steps come to them.
-fn in_order(plan: &Plan) -> Vec<&str> {
-    let mut names: Vec<&str> = Vec::new();
-    let of_steps = plan.steps.iter().map(|step| step.component.as_str());
-    for name in of_steps.chain(plan.changes.iter().map(|change| change.component.as_str())) {
-        let has_changes = plan.changes.iter().any(|change| change.component == name);
-        if has_changes && !names.contains(&name) {
-            names.push(name);
-        }
+/// The changes of each component, as the steps of the plan come to them.
+fn by_component(plan: &Plan) -> Vec<(&str, Vec<&Change>)> {
+    let mut changes: BTreeMap<&str, Vec<&Change>> = BTreeMap::new();
+    for change in &plan.changes {
+        changes.entry(&change.component).or_default().push(change);
     }
-    names
+    let steps = plan.steps.iter().map(|step| step.component.as_str());
+    let mut ordered: Vec<_> = steps.filter_map(|name| changes.remove_entry(name)).collect();
+    ordered.extend(changes);
+    ordered
 }
 
-fn by_layer<'p>(text: &mut String, changes: impl Iterator<Item = &'p Change> + Clone, columns: usize) {
+fn by_layer(text: &mut String, changes: &[&Change], columns: usize) {
     for layer in Layer::ALL {
         let mut name = layer.name();
-        for change in changes.clone().filter(|change| change.layer == layer) {
+        for change in changes.iter().filter(|change| change.layer == layer) {
             row(text, name, change.action, &words(change), columns);
             name = "";
             if change.action == Action::Change {
@@ -155,7 +154,10 @@ fn words(change: &Change) -> String {
 fn attributes(text: &mut String, change: &Change, columns: usize) {
     let first = " ".repeat(LAYER + 8);
     for attribute in &change.attributes {
-        let lines = wrap(&attribute_words(attribute), columns.saturating_sub(first.len() + 2));
+        let lines = wrap(
+            &attribute_words(attribute),
+            columns.saturating_sub(first.len() + 2),
+        );
         text.push_str(&format!("{first}{}\n", lines.join(&format!("\n{first}  "))));
         for line in changed_lines(attribute) {
             text.push_str(&hang(&format!("{first}  "), &line, columns));
