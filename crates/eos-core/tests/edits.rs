@@ -795,3 +795,18 @@ fn volumes_stay_where_they_are_when_hosts_come() {
     estate.say("delete host node9");
     assert_eq!(places(&estate), spread);
 }
+
+#[test]
+fn only_one_host_runs_terraform() {
+    let mut estate = Estate::new();
+    estate.say("create host node2 address=10.0.0.2");
+    for words in [
+        "create host node3 address=10.0.0.3 roles=client,control",
+        "update host node2 roles=control",
+    ] {
+        let said = messages(&estate.try_say(words).unwrap_err());
+        assert!(said.starts_with("Host control has the role control"), "{said}");
+    }
+    estate.say("update host control roles=control,client");
+    assert_eq!(estate.compile().unwrap().control.as_deref(), Some("control"));
+}

@@ -93,7 +93,7 @@ async fn refuse_absent(engines: &Engines, host: &Host) -> Result<(), Failure> {
     let answered = host_answers(engines, &host.name, host.has_role("client")).await;
     let Err(error) = answered else { return Ok(()) };
     let name = &host.name;
-    let refused = Diagnostic::new(format!("Host {name} does not answer: {error}"));
+    let refused = Diagnostic::new(format!("Host {name} cannot be used: {error}"));
     Err(Failure::Input(vec![match error.hint {
         Some(hint) => refused.hint(hint),
         None => refused,

@@ -364,14 +364,16 @@ pub async fn host_answers(
         return Ok(None);
     }
     let nodes = engines.nomad.nodes().await?;
-    let words = match nodes.into_iter().find(|node| node.name == minion) {
+    let (kind, words) = match nodes.into_iter().find(|node| node.name == minion) {
         Some(node) if node.status == "ready" => return Ok(Some(node.id)),
-        Some(node) => format!("its client is {}", node.status),
-        None => "no client has that name".to_owned(),
+        Some(node) => (ErrorKind::Failed, format!("it is {}", node.status)),
+        None => (ErrorKind::NotFound, "no client has that name".to_owned()),
     };
-    let object = format!("host {minion}");
-    Err(EngineError::new(Layer::Nomad, ErrorKind::Failed, object, words)
-        .with_hint("A Nomad client has the name of its Salt minion; start it, or leave the role client out"))
+    Err(
+        EngineError::new(Layer::Nomad, kind, format!("node {minion}"), words).with_hint(
+            "A Nomad client has the name of its Salt minion; start it, or leave the role client out",
+        ),
+    )
 }
 
 /// The host is there, has the formula, and is served the release.

@@ -383,7 +383,7 @@ fn missing_hint(argument: &str) -> &'static str {
     match argument {
         "<RECIPE>" => "`eos catalog list` shows the recipes",
         "<COMPONENT>" => "`eos list` shows the components",
-        "--from <NAME>" | "--to <NAME>" | "--from <NAME>, --to <NAME>" => {
+        both if both.contains("--from <NAME>") || both.contains("--to <NAME>") => {
             "For example: eos promote COMPONENT --from staging --to production"
         }
         _ => "The --help of the command shows what it takes",

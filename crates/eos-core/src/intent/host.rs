@@ -20,6 +20,7 @@ pub fn edit(files: &PillarFiles, pillar: &Pillar, intent: &Intent) -> Result<Pil
     let name = &intent.component;
     let existing = pillar.hosts.get(name);
     check(intent, existing)?;
+    refuse_second_control(pillar, intent)?;
     let text = files
         .get(COMMON_FILE)
         .map_or(&b"#!yaml\nhosts: {}\n"[..], Vec::as_slice);
@@ -147,6 +148,23 @@ fn words(intent: &Intent) -> Value {
     json!({"words": intent.words, "who": intent.who, "when": intent.when})
 }
 
+/// Terraform's workspaces lie on one host; a second one would begin anew, beside all that is there.
+fn refuse_second_control(pillar: &Pillar, intent: &Intent) -> Result<(), Vec<Diagnostic>> {
+    let roles = intent.options.get("roles").and_then(Value::as_array);
+    let wants = roles.is_some_and(|roles| roles.iter().any(|role| role == "control"));
+    let mut hosts = pillar.hosts.values().filter(|host| host.name != intent.component);
+    match hosts.find(|host| wants && host.has_role("control")) {
+        Some(control) => Err(vec![
+            Diagnostic::new(format!(
+                "Host {} has the role control, which only one can have",
+                control.name
+            ))
+            .hint("Leave the role control out"),
+        ]),
+        None => Ok(()),
+    }
+}
+
 /// A host with data on it, or the one that runs Terraform, cannot simply go.
 fn refuse_in_use(pillar: &Pillar, host: &Host) -> Result<(), Vec<Diagnostic>> {
     let mut found = Vec::new();
@@ -156,7 +174,7 @@ fn refuse_in_use(pillar: &Pillar, host: &Host) -> Result<(), Vec<Diagnostic>> {
                 "Host {} runs Terraform for the estate and cannot go",
                 host.name
             ))
-            .hint("Give another host the role control first"),
+            .hint("Its workspaces lie there: an estate keeps its control host"),
         );
     }
     for component in pillar.components.values() {

@@ -525,7 +525,10 @@ fn missing(pillar: &Pillar, catalog: &Catalog, intent: &Intent) -> Diagnostic {
     missing.hint(
         match name::closest(&intent.component, names.map(|(_, name)| name.as_str())) {
             Some(meant) => format!("Did you mean {meant}?"),
-            None => "`eos list` shows what there is".to_owned(),
+            None => format!(
+                "`eos list --environment {}` shows what there is",
+                intent.environment
+            ),
         },
     )
 }

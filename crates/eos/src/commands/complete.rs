@@ -10,7 +10,7 @@ use crate::peek::{self, Peek};
 use crate::problem::Exit;
 use clap::{Arg, Command, CommandFactory, ValueHint};
 use eos_core::catalog::BUILT_IN;
-use eos_core::pillar::{Pillar, PillarFiles, environment_file};
+use eos_core::pillar::{Host, Pillar, PillarFiles, environment_file};
 use eos_core::recipe::Recipe;
 use eos_engine::estate::Estate;
 use std::collections::BTreeMap;
@@ -234,6 +234,7 @@ impl<'a> Place<'a> {
             _ if names_component => return Completion::Words(nearby.components()),
             "recipe" => return Completion::Words(nearby.recipes()),
             "component" => return Completion::Words(nearby.components()),
+            "host" => return Completion::Words(nearby.hosts()),
             "command" => {
                 let named = self
                     .subjects
@@ -356,6 +357,16 @@ impl Nearby {
             help: String::new(),
         };
         names.into_iter().map(candidate).collect()
+    }
+
+    fn hosts(&self) -> Vec<Candidate> {
+        let read = |estate: &Estate| Pillar::read(&estate.pillar_files().ok()?).ok();
+        let pillar = self.estate.as_ref().and_then(read).unwrap_or_default();
+        let candidate = |host: Host| Candidate {
+            word: host.name,
+            help: host.address,
+        };
+        pillar.hosts.into_values().map(candidate).collect()
     }
 
     /// The file that holds the components of this environment.

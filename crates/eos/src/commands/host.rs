@@ -29,7 +29,8 @@ pub enum Delete {
 /// Add a host to the estate
 ///
 /// Its Salt minion must answer to the name already, and, for the role client, a Nomad node of the same name must be ready:
-/// Eos asks both before it asks you. A host belongs to no environment. Volumes that there are stay where they are.
+/// Eos asks both before it asks you. Without --role it is a client, without --datacenter in dc1. A host belongs to no
+/// environment. Volumes that there are stay where they are.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -53,7 +54,8 @@ Examples:
   eos update host node2 --address 10.0.0.12 --yes")]
 pub struct UpdateArgs {
     /// The host to change
-    name: String,
+    #[arg(value_name = "NAME")]
+    host: String,
     #[command(flatten)]
     facts: Facts,
 }
@@ -68,7 +70,8 @@ Examples:
   eos delete host node2 --yes")]
 pub struct DeleteArgs {
     /// The host to take out
-    name: String,
+    #[arg(value_name = "NAME")]
+    host: String,
 }
 
 /// What may be said of a host.
@@ -77,7 +80,7 @@ struct Facts {
     /// Where it answers: an IP address or a name
     #[arg(long)]
     address: Option<String>,
-    /// client (runs tasks), storage (has disks for data) or control (runs Terraform) [may be repeated] [default: client]
+    /// client (runs tasks), storage (has disks for data) or control (runs Terraform) [may be repeated]
     #[arg(
         long = "role", value_name = "ROLE", value_delimiter = ',', hide_possible_values = true,
         value_parser = PossibleValuesParser::new(ROLES)
@@ -86,7 +89,7 @@ struct Facts {
     /// A disk that Eos may use as a whole [may be repeated]
     #[arg(long = "device", value_name = "PATH", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
     devices: Vec<String>,
-    /// The Nomad datacenter it is in [default: dc1]
+    /// The Nomad datacenter it is in
     #[arg(long, value_name = "NAME")]
     datacenter: Option<String>,
     /// The LVM volume group that its volumes are made in
@@ -133,11 +136,11 @@ pub async fn create(session: &mut Session<'_>, args: &CreateArgs, only_plan: boo
 }
 
 pub async fn update(session: &mut Session<'_>, args: &UpdateArgs, only_plan: bool) -> Answer {
-    change(session, Verb::Update, &args.name, &args.facts, only_plan).await
+    change(session, Verb::Update, &args.host, &args.facts, only_plan).await
 }
 
 pub async fn delete(session: &mut Session<'_>, args: &DeleteArgs, only_plan: bool) -> Answer {
-    change(session, Verb::Delete, &args.name, &Facts::default(), only_plan).await
+    change(session, Verb::Delete, &args.host, &Facts::default(), only_plan).await
 }
 
 /// A noun stands right after its verb; what is said of a component before it has no meaning.

@@ -232,6 +232,7 @@ pub fn attribute_value(name: &str, value: &Value) -> String {
 pub fn value_words(value: &Value) -> String {
     match value {
         Value::String(text) => printable(text),
+        Value::Array(items) if items.is_empty() => "nothing".to_owned(),
         Value::Array(items) => items.iter().map(value_words).collect::<Vec<_>>().join(", "),
         other => other.to_string(),
     }

@@ -1,0 +1,6 @@
+#!yaml
+components:
+  cache:
+    recipe: redis
+    hosts:
+      data: [node2]

@@ -1,0 +1,120 @@
+"""Hosts come and go: one with a second real minion, and one that nobody answers for."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+from conftest import FAULT_PROGRAM, Estate
+
+SALT = os.environ.get("EOS_TEST_SALT")
+
+
+def git(estate: Estate, *words: str) -> str:
+    return subprocess.run(["git", "-C", estate.root, *words], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def hosts(estate: Estate) -> list[str]:
+    return [host["host"] for host in estate.json("list", "--hosts")["hosts"]]
+
+
+@pytest.fixture
+def minion(estate, tmp_path):
+    """A second minion of the lab's master, its key accepted, as an administrator starts it: without the formula."""
+    etc = tmp_path / "etc"
+    etc.mkdir()
+    settings = json.loads((estate.lab / "salt/minion/etc/minion").read_text())
+    master = json.loads((estate.lab / "salt/master/etc/master").read_text())
+    # The path of a socket must be short.
+    sockets = Path(tempfile.mkdtemp(prefix="eos-node2-"))
+    settings |= {
+        "id": "node2",
+        "conf_file": str(etc / "minion"),
+        "pki_dir": str(tmp_path / "pki"),
+        "cachedir": str(tmp_path / "cache"),
+        "sock_dir": str(sockets),
+        "extension_modules": str(tmp_path / "extmods"),
+        "pidfile": str(tmp_path / "minion.pid"),
+        "eos": {},
+    }
+    (etc / "minion").write_text(json.dumps(settings))
+    pki = Path(master["pki_dir"])
+    log = (tmp_path / "log").open("w")
+    started = subprocess.Popen(
+        [salt_program("salt-minion"), "-c", str(etc)], stdout=log, stderr=log, start_new_session=True
+    )
+    try:
+        pending = pki / "minions_pre/node2"
+        estate.wait_until(pending.exists, 60, "the key of the second minion")
+        pending.rename(pki / "minions/node2")
+        ping = [{"client": "local", "tgt": "node2", "fun": "test.ping"}]
+        estate.wait_until(lambda: "true" in estate.salt(ping)[1], 60, "the second minion's answer")
+        yield "node2"
+    finally:
+        os.killpg(started.pid, signal.SIGKILL)
+        started.wait()
+        (pki / "minions/node2").unlink(missing_ok=True)
+        shutil.rmtree(sockets, ignore_errors=True)
+
+
+def salt_program(name: str) -> str:
+    found = [path for path in (Path(SALT or "/") / "bin" / name, Path(SALT or "/") / name) if path.exists()]
+    if not found:
+        pytest.skip("EOS_TEST_SALT names no Salt")
+    return str(found[0])
+
+
+def test_a_host_that_nobody_answers_for_is_refused_before_anyone_confirms(estate):
+    before, operations = git(estate, "rev-parse", "HEAD"), len(estate.json("history")["operations"])
+    for words in (("--yes",), ("--plan",)):
+        ran = estate.eos("create", "host", "ghost", "--address", "10.9.9.9", *words)
+        assert ran.returncode == 2, ran.stderr
+        assert "ghost" in ran.stderr and "salt-minion" in ran.stderr and "key" in ran.stderr, ran.stderr
+    assert git(estate, "rev-parse", "HEAD") == before
+    assert len(estate.json("history")["operations"]) == operations
+    assert git(estate, "status", "--porcelain") == ""
+    assert hosts(estate) == ["control"]
+
+
+def test_a_host_comes_changes_and_goes(estate, minion):
+    applied = ["for-each-ref", "--format=%(refname) %(objectname)", "refs/eos"]
+    refs = git(estate, *applied)
+    create = ("create", "host", minion, "--address", "127.0.0.2", "--role", "storage")
+    refused = estate.eos(*create[:-1], "client", "--yes")
+    assert refused.returncode == 2, refused.stderr
+    assert "no client has that name" in " ".join(refused.stderr.split())
+
+    planned = estate.json(*create, "--plan")["plan"]
+    assert [change["address"] for change in planned["changes"]] == ["host/node2"]
+    assert [step["kind"] for step in planned["steps"]] == ["deliver", "verify_host"]
+    estate.must(*create, "--yes")
+    assert hosts(estate) == ["control", "node2"]
+    assert git(estate, "log", "-1", "--format=%s") == "Create host node2"
+    assert git(estate, *applied) == refs, "a host is in no environment"
+    status, body = estate.salt([{"client": "local", "tgt": "node2", "fun": "eos.info"}])
+    release = json.loads(body)["return"][0]["node2"]["release"]
+    assert release == (estate.lab / "srv/current/salt/release").read_text().strip()
+    assert "nothing to do" in estate.must(*create, "--yes").stderr
+    assert "nothing to do" in estate.must("plan", "--check").stderr
+
+    estate.must("update", "host", minion, "--device", "/dev/sdy,/dev/sdz", "--yes")
+    assert estate.json("list", "--hosts")["hosts"][1]["devices"] == ["/dev/sdy", "/dev/sdz"]
+
+    for boundary in (3, 5, 6):
+        words = ("update", "host", minion, "--address", f"127.0.0.{boundary}", "--yes")
+        killed = estate.eos(*words, program=FAULT_PROGRAM, env={"EOS_FAULT_KILL_AT": str(boundary)})
+        assert killed.returncode == -signal.SIGKILL, (boundary, killed.stderr)
+        estate.must("resume")
+        assert estate.json("list", "--hosts")["hosts"][1]["address"] == f"127.0.0.{boundary}"
+        assert git(estate, "status", "--porcelain") == ""
+
+    estate.must("delete", "host", minion, "--yes")
+    assert hosts(estate) == ["control"]
+    assert not (estate.root / "pillar/hosts/node2.sls").exists()
+    assert git(estate, "log", "-1", "--format=%s") == "Delete host node2"
+    refused = estate.eos("delete", "host", "control", "--yes")
+    assert refused.returncode == 2 and "runs Terraform" in refused.stderr, refused.stderr
