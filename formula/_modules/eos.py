@@ -1,12 +1,16 @@
-"""All that an API user may call on a minion: run one emitted step, remove a workspace, and read back.
+"""All that an API user may call on a minion: run one emitted step, remove a workspace or volumes, and read back.
 
 A mutating call carries an operation and a step id, which together name one step record on this minion. The record is
 written before and after the work, so that a call made twice does its work once. All arguments are keywords.
+
+The directories of volumes have records too, which say what Eos made here: nothing else is ever removed.
 """
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+import glob
 import hashlib
 import os
 import re
@@ -19,6 +23,7 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _NAME = re.compile(r"[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _SLS = re.compile(rf"components\.({_NAME.pattern})\.({_NAME.pattern})\.(volumes(?:-{_NAME.pattern})?|workspace)")
+_VOLUME = re.compile(rf"{_NAME.pattern}/{_NAME.pattern}/[a-z][a-z0-9_]{{0,47}}")
 _PATH = re.compile(r"(/[^/\x00-\x1f]+)+")
 # Salt 3008 answers queue=True at once and runs the states later; with a number it waits, as long as fewer than that
 # many state runs are before it.
@@ -57,8 +62,14 @@ def run_step(*, operation: str, step: str, release: str, sls: str) -> dict:
         if not any(name == wanted or name.startswith(f"{wanted}/") for name in names):
             raise CommandExecutionError(f"The pillar of minion {__opts__['id']} names no {kind} of {wanted}")
 
-    arguments = {"release": release, "sls": sls}
-    return _once("eos.run_step", operation, step, arguments, admit, lambda: _apply_states(operation, step, sls))
+    def work() -> dict:
+        # eos calls run one after the other, since Salt's queue sees only jobs named state.*.
+        with _states_lock():
+            if kind == "workspace":
+                return _apply_states(operation, step, sls)
+            return _make_volumes(operation, step, sls, f"{environment}/{component}/")
+
+    return _once("eos.run_step", operation, step, {"release": release, "sls": sls}, admit, work)
 
 
 def remove_workspace(*, operation: str, step: str, release: str, environment: str, component: str) -> dict:
@@ -77,6 +88,30 @@ def remove_workspace(*, operation: str, step: str, release: str, environment: st
     return _once("eos.remove_workspace", operation, step, arguments, admit, lambda: _destroy(operation, step, names))
 
 
+def remove_volumes(*, operation: str, step: str, release: str, volumes: dict) -> dict:
+    """Removes directories of volumes, {"<environment>/<component>/<need>": path}, with their data; answers the record.
+
+    Each was made here by Eos as an ephemeral volume of this name and path, and the pillar no longer names it. If one of
+    them is anything else, none is removed. One that is gone already is done.
+    """
+    _check("release", release, _DIGEST)
+    if not isinstance(volumes, dict) or not volumes:
+        raise SaltInvocationError("volumes is not an object of names and paths")
+    for name, path in volumes.items():
+        _check("volumes", name, _VOLUME)
+        _check_path("volumes", path)
+
+    def admit() -> None:
+        _refuse_other_release(release)
+        named = _pillar_slice("volumes")
+        for name in volumes:
+            if name in named:
+                raise CommandExecutionError(f"The pillar of minion {__opts__['id']} still names volume {name}")
+
+    arguments = {"release": release, "volumes": volumes}
+    return _once("eos.remove_volumes", operation, step, arguments, admit, lambda: _remove_volumes(volumes))
+
+
 def step_status(*, operation: str, step: str) -> dict:
     """The step record as it truly stands, or {"status": "unknown"}."""
     return _read_record(_record_path(operation, step)) or {"status": "unknown"}
@@ -89,8 +124,7 @@ def observe(*, workspaces: list | None = None, volumes: list | None = None) -> d
         environment, component = name.split("/")
         seen["workspaces"][name] = __salt__["eos_terraform.observe"](environment, component)
     for path in _checked_list("volumes", volumes, _PATH):
-        if os.path.normpath(path) != path:
-            raise SaltInvocationError(f"volumes: {path} is not a plain absolute path")
+        _check_path("volumes", path)
         seen["volumes"][path] = _observe_volume(path)
     return seen
 
@@ -139,16 +173,106 @@ def _once(
         return _with_retcode(record)
 
 
+def _states_lock() -> contextlib.AbstractContextManager:
+    return __utils__["eos_disk.locked"](os.path.join(_directory(), "locks", "states"))
+
+
 def _apply_states(operation: str, step: str, sls: str) -> dict:
-    """Runs the SLS; eos calls run one after the other, since Salt's queue sees only jobs named state.*."""
-    with __utils__["eos_disk.locked"](os.path.join(_directory(), "locks", "states")):
-        # Read by the state module eos_terraform, to which Salt hands this context on.
-        __context__["eos_step"] = {"operation": operation, "step": step}
-        try:
-            answer = __salt__["state.apply"](sls, test=False, queue=_QUEUE)
-        finally:
-            del __context__["eos_step"]
+    # Read by the state module eos_terraform, to which Salt hands this context on.
+    __context__["eos_step"] = {"operation": operation, "step": step}
+    try:
+        answer = __salt__["state.apply"](sls, test=False, queue=_QUEUE)
+    finally:
+        del __context__["eos_step"]
     return _outcome_of_states(sls, answer)
+
+
+def _make_volumes(operation: str, step: str, sls: str, of_component: str) -> dict:
+    """Runs the SLS; each directory that it makes is recorded first, so that a killed run leaves none unrecorded."""
+    volumes = {name: facts for name, facts in _pillar_slice("volumes").items() if name.startswith(of_component)}
+    directories = {name: facts for name, facts in volumes.items() if "volume_group" not in facts}
+    for name, facts in directories.items():
+        _record_directory(name, facts["path"], facts.get("durability"))
+    try:
+        return _apply_states(operation, step, sls)
+    finally:
+        for name, facts in directories.items():
+            if not os.path.isdir(facts["path"]):
+                _forget_directory(name)
+
+
+def _record_directory(name: str, path: str, durability: str | None) -> None:
+    """What was there before Eos is not Eos's to remove, whatever the environment's durability."""
+    known = _directory_records().get(name)
+    place = {"path": path, "real": os.path.realpath(path)}
+    made_before = known is not None and known["made"] and all(known[key] == place[key] for key in place)
+    made = made_before or not os.path.lexists(path)
+    __utils__["eos_disk.write_json"](
+        _directory_record_path(name), {"name": name, **place, "durability": durability, "made": made}
+    )
+
+
+def _forget_directory(name: str) -> None:
+    path = _directory_record_path(name)
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(path)
+        __utils__["eos_disk.sync_directory"](os.path.dirname(path))
+
+
+def _directory_record_path(name: str) -> str:
+    return os.path.join(_directory(), "volumes", f"{name}.json")
+
+
+def _directory_records() -> dict[str, dict]:
+    """Name -> record of each volume that Eos has had as a directory here; one that was kept has its record still."""
+    root = os.path.join(_directory(), "volumes")
+    found = glob.glob("*/*/*.json", root_dir=root)
+    records = (__utils__["eos_disk.read_json"](os.path.join(root, path)) for path in found)
+    return {record["name"]: record for record in records if record}
+
+
+def _remove_volumes(volumes: dict[str, str]) -> dict:
+    """All are looked at before any is removed."""
+    with _states_lock():
+        records = _directory_records()
+        wanted = _pillar_slice("volumes")
+        others = {name: record["path"] for name, record in records.items() if name not in volumes}
+        others |= {name: facts["path"] for name, facts in wanted.items()}
+        for name, path in volumes.items():
+            if os.path.lexists(path) and (why := _why_kept(name, path, records.get(name), others)):
+                hint = "Remove it by hand and say `eos resume`, or keep it and say `eos apply`"
+                return _volume_failed(name, f"{path} is kept: {why}", hint)
+        # What lies in another goes first.
+        for name, path in sorted(volumes.items(), key=lambda item: len(item[1]), reverse=True):
+            if os.path.lexists(path) and (words := __utils__["eos_directory.remove"](path)):
+                return _volume_failed(name, words, "Mend what rm names on this minion, then say `eos resume`")
+            if records.get(name, {}).get("path") == path:
+                _forget_directory(name)
+    return {"status": "done"}
+
+
+def _why_kept(name: str, path: str, record: dict | None, others: dict[str, str]) -> str | None:
+    if record is None:
+        return f"minion {__opts__['id']} has no record of making it for {name}"
+    if record["path"] != path:
+        return f"{name} was made at {record['path']}"
+    if record["durability"] != "ephemeral":
+        return f"{name} is {record['durability']}, not ephemeral"
+    if not record["made"]:
+        return f"it was there before Eos made {name}"
+    if why := __utils__["eos_directory.why_kept"](path):
+        return f"it {why}"
+    real = os.path.realpath(path)
+    if record["real"] != real:
+        return f"it was {record['real']} when Eos made it, and is {real}"
+    within = __utils__["eos_directory.within"]
+    there = {other: at for other, at in others.items() if os.path.lexists(at)}
+    inside = sorted(other for other, at in there.items() if within(os.path.realpath(at), real))
+    return f"volume {inside[0]} is in it" if inside else None
+
+
+def _volume_failed(name: str, words: str, hint: str) -> dict:
+    return {"status": "failed", "error": _salt_error(f"volume {name}", words, hint)}
 
 
 def _outcome_of_states(sls: str, answer: object) -> dict:
@@ -244,6 +368,12 @@ def _check(argument: str, value: object, pattern: re.Pattern) -> None:
         raise SaltInvocationError(f"{argument} is not of the form {pattern.pattern}")
 
 
+def _check_path(argument: str, path: object) -> None:
+    _check(argument, path, _PATH)
+    if os.path.normpath(path) != path:
+        raise SaltInvocationError(f"{argument}: {path} is not a plain absolute path")
+
+
 def _checked_list(argument: str, values: object, pattern: re.Pattern) -> list[str]:
     if values is None:
         return []
@@ -266,12 +396,12 @@ def _refuse_other_release(release: str) -> None:
         raise CommandExecutionError(f"Release {release} is refused: minion {__opts__['id']} is served {served}")
 
 
-def _pillar_slice(part: str) -> list[str]:
-    """The names in this part of the slice, compiled afresh: an execution module's `__pillar__` may be stale."""
+def _pillar_slice(part: str) -> dict:
+    """This part of the slice, by name, compiled afresh: an execution module's `__pillar__` may be stale."""
     pillar = __salt__["pillar.items"](unmask=True)
     if errors := pillar.get("_errors"):
         raise CommandExecutionError(f"The pillar does not render: {'; '.join(map(str, errors))}")
-    return list(pillar.get("eos", {}).get(part, {}))
+    return pillar.get("eos", {}).get(part, {})
 
 
 def _formula_digest() -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 
-def test_the_five_functions_and_what_salt_itself_needs_are_permitted(laboratory):
+def test_the_functions_of_eos_and_what_salt_itself_needs_are_permitted(laboratory):
     for function in ("eos.info", "eos.observe", "test.ping", "saltutil.sync_all"):
         assert laboratory.salt.call(function)["retcode"] == 0, function
     assert laboratory.salt.record("eos.step_status", operation="none", step="none") == {"status": "unknown"}

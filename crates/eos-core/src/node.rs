@@ -1,7 +1,7 @@
 //! Nodes: one graph over all layers. Each has one writer, and knows the source of every attribute.
 
 use crate::emit::terraform::{PLATFORM, Workspace};
-use crate::lowered::{Check, Driver, Filesystem, Lowered, Volume};
+use crate::lowered::{Check, Driver, Durability, Filesystem, Lowered, Volume, instance_name};
 use crate::option::human_size;
 use crate::pillar::Host;
 use crate::source::{Overruled, Source, Sourced};
@@ -36,6 +36,26 @@ pub struct Attribute {
     /// What else would have set it, strongest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub over: Vec<Overruled>,
+}
+
+impl Node {
+    /// The need of its component that asks for it, if it is a volume.
+    pub fn volume_need(&self) -> Option<&str> {
+        let name = self.address.strip_prefix("volume/")?;
+        let name = name.split_once('@').map_or(name, |(name, _)| name);
+        let instance = instance_name(&self.environment, &self.component);
+        name.strip_prefix(instance.as_str())?.strip_prefix('-')
+    }
+
+    /// A directory that goes with its component when a person deletes that.
+    pub fn is_ephemeral_directory(&self) -> bool {
+        self.text("durability") == Some(Durability::Ephemeral.word())
+            && self.text("filesystem") == Some(Filesystem::Directory.word())
+    }
+
+    pub fn text(&self, attribute: &str) -> Option<&str> {
+        self.attributes.get(attribute)?.value.as_str()
+    }
 }
 
 impl Attribute {
@@ -297,7 +317,13 @@ fn volume_summary(volume: &Volume) -> String {
     let (host, name, path) = (&volume.host.value, &volume.name, &volume.path.value);
     let size = human_size(volume.size.value);
     match &volume.volume_group {
-        None => format!("{host}  volume {name}  directory {path} (size {size} not enforced)"),
+        None => {
+            let copies = match volume.durability.value {
+                Durability::Redundant => ", one copy",
+                Durability::Ephemeral | Durability::Persistent => "",
+            };
+            format!("{host}  volume {name}  directory {path} (size {size} not enforced{copies})")
+        }
         Some(group) => {
             let filesystem = match volume.filesystem.value {
                 Filesystem::Xfs => "XFS",

@@ -5,7 +5,7 @@ use crate::compile::Compilation;
 use crate::diagnostic::Diagnostic;
 use crate::emit::salt::{sls, volume_pieces};
 use crate::emit::terraform::PLATFORM;
-use crate::intent::{Intent, Noun};
+use crate::intent::{Intent, Noun, Verb};
 use crate::lowered::{CopyOf, Filesystem, Lowered, secret_path};
 use crate::node::{Attribute, Layer, Node, Reversibility, host_node};
 use crate::order::{self, Before};
@@ -130,6 +130,12 @@ pub enum Work {
     RemoveSecret {
         path: String,
     },
+    /// Salt removes directories of ephemeral volumes, with their data.
+    RemoveVolumes {
+        minion: String,
+        /// `environment/component/need` -> path.
+        volumes: BTreeMap<String, String>,
+    },
     /// The host answers as a minion, and, if it is to run tasks, as a Nomad client.
     VerifyHost {
         minion: String,
@@ -172,6 +178,7 @@ impl Work {
             Self::Verify { .. } => "healthy",
             Self::RemoveWorkspace { .. } => "terraform",
             Self::RemoveSecret { .. } => "secret",
+            Self::RemoveVolumes { .. } => "volume",
             Self::VerifyHost { .. } => "host",
             Self::VerifyGone { .. } => "gone",
         }
@@ -534,10 +541,68 @@ fn note(change: &mut Change, input: &PlanInput<'_>) {
         (Layer::Secret, Action::Change) if change.reversibility == Reversibility::Final => {
             "the old value cannot be had back"
         }
-        (Layer::Host, Action::Delete) => "the directory and its data are kept",
+        (Layer::Host, Action::Delete) => {
+            let key = (change.environment.clone(), change.component.clone());
+            let mut doomed = doomed_volumes(input, &key).into_iter();
+            match doomed.any(|volume| volume.address == change.address) {
+                true => {
+                    change.reversibility = Reversibility::Final;
+                    let environment = &change.environment;
+                    &format!("the directory and its data are deleted: storage of {environment} is ephemeral")
+                }
+                false => "the directory and its data are kept",
+            }
+        }
         _ => return,
     };
     change.note = Some(text.to_owned());
+}
+
+/// A directory that goes with its component.
+struct Doomed<'a> {
+    address: &'a str,
+    /// The name that its host knows it under: `environment/component/need`.
+    name: String,
+    host: &'a str,
+    path: &'a str,
+}
+
+/// The directories that go with a component. Nothing but a person's word that it shall go takes data along: not an update
+/// that needs a volume no longer, and not an edit of the pillar by hand.
+fn doomed_volumes<'a>(input: &PlanInput<'a>, key: &Key) -> Vec<Doomed<'a>> {
+    let deleted = input.compilation.component(&key.0, &key.1).is_none() && deleted_by_intent(input, key);
+    let nodes = input.applied.get(key).filter(|_| deleted);
+    let ephemeral = nodes
+        .into_iter()
+        .flatten()
+        .filter(|node| node.is_ephemeral_directory());
+    let doomed = ephemeral.filter_map(|node| {
+        Some(Doomed {
+            address: &node.address,
+            name: format!("{}/{}/{}", key.0, key.1, node.volume_need()?),
+            host: node.text("host")?,
+            path: node.text("path")?,
+        })
+    });
+    doomed.collect()
+}
+
+/// Whether the intent deletes the component, or one that has it for its own use.
+fn deleted_by_intent(input: &PlanInput<'_>, key: &Key) -> bool {
+    let deletes = |intent: &&Intent| intent.verb == Verb::Delete && intent.noun == Noun::Component;
+    let Some(intent) = input.intent.as_ref().filter(deletes) else {
+        return false;
+    };
+    let mut passed = BTreeSet::new();
+    let mut name = Some(&key.1);
+    while let Some(current) = name.filter(|current| passed.insert(*current)) {
+        if *current == intent.component && key.0 == intent.environment {
+            return true;
+        }
+        let nodes = input.applied.get(&(key.0.clone(), current.clone()));
+        name = nodes.into_iter().flatten().find_map(|node| node.owner.as_ref());
+    }
+    false
 }
 
 fn same_values(a: &Node, b: &Node) -> bool {
@@ -720,6 +785,16 @@ fn steps(input: &PlanInput<'_>, touched: &[Key], changes: &[Change]) -> Vec<Step
                 minion: control.clone(),
             },
         );
+    }
+    for key in &gone {
+        let mut by_host: BTreeMap<&str, BTreeMap<String, String>> = BTreeMap::new();
+        for Doomed { name, host, path, .. } in doomed_volumes(input, key) {
+            by_host.entry(host).or_default().insert(name, path.to_owned());
+        }
+        for (host, volumes) in by_host {
+            let minion = host.to_owned();
+            add(key, Work::RemoveVolumes { minion, volumes });
+        }
     }
     steps
 }

@@ -4,9 +4,9 @@ use eos_core::catalog::Catalog;
 use eos_core::compile::{Compilation, compile};
 use eos_core::diagnostic::Diagnostic;
 use eos_core::intent::{Intent, Noun, Verb, edit};
-use eos_core::node::Node;
+use eos_core::node::{Node, Reversibility};
 use eos_core::pillar::{Pillar, PillarFiles};
-use eos_core::plan::{Action, Key, Observed, Plan, PlanInput, plan, refusals};
+use eos_core::plan::{Action, Key, Observed, Plan, PlanInput, Work, plan, refusals};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -221,6 +221,192 @@ fn the_last_component_takes_its_namespace_along_and_its_secret_goes_last() {
         volume.note.as_deref(),
         Some("the directory and its data are kept")
     );
+}
+
+/// What is to become of data: a component of an environment, its pillar before and after, and who asked for that.
+fn data_plan(environment: &str, before: &str, after: &str, intent: Option<Intent>) -> Plan {
+    let files = |text: &str| {
+        let mut files = files(NOTHING);
+        let path = format!("pillar/infrastructure/{environment}.sls");
+        files.insert(path, format!("#!yaml\n{text}").into_bytes());
+        files
+    };
+    let applied = compiled(&files(before)).unwrap().nodes;
+    let compilation = compiled(&files(after)).unwrap();
+    plan(PlanInput {
+        environment,
+        components: intent
+            .as_ref()
+            .map(|intent| vec![intent.component.clone()])
+            .as_deref(),
+        intent,
+        compilation: &compilation,
+        applied: &applied,
+        unfinished: &BTreeSet::new(),
+        observed: None,
+        given: &BTreeSet::new(),
+        hosts: (&BTreeMap::new(), &BTreeMap::new()),
+        base: String::new(),
+        pillar: BTreeMap::new(),
+    })
+}
+
+fn asked(verb: Verb, environment: &str, component: &str) -> Option<Intent> {
+    Some(Intent {
+        environment: environment.into(),
+        ..intent(verb, component, json!({}))
+    })
+}
+
+const GRAFANA: &str = "components:\n  grafana: {}\n";
+const NONE: &str = "components: {}\n";
+
+fn volume_notes(plan: &Plan) -> Vec<(&str, Reversibility)> {
+    let volumes = plan
+        .changes
+        .iter()
+        .filter(|change| change.address.starts_with("volume/"));
+    volumes
+        .map(|change| (change.note.as_deref().unwrap_or(""), change.reversibility))
+        .collect()
+}
+
+#[test]
+fn a_persons_delete_in_development_takes_the_data_along_and_does_so_last() {
+    let plan = data_plan(
+        "development",
+        GRAFANA,
+        NONE,
+        asked(Verb::Delete, "development", "grafana"),
+    );
+    assert_eq!(
+        summary(&plan),
+        "-secret/grafana -volume/grafana-development-data -job/grafana -service/grafana-development \
+         -namespace/development | platform:deliver grafana:terraform grafana:gone grafana:secret \
+         platform:terraform grafana:volume | 2 final"
+    );
+    assert_eq!(
+        volume_notes(&plan),
+        [(
+            "the directory and its data are deleted: storage of development is ephemeral",
+            Reversibility::Final
+        )]
+    );
+    assert_eq!(
+        plan.steps.last().unwrap().work,
+        Work::RemoveVolumes {
+            minion: "control".into(),
+            volumes: [(
+                "development/grafana/data".into(),
+                "/opt/grafana-development/data".into()
+            )]
+            .into(),
+        }
+    );
+}
+
+#[test]
+fn what_a_deleted_component_has_for_its_own_use_goes_with_its_data() {
+    let mattermost = "components:\n  mattermost: {}\n";
+    let deleted = asked(Verb::Delete, "development", "mattermost");
+    let plan = data_plan("development", mattermost, NONE, deleted);
+    let removed = plan.steps.iter().filter_map(|step| match &step.work {
+        Work::RemoveVolumes { volumes, .. } => Some(volumes.keys().map(String::as_str)),
+        _ => None,
+    });
+    assert_eq!(
+        removed.flatten().collect::<Vec<_>>(),
+        [
+            "development/mattermost/data",
+            "development/mattermost-database/data"
+        ]
+    );
+}
+
+#[test]
+fn nothing_else_takes_data_along() {
+    let mattermost = "components:\n  mattermost: {}\n";
+    let elsewhere = "components:\n  mattermost: {options: {database: other}}\n  other: {recipe: postgres}\n";
+    let moved = "components:\n  grafana: {options: {data_path: /opt/elsewhere}}\n";
+    let development = |verb, component| asked(verb, "development", component);
+    let cases = [
+        (
+            "persistent",
+            "staging",
+            GRAFANA,
+            NONE,
+            asked(Verb::Delete, "staging", "grafana"),
+        ),
+        (
+            "redundant",
+            "production",
+            GRAFANA,
+            NONE,
+            asked(Verb::Delete, "production", "grafana"),
+        ),
+        (
+            "an edit of the pillar by hand",
+            "development",
+            GRAFANA,
+            NONE,
+            None,
+        ),
+        (
+            "a delete of another",
+            "development",
+            GRAFANA,
+            NONE,
+            development(Verb::Delete, "hello"),
+        ),
+        (
+            "a promote",
+            "development",
+            GRAFANA,
+            NONE,
+            development(Verb::Promote, "grafana"),
+        ),
+        (
+            "a path that moved",
+            "development",
+            GRAFANA,
+            moved,
+            development(Verb::Update, "grafana"),
+        ),
+        (
+            "a database used in place of the own one",
+            "development",
+            mattermost,
+            elsewhere,
+            development(Verb::Update, "mattermost"),
+        ),
+    ];
+    for (case, environment, before, after, intent) in cases {
+        let plan = data_plan(environment, before, after, intent);
+        let removes = |step: &eos_core::plan::Step| matches!(step.work, Work::RemoveVolumes { .. });
+        assert!(!plan.steps.iter().any(removes), "{case}: {:?}", plan.steps);
+        let finals = volume_notes(&plan);
+        let deleted =
+            |note: &&(&str, Reversibility)| note.0.contains("deleted") || note.1 == Reversibility::Final;
+        assert_eq!(finals.iter().find(deleted), None, "{case}");
+    }
+}
+
+#[test]
+fn one_copy_is_said_where_redundancy_is_wanted() {
+    for (environment, said) in [("development", false), ("staging", false), ("production", true)] {
+        let plan = data_plan(
+            environment,
+            NONE,
+            GRAFANA,
+            asked(Verb::Create, environment, "grafana"),
+        );
+        let volume = plan
+            .changes
+            .iter()
+            .find(|change| change.address.starts_with("volume/"));
+        let summary = &volume.unwrap().summary;
+        assert_eq!(summary.ends_with(" not enforced, one copy)"), said, "{summary}");
+    }
 }
 
 #[test]

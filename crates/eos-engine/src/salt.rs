@@ -61,7 +61,7 @@ impl Token {
 #[derive(Debug, Clone, Copy)]
 pub struct StepCall<'a> {
     pub minion: &'a str,
-    /// `eos.run_step` or `eos.remove_workspace`.
+    /// `eos.run_step`, `eos.remove_workspace` or `eos.remove_volumes`.
     pub function: &'a str,
     pub operation: &'a str,
     pub step: &'a str,

@@ -8,6 +8,7 @@ use eos_core::lowered::{CopyOf, Lowered, secret_path};
 use eos_core::plan::{Expected, SecretWork, Step, Work};
 use eos_core::template::Template;
 use secrecy::SecretString;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::delivery;
@@ -64,6 +65,9 @@ pub async fn perform(
         Work::Verify { digest, groups } => verify(context, step, digest, groups, progress).await,
         Work::RemoveWorkspace { minion } => remove_workspace(context, step, minion, progress).await,
         Work::RemoveSecret { path } => remove_secret(context, step, path).await,
+        Work::RemoveVolumes { minion, volumes } => {
+            remove_volumes(context, step, minion, volumes, progress).await
+        }
         Work::VerifyHost { minion, client } => verify_host(context, minion, *client).await,
         Work::VerifyGone { services } => verify_gone(context, step, services, progress).await,
     }
@@ -160,18 +164,9 @@ async fn volumes(
 ) -> Result<Verified, EngineError> {
     let arguments = json!({"release": context.release, "sls": sls});
     run_step(context, step, minion, "eos.run_step", arguments, progress).await?;
-    let seen = context
-        .engines
-        .salt
-        .call(minion, "eos.observe", json!({"volumes": paths}), CALL)
-        .await?;
+    let seen = observe_volumes(context, minion, paths).await?;
     for path in paths {
-        let volume = seen.get("volumes").and_then(|volumes| volumes.get(path));
-        if volume
-            .and_then(|volume| volume.get("exists"))
-            .and_then(Value::as_bool)
-            != Some(true)
-        {
+        if exists(&seen, path) != Some(true) {
             let words = format!("Salt reported success, but {path} is not there");
             return Err(EngineError::new(
                 Layer::Salt,
@@ -185,10 +180,50 @@ async fn volumes(
         "{minion}: {} there, read back",
         plural(paths.len(), "directory", "directories")
     );
+    Ok(Verified { words, seen })
+}
+
+async fn remove_volumes(
+    context: &Context<'_>,
+    step: &Step,
+    minion: &str,
+    volumes: &BTreeMap<String, String>,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Verified, EngineError> {
+    let arguments = json!({"release": context.release, "volumes": volumes});
+    run_step(context, step, minion, "eos.remove_volumes", arguments, progress).await?;
+    let paths: Vec<&String> = volumes.values().collect();
+    let seen = observe_volumes(context, minion, &paths).await?;
+    if let Some((name, path)) = volumes
+        .iter()
+        .find(|(_, path)| exists(&seen, path) != Some(false))
+    {
+        let words = format!("Salt reported success, but {path} is still there");
+        let object = format!("volume {name} on {minion}");
+        return Err(EngineError::new(Layer::Salt, ErrorKind::Failed, object, words));
+    }
+    let count = plural(volumes.len(), "directory", "directories");
     Ok(Verified {
-        words,
-        seen: seen.get("volumes").cloned().unwrap_or_default(),
+        words: format!("{minion}: {count} with all data gone, read back"),
+        seen,
     })
+}
+
+/// Path -> what the minion sees there.
+async fn observe_volumes<T: Serialize>(
+    context: &Context<'_>,
+    minion: &str,
+    paths: &[T],
+) -> Result<Value, EngineError> {
+    let salt = &context.engines.salt;
+    let mut seen = salt
+        .call(minion, "eos.observe", json!({"volumes": paths}), CALL)
+        .await?;
+    Ok(seen.get_mut("volumes").map(Value::take).unwrap_or_default())
+}
+
+fn exists(seen: &Value, path: &str) -> Option<bool> {
+    seen.get(path)?.get("exists")?.as_bool()
 }
 
 async fn workspace(

@@ -21,10 +21,11 @@ use crate::tls::{self, Certificates};
 
 const USER: &str = "eos";
 /// What the API user may call, and nothing else.
-const ALLOWED: [&str; 8] = [
+const ALLOWED: [&str; 9] = [
     "eos.info",
     "eos.run_step",
     "eos.remove_workspace",
+    "eos.remove_volumes",
     "eos.step_status",
     "eos.observe",
     "test.ping",

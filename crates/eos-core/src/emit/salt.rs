@@ -129,8 +129,13 @@ fn account(name: &str) -> Value {
 }
 
 fn volume_facts(volume: &Volume) -> Value {
-    let mut facts =
-        json!({"path": volume.path.value, "user": volume.user, "group": volume.group, "mode": volume.mode});
+    let mut facts = json!({
+        "path": volume.path.value,
+        "user": volume.user,
+        "group": volume.group,
+        "mode": volume.mode,
+        "durability": volume.durability.value.word(),
+    });
     if let Some(group) = &volume.volume_group {
         facts["volume_group"] = group.value.as_str().into();
         facts["filesystem"] = volume.filesystem.value.word().into();

@@ -8,7 +8,8 @@ use eos_core::intent::{Noun, Verb};
 
 /// Delete a component
 ///
-/// The plan shows what goes and what cannot be had back. Directories of volumes and the data in them are kept.
+/// The plan shows what goes and what cannot be had back. Directories of volumes and the data in them are kept, except in
+/// development, where they are deleted last.
 #[derive(Debug, clap::Args)]
 #[command(
     subcommand_negates_reqs = true,

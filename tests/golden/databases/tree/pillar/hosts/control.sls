@@ -6,13 +6,15 @@
         "path": "/srv/lab/volumes/opt/postgres/data",
         "user": "999",
         "group": "999",
-        "mode": "0700"
+        "mode": "0700",
+        "durability": "redundant"
       },
       "production/redis/data": {
         "path": "/srv/lab/volumes/opt/redis/data",
         "user": "999",
         "group": "999",
-        "mode": "0750"
+        "mode": "0750",
+        "durability": "redundant"
       }
     },
     "workspaces": {

@@ -6,7 +6,8 @@
         "path": "/srv/lab/volumes/opt/grafana/data",
         "user": "472",
         "group": "472",
-        "mode": "0750"
+        "mode": "0750",
+        "durability": "redundant"
       }
     },
     "workspaces": {

@@ -6,13 +6,15 @@
         "path": "/opt/jenkins-development/data",
         "user": "1000",
         "group": "1000",
-        "mode": "0750"
+        "mode": "0750",
+        "durability": "ephemeral"
       },
       "production/jenkins/data": {
         "path": "/opt/jenkins/data",
         "user": "1000",
         "group": "1000",
-        "mode": "0750"
+        "mode": "0750",
+        "durability": "redundant"
       }
     },
     "workspaces": {

@@ -6,7 +6,8 @@
         "path": "/opt/jenkins/data",
         "user": "1000",
         "group": "1000",
-        "mode": "0750"
+        "mode": "0750",
+        "durability": "redundant"
       }
     }
   }

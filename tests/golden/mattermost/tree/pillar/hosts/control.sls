@@ -6,37 +6,43 @@
         "path": "/srv/lab/volumes/opt/grafana/data",
         "user": "472",
         "group": "472",
-        "mode": "0750"
+        "mode": "0750",
+        "durability": "redundant"
       },
       "production/hecate-proxy/data": {
         "path": "/srv/lab/volumes/opt/hecate-proxy/data",
         "user": "root",
         "group": "root",
-        "mode": "0750"
+        "mode": "0750",
+        "durability": "redundant"
       },
       "production/mattermost/data": {
         "path": "/srv/lab/volumes/opt/mattermost/data",
         "user": "2000",
         "group": "2000",
-        "mode": "0750"
+        "mode": "0750",
+        "durability": "redundant"
       },
       "production/mattermost-database/data": {
         "path": "/srv/lab/volumes/opt/mattermost-database/data",
         "user": "999",
         "group": "999",
-        "mode": "0700"
+        "mode": "0700",
+        "durability": "redundant"
       },
       "staging/mattermost/data": {
         "path": "/srv/lab/volumes/opt/mattermost-staging/data",
         "user": "2000",
         "group": "2000",
-        "mode": "0750"
+        "mode": "0750",
+        "durability": "persistent"
       },
       "staging/mattermost-database/data": {
         "path": "/srv/lab/volumes/opt/mattermost-database-staging/data",
         "user": "999",
         "group": "999",
-        "mode": "0700"
+        "mode": "0700",
+        "durability": "persistent"
       }
     },
     "workspaces": {

@@ -6,13 +6,15 @@
         "path": "/srv/lab/volumes/opt/alertmanager/data",
         "user": "65534",
         "group": "65534",
-        "mode": "0750"
+        "mode": "0750",
+        "durability": "redundant"
       },
       "production/prometheus/data": {
         "path": "/srv/lab/volumes/opt/prometheus/data",
         "user": "65534",
         "group": "65534",
-        "mode": "0750"
+        "mode": "0750",
+        "durability": "redundant"
       }
     },
     "workspaces": {

@@ -7,6 +7,7 @@
         "user": "999",
         "group": "999",
         "mode": "0700",
+        "durability": "redundant",
         "volume_group": "data-vg",
         "filesystem": "xfs",
         "size": 21474836480

@@ -1,0 +1,271 @@
+"""Directories of volumes on a real minion: made, recorded, and removed only where they are Eos's own and ephemeral."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+from laboratory import MINION
+
+# Cases of one test have a component each.
+NUMBERS = itertools.count()
+OWNER = {"user": str(os.getuid()), "group": str(os.getgid()), "mode": "0750"}
+
+
+class Volume:
+    """One volume of one component, named after the test, as Eos would deliver, make and remove it."""
+
+    def __init__(self, lab, component: str):
+        self.lab = lab
+        self.component = component
+        self.name = f"development/{component}/data"
+        self.path = lab.directory / "volumes" / component / "data"
+        self.record_file = lab.salt.cache / "eos" / "volumes" / f"{self.name}.json"
+        self.calls = 0
+
+    def facts(self, durability: str | None) -> dict:
+        return {"path": str(self.path), **OWNER} | ({"durability": durability} if durability else {})
+
+    def make(self, durability: str | None = "ephemeral") -> dict:
+        release = self.lab.releases.deliver({}, volumes={self.name: self.facts(durability)})
+        self.calls += 1
+        names = {"operation": self.component, "step": f"{self.calls}-volume", "release": release}
+        sls = f"components.{self.component}.development.volumes"
+        record = self.lab.salt.record("eos.run_step", **names, sls=sls)
+        assert record["status"] == "done", record
+        return record
+
+    def fill(self):
+        (self.path / "deep" / "deeper").mkdir(parents=True)
+        (self.path / "deep" / "deeper" / "file").write_text("data")
+
+    def remove(self, served: dict | None = None, path: pathlib.Path | None = None, **changed: object) -> dict:
+        """The whole answer of a call under new ids, with the release that has `served` in it."""
+        release = self.lab.releases.deliver({}, volumes=served)
+        self.calls += 1
+        names = {"operation": self.component, "step": f"{self.calls}-volume", "release": release}
+        volumes = {self.name: str(path or self.path)}
+        return self.lab.salt.call("eos.remove_volumes", **{**names, "volumes": volumes, **changed})
+
+    def refused(self, words: str, **how: object):
+        """The removal fails by name, with these words and a hint."""
+        answer = self.remove(**how)
+        record = answer["ret"]
+        assert (answer["retcode"], record["status"]) == (2, "failed"), answer
+        assert (record["error"]["layer"], record["error"]["object"]) == ("salt", f"volume {self.name}")
+        assert words in record["error"]["words"], record["error"]
+        assert "by hand" in record["error"]["hint"]
+
+
+@pytest.fixture
+def volume(laboratory, request):
+    component = request.node.originalname.removeprefix("test_").replace("_", "-")[:40].rstrip("-")
+    return Volume(laboratory, f"{component}-{next(NUMBERS)}")
+
+
+def test_what_eos_made_is_removed_whole(volume, laboratory):
+    volume.make()
+    record = json.loads(volume.record_file.read_text())
+    assert record == {
+        "name": volume.name,
+        "path": str(volume.path),
+        "real": str(volume.path),
+        "durability": "ephemeral",
+        "made": True,
+    }
+    assert volume.record_file.stat().st_mode & 0o777 == 0o600
+    volume.fill()
+    outside = laboratory.directory / "outside"
+    outside.mkdir()
+    (outside / "kept").write_text("kept")
+    (volume.path / "link").symlink_to(outside)
+    (volume.path / "deep" / "file-link").symlink_to(outside / "kept")
+
+    # Made again, as by an update, it is still the same directory of Eos's own.
+    volume.make()
+    answer = volume.remove()
+    assert (answer["retcode"], answer["ret"]["status"], answer["ret"]["error"]) == (0, "done", None), answer
+    assert not os.path.lexists(volume.path)
+    assert volume.path.parent.is_dir()
+    assert (outside / "kept").read_text() == "kept"
+    assert not volume.record_file.exists()
+    seen = laboratory.salt.record("eos.observe", volumes=[str(volume.path)])["volumes"]
+    assert seen[str(volume.path)]["exists"] is False
+
+    # The same call again is answered from its record, and touches nothing.
+    volume.path.mkdir()
+    names = {key: answer["ret"][key] for key in ("operation", "step")}
+    again = laboratory.salt.record("eos.remove_volumes", **names, **answer["ret"]["arguments"])
+    assert again == answer["ret"]
+    assert volume.path.is_dir()
+
+
+def test_what_is_gone_already_is_done(volume):
+    volume.make()
+    shutil.rmtree(volume.path)
+    assert volume.remove()["ret"]["status"] == "done"
+    assert not volume.record_file.exists()
+    assert volume.remove()["ret"]["status"] == "done"
+
+
+@pytest.mark.parametrize(
+    ("durability", "word"), [("persistent", "persistent"), ("redundant", "redundant"), (None, "None")]
+)
+def test_what_is_not_ephemeral_is_refused(volume, durability, word):
+    volume.make(durability)
+    volume.fill()
+    volume.refused(f"is {word}, not ephemeral")
+    assert (volume.path / "deep" / "deeper" / "file").read_text() == "data"
+
+
+def test_what_has_no_record_is_refused(volume):
+    volume.path.mkdir(parents=True)
+    volume.fill()
+    volume.refused(f"minion {MINION} has no record")
+    assert (volume.path / "deep").is_dir()
+
+
+def test_what_was_there_before_is_refused(volume):
+    volume.path.mkdir(parents=True)
+    volume.fill()
+    volume.make()
+    volume.make()
+    volume.refused("was there before Eos")
+    assert (volume.path / "deep").is_dir()
+
+
+def test_what_the_pillar_still_names_is_refused(volume):
+    volume.make()
+    answer = volume.remove(served={volume.name: volume.facts("ephemeral")})
+    assert answer["retcode"] == 1
+    assert f"still names volume {volume.name}" in answer["ret"]
+    assert volume.path.is_dir()
+
+
+def test_another_release_is_refused(volume):
+    volume.make()
+    answer = volume.remove(release="0" * 64)
+    assert answer["retcode"] == 1 and "is refused" in answer["ret"]
+    assert volume.path.is_dir()
+
+
+def test_another_path_than_the_recorded_one_is_refused(volume):
+    volume.make()
+    other = volume.path.parent / "other"
+    other.mkdir()
+    volume.refused(f"was made at {volume.path}", path=other)
+    assert volume.path.is_dir() and other.is_dir()
+    assert volume.record_file.exists()
+
+
+def test_a_link_in_place_of_the_directory_is_refused(volume):
+    volume.make()
+    moved = volume.path.rename(volume.path.parent / "moved")
+    volume.path.symlink_to(moved)
+    volume.refused("is a symbolic link")
+    assert moved.is_dir() and volume.path.is_symlink()
+
+
+def test_a_link_above_the_directory_is_refused(volume):
+    volume.make()
+    moved = volume.path.parent.rename(volume.path.parent.with_name("moved-above"))
+    volume.path.parent.symlink_to(moved)
+    volume.refused("when Eos made it")
+    assert (moved / "data").is_dir()
+    # Neither does it become Eos's own by being made again.
+    volume.make()
+    volume.refused("was there before Eos")
+
+
+@pytest.mark.parametrize("below", ["", "deep/with blank"])
+def test_a_mount_point_is_refused(volume, below):
+    if os.getuid() != 0:
+        pytest.skip("skipped: a mount needs root")
+    volume.make()
+    point = volume.path / below
+    point.mkdir(parents=True, exist_ok=True)
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "none", point], capture_output=True, text=True, check=False)
+    if mounted.returncode:
+        pytest.skip(f"skipped: nothing can be mounted here: {mounted.stderr.strip()}")
+    try:
+        (point / "file").write_text("data")
+        volume.refused(f"has {point} mounted")
+        assert (point / "file").read_text() == "data"
+    finally:
+        subprocess.run(["umount", point], check=True)
+    assert volume.remove()["ret"]["status"] == "done"
+
+
+@pytest.mark.parametrize("named_by", ["pillar", "record"])
+def test_what_holds_another_volume_is_refused(volume, laboratory, named_by):
+    volume.make()
+    inner = Volume(laboratory, f"inner-{named_by}")
+    inner.path = volume.path / "inner"
+    served = {inner.name: inner.facts("persistent")}
+    if named_by == "record":
+        inner.make("persistent")
+        served = None
+    else:
+        inner.path.mkdir()
+    volume.refused(f"volume {inner.name} is in it", served=served)
+    assert inner.path.is_dir()
+    shutil.rmtree(inner.path)
+    assert volume.remove()["ret"]["status"] == "done"
+
+
+def test_all_or_none_are_removed(volume):
+    volume.make()
+    stranger = volume.path.parent / "stranger"
+    stranger.mkdir()
+    both = {volume.name: str(volume.path), f"development/{volume.component}/other": str(stranger)}
+    answer = volume.remove(volumes=both)
+    assert answer["ret"]["error"]["object"] == f"volume development/{volume.component}/other", answer
+    assert volume.path.is_dir() and stranger.is_dir()
+
+
+def test_a_failed_making_leaves_no_record(laboratory):
+    volume = Volume(laboratory, "stillborn")
+    volume.path.parent.parent.mkdir(parents=True, exist_ok=True)
+    volume.path.parent.write_text("in the way")
+    release = laboratory.releases.deliver({}, volumes={volume.name: volume.facts("ephemeral")})
+    sls = "components.stillborn.development.volumes"
+    failed = laboratory.salt.record("eos.run_step", operation="stillborn", step="v", release=release, sls=sls)
+    assert failed["status"] == "failed"
+    assert not volume.record_file.exists()
+
+
+@pytest.mark.parametrize(
+    "volumes",
+    [
+        {},
+        [],
+        "development/x/data",
+        {"development/x": "/a/b"},
+        {"development/x/data/more": "/a/b"},
+        {"development/../data": "/a/b"},
+        {"development/x/data": "relative"},
+        {"development/x/data": "/a/../b"},
+        {"development/x/data": "/"},
+        {"development/x/data": "/a/b/"},
+        {"development/x/data": ["/a/b"]},
+        {"development/x/data\n": "/a/b"},
+    ],
+)
+def test_malformed_volumes_are_refused(laboratory, volumes):
+    names = {"operation": "malformed", "step": "volume", "release": laboratory.releases.deliver({})}
+    answer = laboratory.salt.call("eos.remove_volumes", **names, volumes=volumes)
+    assert answer["retcode"] == 1 and isinstance(answer["ret"], str), answer
+    assert laboratory.salt.record("eos.step_status", operation="malformed", step="volume") == {"status": "unknown"}
+
+
+def test_a_top_level_directory_is_nothing_to_remove(load):
+    directory = load("_utils/eos_directory.py")
+    for path in ("/", "/usr", "/proc/self/root/usr"):
+        assert directory.why_kept(path), path
+    assert "top-level" in directory.why_kept("/usr")
