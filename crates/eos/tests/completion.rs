@@ -313,7 +313,7 @@ fn an_estate_that_cannot_be_read_leaves_what_is_built_in() {
         "pillar/infrastructure/development.sls",
         "#!yaml\ncomponents: {web: {recipe: grafana}}\n",
     );
-    assert_eq!(site.complete(&["-e", "development", "update", ""]), ["web\t"]);
+    assert_eq!(site.complete(&["-e", "development", "update", ""]), ["web\t", "host\tChange what is known of a host"]);
     assert!(starts(
         &site.complete(&["-e", "development", "update", "web", "--"]),
         "--port\t"

@@ -193,10 +193,20 @@ impl<'a> Place<'a> {
                 None => self.all_flags(),
             };
         }
-        if self.command.has_subcommands() && self.subjects.is_empty() {
-            return commands_of(self.command);
-        }
         let positions: Vec<&Arg> = self.command.get_positionals().collect();
+        let nouns = match self.subjects.is_empty() {
+            true => commands_of(self.command),
+            false => Vec::new(),
+        };
+        if !nouns.is_empty() {
+            // `create` takes a recipe, or a noun such as `host`.
+            let first = positions.first().map(|position| self.values(position, nearby));
+            let words = match first {
+                Some(Completion::Words(words)) => words.into_iter().chain(nouns).collect(),
+                _ => nouns,
+            };
+            return Completion::Words(words);
+        }
         let several = |arg: &&&Arg| arg.get_num_args().is_some_and(|range| range.max_values() > 1);
         match positions
             .get(self.subjects.len())
@@ -240,7 +250,7 @@ impl<'a> Place<'a> {
                     .subjects
                     .iter()
                     .try_fold(self.root, |at, word| at.find_subcommand(word));
-                return named.map(commands_of).unwrap_or_default();
+                return Completion::Words(named.map(commands_of).unwrap_or_default());
             }
             _ => {}
         }
@@ -268,16 +278,14 @@ fn takes_next_word(flag: &Arg) -> bool {
     flag.get_action().takes_values() && !flag.is_require_equals_set()
 }
 
-fn commands_of(command: &Command) -> Completion {
+fn commands_of(command: &Command) -> Vec<Candidate> {
     let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
-    Completion::Words(
-        shown
-            .map(|command| Candidate {
-                word: command.get_name().to_owned(),
-                help: command.get_about().map(ToString::to_string).unwrap_or_default(),
-            })
-            .collect(),
-    )
+    shown
+        .map(|command| Candidate {
+            word: command.get_name().to_owned(),
+            help: command.get_about().map(ToString::to_string).unwrap_or_default(),
+        })
+        .collect()
 }
 
 /// The estate at hand, as far as it can be read, and the built-in recipes in any case.
