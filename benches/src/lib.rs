@@ -19,11 +19,12 @@ pub const SEED: u64 = 20_261_115;
 const PROBE_HOSTS: usize = 4;
 const PROBE_COMPONENTS: usize = 5;
 
-type Options = BTreeMap<String, Value>;
-
 /// The recipes that an estate can have many components of, each with the options it takes made-up values for.
 pub struct Mix<'a> {
+    catalog: &'a Catalog,
     kits: Vec<Kit<'a>>,
+    /// One component of each serves a whole environment: proxies, and what others share.
+    shared: Vec<Kit<'a>>,
     /// Recipes that the compiler refuses more than a few components of, and its words.
     pub left_out: Vec<(String, String)>,
 }
@@ -37,28 +38,29 @@ struct Kit<'a> {
 impl<'a> Mix<'a> {
     /// Asks the compiler itself what it takes: every option is tried on a small estate.
     pub fn of(catalog: &'a Catalog) -> Self {
+        let is_shared = |name: &str| {
+            let mut uses = catalog.iter().flat_map(|recipe| &recipe.uses);
+            uses.any(|used| used.share && used.recipe == name)
+        };
+        let (shared, repeated): (Vec<&Recipe>, Vec<&Recipe>) = catalog
+            .iter()
+            .partition(|recipe| recipe.proxy || is_shared(&recipe.name));
         let mut mix = Self {
+            catalog,
             kits: Vec::new(),
+            shared: shared.into_iter().map(Kit::new).collect(),
             left_out: Vec::new(),
         };
-        for recipe in catalog.iter() {
-            let mut kit = Kit {
-                recipe,
-                always: Vec::new(),
-                sometimes: Vec::new(),
-            };
-            let (needed, free): (Vec<_>, Vec<_>) = recipe
-                .settable()
-                .filter(|option| option.kind != OptionType::Secret)
-                .partition(|option| option.kind == OptionType::Port || is_required(option));
-            kit.always = needed;
-            if let Err(words) = kit.probe(catalog) {
+        for recipe in repeated {
+            let mut kit = Kit::new(recipe);
+            if let Err(words) = mix.probe(&kit) {
                 mix.left_out.push((recipe.name.clone(), words));
                 continue;
             }
-            for option in free {
+            let free = recipe.settable().filter(|option| !is_always_given(option));
+            for option in free.filter(|option| option.kind != OptionType::Secret) {
                 kit.always.push(option);
-                let taken = kit.probe(catalog).is_ok();
+                let taken = mix.probe(&kit).is_ok();
                 kit.always.pop();
                 if taken {
                     kit.sometimes.push(option);
@@ -70,19 +72,44 @@ impl<'a> Mix<'a> {
     }
 
     pub fn recipes(&self) -> impl Iterator<Item = &str> {
-        self.kits.iter().map(|kit| kit.recipe.name.as_str())
+        let kits = self.shared.iter().chain(&self.kits);
+        kits.map(|kit| kit.recipe.name.as_str())
     }
 
-    /// The pillar of an estate. A component stands in each environment, mostly with the same options.
+    /// The pillar of an estate: most components stand in every environment.
     pub fn estate(&self, components: usize) -> PillarFiles {
-        let mut chance = Chance(SEED);
-        let mut ports = Ports::default();
-        let names = (0..components).map(|index| {
+        let mut making = Making::new(HOSTS);
+        for environment in ENVIRONMENTS {
+            self.add_shared(&mut making, environment);
+        }
+        for index in 0..components.saturating_sub(ENVIRONMENTS.len() * self.shared.len()) {
             let number = index / ENVIRONMENTS.len();
             let kit = &self.kits[number % self.kits.len()];
-            (ENVIRONMENTS[index % ENVIRONMENTS.len()], number, kit)
-        });
-        files(HOSTS, names, |kit| kit.options(&mut chance, &mut ports))
+            let name = format!("{}-{number:05}", kit.recipe.name);
+            making.add(self, ENVIRONMENTS[index % ENVIRONMENTS.len()], name, kit);
+        }
+        making.files()
+    }
+
+    fn add_shared(&self, making: &mut Making, environment: &'static str) {
+        for kit in &self.shared {
+            making.add(self, environment, kit.recipe.name.clone(), kit);
+        }
+    }
+
+    fn probe(&self, kit: &Kit<'_>) -> Result<(), String> {
+        let mut making = Making::new(PROBE_HOSTS);
+        self.add_shared(&mut making, "production");
+        for number in 0..PROBE_COMPONENTS {
+            making.add(self, "production", format!("{}-{number}", kit.recipe.name), kit);
+        }
+        let compiled = Pillar::read(&making.files()).and_then(|pillar| compile(&pillar, self.catalog));
+        match compiled {
+            Ok(_) => Ok(()),
+            Err(found) => Err(found
+                .first()
+                .map_or_else(String::new, |first| first.message.clone())),
+        }
     }
 
     /// What a person would ask for next in an estate of that many components.
@@ -116,47 +143,24 @@ impl<'a> Mix<'a> {
     }
 }
 
-impl Kit<'_> {
-    fn probe(&self, catalog: &Catalog) -> Result<(), String> {
-        let mut ports = Ports::default();
-        let names = (0..PROBE_COMPONENTS).map(|number| ("production", number, self));
-        let files = files(PROBE_HOSTS, names, |kit| {
-            let value = |option: &&OptionSpec| {
-                (
-                    option.name.clone(),
-                    made_up(option, &mut Chance(SEED), &mut ports),
-                )
-            };
-            kit.always.iter().map(value).collect()
-        });
-        let compiled = Pillar::read(&files).and_then(|pillar| compile(&pillar, catalog));
-        match compiled {
-            Ok(_) => Ok(()),
-            Err(found) => Err(found
-                .first()
-                .map_or_else(String::new, |first| first.message.clone())),
+impl<'a> Kit<'a> {
+    fn new(recipe: &'a Recipe) -> Self {
+        Self {
+            recipe,
+            always: recipe
+                .settable()
+                .filter(|option| is_always_given(option))
+                .collect(),
+            sometimes: Vec::new(),
         }
-    }
-
-    fn options(&self, chance: &mut Chance, ports: &mut Ports) -> Options {
-        let sometimes: Vec<_> = self
-            .sometimes
-            .iter()
-            .filter(|_| chance.below(4) == 0)
-            .copied()
-            .collect();
-        self.always
-            .iter()
-            .copied()
-            .chain(sometimes)
-            .map(|option| (option.name.clone(), made_up(option, chance, ports)))
-            .collect()
     }
 }
 
-/// An option that nobody but the pillar gives a value for; figures come from the environment.
-fn is_required(option: &OptionSpec) -> bool {
-    option.default.is_none() && !matches!(option.name.as_str(), "replicas" | "cpu" | "memory")
+/// Ports, since a host has each only once, and what nobody but the pillar gives; figures come from the environment.
+fn is_always_given(option: &OptionSpec) -> bool {
+    let figure = matches!(option.name.as_str(), "replicas" | "cpu" | "memory");
+    let required = option.default.is_none() && !figure && option.kind != OptionType::Secret;
+    option.kind == OptionType::Port || required
 }
 
 fn made_up(option: &OptionSpec, chance: &mut Chance, ports: &mut Ports) -> Value {
@@ -184,52 +188,88 @@ fn made_up(option: &OptionSpec, chance: &mut Chance, ports: &mut Ports) -> Value
     }
 }
 
-fn files<'k, 'r: 'k>(
+/// A pillar in the making.
+struct Making {
     hosts: usize,
-    names: impl Iterator<Item = (&'static str, usize, &'k Kit<'r>)>,
-    mut options: impl FnMut(&'k Kit<'r>) -> Options,
-) -> PillarFiles {
-    let mut common = String::from("#!yaml\nhosts:\n");
-    for host in 0..hosts {
-        let roles = if host == 0 { "client, control" } else { "client" };
-        let _ = write!(
-            common,
-            "  host-{host:03}:\n    address: 10.0.{}.{}\n    roles: [{roles}]\n",
-            host / 250,
-            host % 250 + 1
-        );
-    }
-    let mut environments: BTreeMap<&str, BTreeMap<String, String>> = BTreeMap::new();
-    for (environment, number, kit) in names {
-        let recipe = &kit.recipe.name;
-        let name = format!("{recipe}-{number:05}");
-        let text = component_text(&name, recipe, &options(kit));
-        environments.entry(environment).or_default().insert(name, text);
-    }
-    let mut files = PillarFiles::from([(COMMON_FILE.to_owned(), common.into_bytes())]);
-    for (environment, components) in environments {
-        let mut text = String::from("#!yaml\ncomponents:\n");
-        text.extend(components.into_values());
-        files.insert(environment_file(environment), text.into_bytes());
-    }
-    files
+    chance: Chance,
+    ports: Ports,
+    /// Environment -> component -> its lines.
+    environments: BTreeMap<&'static str, BTreeMap<String, String>>,
 }
 
-/// As `eos create` writes it.
-fn component_text(name: &str, recipe: &str, options: &Options) -> String {
-    let mut text = format!("  {name}:\n    recipe: {recipe}\n");
-    if !options.is_empty() {
-        text.push_str("    options:\n");
+impl Making {
+    fn new(hosts: usize) -> Self {
+        Self {
+            hosts,
+            chance: Chance(SEED),
+            ports: Ports::default(),
+            environments: BTreeMap::new(),
+        }
     }
-    for (option, value) in options {
-        let value = value.as_str().map_or_else(|| value.to_string(), yaml::quote);
-        let _ = writeln!(text, "      {option}: {value}");
+
+    /// Writes a component as `eos create` does: pinned to its recipes, its volumes on hosts of their own.
+    fn add(&mut self, mix: &Mix<'_>, environment: &'static str, name: String, kit: &Kit<'_>) {
+        let recipe = kit.recipe;
+        let mut text = format!("  {name}:\n    recipe: {}\n    options:\n", recipe.name);
+        let sometimes = kit.sometimes.iter();
+        let chosen: Vec<_> = sometimes.filter(|_| self.chance.below(4) == 0).collect();
+        for option in kit.always.iter().chain(chosen) {
+            let value = made_up(option, &mut self.chance, &mut self.ports);
+            // A list in brackets is the same in JSON and YAML.
+            let value = value.as_str().map_or_else(|| value.to_string(), yaml::quote);
+            let _ = writeln!(text, "      {}: {value}", option.name);
+        }
+        if text.ends_with("options:\n") {
+            text.truncate(text.len() - "    options:\n".len());
+        }
+        text.push_str("    pinned:\n");
+        let own = recipe.uses.iter().filter(|used| !used.share);
+        let own: Vec<(String, &Recipe)> = own
+            .filter_map(|used| Some((format!("{}.", used.name), mix.catalog.get(&used.recipe)?)))
+            .collect();
+        for recipe in [recipe].into_iter().chain(own.iter().map(|(_, recipe)| *recipe)) {
+            let _ = writeln!(text, "      {}: {}", recipe.name, recipe.pin);
+        }
+        let mut volumes = String::new();
+        for (prefix, recipe) in [(String::new(), recipe)].into_iter().chain(own) {
+            for volume in &recipe.volumes {
+                let host = self.chance.below(self.hosts as u64);
+                let _ = writeln!(volumes, "      {prefix}{}: [host-{host:03}]", volume.name);
+            }
+        }
+        if !volumes.is_empty() {
+            let _ = write!(text, "    hosts:\n{volumes}");
+        }
+        let _ = write!(
+            text,
+            "    intent:\n      words: eos create {} --name {name}\n      who: bench\n      when: \"2026-01-01T00:00:00Z\"\n",
+            recipe.name
+        );
+        self.environments
+            .entry(environment)
+            .or_default()
+            .insert(name, text);
     }
-    let _ = write!(
-        text,
-        "    intent:\n      words: eos create {recipe} {name}\n      who: bench\n      when: \"2026-01-01T00:00:00Z\"\n"
-    );
-    text
+
+    fn files(self) -> PillarFiles {
+        let mut common = String::from("#!yaml\nhosts:\n");
+        for host in 0..self.hosts {
+            let roles = if host == 0 { "client, control" } else { "client" };
+            let _ = write!(
+                common,
+                "  host-{host:03}:\n    address: 10.0.{}.{}\n    roles: [{roles}]\n",
+                host / 250,
+                host % 250 + 1
+            );
+        }
+        let mut files = PillarFiles::from([(COMMON_FILE.to_owned(), common.into_bytes())]);
+        for (environment, components) in self.environments {
+            let mut text = String::from("#!yaml\ncomponents:\n");
+            text.extend(components.into_values());
+            files.insert(environment_file(environment), text.into_bytes());
+        }
+        files
+    }
 }
 
 /// Host ports in turn; one comes round again only after more components than an estate here has hosts for.

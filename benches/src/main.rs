@@ -2,7 +2,7 @@
 
 use eos_benches::Mix;
 use eos_core::catalog::Catalog;
-use eos_core::compile::{Compilation, compile};
+use eos_core::compile::{Compilation, compile, lower};
 use eos_core::emit::terraform::PLATFORM;
 use eos_core::intent::edit;
 use eos_core::pillar::{Pillar, PillarFiles};
@@ -53,6 +53,9 @@ impl Bench<'_> {
         let mut clock = Clock::start()?;
         let pillar = Pillar::read(&files).map_err(said)?;
         let read = clock.lap()?;
+        let (lowered, _) = lower(&pillar, self.catalog);
+        drop(lowered);
+        let lowered = clock.lap()?;
         let compilation = compile(&pillar, self.catalog).map_err(said)?;
         let compiled = clock.lap()?;
         let peak = peak_memory()?;
@@ -63,12 +66,13 @@ impl Bench<'_> {
             "left_out": self.mix.left_out,
             "seconds": read.wall + compiled.wall,
             "cpu_seconds": read.cpu + compiled.cpu,
-            "phases": {"read": read.wall, "compile": compiled.wall},
+            "phases": {"read": read.wall, "expand and lower": lowered.wall, "emit": compiled.wall - lowered.wall},
             "memory_before_bytes": before,
             "peak_rss_bytes": peak,
             "files": compilation.artifacts.len(),
             "bytes": bytes,
-            "bytes_per_component": bytes as f64 / components as f64,
+            "compiled": compilation.components.len(),
+            "bytes_per_component": bytes as f64 / compilation.components.len() as f64,
             "bytes_by_tree": bytes_by_tree(&compilation),
         }))
     }
