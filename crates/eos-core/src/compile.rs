@@ -97,9 +97,8 @@ pub fn compile(pillar: &Pillar, catalog: &Catalog) -> Result<Compilation, Vec<Di
     }
     salt::emit(pillar, &components, &workspaces, &mut artifacts);
     for ((environment, component), nodes) in &nodes {
-        let mut text = serde_json::to_string_pretty(nodes).expect("nodes have a JSON form");
-        text.push('\n');
-        artifacts.insert(format!("graph/{environment}/{component}.json"), text.into_bytes());
+        let path = format!("graph/{environment}/{component}.json");
+        artifacts.insert(path, emit::json_lines("", nodes));
     }
     let release = emit::release_digest(&artifacts);
     Ok(Compilation {

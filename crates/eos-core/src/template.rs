@@ -6,6 +6,7 @@ use crate::yaml::Node;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// What every template may name beside the recipe's options.
@@ -136,6 +137,12 @@ impl Template {
         .map(String::as_str)
     }
 
+    /// The names it needs, of `database.port` only `database`.
+    fn roots(&self) -> impl Iterator<Item = &str> {
+        self.names()
+            .map(|name| name.split_once('.').map_or(name, |(root, _)| root))
+    }
+
     /// The expression as it was written, for people.
     pub fn shown(&self) -> String {
         match &self.kind {
@@ -152,19 +159,41 @@ impl Template {
     }
 
     pub fn evaluate(&self, context: &serde_json::Map<String, Value>) -> Result<Value, String> {
+        if let Some(value) = self.plain_value(context) {
+            return Ok(value.clone());
+        }
+        // The engine converts what it is given, so it is given no more than is named.
+        let context: BTreeMap<&str, &Value> = self
+            .roots()
+            .filter_map(|name| Some((name, context.get(name)?)))
+            .collect();
         match &self.kind {
             Kind::Literal(value) => Ok(value.clone()),
             Kind::Expression(expression, _) => {
                 let compiled = ENGINE.compile_expression(expression).map_err(|e| e.to_string())?;
                 let value = compiled
-                    .eval(minijinja::value::Serde(context))
+                    .eval(minijinja::value::Serde(&context))
                     .map_err(|e| e.to_string())?;
                 serde_json::to_value(value).map_err(|e| e.to_string())
             }
             Kind::Text(text, _) => ENGINE
-                .render_str(text, minijinja::value::Serde(context))
+                .render_str(text, minijinja::value::Serde(&context))
                 .map(Value::String)
                 .map_err(|e| e.to_string()),
+        }
+    }
+
+    /// The value of what needs no engine: a literal, or nothing but the name of a plain value.
+    fn plain_value<'v>(&'v self, context: &'v serde_json::Map<String, Value>) -> Option<&'v Value> {
+        match &self.kind {
+            Kind::Literal(value) => Some(value),
+            Kind::Expression(expression, names) => match names.as_slice() {
+                [name] if name == expression.trim() => context
+                    .get(name)
+                    .filter(|value| !value.is_array() && !value.is_object()),
+                _ => None,
+            },
+            Kind::Text(..) => None,
         }
     }
 }

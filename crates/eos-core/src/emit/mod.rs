@@ -9,11 +9,22 @@ mod variables;
 
 pub(crate) use variables::identifier;
 
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
 /// Path below the estate -> bytes; the same for the same pillar and catalog (I7).
 pub type Artifacts = BTreeMap<String, Vec<u8>>;
+
+/// A document as JSON on lines of its own, after a first line such as `#!json`. A compilation keeps it: no room is left
+/// at its end.
+pub(crate) fn json_lines(first: &str, document: &impl Serialize) -> Vec<u8> {
+    let mut bytes = first.as_bytes().to_vec();
+    serde_json::to_writer_pretty(&mut bytes, document).expect("what is emitted has a JSON form");
+    bytes.push(b'\n');
+    bytes.shrink_to_fit();
+    bytes
+}
 
 /// sha256 of some bytes, as hex digits.
 pub fn sha256(bytes: &[u8]) -> String {

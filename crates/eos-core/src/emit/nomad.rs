@@ -1,7 +1,7 @@
 //! The Nomad job of a component: static HCL2 with variables, so that `nomad job run -var-file` works by hand too.
 
 use super::hcl::{Body, Expression, raw};
-use super::task_templates::{TaskTemplate, secret_file, templates};
+use super::task_templates::{secret_file, templates};
 use super::variables::{Kind, Variable, identifier};
 use crate::lowered::{Check, Driver, Group, Lowered};
 
@@ -23,10 +23,10 @@ pub fn job(component: &Lowered, variables: &[Variable]) -> String {
                 )
             });
     let meta = Expression::Map(vec![
-        ("eos_component".to_owned(), component.component.as_str().into()),
-        ("eos_recipe".to_owned(), component.recipe.as_str().into()),
-        ("eos_version".to_owned(), component.version.as_str().into()),
-        ("eos_digest".to_owned(), raw("var.eos_digest")),
+        ("eos_component".into(), component.component.as_str().into()),
+        ("eos_recipe".into(), component.recipe.as_str().into()),
+        ("eos_version".into(), component.version.as_str().into()),
+        ("eos_digest".into(), raw("var.eos_digest")),
     ]);
     let job = Body::new()
         .attribute("namespace", raw("var.namespace"))
@@ -41,7 +41,7 @@ pub fn job(component: &Lowered, variables: &[Variable]) -> String {
 }
 
 /// Every setting is written out, so that the job Nomad keeps is the job that was sent.
-fn update() -> Body {
+fn update() -> Body<'static> {
     Body::new()
         .attribute("max_parallel", 1)
         .attribute("health_check", "checks")
@@ -51,7 +51,7 @@ fn update() -> Body {
         .attribute("auto_revert", true)
 }
 
-fn group_body(component: &Lowered, group: &Group) -> Body {
+fn group_body<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
     let prefix = identifier(&group.name);
     let var = |suffix: &str| raw(format!("var.{prefix}_{suffix}"));
     let mut body = Body::new().attribute("count", var("count"));
@@ -120,7 +120,7 @@ fn group_body(component: &Lowered, group: &Group) -> Body {
     body.block("task", &[&group.name], task(component, group))
 }
 
-fn task(component: &Lowered, group: &Group) -> Body {
+fn task<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
     let prefix = identifier(&group.name);
     let var = |suffix: &str| raw(format!("var.{prefix}_{suffix}"));
     let words = (0..group.driver.args().len()).map(|index| var(&format!("arg_{index}")));
@@ -145,11 +145,11 @@ fn task(component: &Lowered, group: &Group) -> Body {
         .attribute("driver", group.driver.name())
         .block("config", &[], config);
     let known = group.env.iter().filter(|(_, text)| text.value.known().is_some());
-    let env: Vec<(&str, Expression)> = known
+    let env: Vec<(&str, Expression<'_>)> = known
         .map(|(name, _)| (name.as_str(), var(&format!("env_{}", identifier(name)))))
         .chain(group.secrets.iter().filter_map(|secret| {
             let file = secret_file(secret.file.as_deref()?);
-            Some((secret.variable.as_str(), file.as_str().into()))
+            Some((secret.variable.as_str(), file.into()))
         }))
         .collect();
     if !env.is_empty() {
@@ -160,10 +160,11 @@ fn task(component: &Lowered, group: &Group) -> Body {
     }
     for template in templates(component, group) {
         let data = match template.fixed {
-            true => template.data.as_str().into(),
+            true => template.data.into(),
             false => var(&template.name),
         };
-        body = body.block("template", &[], template_body(&template, data));
+        let template = template_body(template.destination, template.env, data);
+        body = body.block("template", &[], template);
     }
     for mount in &group.mounts {
         let mount = Body::new()
@@ -181,10 +182,10 @@ fn task(component: &Lowered, group: &Group) -> Body {
 }
 
 /// A value in a variable is also kept in Nomad's and the driver's own databases; a file lies in the task's memory alone.
-fn template_body(template: &TaskTemplate, data: Expression) -> Body {
+fn template_body(destination: String, env: bool, data: Expression<'_>) -> Body<'_> {
     Body::new()
-        .attribute("destination", template.destination.as_str())
-        .attribute("env", template.env)
+        .attribute("destination", destination)
+        .attribute("env", env)
         .attribute("change_mode", "restart")
         .attribute("data", data)
 }

@@ -2,9 +2,10 @@
 
 use super::hcl::{Body, Expression, raw};
 use super::variables::{Kind, Variable, identifier, text, variables};
-use super::{Artifacts, digest_of, nomad, sha256};
+use super::{Artifacts, digest_of, json_lines, nomad, sha256};
 use crate::lowered::Lowered;
-use serde_json::{Map, Value};
+use indexmap::IndexMap;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// What the control minion is told about one workspace.
@@ -35,7 +36,7 @@ pub fn component(lowered: &Lowered, artifacts: &mut Artifacts) -> Workspace {
     ));
     let name = lowered.component.as_str();
     let job = nomad::job(lowered, &variables);
-    let module = [
+    let module = vec![
         ("main.tf".to_owned(), component_main(lowered, &variables)),
         ("outputs.tf".to_owned(), outputs()),
         (
@@ -55,7 +56,7 @@ pub fn component(lowered: &Lowered, artifacts: &mut Artifacts) -> Workspace {
         artifacts,
         &lowered.environment,
         name,
-        &module,
+        module,
         variables,
         hosts,
         false,
@@ -79,7 +80,7 @@ pub fn platform(environment: &str, artifacts: &mut Artifacts) -> Workspace {
         namespace,
     );
     let output = Body::new().attribute("value", raw("nomad_namespace.environment.name"));
-    let module = [
+    let module = vec![
         ("main.tf".to_owned(), main.print()),
         (
             "outputs.tf".to_owned(),
@@ -91,7 +92,7 @@ pub fn platform(environment: &str, artifacts: &mut Artifacts) -> Workspace {
         artifacts,
         environment,
         PLATFORM,
-        &module,
+        module,
         variables,
         Vec::new(),
         true,
@@ -102,16 +103,16 @@ fn workspace(
     artifacts: &mut Artifacts,
     environment: &str,
     name: &str,
-    module: &[(String, String)],
+    module: Vec<(String, String)>,
     mut variables: Vec<Variable>,
     hosts: Vec<String>,
     management: bool,
 ) -> Workspace {
-    let structure = structure_digest(module);
+    let structure = structure_digest(&module);
     let module_directory = format!("terraform/modules/{name}/{structure}");
     let node_ids = !hosts.is_empty();
     let main = environment_main(name, &structure, &variables, node_ids);
-    let digest_with = |values: String| digest_of([structure.as_bytes(), main.as_bytes(), values.as_bytes()]);
+    let digest_with = |values: Vec<u8>| digest_of([structure.as_bytes(), main.as_bytes(), &values]);
     let digest = digest_with(values(&variables));
     let job_digest = digest_with(values(variables.iter().filter(|variable| variable.of_instance)));
     if let Some(own) = variables
@@ -122,18 +123,15 @@ fn workspace(
     }
     let directory = format!("terraform/environments/{environment}/{name}");
     let files: Vec<(String, Vec<u8>)> = module
-        .iter()
-        .map(|(file, text)| (format!("{module_directory}/{file}"), text.clone().into_bytes()))
+        .into_iter()
+        .map(|(file, text)| (format!("{module_directory}/{file}"), text.into_bytes()))
         .chain([
             (format!("{directory}/main.tf"), main.into_bytes()),
             (
                 format!("{directory}/variables.tf"),
                 declarations(&variables, node_ids, false).into_bytes(),
             ),
-            (
-                format!("{directory}/terraform.tfvars.json"),
-                values(&variables).into_bytes(),
-            ),
+            (format!("{directory}/terraform.tfvars.json"), values(&variables)),
         ])
         .collect();
     let digests = files
@@ -162,24 +160,22 @@ fn structure_digest(module: &[(String, String)]) -> String {
         .to_owned()
 }
 
-fn values<'a>(variables: impl IntoIterator<Item = &'a Variable>) -> String {
-    let map: Map<String, Value> = variables
+fn values<'a>(variables: impl IntoIterator<Item = &'a Variable>) -> Vec<u8> {
+    let values: IndexMap<&str, &Value> = variables
         .into_iter()
-        .map(|v| (v.name.clone(), v.value.clone()))
+        .map(|variable| (variable.name.as_str(), &variable.value))
         .collect();
-    let mut text = serde_json::to_string_pretty(&map).expect("a map of plain values has a JSON form");
-    text.push('\n');
-    text
+    json_lines("", &values)
 }
 
-fn required_providers() -> Body {
+fn required_providers() -> Body<'static> {
     Body::new().block("required_providers", &[], provider_versions())
 }
 
-fn provider_versions() -> Body {
+fn provider_versions() -> Body<'static> {
     let nomad = Expression::Map(vec![
-        ("source".to_owned(), "hashicorp/nomad".into()),
-        ("version".to_owned(), "~> 2.0".into()),
+        ("source".into(), "hashicorp/nomad".into()),
+        ("version".into(), "~> 2.0".into()),
     ]);
     Body::new().attribute("nomad", nomad)
 }
@@ -189,7 +185,7 @@ fn environment_main(name: &str, structure: &str, variables: &[Variable], node_id
         .attribute("required_version", ">= 1.6")
         .block("backend", &["local"], Body::new())
         .block("required_providers", &[], provider_versions());
-    let mut module = Body::new().attribute("source", format!("../../../modules/{name}/{structure}").as_str());
+    let mut module = Body::new().attribute("source", format!("../../../modules/{name}/{structure}"));
     for variable in variables {
         module = module.attribute(variable.name.as_str(), raw(format!("var.{}", variable.name)));
     }
@@ -226,7 +222,7 @@ fn declarations(variables: &[Variable], node_ids: bool, validate: bool) -> Strin
                 )
                 .attribute(
                     "error_message",
-                    format!("{name} must be a whole number between {low} and {high}.").as_str(),
+                    format!("{name} must be a whole number between {low} and {high}."),
                 );
             declaration = declaration.block("validation", &[], validation);
         }
@@ -284,7 +280,7 @@ fn component_main(lowered: &Lowered, variables: &[Variable]) -> String {
                 Kind::Number { .. } => format!("tostring(var.{})", variable.name),
                 Kind::Map => format!("jsonencode(var.{})", variable.name),
             };
-            (variable.name.clone(), raw(value))
+            (variable.name.as_str().into(), raw(value))
         })
         .collect();
     let mut job = Body::new()

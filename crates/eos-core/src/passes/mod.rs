@@ -32,7 +32,7 @@ pub fn lower(
         }
     }
     placement::place(expanded, ground, &groups, &mut found);
-    let volumes = storage::volumes(expanded, ground, &groups, &mut found);
+    let mut volumes = storage::volumes(expanded, ground, &groups, &mut found);
     if !found.is_empty() {
         return Err(found);
     }
@@ -41,6 +41,9 @@ pub fn lower(
     let datacenter = &expanded.options["datacenter"];
     let mut context = expanded.context.clone();
     context.retain(|name, _| !expanded.secrets.iter().any(|secret| secret.item == *name));
+    // A compilation keeps these, and a vector of large things begins with room for four.
+    groups.shrink_to_fit();
+    volumes.shrink_to_fit();
     Ok(Lowered {
         environment: component.environment.clone(),
         component: component.name.clone(),
