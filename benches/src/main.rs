@@ -110,6 +110,7 @@ impl Bench<'_> {
         let before = self.compiled(&files)?;
         let environment = "production";
         let observed = in_step(&before);
+        let applied = before.all_nodes();
         let mut clock = Clock::start()?;
         let intent = self.mix.creation(components, 0);
         let edited = edit(&files, self.catalog, &intent).map_err(said)?;
@@ -122,7 +123,7 @@ impl Bench<'_> {
                 components: scope,
                 intent: Some(intent.clone()),
                 compilation: &after,
-                applied: &before.nodes,
+                applied: &applied,
                 unfinished: &BTreeSet::new(),
                 observed: Some(&observed),
                 given: &BTreeSet::new(),

@@ -3,7 +3,7 @@
 use crate::catalog::Catalog;
 use crate::compose::{Key, compose};
 use crate::diagnostic::Diagnostic;
-use crate::emit::{self, Artifacts, salt, terraform, terraform::Workspace};
+use crate::emit::{self, Artifacts, graph, salt, terraform, terraform::Workspace};
 use crate::lowered::Lowered;
 use crate::node::{Node, component_nodes, ends, platform_nodes};
 use crate::passes::{self, Ground};
@@ -15,8 +15,6 @@ pub struct Compilation {
     pub components: BTreeMap<Key, Lowered>,
     /// Of each component, and `platform` of each environment.
     pub workspaces: BTreeMap<Key, Workspace>,
-    /// Of each component, and `platform` of each environment.
-    pub nodes: BTreeMap<Key, Vec<Node>>,
     pub artifacts: Artifacts,
     /// The minion that runs Terraform.
     pub control: Option<String>,
@@ -34,6 +32,21 @@ impl Compilation {
             .get(&(environment.to_owned(), component.to_owned()))
     }
 
+    /// The nodes of a component, or of `platform`. Made when they are asked for: those of a large estate need more room
+    /// than all that is compiled from them.
+    pub fn nodes(&self, key: &Key) -> Vec<Node> {
+        match (self.components.get(key), self.workspaces.get(key)) {
+            (Some(component), _) => nodes_of(component, &self.components),
+            (None, Some(platform)) => platform_nodes(platform),
+            (None, None) => Vec::new(),
+        }
+    }
+
+    pub fn all_nodes(&self) -> BTreeMap<Key, Vec<Node>> {
+        let keys = self.workspaces.keys();
+        keys.map(|key| (key.clone(), self.nodes(key))).collect()
+    }
+
     pub fn of_environment<'c>(&'c self, environment: &'c str) -> impl Iterator<Item = &'c Lowered> {
         self.components
             .values()
@@ -41,21 +54,27 @@ impl Compilation {
     }
 }
 
+fn nodes_of(component: &Lowered, components: &BTreeMap<Key, Lowered>) -> Vec<Node> {
+    let before = component.before.iter();
+    let before = before.filter_map(|name| components.get(&(component.environment.clone(), name.clone())));
+    component_nodes(component, before.flat_map(ends).collect())
+}
+
 /// All components with every value decided, by pass after pass.
 pub fn lower(pillar: &Pillar, catalog: &Catalog) -> (BTreeMap<Key, Lowered>, Vec<Diagnostic>) {
     let (composed, mut found) = compose(pillar, catalog);
     let ground = Ground::new(pillar);
     let mut components = BTreeMap::new();
-    for (key, expanded) in &composed.components {
+    for (key, expanded) in composed.components {
         let mut used = expanded.uses.values().map(|name| (key.0.clone(), name.clone()));
         // What uses a component that is not there was found wrong already, and has nothing to be made from.
-        if !used.all(|used| composed.components.contains_key(&used)) {
+        if !used.all(|used| composed.before.contains_key(&used)) {
             continue;
         }
-        let wave = composed.waves.get(key).copied().unwrap_or(0);
-        match passes::lower(expanded, &ground, &composed.before[key], wave) {
+        let wave = composed.waves.get(&key).copied().unwrap_or(0);
+        match passes::lower(&expanded, &ground, &composed.before[&key], wave) {
             Ok(lowered) => {
-                components.insert(key.clone(), lowered);
+                components.insert(key, lowered);
             }
             Err(diagnostics) => found.extend(diagnostics),
         }
@@ -78,33 +97,22 @@ pub fn compile(pillar: &Pillar, catalog: &Catalog) -> Result<Compilation, Vec<Di
     }
     let mut artifacts = Artifacts::new();
     let mut workspaces = BTreeMap::new();
-    let mut nodes = BTreeMap::new();
     let environments: BTreeSet<&String> = components.keys().map(|(environment, _)| environment).collect();
     for environment in environments {
         let workspace = terraform::platform(environment, &mut artifacts);
         let key = (environment.clone(), workspace.component.clone());
-        nodes.insert(key.clone(), platform_nodes(&workspace));
+        graph::emit(&key, &platform_nodes(&workspace), &mut artifacts);
         workspaces.insert(key, workspace);
     }
     for (key, component) in &components {
         workspaces.insert(key.clone(), terraform::component(component, &mut artifacts));
-        let before = component.before.iter();
-        let before = before.filter_map(|name| components.get(&(key.0.clone(), name.clone())));
-        nodes.insert(
-            key.clone(),
-            component_nodes(component, before.flat_map(ends).collect()),
-        );
+        graph::emit(key, &nodes_of(component, &components), &mut artifacts);
     }
     salt::emit(pillar, &components, &workspaces, &mut artifacts);
-    for ((environment, component), nodes) in &nodes {
-        let path = format!("graph/{environment}/{component}.json");
-        artifacts.insert(path, emit::json_lines("", nodes));
-    }
     let release = emit::release_digest(&artifacts);
     Ok(Compilation {
         components,
         workspaces,
-        nodes,
         artifacts,
         control,
         release,

@@ -29,7 +29,7 @@ pub struct Lowered {
     pub volumes: Vec<Volume>,
     pub secrets: Vec<SecretItem>,
     pub outputs: Vec<(String, Template)>,
-    /// Options and facts that templates may name; no secret is among them.
+    /// What the outputs name of options and facts; no secret is among them.
     pub context: Map<String, Value>,
     pub at: Place,
 }

@@ -319,12 +319,12 @@ pub fn scope(
 
 pub fn plan(input: PlanInput<'_>) -> Plan {
     let environment = input.environment;
-    let wanted = input.compilation.nodes.keys().chain(input.applied.keys());
+    let wanted = input.compilation.workspaces.keys().chain(input.applied.keys());
     let mut keys: BTreeSet<&Key> = wanted.filter(|(of, _)| of == environment).collect();
     if let Some(components) = input.components {
         let scope = scope(environment, components, input.compilation, input.applied);
         let platform = (environment.to_owned(), PLATFORM.to_owned());
-        let empties = !scope.is_empty() && !input.compilation.nodes.contains_key(&platform);
+        let empties = !scope.is_empty() && !input.compilation.workspaces.contains_key(&platform);
         let needs_platform = scope
             .iter()
             .any(|name| input.compilation.component(environment, name).is_some());
@@ -435,7 +435,7 @@ fn in_step(input: &PlanInput<'_>, key: &Key) -> bool {
 
 fn component_changes(input: &PlanInput<'_>, key: &Key) -> Vec<Change> {
     let nothing = Vec::new();
-    let wanted = input.compilation.nodes.get(key).unwrap_or(&nothing);
+    let wanted = input.compilation.nodes(key);
     // What is there of an unfinished component is not known: if it is wanted, all of it is made.
     let known = input
         .applied
@@ -460,7 +460,7 @@ fn component_changes(input: &PlanInput<'_>, key: &Key) -> Vec<Change> {
             .filter(|node| !wanted.iter().any(|now| now.address == node.address))
             .map(|node| change(Action::Delete, node, None)),
     );
-    add_given_secrets(input, key, wanted, &mut changes);
+    add_given_secrets(input, key, &wanted, &mut changes);
     if changes.is_empty() && !wanted.is_empty() && !in_step(input, key) {
         changes.extend(
             wanted

@@ -630,7 +630,7 @@ fn an_upgrade_moves_one_environment_and_a_promotion_brings_its_pin() {
         .replace("version: \"1\"", "version: \"2\"")
         .replace("default: Shop", "default: Store");
     estate = estate.with_recipe("shop", &newer);
-    let production = estate.compile().unwrap().nodes;
+    let production = estate.compile().unwrap().all_nodes();
     assert_eq!(
         pin(&estate, "staging"),
         first,
@@ -644,7 +644,7 @@ fn an_upgrade_moves_one_environment_and_a_promotion_brings_its_pin() {
     assert_eq!(estate.kept(), [kept_first.clone(), kept_second.clone()].into());
     assert_eq!(estate.text(&kept_second), newer);
     let key = ("production".to_owned(), "shop".to_owned());
-    let after = estate.compile().unwrap().nodes;
+    let after = estate.compile().unwrap().all_nodes();
     assert_eq!(
         serde_json::to_value(&after[&key]).unwrap(),
         serde_json::to_value(&production[&key]).unwrap()

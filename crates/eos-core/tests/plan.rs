@@ -54,7 +54,7 @@ fn planned(
     given: &[&str],
     observed: Option<&Observed>,
 ) -> Plan {
-    let applied: BTreeMap<Key, Vec<Node>> = compiled(before).unwrap().nodes;
+    let applied: BTreeMap<Key, Vec<Node>> = compiled(before).unwrap().all_nodes();
     let compilation = compiled(after).unwrap();
     plan(PlanInput {
         environment: "production",
@@ -231,7 +231,7 @@ fn data_plan(environment: &str, before: &str, after: &str, intent: Option<Intent
         files.insert(path, format!("#!yaml\n{text}").into_bytes());
         files
     };
-    let applied = compiled(&files(before)).unwrap().nodes;
+    let applied = compiled(&files(before)).unwrap().all_nodes();
     let compilation = compiled(&files(after)).unwrap();
     plan(PlanInput {
         environment,

@@ -89,7 +89,7 @@ impl Estate {
 fn every_attribute_is_explained() {
     let mut count = 0;
     for estate in estates() {
-        for ((environment, _), nodes) in &estate.compilation.nodes {
+        for ((environment, _), nodes) in &estate.compilation.all_nodes() {
             for node in nodes {
                 let whole = estate.ask(environment, &node.address);
                 assert_eq!(whole.explained.len(), node.attributes.len(), "{}", node.address);

@@ -411,7 +411,7 @@ impl Run<'_> {
     }
 
     fn record(&mut self, key: Key, digest: String) -> Result<(), EngineError> {
-        let nodes = self.compilation.nodes.get(&key).map_or(Value::Null, to_json);
+        let nodes = to_json(&self.compilation.nodes(&key));
         self.store.set_applied(&Applied {
             environment: key.0,
             component: key.1,

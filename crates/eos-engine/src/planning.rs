@@ -162,7 +162,7 @@ async fn observe(
     applied: &Nodes,
 ) -> Result<Observed, EngineError> {
     let names: BTreeSet<String> = compilation
-        .nodes
+        .workspaces
         .keys()
         .chain(applied.keys())
         .filter(|(of, _)| of == environment)

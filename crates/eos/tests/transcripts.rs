@@ -107,7 +107,7 @@ fn take_as_applied(estate: &Path) {
     store
         .end_operation(&operation, Outcome::Done)
         .expect("an operation");
-    for ((environment, component), nodes) in &compilation.nodes {
+    for ((environment, component), nodes) in &compilation.all_nodes() {
         let workspace = compilation.workspace(environment, component);
         let applied = Applied {
             environment: environment.clone(),

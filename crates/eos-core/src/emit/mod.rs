@@ -1,5 +1,6 @@
 //! Emitting: lowered components become the bytes that Salt, Terraform and Nomad read.
 
+pub(crate) mod graph;
 mod hcl;
 mod nomad;
 pub mod salt;

@@ -39,8 +39,10 @@ pub fn lower(
     let component = &expanded.component;
     let secrets = secrets::items(expanded, &groups);
     let datacenter = &expanded.options["datacenter"];
-    let mut context = expanded.context.clone();
-    context.retain(|name, _| !expanded.secrets.iter().any(|secret| secret.item == *name));
+    let outputs = || expanded.recipe.outputs.iter();
+    let named = outputs().flat_map(|output| output.value.names());
+    let context = named.filter_map(|name| Some((name.to_owned(), expanded.context.get(name)?.clone())));
+    let context = context.collect();
     // A compilation keeps these, and a vector of large things begins with room for four.
     groups.shrink_to_fit();
     volumes.shrink_to_fit();
@@ -58,10 +60,7 @@ pub fn lower(
         groups,
         volumes,
         secrets,
-        outputs: expanded
-            .recipe
-            .outputs
-            .iter()
+        outputs: outputs()
             .map(|output| (output.name.clone(), output.value.clone()))
             .collect(),
         context,

@@ -110,8 +110,8 @@ pub fn why(
 ) -> Result<Answer, Diagnostic> {
     let (composed, _) = compose(pillar, catalog);
     let hosts: Vec<Node> = pillar.hosts.values().map(host_node).collect();
-    let of_environment = compilation
-        .nodes
+    let all = compilation.all_nodes();
+    let of_environment = all
         .iter()
         .filter(|((environment, _), _)| environment == question.environment)
         .flat_map(|(_, nodes)| nodes);
@@ -223,7 +223,8 @@ fn unknown_subject(
 ) -> Diagnostic {
     let environment = question.environment;
     let is_address = subject.contains('/');
-    let elsewhere = compilation.nodes.iter().find(|((of, component), nodes)| {
+    let all = compilation.all_nodes();
+    let elsewhere = all.iter().find(|((of, component), nodes)| {
         let there = match is_address {
             true => nodes.iter().any(|node| node.address == subject),
             false => component == subject,

@@ -44,8 +44,8 @@ pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     }
     let compilation = estate.compile()?;
     let environment = session.everywhere.environment.as_ref();
-    let nodes = compilation
-        .nodes
+    let all = compilation.all_nodes();
+    let nodes = all
         .iter()
         .filter(|((of, _), _)| environment.is_none_or(|environment| environment == of))
         .flat_map(|(_, nodes)| nodes);
