@@ -240,12 +240,12 @@ def _remove_volumes(volumes: dict[str, str]) -> dict:
         others |= {name: facts["path"] for name, facts in wanted.items()}
         for name, path in volumes.items():
             if os.path.lexists(path) and (why := _why_kept(name, path, records.get(name), others)):
-                hint = "Remove it by hand and say `eos resume`, or keep it and say `eos apply`"
+                hint = "Remove it by hand (to keep it, say `eos apply` instead)"
                 return _volume_failed(name, f"{path} is kept: {why}", hint)
         # What lies in another goes first.
         for name, path in sorted(volumes.items(), key=lambda item: len(item[1]), reverse=True):
             if os.path.lexists(path) and (words := __utils__["eos_directory.remove"](path)):
-                return _volume_failed(name, words, "Mend what rm names on this minion, then say `eos resume`")
+                return _volume_failed(name, words, "Mend what rm names on this minion")
             if records.get(name, {}).get("path") == path:
                 _forget_directory(name)
     return {"status": "done"}

@@ -1,0 +1,98 @@
+"""What becomes of data when a component goes: deleted in development, kept in staging, and kept by all but a delete."""
+
+import json
+
+import pytest
+from conftest import FULL
+
+# Nothing mounts the volume, so that no container is needed: it is made, registered and removed all the same.
+KEEPER = """\
+recipe: keeper
+summary: Has a volume
+version: "1"
+options:
+  data_path: {type: path, default: "/opt/{{ instance }}/data", help: Where the data lie on the host}
+needs:
+  data: {volume: {purpose: application, size: 1GiB, path: "{{ data_path }}"}}
+services:
+  keeper:
+    replicas: 1
+    cpu: 50
+    memory: 64
+    program: [eos, serve-hello]
+    ports: {http: {}}
+    check: {http: /health}
+"""
+
+
+@pytest.fixture(scope="module")
+def recipes(estate):
+    directory = estate.root / "recipes/keeper"
+    directory.mkdir(parents=True)
+    (directory / "recipe.yaml").write_text(KEEPER)
+    return estate
+
+
+def directory(estate, environment: str):
+    return estate.lab / f"volumes/opt/keeper-{environment}/data"
+
+
+def filled(estate, environment: str):
+    """The component with a file in its volume."""
+    estate.must("create", "keeper", "-e", environment, "--yes")
+    path = directory(estate, environment)
+    (path / "deep").mkdir()
+    (path / "deep/file").write_text("data")
+    return path
+
+
+def planned(estate, *words: str) -> dict:
+    return estate.json(*words, "--plan")["plan"]
+
+
+def test_data_of_development_go_and_data_of_staging_stay(recipes):
+    estate = recipes
+    ephemeral, persistent = filled(estate, "development"), filled(estate, "staging")
+
+    plan = planned(estate, "delete", "keeper", "-e", "development")
+    assert plan["steps"][-1]["kind"] == "remove_volumes", plan["steps"]
+    (volume,) = [change for change in plan["changes"] if change["address"].startswith("volume/")]
+    assert volume["reversibility"] == "final"
+    assert volume["note"] == "the directory and its data are deleted: storage of development is ephemeral"
+    shown = " ".join(estate.must("delete", "keeper", "-e", "development", "--plan").stdout.split())
+    assert "point of no return: volume/keeper-development-data" in shown
+
+    assert (ephemeral / "deep/file").read_text() == "data", "a plan touches nothing"
+    ran = estate.must("delete", "keeper", "-e", "development", "--yes", "--json")
+    done = [one for one in map(json.loads, ran.stdout.splitlines()) if one["event"] == "done"]
+    assert done[-1]["title"] == "volume" and "gone, read back" in done[-1]["effect"], done
+    assert not ephemeral.exists()
+
+    plan = planned(estate, "delete", "keeper", "-e", "staging")
+    assert not [step for step in plan["steps"] if step["kind"] == "remove_volumes"]
+    estate.must("delete", "keeper", "-e", "staging", "--yes")
+    assert (persistent / "deep/file").read_text() == "data"
+    assert estate.jobs() == []
+
+
+@pytest.mark.skipif(not FULL, reason="skipped: only in a full run")
+def test_an_edit_by_hand_keeps_the_data_and_what_eos_did_not_make_is_refused(recipes):
+    estate = recipes
+    path = filled(estate, "development")
+    pillar = estate.root / "pillar/infrastructure/development.sls"
+    pillar.write_text("#!yaml\ncomponents: {}\n")
+    estate.must("apply", "-e", "development", "--yes")
+    assert (path / "deep/file").read_text() == "data"
+
+    # A directory that was there before the component is not Eos's to remove.
+    stranger = path.with_name("stranger")
+    stranger.mkdir()
+    estate.must("create", "keeper", "-e", "development", "--data-path", f"/opt/{path.parent.name}/stranger", "--yes")
+    for words in (["delete", "keeper", "-e", "development", "--yes"], ["resume"]):
+        refused = estate.eos(*words)
+        assert refused.returncode == 1, refused.stderr
+        assert "is kept: it was there before Eos" in " ".join(refused.stderr.split()), refused.stderr
+        assert stranger.is_dir() and estate.jobs() == []
+    estate.must("apply", "-e", "development", "--yes")
+    assert stranger.is_dir()
+    assert estate.json("plan", "-e", "development", "--check")["plan"]["changes"] == []
