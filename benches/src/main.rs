@@ -178,7 +178,7 @@ impl Bench<'_> {
             let mut changed = edited;
             changed.retain(|path, bytes| files.get(path) != Some(bytes));
             estate.write_pillar(&texts(&changed)?).map_err(said)?;
-            let written = estate.write_artifacts(&compilation.artifacts).map_err(said)?;
+            let written = estate.write_changed(&compilation.artifacts).map_err(said)?;
             let write = clock.lap()?;
             drop(compilation);
             clock.lap()?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use eos_core::catalog::{Catalog, KEPT};
 use eos_core::compile::{Compilation, compile};
 use eos_core::compose::whole;
-use eos_core::emit::{Artifacts, digest_of};
+use eos_core::emit::{Artifacts, digest_of, sha256};
 use eos_core::intent::empty_environment_file;
 use eos_core::name::ENVIRONMENTS;
 use eos_core::pillar::{COMMON_FILE, Pillar, PillarFiles, environment_file};
@@ -18,6 +18,7 @@ use crate::failure::Failure;
 use crate::git::Repository;
 use crate::settings::{self, Settings};
 use crate::store::Store;
+use crate::written::Written;
 
 /// What one operation commits: the pillar, the recipes it is pinned to, and what is compiled from it.
 pub const COMMITTED: &[&str] = &["graph", "pillar", "recipes", "salt", "terraform"];
@@ -208,9 +209,10 @@ impl Estate {
         Ok(differing)
     }
 
-    /// Writes what differs and removes what is no longer compiled. Nothing else is touched.
+    /// Writes what differs and removes what is no longer compiled, whoever put it there. Gives back how many files that were.
     pub fn write_artifacts(&self, artifacts: &Artifacts) -> Result<usize, EngineError> {
         let differing = self.differing(artifacts)?;
+        let mut written = Written::empty(&self.root);
         for path in &differing {
             let target = self.root.join(path);
             match artifacts.get(path) {
@@ -218,7 +220,45 @@ impl Estate {
                 None => remove_with_empty_parents(&self.root, &target)?,
             }
         }
+        for (path, bytes) in artifacts {
+            written.remember(path, &self.root.join(path), sha256(bytes));
+        }
+        written.save().map_err(|error| broken(&self.root, &error))?;
         Ok(differing.len())
+    }
+
+    /// As `write_artifacts`, but looks only at the files that Eos wrote, and reads only those that somebody touched since.
+    pub fn write_changed(&self, artifacts: &Artifacts) -> Result<usize, EngineError> {
+        let Some(mut written) = Written::load(&self.root) else {
+            return self.write_artifacts(artifacts);
+        };
+        let mut count = 0;
+        for (path, bytes) in artifacts {
+            let (target, digest) = (self.root.join(path), sha256(bytes));
+            if written.holds(path, &target, &digest) {
+                continue;
+            }
+            if self.read_if_there(path)?.as_deref() != Some(bytes.as_slice()) {
+                write_file(&target, bytes)?;
+                count += 1;
+            }
+            written.remember(path, &target, digest);
+        }
+        let gone: Vec<String> = written
+            .paths()
+            .filter(|path| !artifacts.contains_key(*path))
+            .cloned()
+            .collect();
+        for path in gone {
+            let target = self.root.join(&path);
+            if target.symlink_metadata().is_ok() {
+                remove_with_empty_parents(&self.root, &target)?;
+                count += 1;
+            }
+            written.forget(&path);
+        }
+        written.save().map_err(|error| broken(&self.root, &error))?;
+        Ok(count)
     }
 
     pub fn write_pillar(&self, files: &BTreeMap<String, String>) -> Result<(), EngineError> {

@@ -20,6 +20,7 @@
 //! | `planning` | a plan: pillar edited and compiled, engines observed |
 //! | `operation` | a plan carried out, from journal entry to read-back |
 //! | `steps` | what each kind of step asks for, and how it is read back |
+//! | `written` | what generated files were when they were last written |
 //! | `failure` | why something was not done |
 
 pub mod delivery;
@@ -43,6 +44,7 @@ pub mod secrets;
 pub mod settings;
 mod steps;
 pub mod store;
+mod written;
 
 pub use endpoints::{Delivery, Endpoints, NomadEndpoint, SaltEndpoint};
 pub use error::{EngineError, ErrorKind, Layer};

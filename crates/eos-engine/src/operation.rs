@@ -351,7 +351,7 @@ impl Run<'_> {
     async fn commit(&mut self) -> Result<(), EngineError> {
         self.store.begin_step(&self.operation, COMMIT, &json!({}))?;
         self.estate.write_pillar(&self.plan.pillar)?;
-        self.estate.write_artifacts(&self.compilation.artifacts)?;
+        self.estate.write_changed(&self.compilation.artifacts)?;
         let repository = self.estate.repository();
         let subject = self.subject();
         let trailers = [

@@ -1,10 +1,11 @@
 //! What Salt is given: the slice of the pillar that each minion needs, and one small SLS a piece of work.
 //! The states themselves are static formula code.
 
-use super::{Artifacts, terraform::PLATFORM, terraform::Workspace};
+use super::{Artifacts, json_lines, terraform::PLATFORM, terraform::Workspace};
 use crate::compose::Key;
 use crate::lowered::{Filesystem, Lowered, Volume};
 use crate::pillar::{Host, Pillar};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -53,15 +54,12 @@ pub fn emit(
         }
     }
     for host in pillar.hosts.keys() {
-        let mut eos = Map::new();
-        eos.insert(
-            "volumes".to_owned(),
-            volumes.remove(host.as_str()).unwrap_or_default().into(),
-        );
-        if control == Some(host.as_str()) {
-            eos.insert("workspaces".to_owned(), workspace_facts(components, workspaces));
-        }
-        artifacts.insert(format!("pillar/hosts/{host}.sls"), json_sls(&json!({"eos": eos})));
+        let eos = Slice {
+            volumes: volumes.remove(host.as_str()).unwrap_or_default(),
+            workspaces: (control == Some(host.as_str())).then(|| workspace_facts(components, workspaces)),
+        };
+        let slice = BTreeMap::from([("eos", eos)]);
+        artifacts.insert(format!("pillar/hosts/{host}.sls"), json_sls(&slice));
     }
     let top: Map<String, Value> = pillar
         .hosts
@@ -119,7 +117,7 @@ pub fn emit(
     let waves = waves(control, components, workspaces);
     artifacts.insert(
         "salt/orchestrate/waves.json".to_owned(),
-        pretty(&json!({"waves": waves})).into_bytes(),
+        json_lines("", &json!({"waves": waves})),
     );
 }
 
@@ -166,24 +164,62 @@ fn volume_state(volume: &Volume, host: Option<&Host>) -> Value {
     json!({"eos_storage.mounted": arguments})
 }
 
-fn workspace_facts(components: &BTreeMap<Key, Lowered>, workspaces: &BTreeMap<Key, Workspace>) -> Value {
+/// What one minion needs of the pillar. Written as it is: that of the control minion grows with the estate.
+#[derive(Serialize)]
+struct Slice<'a> {
+    volumes: Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workspaces: Option<BTreeMap<String, WorkspaceFacts<'a>>>,
+}
+
+#[derive(Serialize)]
+struct WorkspaceFacts<'a> {
+    digest: &'a str,
+    token: &'static str,
+    files: &'a BTreeMap<String, String>,
+    hosts: &'a [String],
+    secrets: Vec<SecretFacts<'a>>,
+}
+
+#[derive(Serialize)]
+struct SecretFacts<'a> {
+    namespace: &'a str,
+    path: String,
+    items: Vec<&'a str>,
+}
+
+fn workspace_facts<'a>(
+    components: &'a BTreeMap<Key, Lowered>,
+    workspaces: &'a BTreeMap<Key, Workspace>,
+) -> BTreeMap<String, WorkspaceFacts<'a>> {
     let facts = workspaces.iter().map(|(key, workspace)| {
-        let secrets = components
+        let component = components
             .get(key)
-            .filter(|component| !component.secrets.is_empty())
-            .map_or_else(|| json!([]), |component| {
-                json!([{"namespace": component.environment, "path": component.secret_path(), "items": item_names(component)}])
-            });
-        let facts = json!({
-            "digest": workspace.digest,
-            "token": if workspace.management { "management" } else { "client" },
-            "files": workspace.files,
-            "hosts": workspace.hosts,
-            "secrets": secrets,
-        });
-        (format!("{}/{}", workspace.environment, workspace.component), facts)
+            .filter(|component| !component.secrets.is_empty());
+        let facts = WorkspaceFacts {
+            digest: &workspace.digest,
+            token: if workspace.management {
+                "management"
+            } else {
+                "client"
+            },
+            files: &workspace.files,
+            hosts: &workspace.hosts,
+            secrets: component
+                .map(|component| SecretFacts {
+                    namespace: &component.environment,
+                    path: component.secret_path(),
+                    items: item_names(component),
+                })
+                .into_iter()
+                .collect(),
+        };
+        (
+            format!("{}/{}", workspace.environment, workspace.component),
+            facts,
+        )
     });
-    Value::Object(facts.collect())
+    facts.collect()
 }
 
 fn item_names(component: &Lowered) -> Vec<&str> {
@@ -234,10 +270,6 @@ fn waves(
     waves.into_iter().filter(|wave| !wave.is_empty()).collect()
 }
 
-fn json_sls(value: &Value) -> Vec<u8> {
-    format!("#!json\n{}\n", pretty(value)).into_bytes()
-}
-
-fn pretty(value: &Value) -> String {
-    serde_json::to_string_pretty(value).expect("a JSON value has a JSON form")
+fn json_sls(document: &impl Serialize) -> Vec<u8> {
+    json_lines("#!json\n", document)
 }

@@ -1,0 +1,123 @@
+//! What the estate's generated files were when Eos last wrote them, so that an unchanged file is known without reading
+//! it: size and time of change stand for the content, as in git's index. Lost or not to be read, it costs time only.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Below the estate.
+const FILE: &str = ".eos/written";
+
+#[derive(Clone, Debug, PartialEq)]
+struct Entry {
+    digest: String,
+    mark: Mark,
+}
+
+/// What changes when somebody writes to a file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Mark {
+    size: u64,
+    modified: i64,
+    inode: u64,
+}
+
+#[derive(Debug)]
+pub struct Written {
+    file: PathBuf,
+    entries: BTreeMap<String, Entry>,
+    /// When the entries were taken, by the clock of the filesystem. A file as young as they are may have been written
+    /// once more in the same instant: it is read.
+    taken: i64,
+}
+
+impl Written {
+    /// Nothing, where there is no record or it cannot be read.
+    pub fn load(root: &Path) -> Option<Self> {
+        let file = root.join(FILE);
+        let text = std::fs::read_to_string(&file).ok()?;
+        let taken = modified(&std::fs::metadata(&file).ok()?);
+        let entries = text.lines().map(entry).collect::<Option<_>>()?;
+        Some(Self { file, entries, taken })
+    }
+
+    pub fn empty(root: &Path) -> Self {
+        Self {
+            file: root.join(FILE),
+            entries: BTreeMap::new(),
+            taken: i64::MIN,
+        }
+    }
+
+    pub fn paths(&self) -> impl Iterator<Item = &String> {
+        self.entries.keys()
+    }
+
+    /// Whether the file surely holds these bytes.
+    pub fn holds(&self, path: &str, target: &Path, digest: &str) -> bool {
+        let Some(entry) = self.entries.get(path).filter(|entry| entry.digest == digest) else {
+            return false;
+        };
+        entry.mark.modified < self.taken && mark(target) == Some(entry.mark)
+    }
+
+    /// Remembers what is in a file now.
+    pub fn remember(&mut self, path: &str, target: &Path, digest: String) {
+        match mark(target) {
+            Some(mark) => self.entries.insert(path.to_owned(), Entry { digest, mark }),
+            None => self.entries.remove(path),
+        };
+    }
+
+    pub fn forget(&mut self, path: &str) {
+        self.entries.remove(path);
+    }
+
+    pub fn save(&self) -> io::Result<()> {
+        let mut text = String::with_capacity(self.entries.len() * 160);
+        for (path, Entry { digest, mark }) in &self.entries {
+            let Mark {
+                size,
+                modified,
+                inode,
+            } = mark;
+            text.push_str(&format!("{digest} {size} {modified} {inode} {path}\n"));
+        }
+        let new = self.file.with_extension("new");
+        std::fs::create_dir_all(self.file.parent().unwrap_or(Path::new(".")))?;
+        std::fs::write(&new, text)?;
+        std::fs::rename(new, &self.file)
+    }
+}
+
+fn entry(line: &str) -> Option<(String, Entry)> {
+    let mut words = line.splitn(5, ' ');
+    let digest = words.next()?.to_owned();
+    let mark = Mark {
+        size: words.next()?.parse().ok()?,
+        modified: words.next()?.parse().ok()?,
+        inode: words.next()?.parse().ok()?,
+    };
+    Some((words.next()?.to_owned(), Entry { digest, mark }))
+}
+
+/// Nothing for what is no regular file.
+fn mark(file: &Path) -> Option<Mark> {
+    let metadata = std::fs::symlink_metadata(file)
+        .ok()
+        .filter(|metadata| metadata.is_file())?;
+    Some(Mark {
+        size: metadata.size(),
+        modified: modified(&metadata),
+        inode: metadata.ino(),
+    })
+}
+
+/// In nanoseconds.
+fn modified(metadata: &std::fs::Metadata) -> i64 {
+    metadata
+        .mtime()
+        .saturating_mul(1_000_000_000)
+        .saturating_add(metadata.mtime_nsec())
+}
