@@ -53,6 +53,7 @@ pub fn compose<'a>(pillar: &'a Pillar, catalog: &'a Catalog) -> (Composed<'a>, V
         catalog,
         components: BTreeMap::new(),
         given: BTreeMap::new(),
+        failed: BTreeSet::new(),
         found: Vec::new(),
     };
     // A component sorts before what it has for its own use, since its name is the beginning of the other's.
@@ -111,6 +112,8 @@ struct Composer<'a> {
     catalog: &'a Catalog,
     components: BTreeMap<Key, Expanded<'a>>,
     given: BTreeMap<Key, Given>,
+    /// Components that something is wrong with: it was said, and is not said again of those that use them.
+    failed: BTreeSet<Key>,
     found: Vec<Diagnostic>,
 }
 
@@ -131,9 +134,13 @@ impl<'a> Composer<'a> {
                     .hint("Share one of them (share: true)"),
             );
         }
+        let key = (component.environment.clone(), component.name.clone());
         let mut expanded = match expand(component, recipe) {
             Ok(expanded) => expanded,
-            Err(found) => return self.found.extend(found),
+            Err(found) => {
+                self.failed.insert(key);
+                return self.found.extend(found);
+            }
         };
         let mut own = Vec::new();
         for used in &recipe.uses {
@@ -141,10 +148,6 @@ impl<'a> Composer<'a> {
                 self.found.push(diagnostic);
             }
         }
-        let key = (
-            expanded.component.environment.clone(),
-            expanded.component.name.clone(),
-        );
         self.components.insert(key, expanded);
         chain.push(recipe.name.clone());
         for component in own {
@@ -238,6 +241,7 @@ impl<'a> Composer<'a> {
                     }
                     Some(used) => self.found.push(mismatch(consumer, name, used)),
                     // What is wrong with a component that the pillar names was said where it was expanded.
+                    None if self.failed.contains(&(key.0.clone(), target.clone())) => {}
                     None if self.pillar.component(&key.0, target).is_some() => {}
                     None => self.found.push(unknown_use(consumer, name, target)),
                 }

@@ -304,7 +304,7 @@ pub fn scope(
         let used = used.flat_map(|component| component.uses.values().cloned());
         let gone = applied.iter().filter(|((of, component), nodes)| {
             of == environment
-                && compilation.component(of, component).is_none()
+                && *component != name
                 && nodes.iter().any(|node| node.owner.as_ref() == Some(&name))
         });
         let gone = gone.map(|((_, component), _)| component.clone());
@@ -533,7 +533,8 @@ fn note(change: &mut Change, input: &PlanInput<'_>) {
             let items = secret_items(input, &(change.environment.clone(), change.component.clone()));
             let generated = items.iter().any(|item| !item.given && item.copy_of.is_none());
             match (generated, items.iter().any(|item| item.given)) {
-                (true, _) => "generated",
+                (true, true) => "what was not given is generated",
+                (true, false) => "generated",
                 (false, true) => "given",
                 (false, false) => "copied from what it uses",
             }

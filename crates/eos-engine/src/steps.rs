@@ -658,7 +658,10 @@ pub async fn outputs(engines: &Engines, lowered: &Lowered) -> Result<Vec<(String
             address
         };
         context.insert("address".to_owned(), name.into());
-        context.entry("port").or_insert_with(|| (*port).into());
+        // An option `port` that nobody set stands for none.
+        if context.get("port").is_none_or(Value::is_null) {
+            context.insert("port".to_owned(), (*port).into());
+        }
         registered = Some(("nomad_service".to_owned(), format!("{address}:{port}")));
     }
     let render = |(name, template): &(String, Template)| {

@@ -40,7 +40,8 @@ impl Layout {
             (self.root.clone(), 0o755),
             (self.secrets(), 0o700),
             (self.salt(), 0o700),
-            (self.nomad(), 0o755),
+            // The secrets of tasks lie below it, in directories that anybody may enter.
+            (self.nomad(), 0o700),
             (self.srv(), 0o700),
             (self.terraform(), 0o700),
             (self.terraform().join("workspaces"), 0o700),

@@ -256,6 +256,7 @@ pub fn recipe_of(peek: &Peek) -> Result<Option<Recipe>, Problem> {
             let component = commands::find_component(&pillar, environment, subject)?;
             let unknown = |unknown: Diagnostic| vec![unknown.at(&component.at.file, component.at.position)];
             let pin = component.pinned.get(&component.recipe).map(String::as_str);
+            let pin = pin.filter(|_| !peek.upgrade);
             Ok(Some(
                 catalog.find(&component.recipe, pin).map_err(unknown)?.clone(),
             ))

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 /// Flags of `create` and `update` themselves, which no recipe option may be called.
-const RESERVED: [&str; 9] = [
+const RESERVED: [&str; 10] = [
     "color",
     "environment",
     "estate",
@@ -26,6 +26,7 @@ const RESERVED: [&str; 9] = [
     "json",
     "name",
     "plan",
+    "unset",
     "upgrade",
     "yes",
 ];

@@ -13,12 +13,22 @@ pub struct Peek {
     pub estate: Option<PathBuf>,
     pub color: Option<String>,
     pub json: bool,
+    /// `update` with the newest recipe: its options are the flags.
+    pub upgrade: bool,
 }
 
 /// Flags that take the next word as their value, wherever they stand.
-const WITH_VALUE: [&str; 6] = ["--estate", "--environment", "-e", "--color", "--name", "--out"];
+const WITH_VALUE: [&str; 7] = [
+    "--estate",
+    "--environment",
+    "-e",
+    "--color",
+    "--name",
+    "--out",
+    "--unset",
+];
 /// Flags that take none.
-const WITHOUT_VALUE: [&str; 6] = ["--json", "--yes", "-y", "--plan", "--help", "-h"];
+const WITHOUT_VALUE: [&str; 7] = ["--json", "--yes", "-y", "--plan", "--upgrade", "--help", "-h"];
 
 pub fn peek(words: &[OsString]) -> Peek {
     let mut peek = Peek::default();
@@ -44,6 +54,7 @@ pub fn peek(words: &[OsString]) -> Peek {
             }
         } else if WITHOUT_VALUE.contains(&flag) {
             peek.json |= flag == "--json";
+            peek.upgrade |= flag == "--upgrade";
         } else if word.starts_with('-') && word.len() > 1 {
             after_unknown_flag = value.is_none();
             continue;

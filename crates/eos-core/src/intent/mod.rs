@@ -250,13 +250,32 @@ fn update(
             None => return Err(vec![missing(pillar, catalog, intent)]),
         },
     };
+    // What a component has for its own use is pinned, and lies on the hosts, that its owner says.
+    let owner = owner(pillar, catalog, intent);
+    if let Some(owner) = owner.filter(|_| intent.upgrade) {
+        let words = format!(
+            "{} is upgraded with {}, which it belongs to",
+            intent.component, owner.name
+        );
+        let hint = format!("`eos update {} --upgrade`", owner.name);
+        return Err(vec![Diagnostic::new(words).hint(hint)]);
+    }
     let mut after = before.clone();
     if intent.upgrade {
         after.pinned.clear();
     }
+    if let Some(owner) = owner {
+        after.pinned = owner.pinned.clone();
+    }
     let pin = after.pinned.get(&after.recipe).map(String::as_str);
     let recipe = catalog.find(&after.recipe, pin).map_err(|found| vec![found])?;
-    let options = checked(recipe, &intent.options)?;
+    let (unset, set): (BTreeMap<_, _>, BTreeMap<_, _>) = intent
+        .options
+        .clone()
+        .into_iter()
+        .partition(|(name, value)| value.is_null() && before.options.contains_key(name));
+    let mut options = checked(recipe, &set)?;
+    options.extend(unset);
     let nothing = |(name, value): (&String, &Value)| {
         let had = before.options.get(name).map(|had| &had.value);
         value != HIDDEN && (had == Some(value) || (had.is_none() && value.is_null()))
@@ -266,7 +285,11 @@ fn update(
     }
     set_options(&mut after, options);
     after.intent = Some(words_of(intent));
-    let settled = settle(pillar, catalog, after);
+    let mut settled = settle(pillar, catalog, after);
+    if owner.is_some() {
+        settled.component.pinned.clear();
+        settled.component.hosts.clear();
+    }
     match there {
         true => editor.change(before, &settled.component)?,
         false => editor.add(&settled.component)?,

@@ -5,6 +5,7 @@ use super::{Answer, Session, host};
 use crate::options::{self, Typed};
 use crate::problem::Problem;
 use eos_core::intent::{Noun, Verb};
+use serde_json::Value;
 
 /// Change the options of a component
 ///
@@ -17,6 +18,7 @@ use eos_core::intent::{Noun, Verb};
 Examples:
   eos update hello --replicas 3
   eos update grafana --admin-password - --yes
+  eos update hello --unset greeting
   eos update hello --upgrade --environment staging"
 )]
 pub struct Args {
@@ -26,6 +28,9 @@ pub struct Args {
     /// Take the newest recipe in place of the one it was made from
     #[arg(long)]
     upgrade: bool,
+    /// Go back to the default of this option; may be said again
+    #[arg(long, value_name = "OPTION")]
+    unset: Vec<String>,
     /// Show the plan and stop
     #[arg(long, global = true)]
     plan: bool,
@@ -35,7 +40,10 @@ pub struct Args {
 
 pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -> Answer {
     if let Some(host::Update::Host(host)) = &args.noun {
-        host::refuse_component("update", args.component.is_some() || args.upgrade)?;
+        host::refuse_component(
+            "update",
+            args.component.is_some() || args.upgrade || !args.unset.is_empty(),
+        )?;
         return host::update(session, host, args.plan).await;
     }
     let estate = session.estate()?;
@@ -45,6 +53,14 @@ pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -
             "`eos list` shows the components",
         ));
     };
+    let mut chosen = options::take_typed(&typed, component)?;
+    for option in &args.unset {
+        let name = option.trim_start_matches("--").replace('-', "_");
+        if chosen.options.insert(name, Value::Null).is_some() {
+            let words = format!("--unset {option} and --{option} cannot be together");
+            return Err(Problem::usage(words, "Leave one of them out"));
+        }
+    }
     let asked = Asked {
         verb: Verb::Update,
         noun: Noun::Component,
@@ -53,10 +69,15 @@ pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -
         upgrade: args.upgrade,
         component,
         recipe: None,
-        chosen: options::take_typed(&typed, component)?,
+        chosen,
         words: [format!("eos update {component}")]
             .into_iter()
             .chain(args.upgrade.then(|| "--upgrade".to_owned()))
+            .chain(
+                args.unset
+                    .iter()
+                    .map(|option| format!("--unset {}", options::shell_word(option))),
+            )
             .chain(typed.words())
             .collect(),
         only_plan: args.plan,
