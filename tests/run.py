@@ -21,7 +21,7 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "eos"
 PYTEST = "pytest==8.4.2"
 RUFF = "ruff==0.14.4"
 FIRST = ["lint", "compiler"]
-TOGETHER = ["engine clients", "formula", "lab", "provider", "program"]
+TOGETHER = ["estates", "engine clients", "formula", "lab", "provider", "program"]
 # What the machine's own settings would do to the engines under test.
 UNWANTED = ("TF_CLI_CONFIG_FILE", "AWS_CA_BUNDLE", "NOMAD_ADDR", "NOMAD_TOKEN", "EOS_ESTATE")
 
@@ -118,6 +118,13 @@ def engines(environment: dict[str, str]) -> dict[str, str]:
     return last["engines"]
 
 
+def laboratory(estates: bool) -> list[str]:
+    """The laboratory tests in two halves, so that two labs can run side by side."""
+    names = ("composition", "environments", "hosts", "hostile", "volumes")
+    files = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests/laboratory").glob("test_*.py"))
+    return [file for file in files if any(f"test_{name}.py" in file for name in names) == estates]
+
+
 def suites(options: argparse.Namespace, environment: dict[str, str]) -> list[Suite]:
     bin = tools()
     pytest = [
@@ -135,15 +142,18 @@ def suites(options: argparse.Namespace, environment: dict[str, str]) -> list[Sui
     cargo_test = ["cargo", "test", "-p"]
     in_full = {"EOS_TEST_FULL": "1"} if options.full else {}
     seed = {"EOS_TEST_SEED": str(options.seed)}
+    quick = [] if options.full else ["--quick"]
     return [
         Suite("lint", 180, ["sh", "tests/lint.sh", str(bin / "ruff")]),
-        Suite("compiler", 240, [*cargo_test, "eos-core", "--", "--include-ignored"]),
+        Suite("compiler", 300, [*cargo_test, "eos-core", "--", "--include-ignored"], seed),
         Suite("engine clients", 240, [*cargo_test, "eos-engine", "--features", "fault", "--", "--nocapture"]),
         Suite("provider", 180, [*cargo_test, "eos-terraform-provider", "--", "--nocapture"]),
         Suite("program", 120, [*cargo_test, "eos"]),
         Suite("formula", 360, [*pytest, "tests/formula"]),
         Suite("lab", 240, [*cargo_test, "eos-lab", "--", "--nocapture"]),
-        Suite("laboratory", 900 if options.full else 600, [*pytest, "tests/laboratory"], {**seed, **in_full}),
+        Suite("estates", 900 if options.full else 600, [*pytest, *laboratory(estates=True)], {**seed, **in_full}),
+        Suite("laboratory", 900 if options.full else 600, [*pytest, *laboratory(estates=False)], {**seed, **in_full}),
+        Suite("speed", 1200 if options.full else 400, [sys.executable, "benches/ratios.py", *quick]),
     ]
 
 

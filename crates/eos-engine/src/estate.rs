@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use eos_core::catalog::{Catalog, KEPT};
 use eos_core::compile::{Compilation, compile};
 use eos_core::compose::whole;
-use eos_core::emit::{Artifacts, digest_of, sha256};
+use eos_core::emit::{Artifacts, digest_of};
 use eos_core::intent::empty_environment_file;
 use eos_core::name::ENVIRONMENTS;
 use eos_core::pillar::{COMMON_FILE, Pillar, PillarFiles, environment_file};
@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::git::Repository;
 use crate::settings::{self, Settings};
 use crate::store::Store;
-use crate::written::Written;
+use crate::written::{Written, fingerprint};
 
 /// What one operation commits: the pillar, the recipes it is pinned to, and what is compiled from it.
 pub const COMMITTED: &[&str] = &["graph", "pillar", "recipes", "salt", "terraform"];
@@ -221,7 +221,7 @@ impl Estate {
             }
         }
         for (path, bytes) in artifacts {
-            written.remember(path, &self.root.join(path), sha256(bytes));
+            written.remember(path, &self.root.join(path), fingerprint(bytes));
         }
         written.save().map_err(|error| broken(&self.root, &error))?;
         Ok(differing.len())
@@ -234,15 +234,15 @@ impl Estate {
         };
         let mut count = 0;
         for (path, bytes) in artifacts {
-            let (target, digest) = (self.root.join(path), sha256(bytes));
-            if written.holds(path, &target, &digest) {
+            let (target, fingerprint) = (self.root.join(path), fingerprint(bytes));
+            if written.holds(path, &target, fingerprint) {
                 continue;
             }
             if self.read_if_there(path)?.as_deref() != Some(bytes.as_slice()) {
                 write_file(&target, bytes)?;
                 count += 1;
             }
-            written.remember(path, &target, digest);
+            written.remember(path, &target, fingerprint);
         }
         let gone: Vec<String> = written
             .paths()

@@ -2,6 +2,7 @@
 //! it: size and time of change stand for the content, as in git's index. Lost or not to be read, it costs time only.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hasher};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ const FILE: &str = ".eos/written";
 
 #[derive(Clone, Debug, PartialEq)]
 struct Entry {
-    digest: String,
+    fingerprint: u64,
     mark: Mark,
 }
 
@@ -55,17 +56,21 @@ impl Written {
     }
 
     /// Whether the file surely holds these bytes.
-    pub fn holds(&self, path: &str, target: &Path, digest: &str) -> bool {
-        let Some(entry) = self.entries.get(path).filter(|entry| entry.digest == digest) else {
+    pub fn holds(&self, path: &str, target: &Path, fingerprint: u64) -> bool {
+        let Some(entry) = self
+            .entries
+            .get(path)
+            .filter(|entry| entry.fingerprint == fingerprint)
+        else {
             return false;
         };
         entry.mark.modified < self.taken && mark(target) == Some(entry.mark)
     }
 
     /// Remembers what is in a file now.
-    pub fn remember(&mut self, path: &str, target: &Path, digest: String) {
+    pub fn remember(&mut self, path: &str, target: &Path, fingerprint: u64) {
         match mark(target) {
-            Some(mark) => self.entries.insert(path.to_owned(), Entry { digest, mark }),
+            Some(mark) => self.entries.insert(path.to_owned(), Entry { fingerprint, mark }),
             None => self.entries.remove(path),
         };
     }
@@ -76,13 +81,13 @@ impl Written {
 
     pub fn save(&self) -> io::Result<()> {
         let mut text = String::with_capacity(self.entries.len() * 160);
-        for (path, Entry { digest, mark }) in &self.entries {
+        for (path, Entry { fingerprint, mark }) in &self.entries {
             let Mark {
                 size,
                 modified,
                 inode,
             } = mark;
-            text.push_str(&format!("{digest} {size} {modified} {inode} {path}\n"));
+            text.push_str(&format!("{fingerprint} {size} {modified} {inode} {path}\n"));
         }
         let new = self.file.with_extension("new");
         std::fs::create_dir_all(self.file.parent().unwrap_or(Path::new(".")))?;
@@ -91,15 +96,22 @@ impl Written {
     }
 }
 
+/// A fast hash of the bytes: it tells one's own earlier output from the present one, and guards against nobody.
+pub fn fingerprint(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(bytes);
+    hasher.finish()
+}
+
 fn entry(line: &str) -> Option<(String, Entry)> {
     let mut words = line.splitn(5, ' ');
-    let digest = words.next()?.to_owned();
+    let fingerprint = words.next()?.parse().ok()?;
     let mark = Mark {
         size: words.next()?.parse().ok()?,
         modified: words.next()?.parse().ok()?,
         inode: words.next()?.parse().ok()?,
     };
-    Some((words.next()?.to_owned(), Entry { digest, mark }))
+    Some((words.next()?.to_owned(), Entry { fingerprint, mark }))
 }
 
 /// Nothing for what is no regular file.

@@ -8,7 +8,9 @@ use crate::compose::own_name;
 use crate::diagnostic::{Diagnostic, Place, Position};
 use crate::name;
 use crate::option::{HIDDEN, OptionType};
-use crate::pillar::{Component, OptionValue, Pillar, PillarFiles, SetBy, Words, environment_file};
+use crate::pillar::{
+    COMMON_FILE, Component, OptionValue, Pillar, PillarFiles, SetBy, Words, environment_file,
+};
 use crate::recipe::Recipe;
 use crate::splice;
 use crate::yaml;
@@ -68,10 +70,19 @@ pub fn empty_environment_file() -> &'static str {
 
 /// The pillar after the intent, and the recipes that it is now pinned to. What the intent leaves as it is keeps its bytes.
 pub fn edit(files: &PillarFiles, catalog: &Catalog, intent: &Intent) -> Result<PillarFiles, Vec<Diagnostic>> {
-    let pillar = Pillar::read(files)?;
     if intent.noun == Noun::Host {
-        return host::edit(files, &pillar, intent);
+        return host::edit(files, &Pillar::read(files)?, intent);
     }
+    // What other environments hold does not matter to a component of this one.
+    let environments = [Some(&intent.environment), intent.from.as_ref()];
+    let read: Vec<String> = environments
+        .into_iter()
+        .flatten()
+        .map(|name| environment_file(name))
+        .collect();
+    let concerned = |path: &String| path == COMMON_FILE || read.contains(path);
+    let some = files.iter().filter(|(path, _)| concerned(path));
+    let pillar = Pillar::read(&some.map(|(path, text)| (path.clone(), text.clone())).collect())?;
     let existing = pillar.component(&intent.environment, &intent.component);
     let mut editor = Editor::open(files, &intent.environment)?;
     match intent.verb {
