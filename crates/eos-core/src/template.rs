@@ -151,6 +151,15 @@ impl Template {
         }
     }
 
+    /// The value as the recipe has it.
+    pub fn written(&self) -> Value {
+        match &self.kind {
+            Kind::Literal(value) => value.clone(),
+            Kind::Expression(text, _) => format!("{{{{ {} }}}}", text.trim()).into(),
+            Kind::Text(text, _) => text.as_str().into(),
+        }
+    }
+
     pub fn literal(&self) -> Option<&Value> {
         match &self.kind {
             Kind::Literal(value) => Some(value),

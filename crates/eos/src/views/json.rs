@@ -74,18 +74,8 @@ fn pairs(outputs: &[(String, String)]) -> Value {
         .into()
 }
 
-/// A template as its recipe has it.
-fn template_value(template: &Template) -> Value {
-    let shown = template.shown();
-    match template.literal() {
-        Some(literal) => literal.clone(),
-        None if shown.contains("{{") || shown.contains("{%") => shown.into(),
-        None => format!("{{{{ {shown} }}}}").into(),
-    }
-}
-
 fn recipe_value(recipe: &Recipe) -> Value {
-    let shown = |template: &Option<Template>| template.as_ref().map(template_value);
+    let shown = |template: &Option<Template>| template.as_ref().map(Template::written);
     let options: Vec<_> = recipe
         .settable()
         .map(|spec| {
@@ -111,7 +101,7 @@ fn recipe_value(recipe: &Recipe) -> Value {
             let with = used
                 .with
                 .iter()
-                .map(|(option, value)| (option.clone(), template_value(value)));
+                .map(|(option, value)| (option.clone(), Template::written(value)));
             json!({
                 "name": used.name, "recipe": used.recipe, "share": used.share, "when": shown(&used.when),
                 "with": with.collect::<Map<_, _>>(),
@@ -123,8 +113,8 @@ fn recipe_value(recipe: &Recipe) -> Value {
         .iter()
         .map(|need| {
             json!({
-                "name": need.name, "purpose": need.purpose, "size": template_value(&need.size),
-                "path": template_value(&need.path),
+                "name": need.name, "purpose": need.purpose, "size": Template::written(&need.size),
+                "path": Template::written(&need.path),
                 "owner": need.owner, "each": need.each, "when": shown(&need.when),
             })
         })
@@ -139,7 +129,7 @@ fn recipe_value(recipe: &Recipe) -> Value {
         .iter()
         .map(|need| {
             json!({
-                "name": need.name, "host": template_value(&need.host), "service": need.service,
+                "name": need.name, "host": Template::written(&need.host), "service": need.service,
                 "when": shown(&need.when),
             })
         })
@@ -149,8 +139,8 @@ fn recipe_value(recipe: &Recipe) -> Value {
         .iter()
         .map(|service| {
             let (driver, run) = match &service.run {
-                Run::Image(image, _) => ("image", template_value(image)),
-                Run::Program(words) => ("program", words.iter().map(template_value).collect()),
+                Run::Image(image, _) => ("image", Template::written(image)),
+                Run::Program(words) => ("program", words.iter().map(Template::written).collect()),
             };
             let ports: Vec<_> = service.ports.iter().map(|port| &port.label).collect();
             json!({
@@ -162,7 +152,7 @@ fn recipe_value(recipe: &Recipe) -> Value {
     let outputs: Map<_, _> = recipe
         .outputs
         .iter()
-        .map(|output| (output.name.clone(), template_value(&output.value)))
+        .map(|output| (output.name.clone(), Template::written(&output.value)))
         .collect();
     json!({
         "recipe": recipe.name, "summary": recipe.summary, "recipe_version": recipe.version, "pin": recipe.pin,

@@ -253,6 +253,7 @@ fn figure_words(unit: &str, figure: &Figure) -> String {
     let production = figure.of.iter().find(|(of, ..)| of == "production");
     let least = figure.minimum.map(|(value, _)| format!(" (at least {value})"));
     match production {
+        Some((_, 1, _)) if unit == "instances" => format!("1 instance{}", least.unwrap_or_default()),
         Some((_, value, _)) => format!("{value} {unit}{}", least.unwrap_or_default()),
         None => format!("{unit} by environment{}", least.unwrap_or_default()),
     }
@@ -276,5 +277,6 @@ fn shown(template: &Template, usual: &Map<String, Value>) -> Option<String> {
 
 /// The same; or the template itself.
 fn value(template: &Template, usual: &Map<String, Value>) -> String {
-    shown(template, usual).unwrap_or_else(|| format!("{{{{ {} }}}}", template.shown()))
+    let written = || template.written().as_str().unwrap_or_default().to_owned();
+    shown(template, usual).unwrap_or_else(written)
 }
