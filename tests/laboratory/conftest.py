@@ -58,7 +58,8 @@ class Estate:
         return ran
 
     def json(self, *words: str):
-        return json.loads(self.must(*words, "--json").stdout.strip().splitlines()[-1])
+        # Only a line feed ends a line here: a text may hold any of the others.
+        return json.loads(self.must(*words, "--json").stdout.strip().split("\n")[-1])
 
     @property
     def endpoints(self) -> dict:

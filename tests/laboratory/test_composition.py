@@ -90,7 +90,7 @@ def written(estate) -> str:
 def test_what_is_used_comes_first_and_is_linked(recipes):
     estate = recipes
     ran = estate.must("create", "notes", "--words", ",".join(WORDS), "--yes", "--json")
-    events = [json.loads(line) for line in ran.stdout.splitlines()]
+    events = [json.loads(line) for line in ran.stdout.strip().split("\n")]
     healthy = [one["component"] for one in events if one["event"] == "done" and one["title"] == "healthy"]
     assert healthy == ["notes-store", "notes"], "a dependent starts after its dependency's check passes"
 
