@@ -3,5 +3,5 @@
 set -eu
 cargo fmt --all --check
 cargo clippy --quiet --workspace --all-targets -- -D warnings
-"$1" check --quiet formula tests
-"$1" format --quiet --check --line-length 120 formula tests
+"$1" check --quiet benches formula tests
+"$1" format --quiet --check --line-length 120 benches formula tests
