@@ -136,7 +136,8 @@ def measure_estate(table: Table, components: int, directory: Path) -> None:
         table.tell(f"  {phase}", seconds, "s")
     table.tell("  git commit, beside it", middle["commit_seconds"], "s")
     most = max(one["files_written"] for one in rounds)
-    table.hold("files that create one writes", most, 20, "")
+    # Those of the component, and of the one that it has for its own use.
+    table.hold("files that create one writes", most, 32, "")
     table.hold("  of those, files of other components", max(one["foreign_files"] for one in rounds), 0, "")
 
 
