@@ -20,7 +20,7 @@ def required(*names: str) -> list[str]:
     """The values of these variables; the test is skipped if one is not set."""
     for name in names:
         if not os.environ.get(name):
-            pytest.skip(f"skipped: {name} is not set")
+            pytest.skip(f"{name} is not set")
     return [os.environ[name] for name in names]
 
 

@@ -186,13 +186,13 @@ def test_a_link_above_the_directory_is_refused(volume):
 @pytest.mark.parametrize("below", ["", "deep/with blank"])
 def test_a_mount_point_is_refused(volume, below):
     if os.getuid() != 0:
-        pytest.skip("skipped: a mount needs root")
+        pytest.skip("a mount needs root")
     volume.make()
     point = volume.path / below
     point.mkdir(parents=True, exist_ok=True)
     mounted = subprocess.run(["mount", "-t", "tmpfs", "none", point], capture_output=True, text=True, check=False)
     if mounted.returncode:
-        pytest.skip(f"skipped: nothing can be mounted here: {mounted.stderr.strip()}")
+        pytest.skip(f"nothing can be mounted here: {mounted.stderr.strip()}")
     try:
         (point / "file").write_text("data")
         volume.refused(f"has {point} mounted")

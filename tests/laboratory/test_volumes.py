@@ -75,7 +75,7 @@ def test_data_of_development_go_and_data_of_staging_stay(recipes):
     assert estate.jobs() == []
 
 
-@pytest.mark.skipif(not FULL, reason="skipped: only in a full run")
+@pytest.mark.skipif(not FULL, reason="only in a full run")
 def test_an_edit_by_hand_keeps_the_data_and_what_eos_did_not_make_is_refused(recipes):
     estate = recipes
     path = filled(estate, "development")

@@ -80,7 +80,7 @@ impl OptionType {
     }
 
     /// What stands for a value on a command line.
-    pub fn placeholder(&self) -> &'static str {
+    pub fn value_name(&self) -> &'static str {
         match self {
             Self::String => "TEXT",
             Self::Integer => "NUMBER",

@@ -302,13 +302,13 @@ pub fn scope(
     while let Some(name) = open.pop() {
         let used = compilation.component(environment, &name).into_iter();
         let used = used.flat_map(|component| component.uses.values().cloned());
-        let gone = applied.iter().filter(|((of, component), nodes)| {
+        let owned = applied.iter().filter(|((of, component), nodes)| {
             of == environment
                 && *component != name
                 && nodes.iter().any(|node| node.owner.as_ref() == Some(&name))
         });
-        let gone = gone.map(|((_, component), _)| component.clone());
-        for other in used.chain(gone) {
+        let owned = owned.map(|((_, component), _)| component.clone());
+        for other in used.chain(owned) {
             if names.insert(other.clone()) {
                 open.push(other);
             }

@@ -68,7 +68,7 @@ pub fn add_flags(command: Command, verb: &str, subject: &str, recipe: &Recipe) -
     let flags = recipe.settable().map(|spec| {
         let arg = Arg::new(id(&spec.name))
             .long(flag(&spec.name))
-            .value_name(spec.kind.placeholder())
+            .value_name(spec.kind.value_name())
             .help(help(spec, recipe))
             .help_heading(heading.clone());
         match &spec.kind {

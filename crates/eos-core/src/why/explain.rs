@@ -277,8 +277,8 @@ impl<'a> Explainer<'a> {
     fn update(&self, home: Home<'_>, option: &str) -> Option<Change> {
         let spec = home.expanded.recipe.settable().find(|spec| spec.name == option)?;
         let value = match spec.kind {
-            OptionType::Flag => format!("={}", spec.kind.placeholder()),
-            _ => format!(" {}", spec.kind.placeholder()),
+            OptionType::Flag => format!("={}", spec.kind.value_name()),
+            _ => format!(" {}", spec.kind.value_name()),
         };
         let component = &home.expanded.component.name;
         Some(Change::Command {

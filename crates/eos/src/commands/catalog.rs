@@ -112,6 +112,7 @@ fn lint(session: &mut Session<'_>, files: &[PathBuf]) -> Result<Linted, Problem>
     let given: Vec<_> = files.iter().map(read).collect::<Result<_, _>>()?;
     let own = match session.estate() {
         Ok(estate) => {
+            // A path that cannot be followed is no path of a file that was just read: it is not the same one.
             let is_given = |file: &str| {
                 let path = estate.root.join(file).canonicalize().ok();
                 files.iter().any(|given| given.canonicalize().ok() == path)
@@ -133,6 +134,7 @@ fn lint(session: &mut Session<'_>, files: &[PathBuf]) -> Result<Linted, Problem>
         .iter()
         .flat_map(|(file, text)| Recipe::parse(file, text))
         .collect();
+    // What is wrong is in `errors`; without a catalog there is nothing to try a recipe in.
     let loaded = Catalog::load(&all).map_err(|found| errors.extend(found)).ok();
     for recipe in &recipes {
         errors.extend(refuse_reserved(recipe).err().into_iter().flatten());

@@ -296,6 +296,7 @@ struct Nearby {
 
 impl Nearby {
     fn look_around(peek: Peek) -> Self {
+        // Nothing may disturb the shell of somebody who is typing: the command itself says what is wrong.
         let estate = Estate::open(peek.estate.as_deref()).ok();
         Self { peek, estate }
     }
@@ -368,6 +369,7 @@ impl Nearby {
     }
 
     fn hosts(&self) -> Vec<Candidate> {
+        // As above: a pillar that cannot be read completes nothing.
         let read = |estate: &Estate| Pillar::read(&estate.pillar_files().ok()?).ok();
         let pillar = self.estate.as_ref().and_then(read).unwrap_or_default();
         let candidate = |host: Host| Candidate {
