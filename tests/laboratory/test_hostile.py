@@ -222,4 +222,4 @@ def test_a_directory_gets_its_very_name(estate):
         assert [one["Name"] for one in estate.nomad("/v1/volumes?type=host&namespace=*")] == ["keeper-data"]
     finally:
         estate.must("delete", "keeper", "--yes")
-        shutil.rmtree(recipe.parent.parent)
+        shutil.rmtree(recipe.parent)

@@ -70,13 +70,14 @@ def salt_program(name: str) -> str:
 
 def test_a_host_that_nobody_answers_for_is_refused_before_anyone_confirms(estate):
     before, operations = git(estate, "rev-parse", "HEAD"), len(estate.json("history")["operations"])
+    tree = git(estate, "status", "--porcelain")
     for words in (("--yes",), ("--plan",)):
         ran = estate.eos("create", "host", "ghost", "--address", "10.9.9.9", *words)
         assert ran.returncode == 2, ran.stderr
         assert "ghost" in ran.stderr and "salt-minion" in ran.stderr and "key" in ran.stderr, ran.stderr
     assert git(estate, "rev-parse", "HEAD") == before
     assert len(estate.json("history")["operations"]) == operations
-    assert git(estate, "status", "--porcelain") == ""
+    assert git(estate, "status", "--porcelain") == tree
     assert hosts(estate) == ["control"]
 
 

@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::git::Repository;
 use crate::settings::{self, Settings};
 use crate::store::Store;
-use crate::written::{Written, fingerprint};
+use crate::written::{Doubtful, Written, fingerprint};
 
 /// What one operation commits: the pillar, the recipes it is pinned to, and what is compiled from it.
 pub const COMMITTED: &[&str] = &["graph", "pillar", "recipes", "salt", "terraform"];
@@ -209,8 +209,8 @@ impl Estate {
         Ok(differing)
     }
 
-    /// Writes what differs and removes what is no longer compiled, whoever put it there. Gives back how many files that were.
-    pub fn write_artifacts(&self, artifacts: &Artifacts) -> Result<usize, EngineError> {
+    /// Writes what differs and removes what is no longer compiled, whoever put it there. Gives back those files.
+    pub fn write_artifacts(&self, artifacts: &Artifacts) -> Result<Vec<String>, EngineError> {
         let differing = self.differing(artifacts)?;
         let mut written = Written::empty(&self.root);
         for path in &differing {
@@ -224,32 +224,29 @@ impl Estate {
             written.remember(path, &self.root.join(path), fingerprint(bytes));
         }
         written.save().map_err(|error| broken(&self.root, &error))?;
-        Ok(differing.len())
+        Ok(differing)
     }
 
     /// As `write_artifacts`, but looks only at the files that Eos wrote, and reads only those that somebody touched since.
     pub fn write_changed(&self, artifacts: &Artifacts) -> Result<usize, EngineError> {
         let Some(mut written) = Written::load(&self.root) else {
-            return self.write_artifacts(artifacts);
+            return Ok(self.write_artifacts(artifacts)?.len());
         };
         let mut count = 0;
-        for (path, bytes) in artifacts {
-            let (target, fingerprint) = (self.root.join(path), fingerprint(bytes));
-            if written.holds(path, &target, fingerprint) {
-                continue;
-            }
-            if self.read_if_there(path)?.as_deref() != Some(bytes.as_slice()) {
+        for Doubtful {
+            path,
+            bytes,
+            fingerprint,
+        } in written.doubtful(&self.root, artifacts)
+        {
+            let target = self.root.join(path);
+            if self.read_if_there(path)?.as_deref() != Some(bytes) {
                 write_file(&target, bytes)?;
                 count += 1;
             }
             written.remember(path, &target, fingerprint);
         }
-        let gone: Vec<String> = written
-            .paths()
-            .filter(|path| !artifacts.contains_key(*path))
-            .cloned()
-            .collect();
-        for path in gone {
+        for path in written.gone(artifacts) {
             let target = self.root.join(&path);
             if target.symlink_metadata().is_ok() {
                 remove_with_empty_parents(&self.root, &target)?;

@@ -2,10 +2,16 @@
 //! it: size and time of change stand for the content, as in git's index. Lost or not to be read, it costs time only.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hasher};
 use std::io;
+use std::num::NonZero;
 use std::os::unix::fs::MetadataExt;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::thread;
+
+use eos_core::emit::Artifacts;
 
 /// Below the estate.
 const FILE: &str = ".eos/written";
@@ -22,6 +28,13 @@ struct Mark {
     size: u64,
     modified: i64,
     inode: u64,
+}
+
+/// An artifact whose file must be read to know what it holds.
+pub struct Doubtful<'a> {
+    pub path: &'a str,
+    pub bytes: &'a [u8],
+    pub fingerprint: u64,
 }
 
 #[derive(Debug)]
@@ -51,20 +64,53 @@ impl Written {
         }
     }
 
-    pub fn paths(&self) -> impl Iterator<Item = &String> {
-        self.entries.keys()
+    /// Files that were written and are no artifacts any more.
+    pub fn gone(&self, artifacts: &Artifacts) -> Vec<String> {
+        let mut wanted = artifacts.keys().peekable();
+        let is_gone = |path: &&String| {
+            // Both are sorted: one walk beside the other is far cheaper than a search for each.
+            while wanted.next_if(|wanted| wanted < path).is_some() {}
+            wanted.peek() != Some(path)
+        };
+        self.entries.keys().filter(is_gone).cloned().collect()
     }
 
-    /// Whether the file surely holds these bytes.
-    pub fn holds(&self, path: &str, target: &Path, fingerprint: u64) -> bool {
-        let Some(entry) = self
-            .entries
-            .get(path)
-            .filter(|entry| entry.fingerprint == fingerprint)
-        else {
-            return false;
-        };
-        entry.mark.modified < self.taken && mark(target) == Some(entry.mark)
+    /// The artifacts of which it is not sure that their file holds them. All processors look, each at its share.
+    pub fn doubtful<'a>(&self, root: &Path, artifacts: &'a Artifacts) -> Vec<Doubtful<'a>> {
+        let all: Vec<_> = artifacts.iter().collect();
+        let processors = thread::available_parallelism().map_or(1, NonZero::get);
+        let share = all.len().div_ceil(processors).max(1);
+        thread::scope(|scope| {
+            let looking: Vec<_> = all
+                .chunks(share)
+                .map(|share| {
+                    scope.spawn(|| {
+                        share
+                            .iter()
+                            .filter_map(|one| self.doubt(root, one))
+                            .collect::<Vec<_>>()
+                    })
+                })
+                .collect();
+            looking
+                .into_iter()
+                .flat_map(|one| one.join().unwrap_or_else(|panic| resume_unwind(panic)))
+                .collect()
+        })
+    }
+
+    fn doubt<'a>(&self, root: &Path, (path, bytes): &(&'a String, &'a Vec<u8>)) -> Option<Doubtful<'a>> {
+        let fingerprint = fingerprint(bytes);
+        let held = self.entries.get(*path).is_some_and(|entry| {
+            entry.fingerprint == fingerprint
+                && entry.mark.modified < self.taken
+                && mark(&root.join(path)) == Some(entry.mark)
+        });
+        (!held).then_some(Doubtful {
+            path,
+            bytes,
+            fingerprint,
+        })
     }
 
     /// Remembers what is in a file now.
@@ -87,7 +133,8 @@ impl Written {
                 modified,
                 inode,
             } = mark;
-            text.push_str(&format!("{fingerprint} {size} {modified} {inode} {path}\n"));
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "{fingerprint} {size} {modified} {inode} {path}");
         }
         let new = self.file.with_extension("new");
         std::fs::create_dir_all(self.file.parent().unwrap_or(Path::new(".")))?;

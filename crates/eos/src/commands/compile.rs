@@ -21,10 +21,11 @@ pub struct Args {
 pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     let estate = session.estate()?;
     let compilation = estate.compile()?;
-    let differing = estate.differing(&compilation.artifacts)?;
-    if !args.check {
-        estate.write_artifacts(&compilation.artifacts)?;
-    }
+    let differing = if args.check {
+        estate.differing(&compilation.artifacts)?
+    } else {
+        estate.write_artifacts(&compilation.artifacts)?
+    };
     let pending = args.check && !differing.is_empty();
     session.view.compiled(&Compiled {
         release: compilation.release,
