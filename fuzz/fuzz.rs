@@ -11,6 +11,7 @@ use eos_core::catalog::Catalog;
 use eos_core::compile::compile;
 use eos_core::diagnostic::Diagnostic;
 use eos_core::pillar::{COMMON_FILE, Pillar, PillarFiles, environment_file};
+use eos_core::profile::Profile;
 use eos_core::recipe::Recipe;
 use eos_core::yaml::{self, Node, Value};
 use eos_core::{name, splice};
@@ -214,11 +215,11 @@ fn pillar_parser() {
             FILE
         };
         match Pillar::read(&files) {
-            Ok(pillar) => match compile(&pillar, &catalog) {
+            Ok(pillar) => match compile(&pillar, &catalog, Profile::Solo) {
                 Ok(compilation) => {
                     assert_eq!(
                         compilation.artifacts,
-                        compile(&pillar, &catalog).unwrap().artifacts
+                        compile(&pillar, &catalog, Profile::Solo).unwrap().artifacts
                     );
                     assert!(compilation.artifacts.keys().all(|path| !path.contains("..")));
                 }
@@ -261,7 +262,7 @@ fn recipe_parser() {
             (COMMON_FILE.to_owned(), COMMON.into()),
             (FILE.to_owned(), text.into()),
         ]);
-        match compile(&Pillar::read(&files).unwrap(), &catalog) {
+        match compile(&Pillar::read(&files).unwrap(), &catalog, Profile::Solo) {
             Ok(compilation) => {
                 for (path, bytes) in compilation
                     .artifacts

@@ -5,6 +5,7 @@ use eos_benches::Mix;
 use eos_core::catalog::Catalog;
 use eos_core::compile::compile;
 use eos_core::pillar::Pillar;
+use eos_core::profile::Profile;
 use std::hint::black_box;
 
 fn estates(criterion: &mut Criterion) {
@@ -23,7 +24,7 @@ fn estates(criterion: &mut Criterion) {
             BenchmarkId::new("compile", components),
             &pillar,
             |bench, pillar| {
-                bench.iter(|| compile(black_box(pillar), &catalog));
+                bench.iter(|| compile(black_box(pillar), &catalog, Profile::Solo));
             },
         );
     }

@@ -6,6 +6,7 @@ use eos_core::intent::{Intent, Noun, Verb};
 use eos_core::name::ENVIRONMENTS;
 use eos_core::option::OptionType;
 use eos_core::pillar::{COMMON_FILE, Pillar, PillarFiles, environment_file};
+use eos_core::profile::Profile;
 use eos_core::recipe::{OptionSpec, Recipe};
 use eos_core::yaml;
 use serde_json::Value;
@@ -103,7 +104,8 @@ impl<'a> Mix<'a> {
         for number in 0..PROBE_COMPONENTS {
             making.add(self, "production", format!("{}-{number}", kit.recipe.name), kit);
         }
-        let compiled = Pillar::read(&making.files()).and_then(|pillar| compile(&pillar, self.catalog));
+        let compiled =
+            Pillar::read(&making.files()).and_then(|pillar| compile(&pillar, self.catalog, Profile::Solo));
         match compiled {
             Ok(_) => Ok(()),
             Err(found) => Err(found

@@ -7,6 +7,7 @@ use eos_core::emit::terraform::PLATFORM;
 use eos_core::intent::edit;
 use eos_core::pillar::{Pillar, PillarFiles};
 use eos_core::plan::{Observed, PlanInput, plan};
+use eos_core::profile::Profile;
 use eos_engine::estate::{COMMITTED, Estate};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,7 +57,7 @@ impl Bench<'_> {
         let (lowered, _) = lower(&pillar, self.catalog);
         drop(lowered);
         let lowered = clock.lap()?;
-        let compilation = compile(&pillar, self.catalog).map_err(said)?;
+        let compilation = compile(&pillar, self.catalog, Profile::Solo).map_err(said)?;
         let compiled = clock.lap()?;
         let peak = peak_memory()?;
         let bytes = bytes(&compilation);
@@ -205,7 +206,7 @@ impl Bench<'_> {
 
     fn compiled(&self, files: &PillarFiles) -> Result<Compilation, Box<dyn Error>> {
         let pillar = Pillar::read(files).map_err(said)?;
-        compile(&pillar, self.catalog).map_err(said)
+        compile(&pillar, self.catalog, Profile::Solo).map_err(said)
     }
 }
 

@@ -8,10 +8,12 @@ use crate::lowered::Lowered;
 use crate::node::{Node, component_nodes, ends, platform_nodes};
 use crate::passes::{self, Ground};
 use crate::pillar::Pillar;
+use crate::profile::Profile;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug)]
 pub struct Compilation {
+    pub profile: Profile,
     pub components: BTreeMap<Key, Lowered>,
     /// Of each component, and `platform` of each environment.
     pub workspaces: BTreeMap<Key, Workspace>,
@@ -61,9 +63,13 @@ fn nodes_of(component: &Lowered, components: &BTreeMap<Key, Lowered>) -> Vec<Nod
 }
 
 /// All components with every value decided, by pass after pass.
-pub fn lower(pillar: &Pillar, catalog: &Catalog) -> (BTreeMap<Key, Lowered>, Vec<Diagnostic>) {
+pub fn lower(
+    pillar: &Pillar,
+    catalog: &Catalog,
+    profile: Profile,
+) -> (BTreeMap<Key, Lowered>, Vec<Diagnostic>) {
     let (composed, mut found) = compose(pillar, catalog);
-    let ground = Ground::new(pillar);
+    let ground = Ground::new(pillar, profile);
     let mut components = BTreeMap::new();
     for (key, expanded) in composed.components {
         let mut used = expanded.uses.values().map(|name| (key.0.clone(), name.clone()));
@@ -83,8 +89,8 @@ pub fn lower(pillar: &Pillar, catalog: &Catalog) -> (BTreeMap<Key, Lowered>, Vec
     (components, found)
 }
 
-pub fn compile(pillar: &Pillar, catalog: &Catalog) -> Result<Compilation, Vec<Diagnostic>> {
-    let (components, mut found) = lower(pillar, catalog);
+pub fn compile(pillar: &Pillar, catalog: &Catalog, profile: Profile) -> Result<Compilation, Vec<Diagnostic>> {
+    let (components, mut found) = lower(pillar, catalog, profile);
     let control = salt::control(pillar).map(str::to_owned);
     if control.is_none() && !components.is_empty() {
         found.push(
@@ -99,7 +105,7 @@ pub fn compile(pillar: &Pillar, catalog: &Catalog) -> Result<Compilation, Vec<Di
     let mut workspaces = BTreeMap::new();
     let environments: BTreeSet<&String> = components.keys().map(|(environment, _)| environment).collect();
     for environment in environments {
-        let workspace = terraform::platform(environment, &mut artifacts);
+        let workspace = terraform::platform(environment, profile, &mut artifacts);
         let key = (environment.clone(), workspace.component.clone());
         graph::emit(&key, &platform_nodes(&workspace), &mut artifacts);
         workspaces.insert(key, workspace);
@@ -111,6 +117,7 @@ pub fn compile(pillar: &Pillar, catalog: &Catalog) -> Result<Compilation, Vec<Di
     salt::emit(pillar, &components, &workspaces, &mut artifacts);
     let release = emit::release_digest(&artifacts);
     Ok(Compilation {
+        profile,
         components,
         workspaces,
         artifacts,

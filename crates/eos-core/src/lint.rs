@@ -6,6 +6,7 @@ use crate::diagnostic::{Diagnostic, Place, Position};
 use crate::name::{ENVIRONMENTS, quoted};
 use crate::option::OptionType;
 use crate::pillar::{Component, Host, OptionValue, Pillar, SetBy};
+use crate::profile::Profile;
 use crate::recipe::{OptionSpec, Recipe, named};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -127,7 +128,7 @@ pub fn trial(recipe: &Recipe, catalog: &Catalog) -> Vec<Diagnostic> {
     };
     for environment in ENVIRONMENTS {
         let pillar = trial_pillar(recipe, options.clone(), environment, catalog);
-        let (_, diagnostics) = lower(&pillar, catalog);
+        let (_, diagnostics) = lower(&pillar, catalog, Profile::default());
         // What is wrong elsewhere is no fault of this recipe; said once is enough.
         let of_recipe =
             |diagnostic: &Diagnostic| diagnostic.at.as_ref().is_some_and(|at| at.file == recipe.file);

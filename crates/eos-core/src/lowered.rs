@@ -1,6 +1,7 @@
 //! A component after all passes: every value decided, each with its source. Nodes and artifacts are made from it.
 
 use crate::diagnostic::Place;
+use crate::profile::Profile;
 use crate::recipe::{Purpose, Recipe, Risk};
 use crate::runtime::RuntimeText;
 use crate::source::{Source, Sourced};
@@ -11,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Debug)]
 pub struct Lowered {
+    pub profile: Profile,
     pub environment: String,
     pub component: String,
     pub recipe: String,
@@ -222,15 +224,18 @@ impl Lowered {
         by_need
     }
 
-    /// Where the component's secrets lie in the solo profile: the path its own tasks may read.
+    /// Where the component's secrets lie: the path its own tasks may read.
     pub fn secret_path(&self) -> String {
-        secret_path(&self.component)
+        secret_path(self.profile, &self.environment, &self.component)
     }
 }
 
-/// Where a component's secrets lie in the solo profile.
-pub fn secret_path(component: &str) -> String {
-    format!("nomad/jobs/{component}")
+/// Where a component's secrets lie: in Nomad's variables, whose namespace is the environment, or below Vault's `secret/`.
+pub fn secret_path(profile: Profile, environment: &str, component: &str) -> String {
+    match profile {
+        Profile::Solo => format!("nomad/jobs/{component}"),
+        Profile::Full => format!("{environment}/{component}/app"),
+    }
 }
 
 /// The name that a service of a component is registered under.

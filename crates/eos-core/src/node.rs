@@ -4,6 +4,7 @@ use crate::emit::terraform::{PLATFORM, Workspace};
 use crate::lowered::{Check, Driver, Durability, Filesystem, Lowered, Volume, instance_name};
 use crate::option::human_size;
 use crate::pillar::Host;
+use crate::profile::Profile;
 use crate::source::{Overruled, Source, Sourced};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -262,6 +263,10 @@ pub fn component_nodes(lowered: &Lowered, before: Vec<String>) -> Vec<Node> {
     for group in lowered.groups.iter().filter(|group| !group.ports.is_empty()) {
         let named = Source::pass("environment", "named after component and environment");
         let mut list = vec![("name", Attribute::new(group.service.as_str(), named))];
+        if lowered.profile == Profile::Full {
+            let why = Source::pass("profile", "services of the full profile are in Consul");
+            list.push(("catalogue", Attribute::new("consul", why)));
+        }
         let mut summary = group.service.clone();
         match &group.check {
             Some(Check::Http(path)) => {

@@ -10,6 +10,7 @@ use crate::lowered::{CopyOf, Filesystem, Lowered, secret_path};
 use crate::node::{Attribute, Layer, Node, Reversibility, host_node};
 use crate::order::{self, Before};
 use crate::pillar::Host;
+use crate::profile::Profile;
 use crate::source::Source;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -478,8 +479,8 @@ fn component_changes(input: &PlanInput<'_>, key: &Key) -> Vec<Change> {
     changes
 }
 
-/// A value given for a secret that was there before replaces it, and the solo profile keeps no versions. Those who have a
-/// copy of it get the new one.
+/// A value given for a secret that was there before replaces it. Vault keeps the earlier version, Nomad's variables do
+/// not. Those who have a copy of it get the new one.
 fn add_given_secrets(input: &PlanInput<'_>, key: &Key, wanted: &[Node], changes: &mut Vec<Change>) {
     let Some(node) = wanted.iter().find(|node| node.layer == Layer::Secret) else {
         return;
@@ -487,15 +488,19 @@ fn add_given_secrets(input: &PlanInput<'_>, key: &Key, wanted: &[Node], changes:
     let items = secret_items(input, key);
     let missing = items.iter().any(|item| missing_item(input, key, &item.item));
     let replaced = items.iter().any(|item| item.given || copies_given(input, item));
+    let reversibility = match input.compilation.profile {
+        Profile::Solo => Reversibility::Final,
+        Profile::Full => Reversibility::Reversible,
+    };
     let already = changes.iter_mut().find(|change| change.address == node.address);
     match already {
         Some(change) if change.action == Action::Change && replaced => {
-            change.reversibility = Reversibility::Final;
+            change.reversibility = reversibility;
         }
         Some(_) => {}
         None if replaced => {
             let mut replaced = change(Action::Change, node, Some(node));
-            replaced.reversibility = Reversibility::Final;
+            replaced.reversibility = reversibility;
             changes.insert(0, replaced);
         }
         None if missing => changes.insert(0, change(Action::Change, node, Some(node))),
@@ -774,7 +779,7 @@ fn steps(input: &PlanInput<'_>, touched: &[Key], changes: &[Change]) -> Vec<Step
             add(
                 key,
                 Work::RemoveSecret {
-                    path: secret_path(&key.1),
+                    path: secret_path(input.compilation.profile, &key.0, &key.1),
                 },
             );
         }

@@ -3,6 +3,7 @@
 //! A template of a recipe is evaluated when Eos compiles. What is not known then stands in the result as a mark, which
 //! no value of a person can contain, and becomes a directive of the task's own template.
 
+use crate::profile::Profile;
 use std::fmt;
 
 /// The marks are noncharacters: text from outside that holds one is refused.
@@ -45,11 +46,12 @@ impl Piece {
     }
 
     /// Directives that put what the piece stands for into a variable of the task's template.
-    pub fn assignment(&self, variable: &str, secret_path: &str) -> String {
+    pub fn assignment(&self, variable: &str, lookup: Lookup<'_>) -> String {
         let declared = format!("{{{{ {variable} := \"\" }}}}");
+        let services = lookup.services();
         let one = |service: &str, value: &str| {
             format!(
-                "{declared}{{{{ with nomadService \"{service}\" }}}}{{{{ with index . 0 }}}}{{{{ {variable} = {value} }}}}{{{{ end }}}}{{{{ end }}}}"
+                "{declared}{{{{ with {services} \"{service}\" }}}}{{{{ with index . 0 }}}}{{{{ {variable} = {value} }}}}{{{{ end }}}}{{{{ end }}}}"
             )
         };
         match self {
@@ -61,10 +63,12 @@ impl Piece {
             Self::Host(service) => one(service, ".Address"),
             Self::Port(service) => one(service, "printf \"%d\" .Port"),
             Self::Addresses(service) => format!(
-                "{declared}{{{{ range $i, $s := nomadService \"{service}\" }}}}{{{{ if $i }}}}{{{{ {variable} = printf \"%s \" {variable} }}}}{{{{ end }}}}{{{{ {variable} = printf \"%s%s:%d\" {variable} $s.Address $s.Port }}}}{{{{ end }}}}"
+                "{declared}{{{{ range $i, $s := {services} \"{service}\" }}}}{{{{ if $i }}}}{{{{ {variable} = printf \"%s \" {variable} }}}}{{{{ end }}}}{{{{ {variable} = printf \"%s%s:%d\" {variable} $s.Address $s.Port }}}}{{{{ end }}}}"
             ),
             Self::Secret(item) => format!(
-                "{declared}{{{{ with nomadVar \"{secret_path}\" }}}}{{{{ {variable} = .{item}.Value }}}}{{{{ end }}}}"
+                "{declared}{{{{ with {} }}}}{{{{ {variable} = {} }}}}{{{{ end }}}}",
+                lookup.secrets(),
+                lookup.item(item)
             ),
             Self::SecretsDirectory => format!("{{{{ {variable} := env \"NOMAD_SECRETS_DIR\" }}}}"),
             Self::FilesDirectory => format!("{{{{ {variable} := env \"NOMAD_TASK_DIR\" }}}}"),
@@ -86,6 +90,46 @@ impl Piece {
         })
     }
 }
+
+/// Where the template of a task looks up what is known late.
+#[derive(Clone, Copy, Debug)]
+pub struct Lookup<'a> {
+    pub profile: Profile,
+    /// The component that the task is of.
+    pub component: &'a str,
+}
+
+impl Lookup<'_> {
+    /// The function that gives the instances of a service; Consul's gives those that pass their checks.
+    fn services(self) -> &'static str {
+        match self.profile {
+            Profile::Solo => "nomadService",
+            Profile::Full => "service",
+        }
+    }
+
+    /// What gives the component's secrets. The job says which version of them it runs with, so that a new version is
+    /// a new job, and an earlier job reads what it read before.
+    pub fn secrets(self) -> String {
+        match self.profile {
+            Profile::Solo => format!("nomadVar \"nomad/jobs/{}\"", self.component),
+            Profile::Full => format!(
+                "secret (printf \"secret/data/%s/%s/app?version=%s\" (env \"NOMAD_NAMESPACE\") (env \"NOMAD_JOB_NAME\") (env \"NOMAD_META_{SECRET_VERSION}\"))"
+            ),
+        }
+    }
+
+    /// One of them.
+    pub fn item(self, item: &str) -> String {
+        match self.profile {
+            Profile::Solo => format!(".{item}.Value"),
+            Profile::Full => format!(".Data.data.{item}"),
+        }
+    }
+}
+
+/// In the meta of a job: the version of the secrets it runs with.
+pub const SECRET_VERSION: &str = "eos_secret_version";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuntimeText(pub Vec<Piece>);
@@ -130,6 +174,17 @@ impl RuntimeText {
         self.0.iter().any(holds)
     }
 
+    /// Whether it names a service of another component.
+    pub fn names_service(&self) -> bool {
+        let names = |piece: &Piece| {
+            matches!(
+                piece,
+                Piece::Address(_) | Piece::Addresses(_) | Piece::Host(_) | Piece::Port(_)
+            )
+        };
+        self.0.iter().any(names)
+    }
+
     /// The names of the secrets in it.
     pub fn secrets(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|piece| match piece {
@@ -152,7 +207,13 @@ impl RuntimeText {
     }
 
     /// As a template that Nomad renders when the task starts.
-    pub fn nomad_template(&self, secret_path: &str) -> String {
+    pub fn nomad_template(&self, lookup: Lookup<'_>) -> String {
+        let services = lookup.services();
+        let first = |service: &str, what: &str| {
+            format!(
+                "{{{{ with {services} \"{service}\" }}}}{{{{ with index . 0 }}}}{what}{{{{ end }}}}{{{{ end }}}}"
+            )
+        };
         let mut out = String::new();
         let mut pieces = self.0.iter().peekable();
         while let Some(piece) = pieces.next() {
@@ -164,10 +225,12 @@ impl RuntimeText {
                 Piece::Host(service) => out.push_str(&first(service, "{{ .Address }}")),
                 Piece::Port(service) => out.push_str(&first(service, "{{ .Port }}")),
                 Piece::Addresses(service) => out.push_str(&format!(
-                    "{{{{ range $i, $s := nomadService \"{service}\" }}}}{{{{ if $i }}}} {{{{ end }}}}{{{{ $s.Address }}}}:{{{{ $s.Port }}}}{{{{ end }}}}"
+                    "{{{{ range $i, $s := {services} \"{service}\" }}}}{{{{ if $i }}}} {{{{ end }}}}{{{{ $s.Address }}}}:{{{{ $s.Port }}}}{{{{ end }}}}"
                 )),
                 Piece::Secret(item) => out.push_str(&format!(
-                    "{{{{ with nomadVar \"{secret_path}\" }}}}{{{{ .{item}.Value }}}}{{{{ end }}}}"
+                    "{{{{ with {} }}}}{{{{ {} }}}}{{{{ end }}}}",
+                    lookup.secrets(),
+                    lookup.item(item)
                 )),
                 Piece::SecretsDirectory => out.push_str("{{ env \"NOMAD_SECRETS_DIR\" }}"),
                 Piece::FilesDirectory => out.push_str("{{ env \"NOMAD_TASK_DIR\" }}"),
@@ -175,12 +238,6 @@ impl RuntimeText {
         }
         out
     }
-}
-
-fn first(service: &str, what: &str) -> String {
-    format!(
-        "{{{{ with nomadService \"{service}\" }}}}{{{{ with index . 0 }}}}{what}{{{{ end }}}}{{{{ end }}}}"
-    )
 }
 
 /// Text that the template engine leaves as it is. A brace before a directive would be taken for a part of it.
@@ -234,7 +291,10 @@ mod tests {
     fn braces_of_a_person_are_no_directives() {
         let text = RuntimeText(vec![Piece::Text("a{{b}} {".into()), Piece::Host("s".into())]);
         assert_eq!(
-            text.nomad_template("p"),
+            text.nomad_template(Lookup {
+                profile: Profile::Solo,
+                component: "p"
+            }),
             "a{{ \"{{\" }}b}} {{ \"{\" }}{{ with nomadService \"s\" }}{{ with index . 0 }}{{ .Address }}{{ end }}{{ end }}"
         );
     }

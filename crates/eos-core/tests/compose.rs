@@ -4,6 +4,7 @@ use eos_core::catalog::Catalog;
 use eos_core::compile::{Compilation, compile};
 use eos_core::diagnostic::Diagnostic;
 use eos_core::pillar::Pillar;
+use eos_core::profile::Profile;
 
 const COMMON: &str = "#!yaml\nhosts:\n  control:\n    address: 127.0.0.1\n    roles: [client, control]\n";
 
@@ -25,7 +26,7 @@ fn compiled(recipes: &[(String, Vec<u8>)], components: &str) -> Result<Compilati
             text.as_bytes().to_vec(),
         )
     });
-    compile(&Pillar::read(&files.into())?, &catalog)
+    compile(&Pillar::read(&files.into())?, &catalog, Profile::Solo)
 }
 
 /// `wave:name` of every component.

@@ -6,6 +6,7 @@ use eos_core::compile::{Compilation, compile};
 use eos_core::diagnostic::Diagnostic;
 use eos_core::intent::{Intent, Noun, Verb, edit};
 use eos_core::pillar::{COMMON_FILE, Component, Pillar, PillarFiles, environment_file};
+use eos_core::profile::Profile;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,7 +78,7 @@ impl Estate {
     }
 
     fn compile(&self) -> Result<Compilation, Vec<Diagnostic>> {
-        compile(&self.pillar(), &self.catalog)
+        compile(&self.pillar(), &self.catalog, Profile::Solo)
     }
 
     /// Has an edit made, in short words: `create staging web hello greeting=Hi`, `update staging web replicas=2 --upgrade`,

@@ -5,6 +5,7 @@
 use eos_core::catalog::Catalog;
 use eos_core::compile::compile;
 use eos_core::pillar::{Pillar, PillarFiles};
+use eos_core::profile::Profile;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -43,10 +44,18 @@ fn cases() -> Vec<PathBuf> {
     cases
 }
 
+/// Cases of the full profile begin with its name.
+fn profile(case: &Path) -> Profile {
+    match case.file_name().unwrap().to_str().unwrap().starts_with("full") {
+        true => Profile::Full,
+        false => Profile::Solo,
+    }
+}
+
 fn compiled(case: &Path) -> BTreeMap<String, Vec<u8>> {
     let pillar: PillarFiles = files_below(&case.join("estate"));
     let catalog = Catalog::load(&[]).unwrap();
-    compile(&Pillar::read(&pillar).unwrap(), &catalog)
+    compile(&Pillar::read(&pillar).unwrap(), &catalog, profile(case))
         .unwrap_or_else(|found| panic!("{}: {found:#?}", case.display()))
         .artifacts
 }

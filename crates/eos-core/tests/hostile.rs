@@ -7,6 +7,7 @@ use eos_core::diagnostic::Diagnostic;
 use eos_core::intent::{self, Intent, Noun, Verb};
 use eos_core::option::OptionType;
 use eos_core::pillar::{COMMON_FILE, Pillar, PillarFiles, environment_file};
+use eos_core::profile::Profile;
 use eos_core::recipe::Recipe;
 use eos_core::yaml::{self, Node, Value};
 use proptest::prelude::*;
@@ -41,7 +42,7 @@ fn estate(production_text: impl AsRef<[u8]>) -> PillarFiles {
 
 /// The whole way from files to artifacts.
 fn run(files: &PillarFiles, own: &[(String, Vec<u8>)]) -> Result<Compilation, Vec<Diagnostic>> {
-    compile(&Pillar::read(files)?, &Catalog::load(own)?)
+    compile(&Pillar::read(files)?, &Catalog::load(own)?, Profile::Solo)
 }
 
 /// The whole way for an estate whose own recipe is this, used by one component with the options given.
@@ -991,7 +992,7 @@ fn forms(value: &str) -> Vec<String> {
 /// What a component of a recipe becomes with this option, where it needs no other option to be there.
 fn marked(recipe: &str, option: &str, marker: &str) -> Option<BTreeMap<String, String>> {
     let pillar = Pillar::read(&written(recipe, option, marker).ok()?).unwrap();
-    Some(carried(&compile(&pillar, &CATALOG).ok()?))
+    Some(carried(&compile(&pillar, &CATALOG, Profile::Solo).ok()?))
 }
 
 struct Subject {
@@ -1041,7 +1042,7 @@ fn check_carried(subject: &Subject, value: &str) -> Result<(), TestCaseError> {
         let pillar = Pillar::read(&files)?;
         let read_back = &pillar.component("production", "subject").unwrap().options[option].value;
         assert_eq!(read_back, &serde_json::Value::from(value.as_str()));
-        compile(&pillar, &CATALOG)
+        compile(&pillar, &CATALOG, Profile::Solo)
     });
     let compilation = match outcome {
         Ok(compilation) => compilation,
@@ -1126,7 +1127,7 @@ proptest! {
         for recipe in CATALOG.iter() {
             for option in recipe.settable().filter(|option| option.kind == OptionType::Secret) {
                 let files = written(&recipe.name, &option.name, &value).unwrap();
-                let compilation = compile(&Pillar::read(&files).unwrap(), &CATALOG).unwrap();
+                let compilation = compile(&Pillar::read(&files).unwrap(), &CATALOG, Profile::Solo).unwrap();
                 for (path, bytes) in files.iter().chain(&compilation.artifacts) {
                     prop_assert!(!String::from_utf8_lossy(bytes).contains(&value), "{}", path);
                 }
@@ -1141,7 +1142,7 @@ proptest! {
         match intent::edit(&estate("#!yaml\n"), &CATALOG, &intent) {
             Ok(files) => {
                 prop_assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'));
-                let compilation = compile(&Pillar::read(&files).unwrap(), &CATALOG).unwrap();
+                let compilation = compile(&Pillar::read(&files).unwrap(), &CATALOG, Profile::Solo).unwrap();
                 let tfvars = format!("terraform/environments/production/{name}/terraform.tfvars.json");
                 prop_assert!(compilation.artifacts.contains_key(&tfvars));
             }

@@ -7,6 +7,7 @@ use eos_core::intent::{Intent, Noun, Verb, edit};
 use eos_core::node::{Node, Reversibility};
 use eos_core::pillar::{Pillar, PillarFiles};
 use eos_core::plan::{Action, Key, Observed, Plan, PlanInput, Work, plan, refusals};
+use eos_core::profile::Profile;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +28,7 @@ fn catalog() -> Catalog {
 }
 
 fn compiled(files: &PillarFiles) -> Result<Compilation, Vec<Diagnostic>> {
-    compile(&Pillar::read(files)?, &catalog())
+    compile(&Pillar::read(files)?, &catalog(), Profile::Solo)
 }
 
 fn intent(verb: Verb, component: &str, options: Value) -> Intent {

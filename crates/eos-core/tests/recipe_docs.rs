@@ -6,6 +6,7 @@ use eos_core::compile::compile;
 use eos_core::lint;
 use eos_core::name::ENVIRONMENTS;
 use eos_core::pillar::{COMMON_FILE, Pillar, PillarFiles, environment_file};
+use eos_core::profile::Profile;
 use eos_core::recipe::Recipe;
 use eos_core::schema;
 use serde_json::Value;
@@ -102,7 +103,8 @@ fn every_recipe_compiles_in_every_environment() {
         };
         for environment in ENVIRONMENTS {
             let pillar = pillar(environment, &format!("  {name}:\n    recipe: {name}\n{rest}"));
-            let compiled = compile(&pillar, &catalog).unwrap_or_else(|found| panic!("{name}: {found:#?}"));
+            let compiled = compile(&pillar, &catalog, Profile::Solo)
+                .unwrap_or_else(|found| panic!("{name}: {found:#?}"));
             assert!(compiled.component(environment, &name).is_some());
         }
     }
@@ -116,7 +118,7 @@ fn what_the_page_says_of_names_and_values_is_so() {
         "staging",
         "  forum: {options: {domain: Forum.example}}\n  door: {}\n  prometheus: {}\n  wiki: {}\n  types: {options: {title: t, timeout: 2d}}\n",
     );
-    let compiled = compile(&pillar, &catalog).unwrap_or_else(|found| panic!("{found:#?}"));
+    let compiled = compile(&pillar, &catalog, Profile::Solo).unwrap_or_else(|found| panic!("{found:#?}"));
     let component = |name: &str| {
         compiled
             .component("staging", name)

@@ -5,6 +5,7 @@ use eos_core::catalog::Catalog;
 use eos_core::compile::{Compilation, compile};
 use eos_core::name::ENVIRONMENTS;
 use eos_core::pillar::{Pillar, PillarFiles};
+use eos_core::profile::Profile;
 use eos_core::source::Source;
 use eos_core::why::{Answer, Change, Explained, Extent, Question, Spot, why};
 use std::path::{Path, PathBuf};
@@ -32,7 +33,7 @@ fn estate(root: PathBuf) -> Estate {
         .collect();
     let pillar = Pillar::read(&files).unwrap();
     let catalog = Catalog::load(&[]).unwrap();
-    let compilation = compile(&pillar, &catalog).unwrap();
+    let compilation = compile(&pillar, &catalog, Profile::Solo).unwrap();
     Estate {
         root,
         pillar,

@@ -2,8 +2,12 @@
 
 use super::hcl::{Body, Expression, raw};
 use super::task_templates::{secret_file, templates};
+use super::terraform::{Late, late};
 use super::variables::{Kind, Variable, identifier};
 use crate::lowered::{Check, Driver, Group, Lowered};
+use crate::profile::Profile;
+use crate::runtime::{RuntimeText, SECRET_VERSION};
+use crate::source::Sourced;
 
 pub fn job(component: &Lowered, variables: &[Variable]) -> String {
     let declarations =
@@ -22,17 +26,25 @@ pub fn job(component: &Lowered, variables: &[Variable]) -> String {
                     Body::new().attribute("type", raw(kind)),
                 )
             });
-    let meta = Expression::Map(vec![
+    let late: Vec<&Late> = late(component).into_iter().filter(|late| late.in_job).collect();
+    let declarations = late.iter().fold(declarations, |body, late| {
+        let declaration = Body::new().attribute("type", raw(late.kind));
+        body.block("variable", &[late.name], declaration)
+    });
+    let mut meta = vec![
         ("eos_component".into(), component.component.as_str().into()),
         ("eos_recipe".into(), component.recipe.as_str().into()),
         ("eos_version".into(), component.version.as_str().into()),
         ("eos_digest".into(), raw("var.eos_digest")),
-    ]);
+    ];
+    if late.contains(&&super::terraform::SECRET_VERSION) {
+        meta.push((SECRET_VERSION.into(), raw("var.secret_version")));
+    }
     let job = Body::new()
         .attribute("namespace", raw("var.namespace"))
         .attribute("datacenters", raw("[var.datacenter]"))
         .attribute("type", "service")
-        .attribute("meta", meta)
+        .attribute("meta", Expression::Map(meta))
         .block("update", &[], update());
     let job = component.groups.iter().fold(job, |job, group| {
         job.block("group", &[&group.name], group_body(component, group))
@@ -104,7 +116,13 @@ fn group_body<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
         let mut service = Body::new()
             .attribute("name", var("service"))
             .attribute("port", port.label.as_str())
-            .attribute("provider", "nomad");
+            .attribute(
+                "provider",
+                match component.profile {
+                    Profile::Solo => "nomad",
+                    Profile::Full => "consul",
+                },
+            );
         if let Some(check) = &group.check {
             let kind = match check {
                 Check::Http(_) => Body::new()
@@ -158,6 +176,9 @@ fn task<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
             .fold(Body::new(), |env, (name, value)| env.attribute(name, value));
         body = body.block("env", &[], env);
     }
+    if component.profile == Profile::Full {
+        body = with_identities(body, group);
+    }
     for template in templates(component, group) {
         let data = match template.fixed {
             true => template.data.into(),
@@ -179,6 +200,27 @@ fn task<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
             .attribute("cpu", var("cpu"))
             .attribute("memory", var("memory")),
     )
+}
+
+/// What the task's templates may ask Consul and Vault for, by the task's own identity. The task itself gets no token.
+fn with_identities<'a>(mut body: Body<'a>, group: &Group) -> Body<'a> {
+    let texts =
+        |list: &[(String, Sourced<RuntimeText>)]| list.iter().any(|(_, text)| text.value.names_service());
+    let in_secrets = group
+        .secrets
+        .iter()
+        .any(|secret| secret.text.value.names_service());
+    if texts(&group.env) || texts(&group.files) || in_secrets {
+        body = body.block("consul", &[], Body::new());
+    }
+    if !group.secrets.is_empty() {
+        let vault = Body::new()
+            .attribute("env", false)
+            .attribute("disable_file", true)
+            .attribute("change_mode", "noop");
+        body = body.block("vault", &[], vault);
+    }
+    body
 }
 
 /// A value in a variable is also kept in Nomad's and the driver's own databases; a file lies in the task's memory alone.

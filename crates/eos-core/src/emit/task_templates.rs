@@ -1,7 +1,7 @@
 //! The templates of a task: files and variables that Nomad fills when the task starts, with secrets by workload identity.
 
 use crate::lowered::{Group, Lowered, SecretUse};
-use crate::runtime::{Piece, RuntimeText};
+use crate::runtime::{Lookup, Piece, RuntimeText};
 use serde_json::Value;
 
 pub struct TaskTemplate {
@@ -24,14 +24,17 @@ pub fn secret_file(name: &str) -> String {
 }
 
 pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
-    let path = component.secret_path();
+    let lookup = Lookup {
+        profile: component.profile,
+        component: &component.component,
+    };
     let mut list = Vec::new();
     for (file, text) in &group.files {
         list.push(TaskTemplate {
             name: format!("file_{}", super::variables::identifier(file)),
             destination: format!("{FILES}/{file}"),
             env: false,
-            data: text.value.nomad_template(&path),
+            data: text.value.nomad_template(lookup),
             fixed: false,
         });
     }
@@ -46,7 +49,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
             name: "links".to_owned(),
             destination: format!("{FILES}/eos-links.env"),
             env: true,
-            data: env_lines(&linked, &path),
+            data: env_lines(&linked, lookup),
             fixed: false,
         });
     }
@@ -56,7 +59,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
                 name: format!("secret_{}", super::variables::identifier(file)),
                 destination: secret_file(file),
                 env: false,
-                data: secret.text.value.nomad_template(&path),
+                data: secret.text.value.nomad_template(lookup),
                 fixed: sole(secret).is_some(),
             });
         }
@@ -69,14 +72,14 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
     let plain: String = in_variables
         .iter()
         .filter_map(|secret| Some((secret, sole(secret)?)))
-        .map(|(secret, item)| format!("{}={{{{ .{item}.Value | toJSON }}}}\n", secret.variable))
+        .map(|(secret, item)| format!("{}={{{{ {} | toJSON }}}}\n", secret.variable, lookup.item(item)))
         .collect();
     if !plain.is_empty() {
         list.push(TaskTemplate {
             name: "secret_env".to_owned(),
             destination: secret_file("eos.env"),
             env: true,
-            data: format!("{{{{ with nomadVar \"{path}\" }}}}{plain}{{{{ end }}}}"),
+            data: format!("{{{{ with {} }}}}{plain}{{{{ end }}}}", lookup.secrets()),
             fixed: true,
         });
     }
@@ -90,7 +93,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
             name: "secret_texts".to_owned(),
             destination: secret_file("eos-texts.env"),
             env: true,
-            data: env_lines(&composed, &path),
+            data: env_lines(&composed, lookup),
             fixed: false,
         });
     }
@@ -106,7 +109,7 @@ fn sole(secret: &SecretUse) -> Option<&str> {
 }
 
 /// `NAME="text"` lines. What is known late goes through a variable first, so that the whole text can be quoted as one.
-fn env_lines(texts: &[(&str, &RuntimeText)], secret_path: &str) -> String {
+fn env_lines(texts: &[(&str, &RuntimeText)], lookup: Lookup<'_>) -> String {
     let mut lines = String::new();
     for (name, text) in texts {
         let mut words = Vec::new();
@@ -115,7 +118,7 @@ fn env_lines(texts: &[(&str, &RuntimeText)], secret_path: &str) -> String {
                 Piece::Text(text) => words.push(quoted(text)),
                 late => {
                     let variable = format!("${name}_{index}");
-                    lines.push_str(&late.assignment(&variable, secret_path));
+                    lines.push_str(&late.assignment(&variable, lookup));
                     words.push(variable);
                 }
             }

@@ -4,6 +4,7 @@ use super::hcl::{Body, Expression, raw};
 use super::variables::{Kind, Variable, identifier, text, variables};
 use super::{Artifacts, digest_of, json_lines, nomad, sha256};
 use crate::lowered::Lowered;
+use crate::profile::Profile;
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -25,6 +26,42 @@ pub struct Workspace {
 
 pub const PLATFORM: &str = "platform";
 
+/// A variable whose value is looked up when Terraform runs.
+#[derive(Debug, PartialEq)]
+pub struct Late {
+    pub name: &'static str,
+    pub kind: &'static str,
+    description: &'static str,
+    /// Whether the Nomad job takes it too.
+    pub in_job: bool,
+}
+
+const NODE_IDS: Late = Late {
+    name: "node_ids",
+    kind: "map(string)",
+    description: "Nomad node ids by node name, looked up when Terraform runs",
+    in_job: false,
+};
+
+pub const SECRET_VERSION: Late = Late {
+    name: "secret_version",
+    kind: "number",
+    description: "Version of the component's secrets in Vault, looked up when Terraform runs",
+    in_job: true,
+};
+
+/// What is looked up for a component.
+pub fn late(lowered: &Lowered) -> Vec<&'static Late> {
+    let mut list = Vec::new();
+    if !lowered.volumes.is_empty() {
+        list.push(&NODE_IDS);
+    }
+    if lowered.profile == Profile::Full && !lowered.secrets.is_empty() {
+        list.push(&SECRET_VERSION);
+    }
+    list
+}
+
 /// The workspace of one component.
 pub fn component(lowered: &Lowered, artifacts: &mut Artifacts) -> Workspace {
     let mut variables = variables(lowered);
@@ -36,13 +73,11 @@ pub fn component(lowered: &Lowered, artifacts: &mut Artifacts) -> Workspace {
     ));
     let name = lowered.component.as_str();
     let job = nomad::job(lowered, &variables);
+    let late = late(lowered);
     let module = vec![
         ("main.tf".to_owned(), component_main(lowered, &variables)),
         ("outputs.tf".to_owned(), outputs()),
-        (
-            "variables.tf".to_owned(),
-            declarations(&variables, !lowered.volumes.is_empty(), true),
-        ),
+        ("variables.tf".to_owned(), declarations(&variables, &late, true)),
         (format!("{name}.nomad.hcl"), job),
     ];
     let mut hosts: Vec<_> = lowered
@@ -54,17 +89,21 @@ pub fn component(lowered: &Lowered, artifacts: &mut Artifacts) -> Workspace {
     hosts.dedup();
     workspace(
         artifacts,
-        &lowered.environment,
-        name,
-        module,
-        variables,
-        hosts,
-        false,
+        Parts {
+            profile: lowered.profile,
+            environment: &lowered.environment,
+            name,
+            module,
+            variables,
+            late,
+            hosts,
+            management: false,
+        },
     )
 }
 
 /// What the components of an environment share: its namespace.
-pub fn platform(environment: &str, artifacts: &mut Artifacts) -> Workspace {
+pub fn platform(environment: &str, profile: Profile, artifacts: &mut Artifacts) -> Workspace {
     let variables = vec![text(
         "namespace",
         environment,
@@ -86,32 +125,50 @@ pub fn platform(environment: &str, artifacts: &mut Artifacts) -> Workspace {
             "outputs.tf".to_owned(),
             Body::new().block("output", &["namespace"], output).print(),
         ),
-        ("variables.tf".to_owned(), declarations(&variables, false, true)),
+        ("variables.tf".to_owned(), declarations(&variables, &[], true)),
     ];
     workspace(
         artifacts,
-        environment,
-        PLATFORM,
-        module,
-        variables,
-        Vec::new(),
-        true,
+        Parts {
+            profile,
+            environment,
+            name: PLATFORM,
+            module,
+            variables,
+            late: Vec::new(),
+            hosts: Vec::new(),
+            management: true,
+        },
     )
 }
 
-fn workspace(
-    artifacts: &mut Artifacts,
-    environment: &str,
-    name: &str,
+/// What a workspace is made of.
+struct Parts<'a> {
+    profile: Profile,
+    environment: &'a str,
+    name: &'a str,
+    /// Name of the file -> text.
     module: Vec<(String, String)>,
-    mut variables: Vec<Variable>,
+    variables: Vec<Variable>,
+    late: Vec<&'static Late>,
     hosts: Vec<String>,
     management: bool,
-) -> Workspace {
+}
+
+fn workspace(artifacts: &mut Artifacts, parts: Parts<'_>) -> Workspace {
+    let Parts {
+        profile,
+        environment,
+        name,
+        module,
+        mut variables,
+        late,
+        hosts,
+        management,
+    } = parts;
     let structure = structure_digest(&module);
     let module_directory = format!("terraform/modules/{name}/{structure}");
-    let node_ids = !hosts.is_empty();
-    let main = environment_main(name, &structure, &variables, node_ids);
+    let main = environment_main(profile, name, &structure, &variables, &late);
     let digest_with = |values: Vec<u8>| digest_of([structure.as_bytes(), main.as_bytes(), &values]);
     let digest = digest_with(values(&variables));
     let job_digest = digest_with(values(variables.iter().filter(|variable| variable.of_instance)));
@@ -129,7 +186,7 @@ fn workspace(
             (format!("{directory}/main.tf"), main.into_bytes()),
             (
                 format!("{directory}/variables.tf"),
-                declarations(&variables, node_ids, false).into_bytes(),
+                declarations(&variables, &late, false).into_bytes(),
             ),
             (format!("{directory}/terraform.tfvars.json"), values(&variables)),
         ])
@@ -180,17 +237,27 @@ fn provider_versions() -> Body<'static> {
     Body::new().attribute("nomad", nomad)
 }
 
-fn environment_main(name: &str, structure: &str, variables: &[Variable], node_ids: bool) -> String {
+fn environment_main(
+    profile: Profile,
+    name: &str,
+    structure: &str,
+    variables: &[Variable],
+    late: &[&Late],
+) -> String {
+    let backend = match profile {
+        Profile::Solo => "local",
+        Profile::Full => "consul",
+    };
     let terraform = Body::new()
         .attribute("required_version", ">= 1.6")
-        .block("backend", &["local"], Body::new())
+        .block("backend", &[backend], Body::new())
         .block("required_providers", &[], provider_versions());
     let mut module = Body::new().attribute("source", format!("../../../modules/{name}/{structure}"));
     for variable in variables {
         module = module.attribute(variable.name.as_str(), raw(format!("var.{}", variable.name)));
     }
-    if node_ids {
-        module = module.attribute("node_ids", raw("var.node_ids"));
+    for late in late {
+        module = module.attribute(late.name, raw(format!("var.{}", late.name)));
     }
     Body::new()
         .block("terraform", &[], terraform)
@@ -200,7 +267,7 @@ fn environment_main(name: &str, structure: &str, variables: &[Variable], node_id
 }
 
 /// `variable` blocks; a module states its bounds, a workspace only passes values on.
-fn declarations(variables: &[Variable], node_ids: bool, validate: bool) -> String {
+fn declarations(variables: &[Variable], late: &[&Late], validate: bool) -> String {
     let mut body = Body::new();
     for variable in variables {
         let (kind, bounds) = match variable.kind {
@@ -228,14 +295,11 @@ fn declarations(variables: &[Variable], node_ids: bool, validate: bool) -> Strin
         }
         body = body.block("variable", &[&variable.name], declaration);
     }
-    if node_ids {
+    for late in late {
         let declaration = Body::new()
-            .attribute(
-                "description",
-                "Nomad node ids by node name, looked up when Terraform runs",
-            )
-            .attribute("type", raw("map(string)"));
-        body = body.block("variable", &["node_ids"], declaration);
+            .attribute("description", late.description)
+            .attribute("type", raw(late.kind));
+        body = body.block("variable", &[late.name], declaration);
     }
     body.print()
 }
@@ -271,6 +335,8 @@ fn component_main(lowered: &Lowered, variables: &[Variable]) -> String {
             registration,
         );
     }
+    let late = late(lowered).into_iter().filter(|late| late.in_job);
+    let late = late.map(|late| (late.name.into(), raw(format!("tostring(var.{})", late.name))));
     let vars = variables
         .iter()
         .filter(|variable| variable.in_job)
@@ -282,6 +348,7 @@ fn component_main(lowered: &Lowered, variables: &[Variable]) -> String {
             };
             (variable.name.as_str().into(), raw(value))
         })
+        .chain(late)
         .collect();
     let mut job = Body::new()
         .attribute(

@@ -6,6 +6,7 @@ use crate::compile::lower;
 use crate::compose::{Composed, compose};
 use crate::lowered::Lowered;
 use crate::pillar::{Component, HostsOfVolume, Pillar};
+use crate::profile::Profile;
 use crate::recipe::Recipe;
 use std::collections::BTreeMap;
 
@@ -52,7 +53,8 @@ pub fn settle(pillar: &Pillar, catalog: &Catalog, component: Component) -> Settl
         }
     }
     let (composed, _) = compose(&small, catalog);
-    let (lowered, _) = lower(&small, catalog);
+    // Where volumes lie is the same in every profile.
+    let (lowered, _) = lower(&small, catalog, Profile::default());
     let of_root = |name: &str| (environment.clone(), name.to_owned());
     let mut kept = BTreeMap::new();
     let mut written = Vec::new();

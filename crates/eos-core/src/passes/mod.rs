@@ -47,6 +47,7 @@ pub fn lower(
     groups.shrink_to_fit();
     volumes.shrink_to_fit();
     Ok(Lowered {
+        profile: ground.profile,
         environment: component.environment.clone(),
         component: component.name.clone(),
         recipe: expanded.recipe.name.clone(),

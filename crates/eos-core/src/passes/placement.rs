@@ -4,20 +4,22 @@ use crate::diagnostic::Diagnostic;
 use crate::expand::Expanded;
 use crate::lowered::{Group, Lowered};
 use crate::pillar::{Host, Pillar};
+use crate::profile::Profile;
 use std::collections::BTreeMap;
 
 /// The hosts that run tasks, by datacenter.
 pub struct Ground<'a> {
+    pub profile: Profile,
     clients: BTreeMap<&'a str, Vec<&'a Host>>,
 }
 
 impl<'a> Ground<'a> {
-    pub fn new(pillar: &'a Pillar) -> Self {
+    pub fn new(pillar: &'a Pillar, profile: Profile) -> Self {
         let mut clients: BTreeMap<&str, Vec<&Host>> = BTreeMap::new();
         for host in pillar.hosts.values().filter(|host| host.has_role("client")) {
             clients.entry(&host.datacenter).or_default().push(host);
         }
-        Self { clients }
+        Self { profile, clients }
     }
 
     pub fn clients(&self, datacenter: &str) -> &[&'a Host] {
