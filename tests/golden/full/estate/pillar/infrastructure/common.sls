@@ -1,0 +1,6 @@
+#!yaml
+hosts:
+  control:
+    address: 127.0.0.1
+    roles: [client, control]
+    volumes_below: /srv/lab/volumes

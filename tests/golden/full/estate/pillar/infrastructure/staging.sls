@@ -1,0 +1,6 @@
+#!yaml
+components:
+  mattermost:
+    recipe: mattermost
+    options:
+      port: 8066

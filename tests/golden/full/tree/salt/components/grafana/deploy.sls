@@ -1,0 +1,7 @@
+#!json
+{
+  "include": [
+    "components.grafana.production.volumes",
+    "components.grafana.production.workspace"
+  ]
+}

@@ -1,0 +1,10 @@
+#!json
+{
+  "production/grafana": {
+    "eos_terraform.applied": [
+      {
+        "name": "production/grafana"
+      }
+    ]
+  }
+}

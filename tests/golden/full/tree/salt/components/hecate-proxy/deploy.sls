@@ -1,0 +1,7 @@
+#!json
+{
+  "include": [
+    "components.hecate-proxy.production.volumes",
+    "components.hecate-proxy.production.workspace"
+  ]
+}

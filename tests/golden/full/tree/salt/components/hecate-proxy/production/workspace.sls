@@ -1,0 +1,10 @@
+#!json
+{
+  "production/hecate-proxy": {
+    "eos_terraform.applied": [
+      {
+        "name": "production/hecate-proxy"
+      }
+    ]
+  }
+}

@@ -1,0 +1,10 @@
+#!json
+{
+  "production/mattermost-database": {
+    "eos_terraform.applied": [
+      {
+        "name": "production/mattermost-database"
+      }
+    ]
+  }
+}

@@ -1,0 +1,10 @@
+#!json
+{
+  "staging/mattermost-database": {
+    "eos_terraform.applied": [
+      {
+        "name": "staging/mattermost-database"
+      }
+    ]
+  }
+}

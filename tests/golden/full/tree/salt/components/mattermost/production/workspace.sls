@@ -1,0 +1,10 @@
+#!json
+{
+  "production/mattermost": {
+    "eos_terraform.applied": [
+      {
+        "name": "production/mattermost"
+      }
+    ]
+  }
+}

@@ -1,0 +1,10 @@
+#!json
+{
+  "staging/mattermost": {
+    "eos_terraform.applied": [
+      {
+        "name": "staging/mattermost"
+      }
+    ]
+  }
+}

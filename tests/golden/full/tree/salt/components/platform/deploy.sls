@@ -1,0 +1,7 @@
+#!json
+{
+  "include": [
+    "components.platform.production.workspace",
+    "components.platform.staging.workspace"
+  ]
+}

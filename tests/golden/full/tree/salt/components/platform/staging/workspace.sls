@@ -1,0 +1,10 @@
+#!json
+{
+  "staging/platform": {
+    "eos_terraform.applied": [
+      {
+        "name": "staging/platform"
+      }
+    ]
+  }
+}

@@ -1,0 +1,34 @@
+terraform {
+  required_version = ">= 1.6"
+
+  backend "consul" {}
+
+  required_providers {
+    nomad = {
+      source  = "hashicorp/nomad"
+      version = "~> 2.0"
+    }
+  }
+}
+
+provider "nomad" {}
+
+module "grafana" {
+  source               = "../../../modules/grafana/1a833f34d625"
+  namespace            = var.namespace
+  datacenter           = var.datacenter
+  grafana_service      = var.grafana_service
+  grafana_count        = var.grafana_count
+  grafana_cpu          = var.grafana_cpu
+  grafana_memory       = var.grafana_memory
+  grafana_image        = var.grafana_image
+  grafana_port_http    = var.grafana_port_http
+  grafana_port_http_to = var.grafana_port_http_to
+  grafana_check_path   = var.grafana_check_path
+  volume_data_name     = var.volume_data_name
+  volume_data_host     = var.volume_data_host
+  volume_data_path     = var.volume_data_path
+  eos_digest           = var.eos_digest
+  node_ids             = var.node_ids
+  secret_version       = var.secret_version
+}

@@ -1,0 +1,4 @@
+variable "namespace" {
+  description = "Nomad namespace: the environment"
+  type        = string
+}

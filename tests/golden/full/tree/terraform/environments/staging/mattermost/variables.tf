@@ -1,0 +1,99 @@
+variable "namespace" {
+  description = "Nomad namespace: the environment"
+  type        = string
+}
+
+variable "datacenter" {
+  description = "Datacenter the instances run in"
+  type        = string
+}
+
+variable "mattermost_service" {
+  description = "Name the service is registered under"
+  type        = string
+}
+
+variable "mattermost_count" {
+  description = "How many instances run"
+  type        = number
+}
+
+variable "mattermost_cpu" {
+  description = "Processor share of an instance, in MHz"
+  type        = number
+}
+
+variable "mattermost_memory" {
+  description = "Memory of an instance, in MiB"
+  type        = number
+}
+
+variable "mattermost_image" {
+  description = "Container image"
+  type        = string
+}
+
+variable "mattermost_env_mm_sqlsettings_drivername" {
+  description = "Environment of the task"
+  type        = string
+}
+
+variable "mattermost_env_mm_servicesettings_siteurl" {
+  description = "Environment of the task"
+  type        = string
+}
+
+variable "mattermost_env_mm_blevesettings_indexdir" {
+  description = "Environment of the task"
+  type        = string
+}
+
+variable "mattermost_secret_texts" {
+  description = "Template that Nomad renders for the task"
+  type        = string
+}
+
+variable "mattermost_port_http" {
+  description = "Port of the host"
+  type        = number
+}
+
+variable "mattermost_port_http_to" {
+  description = "Port in the container"
+  type        = number
+}
+
+variable "mattermost_check_path" {
+  description = "Path of the health check"
+  type        = string
+}
+
+variable "volume_data_name" {
+  description = "Name of the volume in Nomad"
+  type        = string
+}
+
+variable "volume_data_host" {
+  description = "Node the volume lies on"
+  type        = string
+}
+
+variable "volume_data_path" {
+  description = "Directory of the volume"
+  type        = string
+}
+
+variable "eos_digest" {
+  description = "Digest of what an instance runs with, kept in the job"
+  type        = string
+}
+
+variable "node_ids" {
+  description = "Nomad node ids by node name, looked up when Terraform runs"
+  type        = map(string)
+}
+
+variable "secret_version" {
+  description = "Version of the component's secrets in Vault, looked up when Terraform runs"
+  type        = number
+}
