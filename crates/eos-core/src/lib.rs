@@ -17,6 +17,7 @@ pub mod order;
 pub mod passes;
 pub mod pillar;
 pub mod plan;
+pub mod profile;
 mod read;
 pub mod recipe;
 pub mod runtime;
