@@ -9,6 +9,11 @@ use serde::{Deserialize, Serialize};
 pub struct Endpoints {
     pub salt: SaltEndpoint,
     pub nomad: NomadEndpoint,
+    /// Of the full profile, as is `vault`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consul: Option<ConsulEndpoint>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vault: Option<VaultEndpoint>,
     pub delivery: Delivery,
     /// The id of the minion on which Terraform runs.
     pub control: String,
@@ -36,6 +41,24 @@ pub struct NomadEndpoint {
     pub token_file: Option<PathBuf>,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConsulEndpoint {
+    /// `http://host:port`.
+    pub address: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VaultEndpoint {
+    /// `http://host:port`.
+    pub address: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_file: Option<PathBuf>,
+}
+
 /// How compiled artifacts get to the Salt master.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
@@ -48,7 +71,7 @@ pub enum Delivery {
 mod tests {
     use super::*;
 
-    const LAB: &str = r#"{
+    const SOLO: &str = r#"{
   "salt": {
     "url": "https://127.0.0.1:18000",
     "user": "eos",
@@ -66,18 +89,38 @@ mod tests {
   "control": "control"
 }"#;
 
+    /// The same lab with Consul and Vault; what a token is needed for can be left out.
+    fn full() -> String {
+        SOLO.replace(
+            r#"  "delivery""#,
+            r#"  "consul": {
+    "address": "http://127.0.0.1:8500",
+    "token_file": "/estate/.eos/lab/secrets/consul-program-token"
+  },
+  "vault": {
+    "address": "http://127.0.0.1:8200"
+  },
+  "delivery""#,
+        )
+    }
+
     #[test]
     fn json_reads_back_as_it_was_written() {
-        let endpoints: Endpoints = serde_json::from_str(LAB).unwrap();
-        assert_eq!(serde_json::to_string_pretty(&endpoints).unwrap(), LAB);
+        for text in [SOLO.to_owned(), full()] {
+            let endpoints: Endpoints = serde_json::from_str(&text).unwrap();
+            assert_eq!(serde_json::to_string_pretty(&endpoints).unwrap(), text);
+        }
     }
 
     #[test]
     fn an_unknown_key_is_refused() {
-        let misspelt = LAB.replace("token_file", "tokenfile");
-        let error = serde_json::from_str::<Endpoints>(&misspelt)
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains("unknown field `tokenfile`"), "{error}");
+        for name in ["nomad-token", "consul-program-token"] {
+            let (right, wrong) = (r#""token_file": "/estate/.eos/lab/secrets/"#, r#""tokenfile": ""#);
+            let misspelt = full().replace(&format!("{right}{name}"), &format!("{wrong}{name}"));
+            let error = serde_json::from_str::<Endpoints>(&misspelt)
+                .unwrap_err()
+                .to_string();
+            assert!(error.contains("unknown field `tokenfile`"), "{error}");
+        }
     }
 }

@@ -46,7 +46,7 @@ mod steps;
 pub mod store;
 mod written;
 
-pub use endpoints::{Delivery, Endpoints, NomadEndpoint, SaltEndpoint};
+pub use endpoints::{ConsulEndpoint, Delivery, Endpoints, NomadEndpoint, SaltEndpoint, VaultEndpoint};
 pub use error::{EngineError, ErrorKind, Layer};
 pub use nomad::NomadClient;
 pub use salt::{SaltClient, StepCall, Token};

@@ -3,9 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use eos_core::profile::Profile;
 use serde::Deserialize;
 
-use crate::endpoints::{Delivery, Endpoints, NomadEndpoint, SaltEndpoint};
+use crate::endpoints::{ConsulEndpoint, Delivery, Endpoints, NomadEndpoint, SaltEndpoint, VaultEndpoint};
 use crate::env_names;
 use crate::error::{EngineError, ErrorKind, Layer};
 
@@ -19,15 +20,6 @@ pub struct Settings {
     pub environment: String,
     pub endpoints: Option<Endpoints>,
     pub source: Source,
-}
-
-/// Which engines there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Profile {
-    /// Salt, Terraform and Nomad; secrets in Nomad variables, discovery by Nomad's services.
-    #[default]
-    Solo,
 }
 
 /// Where the endpoints come from.
@@ -47,6 +39,8 @@ struct File {
     environment: String,
     salt: Option<SaltEndpoint>,
     nomad: Option<NomadEndpoint>,
+    consul: Option<ConsulEndpoint>,
+    vault: Option<VaultEndpoint>,
     delivery: Option<Delivery>,
     control: Option<Control>,
 }
@@ -84,41 +78,79 @@ impl Settings {
 }
 
 impl File {
-    /// The engines this file names: all of them, or none.
+    /// The engines this file names: all that the profile has, or none.
     fn endpoints(self, estate: &Path) -> Result<Option<Endpoints>, EngineError> {
-        match (self.salt, self.nomad, self.delivery, self.control) {
-            (None, None, None, None) => Ok(None),
-            (Some(mut salt), Some(mut nomad), Some(delivery), Some(control)) => {
-                let from_estate = |path: PathBuf| estate.join(path);
-                salt.certificate = salt.certificate.map(from_estate);
-                salt.password_file = salt.password_file.map(from_estate);
-                nomad.token_file = nomad.token_file.map(from_estate);
-                let Delivery::Directory { path } = delivery;
-                let delivery = Delivery::Directory {
-                    path: estate.join(path),
-                };
-                Ok(Some(Endpoints {
-                    salt,
-                    nomad,
-                    delivery,
-                    control: control.minion,
-                }))
-            }
-            (salt, nomad, delivery, control) => {
-                let missing: Vec<&str> = [
-                    ("[salt]", salt.is_none()),
-                    ("[nomad]", nomad.is_none()),
-                    ("[delivery]", delivery.is_none()),
-                    ("[control]", control.is_none()),
-                ]
-                .into_iter()
-                .filter_map(|(table, missing)| missing.then_some(table))
-                .collect();
-                let words = format!("it names some of the engines, but not {}", missing.join(", "));
-                Err(EngineError::new(Layer::Estate, ErrorKind::Invalid, FILE, words)
-                    .with_hint("Name all four tables, or none of them to use the lab of this estate"))
-            }
+        let named = self.tables();
+        if let Profile::Solo = self.profile
+            && let Some((table, ..)) = named
+                .iter()
+                .find(|(_, profile, is_named)| *is_named && *profile != Profile::Solo)
+        {
+            let words = format!("it names {table}, which the profile solo does not have");
+            let hint = format!("Set profile = \"full\", or leave {table} out");
+            return Err(EngineError::new(Layer::Estate, ErrorKind::Invalid, FILE, words).with_hint(hint));
         }
+        let wanted = named
+            .iter()
+            .filter(|(_, profile, _)| *profile == Profile::Solo || self.profile == Profile::Full);
+        let missing: Vec<&str> = wanted
+            .clone()
+            .filter(|(.., is_named)| !is_named)
+            .map(|(table, ..)| *table)
+            .collect();
+        if missing.len() == wanted.clone().count() {
+            return Ok(None);
+        }
+        let (Some(mut salt), Some(mut nomad), Some(delivery), Some(control), true) = (
+            self.salt,
+            self.nomad,
+            self.delivery,
+            self.control,
+            missing.is_empty(),
+        ) else {
+            let words = format!("it names some of the engines, but not {}", missing.join(", "));
+            let hint = format!(
+                "The profile {} has {} tables: name all, or none of them to use the lab of this estate",
+                self.profile,
+                wanted.count()
+            );
+            return Err(EngineError::new(Layer::Estate, ErrorKind::Invalid, FILE, words).with_hint(hint));
+        };
+        let from_estate = |path: PathBuf| estate.join(path);
+        salt.certificate = salt.certificate.map(from_estate);
+        salt.password_file = salt.password_file.map(from_estate);
+        nomad.token_file = nomad.token_file.map(from_estate);
+        let consul = self.consul.map(|consul| ConsulEndpoint {
+            token_file: consul.token_file.map(from_estate),
+            ..consul
+        });
+        let vault = self.vault.map(|vault| VaultEndpoint {
+            token_file: vault.token_file.map(from_estate),
+            ..vault
+        });
+        let Delivery::Directory { path } = delivery;
+        Ok(Some(Endpoints {
+            salt,
+            nomad,
+            consul,
+            vault,
+            delivery: Delivery::Directory {
+                path: estate.join(path),
+            },
+            control: control.minion,
+        }))
+    }
+
+    /// Every table of an engine, the smallest profile that has it, and whether this file names it.
+    fn tables(&self) -> [(&'static str, Profile, bool); 6] {
+        [
+            ("[salt]", Profile::Solo, self.salt.is_some()),
+            ("[nomad]", Profile::Solo, self.nomad.is_some()),
+            ("[consul]", Profile::Full, self.consul.is_some()),
+            ("[vault]", Profile::Full, self.vault.is_some()),
+            ("[delivery]", Profile::Solo, self.delivery.is_some()),
+            ("[control]", Profile::Solo, self.control.is_some()),
+        ]
     }
 }
 
@@ -217,6 +249,16 @@ path = "/srv/eos"
 minion = "control"
 "#;
 
+    const CONSUL_AND_VAULT: &str = r#"
+[consul]
+address = "http://consul.example:8500"
+token_file = "/run/secrets/consul"
+
+[vault]
+address = "http://vault.example:8200"
+token_file = "secrets/vault"
+"#;
+
     fn load(text: &str, lab: Option<&str>) -> Result<Settings, EngineError> {
         let estate = tempfile::tempdir().unwrap();
         std::fs::write(estate.path().join(FILE), text).unwrap();
@@ -260,6 +302,32 @@ minion = "control"
     }
 
     #[test]
+    fn the_full_profile_has_consul_and_vault_too() {
+        let estate = tempfile::tempdir().unwrap();
+        let text = format!("{WHOLE}{CONSUL_AND_VAULT}").replace("\"solo\"", "\"full\"");
+        std::fs::write(estate.path().join(FILE), text).unwrap();
+        let settings = Settings::load(estate.path()).unwrap();
+        assert_eq!((settings.profile, settings.source), (Profile::Full, Source::File));
+        let endpoints = settings.endpoints.unwrap();
+        let (consul, vault) = (endpoints.consul.unwrap(), endpoints.vault.unwrap());
+        assert_eq!(consul.token_file.unwrap(), Path::new("/run/secrets/consul"));
+        assert_eq!(vault.address, "http://vault.example:8200");
+        assert_eq!(vault.token_file.unwrap(), estate.path().join("secrets/vault"));
+    }
+
+    #[test]
+    fn a_hint_says_how_to_mend_a_table_of_the_wrong_profile() {
+        let text = format!("{WHOLE}{CONSUL_AND_VAULT}");
+        let hint = load(&text, None).unwrap_err().hint.unwrap();
+        assert_eq!(hint, "Set profile = \"full\", or leave [consul] out");
+        let hint = load(&WHOLE.replace("\"solo\"", "\"full\""), None)
+            .unwrap_err()
+            .hint
+            .unwrap();
+        assert!(hint.starts_with("The profile full has 6 tables"), "{hint}");
+    }
+
+    #[test]
     fn an_empty_file_means_the_lab_if_there_is_one() {
         let settings = load("", Some(&lab())).unwrap();
         assert_eq!(
@@ -279,13 +347,37 @@ minion = "control"
                 "eos.toml:2:1",
                 "unknown field `profil`",
             ),
-            ("profile = \"full\"\n", "eos.toml:1:11", "unknown variant `full`"),
+            (
+                "profile = \"fully\"\n",
+                "eos.toml:1:11",
+                "unknown variant `fully`, expected `solo` or `full`",
+            ),
             ("[salt]\nurl = \"x\"\nuser = 7\n", "eos.toml:3:8", "invalid type"),
             ("[salt\n", "eos.toml:1:6", ""),
             (
                 "[control]\nminion = \"control\"\n",
                 "eos.toml",
                 "but not [salt], [nomad], [delivery]",
+            ),
+            (
+                "profile = \"full\"\n[vault]\naddress = \"http://127.0.0.1:1\"\n",
+                "eos.toml",
+                "but not [salt], [nomad], [consul], [delivery], [control]",
+            ),
+            (
+                &WHOLE.replace("\"solo\"", "\"full\""),
+                "eos.toml",
+                "but not [consul], [vault]",
+            ),
+            (
+                &format!("{WHOLE}{CONSUL_AND_VAULT}"),
+                "eos.toml",
+                "it names [consul], which the profile solo does not have",
+            ),
+            (
+                "[vault]\naddress = \"http://127.0.0.1:1\"\n",
+                "eos.toml",
+                "it names [vault], which the profile solo does not have",
             ),
         ];
         for (text, place, words) in cases {

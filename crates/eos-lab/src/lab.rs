@@ -97,6 +97,8 @@ impl Lab {
         let endpoints = Endpoints {
             salt: salt.endpoint(),
             nomad: nomad.endpoint(),
+            consul: None,
+            vault: None,
             delivery: Delivery::Directory {
                 path: self.layout.srv(),
             },
