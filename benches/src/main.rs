@@ -54,7 +54,7 @@ impl Bench<'_> {
         let mut clock = Clock::start()?;
         let pillar = Pillar::read(&files).map_err(said)?;
         let read = clock.lap()?;
-        let (lowered, _) = lower(&pillar, self.catalog);
+        let (lowered, _) = lower(&pillar, self.catalog, Profile::Solo);
         drop(lowered);
         let lowered = clock.lap()?;
         let compilation = compile(&pillar, self.catalog, Profile::Solo).map_err(said)?;

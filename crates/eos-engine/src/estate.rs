@@ -175,7 +175,7 @@ impl Estate {
     /// The pillar as it stands, compiled.
     pub fn compile(&self) -> Result<Compilation, Failure> {
         let pillar = Pillar::read(&self.pillar_files()?)?;
-        Ok(compile(&pillar, &self.catalog()?)?)
+        Ok(compile(&pillar, &self.catalog()?, self.settings.profile)?)
     }
 
     /// The pillar, with what components have for their own use as if it were written there.

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use eos_core::catalog::KEPT;
-use eos_core::compile::Compilation;
+use eos_core::compile::{Compilation, compile};
 use eos_core::emit::terraform::PLATFORM;
+use eos_core::pillar::Pillar;
 use eos_core::plan::{Key, Plan, Step, Work};
 use secrecy::SecretString;
 use serde_json::{Value, json};
@@ -16,7 +17,6 @@ use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::{COMMITTED, Estate, pillar_digest};
 use crate::failure::{Failure, StepFailure};
 use crate::lock::{Lock, Target};
-use crate::planning::compiled;
 use crate::secrets::{NomadSecrets, SecretPath, Secrets};
 use crate::steps::{self, Verified};
 use crate::store::{Applied, Event, NewOperation, Operation, Outcome, Store};
@@ -248,7 +248,8 @@ fn planned_compilation(estate: &Estate, plan: &Plan) -> Result<Compilation, Fail
         return Err(stale("the pillar was changed after it was made"));
     }
     files.extend(edited);
-    let compilation = compiled(&files, &estate.catalog_with(recipes)?)?;
+    let catalog = estate.catalog_with(recipes)?;
+    let compilation = compile(&Pillar::read(&files)?, &catalog, estate.settings.profile)?;
     if compilation.release != plan.release {
         return Err(stale(
             "the pillar, the catalog or Eos itself changed after it was made",

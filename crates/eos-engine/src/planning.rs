@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use eos_core::catalog::Catalog;
 use eos_core::compile::{Compilation, compile};
 use eos_core::diagnostic::Diagnostic;
 use eos_core::intent::{Intent, Noun, edit};
@@ -48,7 +47,7 @@ pub async fn make_plan(estate: &Estate, engines: Option<&Engines>, wish: Wish) -
     };
     let before = Pillar::read(&files)?;
     let pillar = Pillar::read(&edited)?;
-    let compilation = compile(&pillar, &catalog)?;
+    let compilation = compile(&pillar, &catalog, estate.settings.profile)?;
     let (applied, unfinished) = applied_nodes(&estate.store()?, &wish.environment)?;
     let scope = wish.components.as_deref();
     let observed = match engines {
@@ -109,10 +108,6 @@ fn in_scope(
     scope(environment, components, compilation, applied)
         .into_iter()
         .collect()
-}
-
-pub fn compiled(files: &PillarFiles, catalog: &Catalog) -> Result<Compilation, Failure> {
-    Ok(compile(&Pillar::read(files)?, catalog)?)
 }
 
 fn changed_texts(before: &PillarFiles, after: &PillarFiles) -> BTreeMap<String, String> {

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use eos_core::compile::Compilation;
 use eos_core::lowered::{CopyOf, Lowered, secret_path};
 use eos_core::plan::{Expected, SecretWork, Step, Work};
+use eos_core::profile::Profile;
 use eos_core::template::Template;
 use secrecy::SecretString;
 use serde::Serialize;
@@ -332,7 +333,7 @@ async fn secret(
     } in items
     {
         if let Some(copy) = copy_of {
-            let value = copied(&secrets, &step.environment, copy).await?;
+            let value = copied(&secrets, context.compilation.profile, &step.environment, copy).await?;
             values.insert(item.clone(), value);
             continue;
         }
@@ -370,10 +371,11 @@ async fn secret(
 /// The value that a used component has; its own step came before.
 async fn copied(
     secrets: &NomadSecrets<'_>,
+    profile: Profile,
     environment: &str,
     copy: &CopyOf,
 ) -> Result<SecretString, EngineError> {
-    let path = secret_path(&copy.component);
+    let path = secret_path(profile, environment, &copy.component);
     let at = SecretPath {
         namespace: environment,
         path: &path,

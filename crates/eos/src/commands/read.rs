@@ -31,7 +31,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     let environment = session.environment(&estate);
     let pillar = Pillar::read(&estate.pillar_files()?)?;
     let catalog = estate.catalog()?;
-    let compilation = compile(&pillar, &catalog)?;
+    let compilation = compile(&pillar, &catalog, estate.settings.profile)?;
     let (composed, _) = compose(&pillar, &catalog);
     let key = (environment.clone(), args.component.clone());
     let Some(expanded) = composed.components.get(&key) else {

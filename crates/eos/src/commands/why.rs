@@ -27,7 +27,7 @@ pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     let estate = session.estate()?;
     let pillar = Pillar::read(&estate.pillar_files()?)?;
     let catalog = estate.catalog()?;
-    let compilation = compile(&pillar, &catalog)?;
+    let compilation = compile(&pillar, &catalog, estate.settings.profile)?;
     let question = Question {
         about: &args.address,
         environment: &session.environment(&estate),
