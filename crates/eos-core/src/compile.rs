@@ -68,7 +68,8 @@ pub fn lower(
     catalog: &Catalog,
     profile: Profile,
 ) -> (BTreeMap<Key, Lowered>, Vec<Diagnostic>) {
-    let (composed, mut found) = compose(pillar, catalog);
+    let (mut composed, mut found) = compose(pillar, catalog);
+    passes::tell_where_to_listen(&mut composed, profile);
     let ground = Ground::new(pillar, profile);
     let mut components = BTreeMap::new();
     for (key, expanded) in composed.components {
@@ -84,6 +85,9 @@ pub fn lower(
             }
             Err(diagnostics) => found.extend(diagnostics),
         }
+    }
+    if profile == Profile::Full {
+        found.extend(passes::weave(&mut components));
     }
     found.extend(passes::check_ports(components.values(), &ground));
     (components, found)

@@ -25,6 +25,8 @@ pub struct Composed<'a> {
     pub before: BTreeMap<Key, BTreeSet<String>>,
     /// Component -> how many of those before it wait for one another.
     pub waves: BTreeMap<Key, usize>,
+    /// Components that others call: those that are used, and those that a proxy serves.
+    pub called: BTreeSet<Key>,
 }
 
 /// The name of the component that another has for its own use.
@@ -73,10 +75,12 @@ pub fn compose<'a>(pillar: &'a Pillar, catalog: &'a Catalog) -> (Composed<'a>, V
     } = composer;
     let before = before(&components, &routed);
     let waves = waves(&components, &before, &mut found);
+    let called = called(&components, &routed);
     let composed = Composed {
         components,
         before,
         waves,
+        called,
     };
     (composed, found)
 }
@@ -478,6 +482,19 @@ fn before(
         all.insert(key.clone(), names);
     }
     all
+}
+
+fn called(
+    components: &BTreeMap<Key, Expanded<'_>>,
+    routed: &BTreeMap<Key, BTreeSet<String>>,
+) -> BTreeSet<Key> {
+    let used = components
+        .iter()
+        .flat_map(|(key, component)| component.uses.values().map(|name| (key.0.clone(), name.clone())));
+    let served = routed
+        .iter()
+        .flat_map(|(key, names)| names.iter().map(|name| (key.0.clone(), name.clone())));
+    used.chain(served).collect()
 }
 
 fn of_environment<'c>(

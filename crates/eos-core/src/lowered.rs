@@ -55,6 +55,8 @@ pub struct Group {
     pub ports: Vec<Port>,
     pub check: Option<Check>,
     pub mounts: Vec<Mount>,
+    /// Its part in the mesh; nothing, if it calls nobody and nobody calls it.
+    pub mesh: Option<Mesh>,
     /// The service it is, as the source of what that says in so many words.
     pub declared: Source,
 }
@@ -106,7 +108,33 @@ pub struct Port {
 #[derive(Clone, Debug)]
 pub enum Check {
     Http(Sourced<String>),
-    Tcp,
+    Tcp {
+        /// What finds the same from within the task; empty, if the recipe names none.
+        command: Vec<String>,
+    },
+}
+
+/// A group in Consul's mesh.
+#[derive(Clone, Debug, Default)]
+pub struct Mesh {
+    pub upstreams: Vec<Upstream>,
+    /// Services that may call it.
+    pub callers: BTreeSet<String>,
+}
+
+/// A service that a group calls, and the port of the task's own network at which it answers.
+#[derive(Clone, Debug)]
+pub struct Upstream {
+    pub service: String,
+    pub port: u16,
+}
+
+impl Group {
+    /// Whether it is reached through the mesh alone.
+    pub fn is_closed(&self) -> bool {
+        let is_called = self.mesh.as_ref().is_some_and(Mesh::is_called);
+        is_called && self.ports.first().is_some_and(|port| port.fixed.is_none())
+    }
 }
 
 #[derive(Clone, Debug)]

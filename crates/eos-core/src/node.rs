@@ -267,13 +267,25 @@ pub fn component_nodes(lowered: &Lowered, before: Vec<String>) -> Vec<Node> {
             let why = Source::pass("profile", "services of the full profile are in Consul");
             list.push(("catalogue", Attribute::new("consul", why)));
         }
+        if let Some(mesh) = group.mesh.as_ref().filter(|mesh| mesh.is_called()) {
+            let callers: Vec<&str> = mesh.callers.iter().map(String::as_str).collect();
+            let why = Source::pass("mesh", "those that use it may call it, and nobody else");
+            list.push(("callers", Attribute::new(callers, why)));
+        }
+        if group.is_closed() {
+            let why = Source::pass(
+                "mesh",
+                "it is used by others, and nobody chose a port of the host for it",
+            );
+            list.push(("reached", Attribute::new("through the mesh alone", why)));
+        }
         let mut summary = group.service.clone();
         match &group.check {
             Some(Check::Http(path)) => {
                 summary.push_str(&format!("  check GET {}", path.value));
                 list.push(("check", Attribute::of(path, format!("GET {}", path.value))));
             }
-            Some(Check::Tcp) => {
+            Some(Check::Tcp { .. }) => {
                 summary.push_str("  check TCP");
                 list.push(("check", Attribute::new("TCP", group.declared.clone())));
             }

@@ -299,6 +299,19 @@ pub fn scope(
             names.insert(component.component.clone());
         }
     }
+    // Those it called have it among their callers.
+    let called: BTreeSet<&str> = components
+        .iter()
+        .filter_map(|name| applied.get(&(environment.to_owned(), name.clone())))
+        .flatten()
+        .flat_map(|node| node.after.iter().map(String::as_str))
+        .filter(|address| address.starts_with("service/"))
+        .collect();
+    for ((of, component), nodes) in applied {
+        if of == environment && nodes.iter().any(|node| called.contains(node.address.as_str())) {
+            names.insert(component.clone());
+        }
+    }
     let mut open: Vec<String> = components.to_vec();
     while let Some(name) = open.pop() {
         let used = compilation.component(environment, &name).into_iter();

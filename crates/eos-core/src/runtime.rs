@@ -48,10 +48,9 @@ impl Piece {
     /// Directives that put what the piece stands for into a variable of the task's template.
     pub fn assignment(&self, variable: &str, lookup: Lookup<'_>) -> String {
         let declared = format!("{{{{ {variable} := \"\" }}}}");
-        let services = lookup.services();
         let one = |service: &str, value: &str| {
             format!(
-                "{declared}{{{{ with {services} \"{service}\" }}}}{{{{ with index . 0 }}}}{{{{ {variable} = {value} }}}}{{{{ end }}}}{{{{ end }}}}"
+                "{declared}{{{{ with nomadService \"{service}\" }}}}{{{{ with index . 0 }}}}{{{{ {variable} = {value} }}}}{{{{ end }}}}{{{{ end }}}}"
             )
         };
         match self {
@@ -63,7 +62,7 @@ impl Piece {
             Self::Host(service) => one(service, ".Address"),
             Self::Port(service) => one(service, "printf \"%d\" .Port"),
             Self::Addresses(service) => format!(
-                "{declared}{{{{ range $i, $s := {services} \"{service}\" }}}}{{{{ if $i }}}}{{{{ {variable} = printf \"%s \" {variable} }}}}{{{{ end }}}}{{{{ {variable} = printf \"%s%s:%d\" {variable} $s.Address $s.Port }}}}{{{{ end }}}}"
+                "{declared}{{{{ range $i, $s := nomadService \"{service}\" }}}}{{{{ if $i }}}}{{{{ {variable} = printf \"%s \" {variable} }}}}{{{{ end }}}}{{{{ {variable} = printf \"%s%s:%d\" {variable} $s.Address $s.Port }}}}{{{{ end }}}}"
             ),
             Self::Secret(item) => format!(
                 "{declared}{{{{ with {} }}}}{{{{ {variable} = {} }}}}{{{{ end }}}}",
@@ -72,6 +71,16 @@ impl Piece {
             ),
             Self::SecretsDirectory => format!("{{{{ {variable} := env \"NOMAD_SECRETS_DIR\" }}}}"),
             Self::FilesDirectory => format!("{{{{ {variable} := env \"NOMAD_TASK_DIR\" }}}}"),
+        }
+    }
+
+    /// The service of another component that it names.
+    pub fn service(&self) -> Option<&str> {
+        match self {
+            Self::Address(service) | Self::Addresses(service) | Self::Host(service) | Self::Port(service) => {
+                Some(service)
+            }
+            _ => None,
         }
     }
 
@@ -100,14 +109,6 @@ pub struct Lookup<'a> {
 }
 
 impl Lookup<'_> {
-    /// The function that gives the instances of a service; Consul's gives those that pass their checks.
-    fn services(self) -> &'static str {
-        match self.profile {
-            Profile::Solo => "nomadService",
-            Profile::Full => "service",
-        }
-    }
-
     /// What gives the component's secrets. The job says which version of them it runs with, so that a new version is
     /// a new job, and an earlier job reads what it read before.
     pub fn secrets(self) -> String {
@@ -160,6 +161,18 @@ impl RuntimeText {
         Ok(Self(pieces))
     }
 
+    /// Of pieces, with texts that lie side by side made one.
+    pub fn joined(pieces: Vec<Piece>) -> Self {
+        let mut joined: Vec<Piece> = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            match (joined.last_mut(), piece) {
+                (Some(Piece::Text(text)), Piece::Text(more)) => text.push_str(&more),
+                (_, piece) => joined.push(piece),
+            }
+        }
+        Self(joined)
+    }
+
     /// The text, if all of it is known.
     pub fn known(&self) -> Option<&str> {
         match self.0.as_slice() {
@@ -172,17 +185,6 @@ impl RuntimeText {
     pub fn text_contains(&self, pattern: &str) -> bool {
         let holds = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains(pattern));
         self.0.iter().any(holds)
-    }
-
-    /// Whether it names a service of another component.
-    pub fn names_service(&self) -> bool {
-        let names = |piece: &Piece| {
-            matches!(
-                piece,
-                Piece::Address(_) | Piece::Addresses(_) | Piece::Host(_) | Piece::Port(_)
-            )
-        };
-        self.0.iter().any(names)
     }
 
     /// The names of the secrets in it.
@@ -208,12 +210,6 @@ impl RuntimeText {
 
     /// As a template that Nomad renders when the task starts.
     pub fn nomad_template(&self, lookup: Lookup<'_>) -> String {
-        let services = lookup.services();
-        let first = |service: &str, what: &str| {
-            format!(
-                "{{{{ with {services} \"{service}\" }}}}{{{{ with index . 0 }}}}{what}{{{{ end }}}}{{{{ end }}}}"
-            )
-        };
         let mut out = String::new();
         let mut pieces = self.0.iter().peekable();
         while let Some(piece) = pieces.next() {
@@ -225,7 +221,7 @@ impl RuntimeText {
                 Piece::Host(service) => out.push_str(&first(service, "{{ .Address }}")),
                 Piece::Port(service) => out.push_str(&first(service, "{{ .Port }}")),
                 Piece::Addresses(service) => out.push_str(&format!(
-                    "{{{{ range $i, $s := {services} \"{service}\" }}}}{{{{ if $i }}}} {{{{ end }}}}{{{{ $s.Address }}}}:{{{{ $s.Port }}}}{{{{ end }}}}"
+                    "{{{{ range $i, $s := nomadService \"{service}\" }}}}{{{{ if $i }}}} {{{{ end }}}}{{{{ $s.Address }}}}:{{{{ $s.Port }}}}{{{{ end }}}}"
                 )),
                 Piece::Secret(item) => out.push_str(&format!(
                     "{{{{ with {} }}}}{{{{ {} }}}}{{{{ end }}}}",
@@ -238,6 +234,12 @@ impl RuntimeText {
         }
         out
     }
+}
+
+fn first(service: &str, what: &str) -> String {
+    format!(
+        "{{{{ with nomadService \"{service}\" }}}}{{{{ with index . 0 }}}}{what}{{{{ end }}}}{{{{ end }}}}"
+    )
 }
 
 /// Text that the template engine leaves as it is. A brace before a directive would be taken for a part of it.

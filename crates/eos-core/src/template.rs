@@ -11,13 +11,14 @@ use std::sync::LazyLock;
 
 /// What every template may name beside the recipe's options.
 pub const FACTS: &[&str] = &["component", "environment", "instance", "version"];
-/// What the values that a task reads may name as well: where it finds its files.
+/// What the values that a task reads may name as well: where it finds its files, and where it is to listen.
 pub const TASK_FACTS: &[&str] = &[
     "component",
     "environment",
     "instance",
     "version",
     "files_dir",
+    "listen_address",
     "secrets_dir",
 ];
 /// What outputs may name as well: known once the service is registered.

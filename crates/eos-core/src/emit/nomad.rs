@@ -4,10 +4,14 @@ use super::hcl::{Body, Expression, raw};
 use super::task_templates::{secret_file, templates};
 use super::terraform::{Late, late};
 use super::variables::{Kind, Variable, identifier};
-use crate::lowered::{Check, Driver, Group, Lowered};
+use crate::lowered::{Check, Driver, Group, Lowered, Mesh};
 use crate::profile::Profile;
-use crate::runtime::{RuntimeText, SECRET_VERSION};
-use crate::source::Sourced;
+use crate::runtime::SECRET_VERSION;
+
+/// The label of the sidecar's port, and the network of the hosts on which sidecars speak to one another.
+const MESH: &str = "mesh";
+/// Inside of its network a task has the port that it has outside.
+const SAME_PORT: i64 = -1;
 
 pub fn job(component: &Lowered, variables: &[Variable]) -> String {
     let declarations =
@@ -19,6 +23,7 @@ pub fn job(component: &Lowered, variables: &[Variable]) -> String {
                     Kind::Text => "string",
                     Kind::Number { .. } => "number",
                     Kind::Map => "map(string)",
+                    Kind::List => "list(string)",
                 };
                 body.block(
                     "variable",
@@ -82,8 +87,12 @@ fn group_body<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
             .attribute("delay", "5s")
             .attribute("mode", "fail"),
     );
-    if !group.ports.is_empty() {
-        let network = group.ports.iter().fold(Body::new(), |network, port| {
+    if !group.ports.is_empty() || group.mesh.is_some() {
+        let network = match group.mesh {
+            Some(_) => Body::new().attribute("mode", "bridge"),
+            None => Body::new(),
+        };
+        let network = group.ports.iter().fold(network, |network, port| {
             let label = identifier(&port.label);
             let mut settings = Body::new();
             if port.fixed.is_some() {
@@ -91,9 +100,20 @@ fn group_body<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
             }
             if port.to.is_some() {
                 settings = settings.attribute("to", var(&format!("port_{label}_to")));
+            } else if group.mesh.is_some() {
+                settings = settings.attribute("to", SAME_PORT);
             }
             network.block("port", &[&port.label], settings)
         });
+        let network = match group.mesh {
+            Some(_) => {
+                let port = Body::new()
+                    .attribute("to", SAME_PORT)
+                    .attribute("host_network", MESH);
+                network.block("port", &[MESH], port)
+            }
+            None => network,
+        };
         body = body.block("network", &[], network);
     }
     for mount in &group.mounts {
@@ -112,30 +132,97 @@ fn group_body<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
         };
         body = body.block("volume", &[&mount.volume], volume);
     }
-    if let Some(port) = group.ports.first() {
-        let mut service = Body::new()
-            .attribute("name", var("service"))
-            .attribute("port", port.label.as_str())
-            .attribute(
-                "provider",
-                match component.profile {
-                    Profile::Solo => "nomad",
-                    Profile::Full => "consul",
-                },
-            );
-        if let Some(check) = &group.check {
-            let kind = match check {
-                Check::Http(_) => Body::new()
-                    .attribute("type", "http")
-                    .attribute("path", var("check_path")),
-                Check::Tcp => Body::new().attribute("type", "tcp"),
-            };
-            let check = kind.attribute("interval", "5s").attribute("timeout", "3s");
-            service = service.block("check", &[], check);
-        }
-        body = body.block("service", &[], service);
+    if !group.ports.is_empty() || group.mesh.is_some() {
+        body = body.block("service", &[], service(component, group));
     }
     body.block("task", &[&group.name], task(component, group))
+}
+
+fn service<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
+    let prefix = identifier(&group.name);
+    let var = |suffix: &str| raw(format!("var.{prefix}_{suffix}"));
+    let mut service = Body::new().attribute("name", var("service"));
+    if let Some(port) = group.ports.first() {
+        service = service.attribute("port", port.label.as_str());
+    }
+    service = service.attribute(
+        "provider",
+        match component.profile {
+            Profile::Solo => "nomad",
+            Profile::Full => "consul",
+        },
+    );
+    if let Some(check) = &group.check {
+        let kind = match check {
+            Check::Http(_) => {
+                let http = Body::new()
+                    .attribute("type", "http")
+                    .attribute("path", var("check_path"));
+                // The sidecar lets this one path in.
+                match group.is_closed() {
+                    true => http.attribute("expose", true),
+                    false => http,
+                }
+            }
+            Check::Tcp { command } => match command.split_first() {
+                Some((program, words)) if group.is_closed() => Body::new()
+                    .attribute("type", "script")
+                    .attribute("task", group.name.as_str())
+                    .attribute("command", program.as_str())
+                    .attribute(
+                        "args",
+                        Expression::List(words.iter().map(|word| word.as_str().into()).collect()),
+                    ),
+                _ => Body::new().attribute("type", "tcp"),
+            },
+        };
+        let check = kind.attribute("interval", "5s").attribute("timeout", "3s");
+        service = service.block("check", &[], check);
+    }
+    match &group.mesh {
+        Some(mesh) => service.block("connect", &[], connect(group, mesh)),
+        None => service,
+    }
+}
+
+/// The sidecar through which a group calls and is called.
+fn connect<'a>(group: &'a Group, mesh: &'a Mesh) -> Body<'a> {
+    let mut sidecar = Body::new().attribute("port", MESH);
+    if !mesh.upstreams.is_empty() {
+        let upstreams = mesh.upstreams.iter().enumerate();
+        let proxy = upstreams.fold(Body::new(), |proxy, (index, upstream)| {
+            let name = format!("var.{}_upstream_{index}", identifier(&group.name));
+            let upstream = Body::new()
+                .attribute("destination_name", raw(name))
+                .attribute("local_bind_port", i64::from(upstream.port));
+            proxy.block("upstreams", &[], upstream)
+        });
+        sidecar = sidecar.block("proxy", &[], proxy);
+    }
+    let connect = Body::new().block("sidecar_service", &[], sidecar);
+    match group.driver {
+        Driver::Docker { .. } => connect,
+        // Beside a program of the host its sidecar is one too, and finds Consul by a path relative to where it runs.
+        Driver::RawExec { .. } => {
+            let words = [
+                "-c",
+                "${NOMAD_SECRETS_DIR}/envoy_bootstrap.json",
+                "-l",
+                "warning",
+                "--concurrency",
+                "1",
+                "--disable-hot-restart",
+            ];
+            let config = Body::new()
+                .attribute("command", "envoy")
+                .attribute("work_dir", "${NOMAD_ALLOC_DIR}/..")
+                .attribute("args", Expression::List(words.map(Expression::from).into()));
+            let task = Body::new()
+                .attribute("driver", "raw_exec")
+                .block("config", &[], config);
+            connect.block("sidecar_task", &[], task)
+        }
+    }
 }
 
 fn task<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
@@ -146,7 +233,8 @@ fn task<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
     let config = match &group.driver {
         Driver::Docker { args: given, .. } => {
             let mut config = Body::new().attribute("image", var("image"));
-            if !group.ports.is_empty() {
+            // In a network of its own the container needs no port of the host mapped to it.
+            if !group.ports.is_empty() && group.mesh.is_none() {
                 let labels = group.ports.iter().map(|port| port.label.as_str().into());
                 config = config.attribute("ports", Expression::List(labels.collect()));
             }
@@ -176,8 +264,8 @@ fn task<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
             .fold(Body::new(), |env, (name, value)| env.attribute(name, value));
         body = body.block("env", &[], env);
     }
-    if component.profile == Profile::Full {
-        body = with_identities(body, group);
+    if component.profile == Profile::Full && !group.secrets.is_empty() {
+        body = body.block("vault", &[], vault());
     }
     for template in templates(component, group) {
         let data = match template.fixed {
@@ -202,25 +290,12 @@ fn task<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
     )
 }
 
-/// What the task's templates may ask Consul and Vault for, by the task's own identity. The task itself gets no token.
-fn with_identities<'a>(mut body: Body<'a>, group: &Group) -> Body<'a> {
-    let texts =
-        |list: &[(String, Sourced<RuntimeText>)]| list.iter().any(|(_, text)| text.value.names_service());
-    let in_secrets = group
-        .secrets
-        .iter()
-        .any(|secret| secret.text.value.names_service());
-    if texts(&group.env) || texts(&group.files) || in_secrets {
-        body = body.block("consul", &[], Body::new());
-    }
-    if !group.secrets.is_empty() {
-        let vault = Body::new()
-            .attribute("env", false)
-            .attribute("disable_file", true)
-            .attribute("change_mode", "noop");
-        body = body.block("vault", &[], vault);
-    }
-    body
+/// Its templates may ask Vault by the task's own identity. The task itself gets no token.
+fn vault() -> Body<'static> {
+    Body::new()
+        .attribute("env", false)
+        .attribute("disable_file", true)
+        .attribute("change_mode", "noop")
 }
 
 /// A value in a variable is also kept in Nomad's and the driver's own databases; a file lies in the task's memory alone.

@@ -3,7 +3,7 @@
 use super::hcl::{Body, Expression, raw};
 use super::variables::{Kind, Variable, identifier, text, variables};
 use super::{Artifacts, digest_of, json_lines, nomad, sha256};
-use crate::lowered::Lowered;
+use crate::lowered::{Group, Lowered, Mesh};
 use crate::profile::Profile;
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -96,6 +96,7 @@ pub fn component(lowered: &Lowered, artifacts: &mut Artifacts) -> Workspace {
             module,
             variables,
             late,
+            consul: lowered.groups.iter().any(is_called),
             hosts,
             management: false,
         },
@@ -113,11 +114,9 @@ pub fn platform(environment: &str, profile: Profile, artifacts: &mut Artifacts) 
     let namespace = Body::new()
         .attribute("name", raw("var.namespace"))
         .attribute("description", "Environment of an Eos estate");
-    let main = Body::new().block("terraform", &[], required_providers()).block(
-        "resource",
-        &["nomad_namespace", "environment"],
-        namespace,
-    );
+    let main = Body::new()
+        .block("terraform", &[], required_providers(false))
+        .block("resource", &["nomad_namespace", "environment"], namespace);
     let output = Body::new().attribute("value", raw("nomad_namespace.environment.name"));
     let module = vec![
         ("main.tf".to_owned(), main.print()),
@@ -136,6 +135,7 @@ pub fn platform(environment: &str, profile: Profile, artifacts: &mut Artifacts) 
             module,
             variables,
             late: Vec::new(),
+            consul: false,
             hosts: Vec::new(),
             management: true,
         },
@@ -151,6 +151,8 @@ struct Parts<'a> {
     module: Vec<(String, String)>,
     variables: Vec<Variable>,
     late: Vec<&'static Late>,
+    /// Whether something of it is Consul's.
+    consul: bool,
     hosts: Vec<String>,
     management: bool,
 }
@@ -163,12 +165,13 @@ fn workspace(artifacts: &mut Artifacts, parts: Parts<'_>) -> Workspace {
         module,
         mut variables,
         late,
+        consul,
         hosts,
         management,
     } = parts;
     let structure = structure_digest(&module);
     let module_directory = format!("terraform/modules/{name}/{structure}");
-    let main = environment_main(profile, name, &structure, &variables, &late);
+    let main = environment_main(profile, name, &structure, &variables, &late, consul);
     let digest_with = |values: Vec<u8>| digest_of([structure.as_bytes(), main.as_bytes(), &values]);
     let digest = digest_with(values(&variables));
     let job_digest = digest_with(values(variables.iter().filter(|variable| variable.of_instance)));
@@ -225,16 +228,22 @@ fn values<'a>(variables: impl IntoIterator<Item = &'a Variable>) -> Vec<u8> {
     json_lines("", &values)
 }
 
-fn required_providers() -> Body<'static> {
-    Body::new().block("required_providers", &[], provider_versions())
+fn required_providers(consul: bool) -> Body<'static> {
+    Body::new().block("required_providers", &[], provider_versions(consul))
 }
 
-fn provider_versions() -> Body<'static> {
-    let nomad = Expression::Map(vec![
-        ("source".into(), "hashicorp/nomad".into()),
-        ("version".into(), "~> 2.0".into()),
-    ]);
-    Body::new().attribute("nomad", nomad)
+fn provider_versions(consul: bool) -> Body<'static> {
+    let version = |source: &'static str| {
+        Expression::Map(vec![
+            ("source".into(), source.into()),
+            ("version".into(), "~> 2.0".into()),
+        ])
+    };
+    let versions = match consul {
+        true => Body::new().attribute("consul", version("hashicorp/consul")),
+        false => Body::new(),
+    };
+    versions.attribute("nomad", version("hashicorp/nomad"))
 }
 
 fn environment_main(
@@ -243,6 +252,7 @@ fn environment_main(
     structure: &str,
     variables: &[Variable],
     late: &[&Late],
+    consul: bool,
 ) -> String {
     let backend = match profile {
         Profile::Solo => "local",
@@ -251,7 +261,7 @@ fn environment_main(
     let terraform = Body::new()
         .attribute("required_version", ">= 1.6")
         .block("backend", &[backend], Body::new())
-        .block("required_providers", &[], provider_versions());
+        .block("required_providers", &[], provider_versions(consul));
     let mut module = Body::new().attribute("source", format!("../../../modules/{name}/{structure}"));
     for variable in variables {
         module = module.attribute(variable.name.as_str(), raw(format!("var.{}", variable.name)));
@@ -259,9 +269,12 @@ fn environment_main(
     for late in late {
         module = module.attribute(late.name, raw(format!("var.{}", late.name)));
     }
-    Body::new()
-        .block("terraform", &[], terraform)
-        .block("provider", &["nomad"], Body::new())
+    let main = Body::new().block("terraform", &[], terraform);
+    let main = match consul {
+        true => main.block("provider", &["consul"], Body::new()),
+        false => main,
+    };
+    main.block("provider", &["nomad"], Body::new())
         .block("module", &[name], module)
         .print()
 }
@@ -274,6 +287,7 @@ fn declarations(variables: &[Variable], late: &[&Late], validate: bool) -> Strin
             Kind::Text => ("string", None),
             Kind::Number { low, high } => ("number", Some((low, high))),
             Kind::Map => ("map(string)", None),
+            Kind::List => ("list(string)", None),
         };
         let mut declaration = Body::new()
             .attribute("description", variable.description.as_str())
@@ -305,7 +319,11 @@ fn declarations(variables: &[Variable], late: &[&Late], validate: bool) -> Strin
 }
 
 fn component_main(lowered: &Lowered, variables: &[Variable]) -> String {
-    let mut body = Body::new().block("terraform", &[], required_providers());
+    let mut body = Body::new().block(
+        "terraform",
+        &[],
+        required_providers(lowered.groups.iter().any(is_called)),
+    );
     for (need, volumes) in lowered.volumes_by_need() {
         let need = identifier(need);
         let capability = Body::new()
@@ -335,6 +353,13 @@ fn component_main(lowered: &Lowered, variables: &[Variable]) -> String {
             registration,
         );
     }
+    for group in lowered.groups.iter().filter(|group| is_called(group)) {
+        body = body.block(
+            "resource",
+            &["consul_config_entry", &identifier(&group.name)],
+            intentions(&identifier(&group.name)),
+        );
+    }
     let late = late(lowered).into_iter().filter(|late| late.in_job);
     let late = late.map(|late| (late.name.into(), raw(format!("tostring(var.{})", late.name))));
     let vars = variables
@@ -344,7 +369,7 @@ fn component_main(lowered: &Lowered, variables: &[Variable]) -> String {
             let value = match variable.kind {
                 Kind::Text => format!("var.{}", variable.name),
                 Kind::Number { .. } => format!("tostring(var.{})", variable.name),
-                Kind::Map => format!("jsonencode(var.{})", variable.name),
+                Kind::Map | Kind::List => format!("jsonencode(var.{})", variable.name),
             };
             (variable.name.as_str().into(), raw(value))
         })
@@ -371,6 +396,21 @@ fn component_main(lowered: &Lowered, variables: &[Variable]) -> String {
     }
     let job = job.block("hcl2", &[], Body::new().attribute("vars", Expression::Map(vars)));
     body.block("resource", &["nomad_job", "component"], job).print()
+}
+
+fn is_called(group: &Group) -> bool {
+    group.mesh.as_ref().is_some_and(Mesh::is_called)
+}
+
+/// Who may call a service through the mesh; whoever is not named may not.
+fn intentions<'a>(prefix: &str) -> Body<'a> {
+    let sources = format!(
+        "jsonencode({{ Sources = [for caller in var.{prefix}_callers : {{ Name = caller, Action = \"allow\", Precedence = 9, Type = \"consul\" }}] }})"
+    );
+    Body::new()
+        .attribute("kind", "service-intentions")
+        .attribute("name", raw(format!("var.{prefix}_service")))
+        .attribute("config_json", raw(sources))
 }
 
 fn outputs() -> String {

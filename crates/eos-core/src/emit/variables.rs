@@ -30,6 +30,8 @@ pub enum Kind {
     },
     /// Texts by name; Terraform alone takes it.
     Map,
+    /// Texts; Terraform alone takes it.
+    List,
 }
 
 /// A name as HCL identifiers allow it.
@@ -192,6 +194,30 @@ fn add_group(list: &mut Vec<Variable>, component: &Lowered, group: &Group) {
                 (1, 65535),
                 "Port in the container",
             ));
+        }
+    }
+    if let Some(mesh) = &group.mesh {
+        for (index, upstream) in mesh.upstreams.iter().enumerate() {
+            list.push(text(
+                &name(&format!("upstream_{index}")),
+                &upstream.service,
+                "Service that is called through the mesh",
+                true,
+            ));
+        }
+        if mesh.is_called() {
+            let callers = mesh.callers.iter().map(|caller| Value::from(caller.as_str()));
+            list.push(Variable {
+                kind: Kind::List,
+                value: Value::Array(callers.collect()),
+                of_instance: false,
+                ..text(
+                    &name("callers"),
+                    "",
+                    "Services that may call it through the mesh",
+                    false,
+                )
+            });
         }
     }
     if let Some(Check::Http(path)) = &group.check {

@@ -1,6 +1,7 @@
 //! Lowering: one pass after the other decides what a component becomes, and says why.
 
 mod environment;
+mod mesh;
 mod placement;
 mod secrets;
 mod storage;
@@ -14,6 +15,7 @@ use crate::source::Sourced;
 use crate::template::Template;
 use std::collections::BTreeSet;
 
+pub use mesh::{tell_where_to_listen, weave};
 pub use placement::{Ground, check_ports};
 
 /// What a component becomes on the ground there is.
@@ -107,7 +109,9 @@ fn group(expanded: &Expanded<'_>, service: &Service) -> Result<Option<Group>, Di
         Some(recipe::Check::Http(path)) => {
             Some(Check::Http(plain_text(expanded, "The check", path, &["${"])?))
         }
-        Some(recipe::Check::Tcp) => Some(Check::Tcp),
+        Some(recipe::Check::Tcp { command }) => Some(Check::Tcp {
+            command: command.clone(),
+        }),
         None => None,
     };
     Ok(Some(Group {
@@ -130,6 +134,7 @@ fn group(expanded: &Expanded<'_>, service: &Service) -> Result<Option<Group>, Di
         ports,
         check,
         mounts,
+        mesh: None,
         declared: expanded.line_source(service.at.line),
     }))
 }

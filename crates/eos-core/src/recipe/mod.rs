@@ -186,8 +186,8 @@ pub struct Port {
 pub enum Check {
     /// A path that answers.
     Http(Template),
-    /// The first port accepts connections.
-    Tcp,
+    /// The first port accepts connections; a command finds the same from within the task.
+    Tcp { command: Vec<String> },
 }
 
 #[derive(Clone, Debug)]

@@ -636,15 +636,17 @@ fn read_words(reader: &mut Reader<'_>, what: &str, node: &Node) -> Vec<Template>
 }
 
 fn read_check(reader: &mut Reader<'_>, node: &Node) -> Option<Check> {
-    let fields = reader.record("check", node, &["http", "tcp"]);
-    match (find(fields, "http"), find(fields, "tcp")) {
-        (Some(path), None) => Some(Check::Http(read_template(reader, "http", path)?)),
-        (None, Some(flag)) if flag.to_json() == true => Some(Check::Tcp),
+    let fields = reader.record("check", node, &["http", "tcp", "command"]);
+    match (find(fields, "http"), find(fields, "tcp"), find(fields, "command")) {
+        (Some(path), None, None) => Some(Check::Http(read_template(reader, "http", path)?)),
+        (None, Some(flag), command) if flag.to_json() == true => Some(Check::Tcp {
+            command: command.map_or_else(Vec::new, |command| reader.texts("command", command)),
+        }),
         _ => {
             reader.report_with_hint(
                 node.at,
                 "A check is either of a path or of the port",
-                "Use {http: /health} or {tcp: true}",
+                "Use {http: /health}, or {tcp: true} with or without a command",
             );
             None
         }

@@ -243,7 +243,7 @@ fn service_words(service: &Service, usual: &Map<String, Value>) -> String {
     }
     facts.extend(service.check.as_ref().map(|check| match check {
         Check::Http(path) => format!("check GET {}", value(path, usual)),
-        Check::Tcp => "check of the port".to_owned(),
+        Check::Tcp { .. } => "check of the port".to_owned(),
     }));
     with_condition(facts.join(", "), service.when.as_ref())
 }

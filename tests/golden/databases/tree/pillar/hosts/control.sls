@@ -33,16 +33,16 @@
         "secrets": []
       },
       "production/postgres": {
-        "digest": "468f6defba1737364f7b13edc5c55961156c737ee52d124c11c38cb7846ee7c8",
+        "digest": "7cfe9d7ac63487ae2b8e0052399916ce0c152eb248333c3fc9315acd0186f5c1",
         "token": "client",
         "files": {
-          "terraform/environments/production/postgres/main.tf": "7b794af9dae1ec7cb5b0552a5abc3f7a8a0bc681aa1cbc8d04179239c3d5f740",
-          "terraform/environments/production/postgres/terraform.tfvars.json": "a943ab2bc92c1e27e42e79e84e53d56dcedbd278fc87765a66be935a0546d744",
-          "terraform/environments/production/postgres/variables.tf": "bbdf4cb7f38247739b684510e5c88020017f9387afab3d7de29bd70b11196bf4",
-          "terraform/modules/postgres/87f67d74d7eb/main.tf": "b8ed74f27b9705ddd82601c58dc98edc2e3ba43a8c5cb07fcded3e41ab5e173a",
-          "terraform/modules/postgres/87f67d74d7eb/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/postgres/87f67d74d7eb/postgres.nomad.hcl": "61a8811fab6d76e99d34de5c9a73a7e68821e9c0ccaa5a0ea16c7b20ba4ea130",
-          "terraform/modules/postgres/87f67d74d7eb/variables.tf": "ac19a548530ac10d60317a9c35249ce1c3ffc1a0766bc3061fea4e945f73d2c5"
+          "terraform/environments/production/postgres/main.tf": "b685e8835053f3025d7c12afdd2f943172a4829a7d4e07c53fdbc87303a48ff5",
+          "terraform/environments/production/postgres/terraform.tfvars.json": "d68b2e64ba9fc6dc52e32ea8f88eb5f5e43628716ba551a8cef4359ae5737f78",
+          "terraform/environments/production/postgres/variables.tf": "f4d7033a428fc9fa05e000baef56154cd1dc50adaae75c12b760ce9c10806b72",
+          "terraform/modules/postgres/3358ffd541ec/main.tf": "4f11e321950bc682cdc5fac1be5a5474ef9fb0399629c97d32d9329b420a5ebb",
+          "terraform/modules/postgres/3358ffd541ec/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/postgres/3358ffd541ec/postgres.nomad.hcl": "f78fb8ff9dc54923ec62fb710235e3bc07460b8f76c5c8019330ba73c7f53b64",
+          "terraform/modules/postgres/3358ffd541ec/variables.tf": "69f1cac3de7a42b5d62a3b521592c2685850baddf0e44da412e90e14039c3e13"
         },
         "hosts": [
           "control"
@@ -58,11 +58,11 @@
         ]
       },
       "production/redis": {
-        "digest": "b06ad487fe64cdf8ab977e2b263a274a4f9934c5b70ce39b0b94f1c480ed67e0",
+        "digest": "54a46bec6b4cf7ae785758f40e523ed6b79bf8100a07d85e5c7ac1f2bd791a2b",
         "token": "client",
         "files": {
           "terraform/environments/production/redis/main.tf": "9e8714747706fa1d60dc533e64d22aa47fabf0bf06b839f5a016437c9efbf47c",
-          "terraform/environments/production/redis/terraform.tfvars.json": "e0af228566fd5ab3f919369eb7bee26e9e9a751159a588c0cff8d19a2ec067f6",
+          "terraform/environments/production/redis/terraform.tfvars.json": "6198017ae23eb71da93db72166b407d6db2662153908f7438da01a4c046dac2b",
           "terraform/environments/production/redis/variables.tf": "f0eeb45ed35ec7492ca36e1bea36253e42695a3965a77e500678d6d6dad07430",
           "terraform/modules/redis/30eba3248042/main.tf": "a62984d53d647c2ae1fde840b80eedd161a6bb22a6b359e9ebde9600a88824a9",
           "terraform/modules/redis/30eba3248042/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",

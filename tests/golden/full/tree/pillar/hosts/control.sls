@@ -47,16 +47,16 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "25736d5075fcc5d7614820a3edbc730e74acc2ac5f0538adbdb946ad4e06a35d",
+        "digest": "c6c2b7fab31186897cbd93f62f678befa235369e197f87ccf8ded967bc16a7f0",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "0cb1ba51c6b8a73bc85934da3add45674ae4c0968a49bf59da3bbe89899a5472",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "5aefd1dd9af5f3197833011d1eb9fe6e133f622fd90555f00e008a0d9ba7bc0d",
-          "terraform/environments/production/grafana/variables.tf": "812ce3756499b744edb162d490335cdb4f1e578a4980931d5b1bf18b7d3a3a0f",
-          "terraform/modules/grafana/1a833f34d625/grafana.nomad.hcl": "feffcfbe3f320a4d8478a61e1557b79b6cac37a3aa7a5853c8fc00dbf35318bb",
-          "terraform/modules/grafana/1a833f34d625/main.tf": "6e771d372777272d10f0c24a24bbeacd263e9773ae6d792de6a8471f8ebfa23d",
-          "terraform/modules/grafana/1a833f34d625/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/1a833f34d625/variables.tf": "369d5d982b4deab51fc5b36fd67ea9b7caf6408236a1675689b7ca7cd4e9b05c"
+          "terraform/environments/production/grafana/main.tf": "f2846876b02b27c1c75f7ba191b98c9e4f5f7fbf1bb322f03537676a8f89cfe3",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "97ad89b0389ab6134f126c590dd5a6c0bce7fe3ac9e485aefd68df09381d433f",
+          "terraform/environments/production/grafana/variables.tf": "fd85dfebd262e276e00171e9a29e5a1a99f4fbb32585bbccc90aadab818724f2",
+          "terraform/modules/grafana/f9648909675f/grafana.nomad.hcl": "4fed331bdb043b6a70a0f8539e3f0b5d14d6c0daaf6f99c71ccf39d4350c02e4",
+          "terraform/modules/grafana/f9648909675f/main.tf": "50c150bf9c56f239f8cf32b63c8ce11431ded8e3d1b771bfa5bfcd1b94d4cd44",
+          "terraform/modules/grafana/f9648909675f/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/f9648909675f/variables.tf": "2305f252e97311cb3e19bcb1d5889c3aca7419b8e615961ec1c1a8f2f480abf5"
         },
         "hosts": [
           "control"
@@ -72,16 +72,16 @@
         ]
       },
       "production/hecate-proxy": {
-        "digest": "fbb0d6c372166ae7b07bb13bd76b91a85b11f52fd4ba4e7c5021e7b9c27db5a2",
+        "digest": "83f6f0c4a123c14b7971d5b89650829432ac11a67bf0458b5e823f43e217a030",
         "token": "client",
         "files": {
-          "terraform/environments/production/hecate-proxy/main.tf": "3a38455cde2fdac51397ab8a3f1fb588f2c7ef28808634e769e395e557f87374",
-          "terraform/environments/production/hecate-proxy/terraform.tfvars.json": "aba142b3f242bab0f51d19bf26067d8a3a4d301e7581a2148888d892bef76c7b",
-          "terraform/environments/production/hecate-proxy/variables.tf": "20e5feeb9d39cd5dadc80efdb79d677c39b658fdb40166f6034e2fe4ef23c668",
-          "terraform/modules/hecate-proxy/a18819372b33/hecate-proxy.nomad.hcl": "59bf5969aae89f73d4bdc5b6dd2638fb0004ba1cf7f260336e45da9d00fd5307",
-          "terraform/modules/hecate-proxy/a18819372b33/main.tf": "820dee38f0970f0e9cdc4349cda6a12609a6f3766190e2e932f752462467f50b",
-          "terraform/modules/hecate-proxy/a18819372b33/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hecate-proxy/a18819372b33/variables.tf": "b743ac6290039d3e067f6f2d106ac2124d050b779446cacaaf9546d7c57bfea5"
+          "terraform/environments/production/hecate-proxy/main.tf": "39853444337e64c1c5e74e18cd4a431e0efcb1e0154c1eccd7de2974059edf26",
+          "terraform/environments/production/hecate-proxy/terraform.tfvars.json": "a18178b2c58d72c2e7f53e263cd9badfbea34dc8ffbd9cb45945a7aa15859632",
+          "terraform/environments/production/hecate-proxy/variables.tf": "60a56031a2099ce7a5d0ff8f80c5973851faeceb3019f69590c4711f9b9aa61d",
+          "terraform/modules/hecate-proxy/d724cb5b6deb/hecate-proxy.nomad.hcl": "86d73479396a952c006e958643e8cda0cf9eb298d7ace120f61d9453ba012899",
+          "terraform/modules/hecate-proxy/d724cb5b6deb/main.tf": "7a9c0cdbfa29ae6a09e5e0f098171044fd83d369a2761bace3dedce1262baa9b",
+          "terraform/modules/hecate-proxy/d724cb5b6deb/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hecate-proxy/d724cb5b6deb/variables.tf": "4191e62e8d42fa287d8ac7dd0059ed6772f6810c3ba625d361c83bbef92d0c0f"
         },
         "hosts": [
           "control"
@@ -89,16 +89,16 @@
         "secrets": []
       },
       "production/mattermost": {
-        "digest": "93a63c5cbe91978cb46c382120fe29fbc68a709d4b3c1303def58c641f024264",
+        "digest": "fdb26d07170d59f175af681dc4997b56f764176339993fe6c41fc3cdc859b433",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost/main.tf": "1fd47c9cc351f0d6459ed9ec0de732608ab96d041d69c35f206a177e38bb90f8",
-          "terraform/environments/production/mattermost/terraform.tfvars.json": "71a75f74aeabdc9d531d471a49b125a4ceb3fab5dd4560dfb5bd818582354c62",
-          "terraform/environments/production/mattermost/variables.tf": "e711c4fcb3e664e5cda875ec1dbbb4fade3b4cac9ff714e2696910707ae80a97",
-          "terraform/modules/mattermost/295b0cb89f53/main.tf": "4264769bb2ba0782bb094a651ce96a6c2d15085574bacedeb2f805e99540595f",
-          "terraform/modules/mattermost/295b0cb89f53/mattermost.nomad.hcl": "1e0365c9e16b9eabbc67ce99cd9b81d082334929db37d9e7518d501779a0bd97",
-          "terraform/modules/mattermost/295b0cb89f53/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/295b0cb89f53/variables.tf": "323c026e24ae9e37cd85c13d36a6bc509cedb750855d773ac9f46325a7472995"
+          "terraform/environments/production/mattermost/main.tf": "51b38ccfd62bd60d87d190d7a83eb3feda53dc18e5228e4d0403f3e48621b5d1",
+          "terraform/environments/production/mattermost/terraform.tfvars.json": "ed14a1f7614c78b775cb25676d1f4e718ff00d211a800a93fba3ee57f0d0bf1d",
+          "terraform/environments/production/mattermost/variables.tf": "82288c86d25c0527699c980ed5b795cb43f39cd8a9b80ef2be51e2306f73a04e",
+          "terraform/modules/mattermost/74b220432e87/main.tf": "24696fe8ad58fba93f5b45a1f054bafa3cb2ae39852165b1f27b6bef2a434915",
+          "terraform/modules/mattermost/74b220432e87/mattermost.nomad.hcl": "4b532c08dbc7ce794609f38d9c4fb8aeb32330cd48b8e9ac48eec92fa39e4368",
+          "terraform/modules/mattermost/74b220432e87/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/74b220432e87/variables.tf": "7260293ca4bca8017b0dfed55a7a954f4a6189b895dd59dfe30043035beb267d"
         },
         "hosts": [
           "control"
@@ -114,16 +114,16 @@
         ]
       },
       "production/mattermost-database": {
-        "digest": "b5b8f3fb1f36366f6a8aa104701b04fd1917a60b2279167d6dbadf3faff76e93",
+        "digest": "38760463ac171ddd732c1269ac11fecd284ae37276a05dff1c1126be9b725fea",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost-database/main.tf": "3aed2976cc9125c2f668688fdee68f8fce04aa089b9c47f59b975353e1e7f948",
-          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "0838f84225c1fff0cabe1df11eb13bbaec3a19faa148f718207d0ec06e7a97c5",
-          "terraform/environments/production/mattermost-database/variables.tf": "8e84cdfd3e34b60b4b80aeb9cf5a76696afaf02f1f56c8fa8c5a2e78fdc1d83f",
-          "terraform/modules/mattermost-database/a0d103d3f799/main.tf": "b1fef7d2634920fb9c6a3b81b5f1ef8d4bf15213b4fb58a4600c075f2f8f0970",
-          "terraform/modules/mattermost-database/a0d103d3f799/mattermost-database.nomad.hcl": "253b89e26cb51f7e308cecb5389dcecf354050b509dc19e6b6472405b5a465e6",
-          "terraform/modules/mattermost-database/a0d103d3f799/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/a0d103d3f799/variables.tf": "fecfdf57bd1f62da5c4430a9624f226addb1fee20445dc55e8460c27de7844a7"
+          "terraform/environments/production/mattermost-database/main.tf": "7d50cc69da3a4ccf870b713d60940643af785be2a711eb5ae4353ba7c9796d08",
+          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "c44a34ef82254b932cb93506bb3632e37118bd63b41e414f3f75128adb053f36",
+          "terraform/environments/production/mattermost-database/variables.tf": "1d5b80e57f23945309079f152dd840881efb2f960ba7e5f1f27f3524edc1f9c3",
+          "terraform/modules/mattermost-database/97f01985a70f/main.tf": "ab62640a5b794e4dfa72fc84faff64e56f4425fcd9567b1f84e12dd93b4d32f4",
+          "terraform/modules/mattermost-database/97f01985a70f/mattermost-database.nomad.hcl": "157d9a4dbbf0d34f92da6954c37ff648f3b49fb0f2e5e7b7ae8f96ab897eb336",
+          "terraform/modules/mattermost-database/97f01985a70f/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/97f01985a70f/variables.tf": "3e290a4d4c2212c8c1029da4d586a0bb38a83c963f0300ebf3c37e573a6c2ad0"
         },
         "hosts": [
           "control"
@@ -153,16 +153,16 @@
         "secrets": []
       },
       "staging/mattermost": {
-        "digest": "3d9d4952df601830fc32cab1a53290cfc87a4f224c52cb7320b9d6f98d1e5364",
+        "digest": "a37a80f8b427d5701268b4757ad7da56eb0ddfcc4519b672426cc38a7fbcc5ae",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost/main.tf": "1fd47c9cc351f0d6459ed9ec0de732608ab96d041d69c35f206a177e38bb90f8",
-          "terraform/environments/staging/mattermost/terraform.tfvars.json": "3328ab521d366a5615549bbb9c1c70b8836ad1a4d553ac5a0af9347d1e4608fc",
-          "terraform/environments/staging/mattermost/variables.tf": "e711c4fcb3e664e5cda875ec1dbbb4fade3b4cac9ff714e2696910707ae80a97",
-          "terraform/modules/mattermost/295b0cb89f53/main.tf": "4264769bb2ba0782bb094a651ce96a6c2d15085574bacedeb2f805e99540595f",
-          "terraform/modules/mattermost/295b0cb89f53/mattermost.nomad.hcl": "1e0365c9e16b9eabbc67ce99cd9b81d082334929db37d9e7518d501779a0bd97",
-          "terraform/modules/mattermost/295b0cb89f53/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/295b0cb89f53/variables.tf": "323c026e24ae9e37cd85c13d36a6bc509cedb750855d773ac9f46325a7472995"
+          "terraform/environments/staging/mattermost/main.tf": "a43b8f6f1cb9821f24e9dc33f5150c2a9f0a302b76d8ffeb19db20862ca44381",
+          "terraform/environments/staging/mattermost/terraform.tfvars.json": "a8a4aa72459454737f6c9389e6b9d3d7b43af97e0dfebebd94f18719a3391639",
+          "terraform/environments/staging/mattermost/variables.tf": "dd6b09c697907b33754c25ab00e059718e40cf3bb0122184997d363d2abe2e75",
+          "terraform/modules/mattermost/f8557956b86b/main.tf": "08e7f3a7f589ec4baa68903e4fe33478c02034f5c4ed5ef3debdb8924c24fcf1",
+          "terraform/modules/mattermost/f8557956b86b/mattermost.nomad.hcl": "4b532c08dbc7ce794609f38d9c4fb8aeb32330cd48b8e9ac48eec92fa39e4368",
+          "terraform/modules/mattermost/f8557956b86b/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/f8557956b86b/variables.tf": "b282dedab58c3f0a87805d7739aaa2d2a8d52facae379065572406917c9e94c9"
         },
         "hosts": [
           "control"
@@ -178,16 +178,16 @@
         ]
       },
       "staging/mattermost-database": {
-        "digest": "fc507e724ff22911a11787da754851320893e1661c6f43560f0da83eb1444f48",
+        "digest": "e571dc8625f9a3ea42bf24fac9eebc3389fea6d7523722cd11fe729fe760acb8",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost-database/main.tf": "3aed2976cc9125c2f668688fdee68f8fce04aa089b9c47f59b975353e1e7f948",
-          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "d018e406efe7660919223d0f98c46a79cc83c0f5f44efcb1346c5a376beb4dc4",
-          "terraform/environments/staging/mattermost-database/variables.tf": "8e84cdfd3e34b60b4b80aeb9cf5a76696afaf02f1f56c8fa8c5a2e78fdc1d83f",
-          "terraform/modules/mattermost-database/a0d103d3f799/main.tf": "b1fef7d2634920fb9c6a3b81b5f1ef8d4bf15213b4fb58a4600c075f2f8f0970",
-          "terraform/modules/mattermost-database/a0d103d3f799/mattermost-database.nomad.hcl": "253b89e26cb51f7e308cecb5389dcecf354050b509dc19e6b6472405b5a465e6",
-          "terraform/modules/mattermost-database/a0d103d3f799/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/a0d103d3f799/variables.tf": "fecfdf57bd1f62da5c4430a9624f226addb1fee20445dc55e8460c27de7844a7"
+          "terraform/environments/staging/mattermost-database/main.tf": "7d50cc69da3a4ccf870b713d60940643af785be2a711eb5ae4353ba7c9796d08",
+          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "7ebfcba7e5d4ad70a5f73ac8bef9a7d67efab42b1ff0f36889f1e5d1e27f5f7f",
+          "terraform/environments/staging/mattermost-database/variables.tf": "1d5b80e57f23945309079f152dd840881efb2f960ba7e5f1f27f3524edc1f9c3",
+          "terraform/modules/mattermost-database/97f01985a70f/main.tf": "ab62640a5b794e4dfa72fc84faff64e56f4425fcd9567b1f84e12dd93b4d32f4",
+          "terraform/modules/mattermost-database/97f01985a70f/mattermost-database.nomad.hcl": "157d9a4dbbf0d34f92da6954c37ff648f3b49fb0f2e5e7b7ae8f96ab897eb336",
+          "terraform/modules/mattermost-database/97f01985a70f/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/97f01985a70f/variables.tf": "3e290a4d4c2212c8c1029da4d586a0bb38a83c963f0300ebf3c37e573a6c2ad0"
         },
         "hosts": [
           "control"

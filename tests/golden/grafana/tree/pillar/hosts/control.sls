@@ -12,16 +12,16 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "603f158ab21938e84b118301cb09d54e4227015f844c628271f9e0fd30fe362b",
+        "digest": "ea233c655dfa7ae476f05253b56e488cbb055876c9abd6263aa8567d1cada907",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "8070b98971af16eecdf55a302de8b77da6b0829bf8c57befa1b464809b56ae08",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "8e421aeb5c8290f4a1615af0e876b688f503c53e573453157f02069b4384e901",
-          "terraform/environments/production/grafana/variables.tf": "f9248cd7b8c289ce19984fd41739caa8ad82e6a5406b5edfca59e883076e7854",
-          "terraform/modules/grafana/4551fa42ba23/grafana.nomad.hcl": "cd2a08135a487d89a213e28f6912793dfc338d0f0f74cdac8a05ef62b08bbe6c",
-          "terraform/modules/grafana/4551fa42ba23/main.tf": "cc345290cd957ec79ed656e8c6312e8e6806ddc239d4c50d47ca17eae5501290",
-          "terraform/modules/grafana/4551fa42ba23/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/4551fa42ba23/variables.tf": "607c17b47fa57e57d4e940dfcecfd0c42cd533e44d4aaec6d79a553e84b9abd1"
+          "terraform/environments/production/grafana/main.tf": "52035d7d7fe034903796a56c1a2e5775f295ef7937d01cd70830684436f6c42e",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "7cdefa80f9e63f40ab9605744d35afadf62eba972cc4c2f52d85ac507afd0cec",
+          "terraform/environments/production/grafana/variables.tf": "5a342798ef4fe8dfa94b89f3930b1e8ff503089d026b6d32706e9717cdab48d5",
+          "terraform/modules/grafana/360783112ab5/grafana.nomad.hcl": "46bb3a8e501c58d1ae702862285868375bd84ba81d7c3af408d043cd3939a991",
+          "terraform/modules/grafana/360783112ab5/main.tf": "553928d3065974390fcad0ca77eab6b0d408c90d9167778ed6e760b25a145af7",
+          "terraform/modules/grafana/360783112ab5/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/360783112ab5/variables.tf": "909c14e6505710b19fc4047a97e78218984cd6b21a8ffa6562efd7465beeea6d"
         },
         "hosts": [
           "control"

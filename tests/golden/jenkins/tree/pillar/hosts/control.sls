@@ -19,16 +19,16 @@
     },
     "workspaces": {
       "development/jenkins": {
-        "digest": "9e4cfb3417b6db1291406a34c331b6b78da91ad16be37012b97dc6b94e71843f",
+        "digest": "c439c99406b29daa9bfe9263c815038c55e38c9f8d7b1b3470b05d5e5a3dd9fb",
         "token": "client",
         "files": {
-          "terraform/environments/development/jenkins/main.tf": "22b39bab6be642af4df00909ca96c081d5b75fd8587e4866d01a71b5b944c4dd",
-          "terraform/environments/development/jenkins/terraform.tfvars.json": "ccf653af90d2fc197f015a88096a54745242afd77f464429a12dc0d70a7a1e76",
-          "terraform/environments/development/jenkins/variables.tf": "f702c19f80227c6282fc3f0909d835843fbcdf80b4e4a565ce0c6e2e743bc4c7",
-          "terraform/modules/jenkins/d820a7146834/jenkins.nomad.hcl": "7e69aa6d15cafb661f5a3a0b89873f39fc1fdb9f2925b6957ed4430ad03ca0b6",
-          "terraform/modules/jenkins/d820a7146834/main.tf": "d99c2663c22261d3cec51b2e9ff01ee0206a4eafd4801f121479dba2c4daa8b6",
-          "terraform/modules/jenkins/d820a7146834/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/jenkins/d820a7146834/variables.tf": "fc41d2d11bae7f20a30b352bfa21ecb32220984bf140aafdb93b6d2b21f9ef04"
+          "terraform/environments/development/jenkins/main.tf": "1931b40e217ed4f20c2422d7e1f79cb20b2530d1cf829858e4e410b6152c9147",
+          "terraform/environments/development/jenkins/terraform.tfvars.json": "2ad25f025b9ef474b642212a4466aec34a086e9059c09783ad3bb3f7a91d14d3",
+          "terraform/environments/development/jenkins/variables.tf": "142a04a98681a0346912a912f908685e424b44776ac043ed3649c8b0ca579b27",
+          "terraform/modules/jenkins/9c7db27a6afc/jenkins.nomad.hcl": "baf7145726740e5f946426d107e8597541c408f83c9bcff2ac0de618a0de9304",
+          "terraform/modules/jenkins/9c7db27a6afc/main.tf": "4dc680ecaa5e5d7517b4b8a412c8008b943dab3e13941df9462746375594d6a2",
+          "terraform/modules/jenkins/9c7db27a6afc/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/jenkins/9c7db27a6afc/variables.tf": "7e013dc91578c30628c5854604221089bd151af7c522caf568b49946bcab107a"
         },
         "hosts": [
           "control"
@@ -50,16 +50,16 @@
         "secrets": []
       },
       "production/jenkins": {
-        "digest": "3103bac50055a29a95fa69f63a04f23256c40e418f0787c04cabcf6027ced528",
+        "digest": "d974178d340f087d85d89f6b89e403cb695dedb1afdcd4394c2ca1174e031943",
         "token": "client",
         "files": {
-          "terraform/environments/production/jenkins/main.tf": "22b39bab6be642af4df00909ca96c081d5b75fd8587e4866d01a71b5b944c4dd",
-          "terraform/environments/production/jenkins/terraform.tfvars.json": "5764fefc804273833f1df8298e954e20f4064f37fa197d029f06c20bda1f716b",
-          "terraform/environments/production/jenkins/variables.tf": "f702c19f80227c6282fc3f0909d835843fbcdf80b4e4a565ce0c6e2e743bc4c7",
-          "terraform/modules/jenkins/d820a7146834/jenkins.nomad.hcl": "7e69aa6d15cafb661f5a3a0b89873f39fc1fdb9f2925b6957ed4430ad03ca0b6",
-          "terraform/modules/jenkins/d820a7146834/main.tf": "d99c2663c22261d3cec51b2e9ff01ee0206a4eafd4801f121479dba2c4daa8b6",
-          "terraform/modules/jenkins/d820a7146834/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/jenkins/d820a7146834/variables.tf": "fc41d2d11bae7f20a30b352bfa21ecb32220984bf140aafdb93b6d2b21f9ef04"
+          "terraform/environments/production/jenkins/main.tf": "1931b40e217ed4f20c2422d7e1f79cb20b2530d1cf829858e4e410b6152c9147",
+          "terraform/environments/production/jenkins/terraform.tfvars.json": "5ff7d99abb5c04838ddc6dc95bcc6e33f36c6337e02f07da2972522dca828174",
+          "terraform/environments/production/jenkins/variables.tf": "142a04a98681a0346912a912f908685e424b44776ac043ed3649c8b0ca579b27",
+          "terraform/modules/jenkins/9c7db27a6afc/jenkins.nomad.hcl": "baf7145726740e5f946426d107e8597541c408f83c9bcff2ac0de618a0de9304",
+          "terraform/modules/jenkins/9c7db27a6afc/main.tf": "4dc680ecaa5e5d7517b4b8a412c8008b943dab3e13941df9462746375594d6a2",
+          "terraform/modules/jenkins/9c7db27a6afc/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/jenkins/9c7db27a6afc/variables.tf": "7e013dc91578c30628c5854604221089bd151af7c522caf568b49946bcab107a"
         },
         "hosts": [
           "control",

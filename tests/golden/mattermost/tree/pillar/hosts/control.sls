@@ -47,16 +47,16 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "603f158ab21938e84b118301cb09d54e4227015f844c628271f9e0fd30fe362b",
+        "digest": "ea233c655dfa7ae476f05253b56e488cbb055876c9abd6263aa8567d1cada907",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "8070b98971af16eecdf55a302de8b77da6b0829bf8c57befa1b464809b56ae08",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "8e421aeb5c8290f4a1615af0e876b688f503c53e573453157f02069b4384e901",
-          "terraform/environments/production/grafana/variables.tf": "f9248cd7b8c289ce19984fd41739caa8ad82e6a5406b5edfca59e883076e7854",
-          "terraform/modules/grafana/4551fa42ba23/grafana.nomad.hcl": "cd2a08135a487d89a213e28f6912793dfc338d0f0f74cdac8a05ef62b08bbe6c",
-          "terraform/modules/grafana/4551fa42ba23/main.tf": "cc345290cd957ec79ed656e8c6312e8e6806ddc239d4c50d47ca17eae5501290",
-          "terraform/modules/grafana/4551fa42ba23/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/4551fa42ba23/variables.tf": "607c17b47fa57e57d4e940dfcecfd0c42cd533e44d4aaec6d79a553e84b9abd1"
+          "terraform/environments/production/grafana/main.tf": "52035d7d7fe034903796a56c1a2e5775f295ef7937d01cd70830684436f6c42e",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "7cdefa80f9e63f40ab9605744d35afadf62eba972cc4c2f52d85ac507afd0cec",
+          "terraform/environments/production/grafana/variables.tf": "5a342798ef4fe8dfa94b89f3930b1e8ff503089d026b6d32706e9717cdab48d5",
+          "terraform/modules/grafana/360783112ab5/grafana.nomad.hcl": "46bb3a8e501c58d1ae702862285868375bd84ba81d7c3af408d043cd3939a991",
+          "terraform/modules/grafana/360783112ab5/main.tf": "553928d3065974390fcad0ca77eab6b0d408c90d9167778ed6e760b25a145af7",
+          "terraform/modules/grafana/360783112ab5/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/360783112ab5/variables.tf": "909c14e6505710b19fc4047a97e78218984cd6b21a8ffa6562efd7465beeea6d"
         },
         "hosts": [
           "control"
@@ -89,16 +89,16 @@
         "secrets": []
       },
       "production/mattermost": {
-        "digest": "c341d6dcde0d7a6ae7db41d26835c9f8274c7f55017ef266b7f6f6cd41ea9659",
+        "digest": "7cf61235714b81e132edcf078b97856aace9c77da3276402d3c31b81cb25e84d",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost/main.tf": "e378a666a2a5fc791b5f43801267f9b654bd6fef9a7744873920be475f704131",
-          "terraform/environments/production/mattermost/terraform.tfvars.json": "f6aed4a54626442b2a18b8c830527e06613f3cd8e5243fd5ae6d0e996a2e0a34",
-          "terraform/environments/production/mattermost/variables.tf": "7e154b6d2c3ea46932b3f7555a3aed6432c5f0abdf54bdea100f1b7974d0bc36",
-          "terraform/modules/mattermost/0b4ec1ea22ba/main.tf": "f56ba4eadc146da8af411457a2db4a05246c3193b8785c5c66a2d8e30e38586f",
-          "terraform/modules/mattermost/0b4ec1ea22ba/mattermost.nomad.hcl": "e8e9b0dfe428076e7f007c1b7d645b1732d38a6a8459d904a07bec33fc10f464",
-          "terraform/modules/mattermost/0b4ec1ea22ba/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/0b4ec1ea22ba/variables.tf": "7aff642dc69dc8b41581d30a597d6a1c8544fefc7b9848d8f0f22798535d971b"
+          "terraform/environments/production/mattermost/main.tf": "8fefa1981dcfdffa3df0a245787fbe273910604b3c9c4d74475dcfae40cf3d44",
+          "terraform/environments/production/mattermost/terraform.tfvars.json": "cce044e63e2693a04848c8e887d8f8c2dfe136be098a4b15950f6b833a3483d0",
+          "terraform/environments/production/mattermost/variables.tf": "907d4ea5ba6c27d8bcfc34bfb190ef665af993b767c6f4c68aaa52b91cd3a268",
+          "terraform/modules/mattermost/90aa4a7db6c4/main.tf": "4052cbb3bb172387db450f7ba0a35e153f36c41573604e037d83eea9fb4001fa",
+          "terraform/modules/mattermost/90aa4a7db6c4/mattermost.nomad.hcl": "c618167429606f79beeaf259996c963806dc1b273a33b3808bf182e996d17aca",
+          "terraform/modules/mattermost/90aa4a7db6c4/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/90aa4a7db6c4/variables.tf": "25836f5553bf49163a7b0bd006f3aa9bb0ca33a24b31351ceb8b31830f1e0ed3"
         },
         "hosts": [
           "control"
@@ -114,16 +114,16 @@
         ]
       },
       "production/mattermost-database": {
-        "digest": "f4c29e36cacbdcea6a478201578c8392a8af29e1b739b5a836f903815b1b0350",
+        "digest": "b333177befcbb6abe6beb7f02d6d2ca8e3ec74d251211087395a1e40fe77a2cb",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost-database/main.tf": "30b64308d8fca257fd9ddbf327ccb0d4b0af1b9ec0eb3f84f911ae6e8e273845",
-          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "c238df0bd3ed9df7106a60bb48699abcb34354c1a17687e2cf2973df6f74a153",
-          "terraform/environments/production/mattermost-database/variables.tf": "cd55c8cd2f86faaf81ca41e748b0e205c6153da22383287f459aac1e1d8b9d5f",
-          "terraform/modules/mattermost-database/94c9d55e33ef/main.tf": "ba3c8b95f90f81e6cc2492f4973eb025f002c63c8f4e47001771b605be70588e",
-          "terraform/modules/mattermost-database/94c9d55e33ef/mattermost-database.nomad.hcl": "5a19c5f1f2ca7fc5b75f8e044079221585381ff369c05bd619180acd25d2bf84",
-          "terraform/modules/mattermost-database/94c9d55e33ef/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/94c9d55e33ef/variables.tf": "d962bc7f286431a3dc13a519e6f02a75021c58cd505bbbec348d99b637b3b236"
+          "terraform/environments/production/mattermost-database/main.tf": "397624242ce4606693d28cc6b389b14f9938ec020158707344f43d15007e7de1",
+          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "e2206faef9893daca5cadba88609176f6bd1e2a5b5b9e4853020730a01f1a1d7",
+          "terraform/environments/production/mattermost-database/variables.tf": "a844b90d471e260151470d3ad6ffda0a92f0276453865f1af6669e83c9453aee",
+          "terraform/modules/mattermost-database/7f8dc8372c55/main.tf": "29f7326111b14a1a09b017e67edb9e4b548508d79ae136b0837e2b90d5f8f4ec",
+          "terraform/modules/mattermost-database/7f8dc8372c55/mattermost-database.nomad.hcl": "3e151f9ca58ebd552e83e451a92671f3874b4fea3b3c24bc43192f64768a8d1d",
+          "terraform/modules/mattermost-database/7f8dc8372c55/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/7f8dc8372c55/variables.tf": "348ea2c2c5afb6d6d856f47b974c3bd42f0c8e86ea6ef43ca08dad9ffc03bd76"
         },
         "hosts": [
           "control"
@@ -153,16 +153,16 @@
         "secrets": []
       },
       "staging/mattermost": {
-        "digest": "702afdd18fd6a385a890070eee27ed03e77b19b2a7829108fd1629ac0eaacf44",
+        "digest": "5404caadde8276598449c5cfc8349eb937d7ed6fb7a34b40bbca01c1c7b9c757",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost/main.tf": "e378a666a2a5fc791b5f43801267f9b654bd6fef9a7744873920be475f704131",
-          "terraform/environments/staging/mattermost/terraform.tfvars.json": "052722492c04bc1f8d42f1b17bb69a80e479d1b89d5b64668a2df201fad96540",
-          "terraform/environments/staging/mattermost/variables.tf": "7e154b6d2c3ea46932b3f7555a3aed6432c5f0abdf54bdea100f1b7974d0bc36",
-          "terraform/modules/mattermost/0b4ec1ea22ba/main.tf": "f56ba4eadc146da8af411457a2db4a05246c3193b8785c5c66a2d8e30e38586f",
-          "terraform/modules/mattermost/0b4ec1ea22ba/mattermost.nomad.hcl": "e8e9b0dfe428076e7f007c1b7d645b1732d38a6a8459d904a07bec33fc10f464",
-          "terraform/modules/mattermost/0b4ec1ea22ba/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/0b4ec1ea22ba/variables.tf": "7aff642dc69dc8b41581d30a597d6a1c8544fefc7b9848d8f0f22798535d971b"
+          "terraform/environments/staging/mattermost/main.tf": "8fefa1981dcfdffa3df0a245787fbe273910604b3c9c4d74475dcfae40cf3d44",
+          "terraform/environments/staging/mattermost/terraform.tfvars.json": "a7aa60064732140933dda50f608cda3b800bd2d2a0272090118deee53bc32747",
+          "terraform/environments/staging/mattermost/variables.tf": "907d4ea5ba6c27d8bcfc34bfb190ef665af993b767c6f4c68aaa52b91cd3a268",
+          "terraform/modules/mattermost/90aa4a7db6c4/main.tf": "4052cbb3bb172387db450f7ba0a35e153f36c41573604e037d83eea9fb4001fa",
+          "terraform/modules/mattermost/90aa4a7db6c4/mattermost.nomad.hcl": "c618167429606f79beeaf259996c963806dc1b273a33b3808bf182e996d17aca",
+          "terraform/modules/mattermost/90aa4a7db6c4/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/90aa4a7db6c4/variables.tf": "25836f5553bf49163a7b0bd006f3aa9bb0ca33a24b31351ceb8b31830f1e0ed3"
         },
         "hosts": [
           "control"
@@ -178,16 +178,16 @@
         ]
       },
       "staging/mattermost-database": {
-        "digest": "c7d897bfb438315c0ccf6f79d18519627b06dd8f28555279d9144e4966ce29c4",
+        "digest": "696f4f78664a1284e6091f7032d163b76221c6cb55c52caae9cb78baf63bbbdc",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost-database/main.tf": "30b64308d8fca257fd9ddbf327ccb0d4b0af1b9ec0eb3f84f911ae6e8e273845",
-          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "73838cc87c20b9c559e8dc6a2aadb385f0e1147a08f238a941043d748268d222",
-          "terraform/environments/staging/mattermost-database/variables.tf": "cd55c8cd2f86faaf81ca41e748b0e205c6153da22383287f459aac1e1d8b9d5f",
-          "terraform/modules/mattermost-database/94c9d55e33ef/main.tf": "ba3c8b95f90f81e6cc2492f4973eb025f002c63c8f4e47001771b605be70588e",
-          "terraform/modules/mattermost-database/94c9d55e33ef/mattermost-database.nomad.hcl": "5a19c5f1f2ca7fc5b75f8e044079221585381ff369c05bd619180acd25d2bf84",
-          "terraform/modules/mattermost-database/94c9d55e33ef/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/94c9d55e33ef/variables.tf": "d962bc7f286431a3dc13a519e6f02a75021c58cd505bbbec348d99b637b3b236"
+          "terraform/environments/staging/mattermost-database/main.tf": "397624242ce4606693d28cc6b389b14f9938ec020158707344f43d15007e7de1",
+          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "48c1924f0102b520da5085e7f936b74d8563dd6216871ad0034644d2d89cb3d5",
+          "terraform/environments/staging/mattermost-database/variables.tf": "a844b90d471e260151470d3ad6ffda0a92f0276453865f1af6669e83c9453aee",
+          "terraform/modules/mattermost-database/7f8dc8372c55/main.tf": "29f7326111b14a1a09b017e67edb9e4b548508d79ae136b0837e2b90d5f8f4ec",
+          "terraform/modules/mattermost-database/7f8dc8372c55/mattermost-database.nomad.hcl": "3e151f9ca58ebd552e83e451a92671f3874b4fea3b3c24bc43192f64768a8d1d",
+          "terraform/modules/mattermost-database/7f8dc8372c55/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/7f8dc8372c55/variables.tf": "348ea2c2c5afb6d6d856f47b974c3bd42f0c8e86ea6ef43ca08dad9ffc03bd76"
         },
         "hosts": [
           "control"

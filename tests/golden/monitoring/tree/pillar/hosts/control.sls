@@ -19,16 +19,16 @@
     },
     "workspaces": {
       "production/alertmanager": {
-        "digest": "67e91d4bcbe5730a2349dbf5324d536a50037ea7e21f8412d1d56376150c50af",
+        "digest": "fd8ae63c6f1c8a6ff332b1f987f89e7656836303966e4fe8ee9892391e9120d3",
         "token": "client",
         "files": {
-          "terraform/environments/production/alertmanager/main.tf": "21c31f52458ed3a25921fa804f38c4847cc0542caf5a7d6ff8002451c3c68f70",
-          "terraform/environments/production/alertmanager/terraform.tfvars.json": "696656f0190be943460fd18b101c0842f7136ed0a79d59bdc26e10904c783782",
-          "terraform/environments/production/alertmanager/variables.tf": "07d1d999c9e821a6cc50c0e81fe433ccd67b422f58b977da499591971ae9b235",
-          "terraform/modules/alertmanager/4b2d7b65bc36/alertmanager.nomad.hcl": "4fee716012a2eeb0f00883a8de3778ee983f154192f04daf7550d694381a19c6",
-          "terraform/modules/alertmanager/4b2d7b65bc36/main.tf": "11a6fc56124e16483b5382e84a8120a13a702de60e38f0178bac51710a73ae1d",
-          "terraform/modules/alertmanager/4b2d7b65bc36/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/alertmanager/4b2d7b65bc36/variables.tf": "0659dad89b9897809e826dd94298d9ab62eea532c3961782e149e11cd24ee63a"
+          "terraform/environments/production/alertmanager/main.tf": "69273f9750ee3d27337effe8ffa90ed3ba7f27cfdcabeccf8c131d86518ed715",
+          "terraform/environments/production/alertmanager/terraform.tfvars.json": "2e7d0ace161bfe49f582c44bae591355d29242b80416e917166308ec642abcf8",
+          "terraform/environments/production/alertmanager/variables.tf": "da719e9ee15b3d9c3fd1e5fd944db2cc590eeff2b3d78deb81493a9dd4711bad",
+          "terraform/modules/alertmanager/0510d82147da/alertmanager.nomad.hcl": "ccd93839306711508d030ddfedf90174c12ecaf2afe82ea3197adc89bce2d5de",
+          "terraform/modules/alertmanager/0510d82147da/main.tf": "fc7c77d654eb0b78131c3b88106b3e18b49d32df2c5e6d86e6f43fa2dd82a1b1",
+          "terraform/modules/alertmanager/0510d82147da/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/alertmanager/0510d82147da/variables.tf": "17915ce45f357df7f6f0dffa3b8750a1503039fcb38ce1d8755e7082d7120e8e"
         },
         "hosts": [
           "control"
@@ -50,16 +50,16 @@
         "secrets": []
       },
       "production/prometheus": {
-        "digest": "80a62c31beb4a1cd0645aa6c8288e0660951473a653d1847fc449796f17f7eec",
+        "digest": "f733c488180163147c77da768366838c5756bcf6094a37672c5b4a49200e313f",
         "token": "client",
         "files": {
-          "terraform/environments/production/prometheus/main.tf": "716bd046a0e9f74e9053808c3a3520092b44be085016ca906a9eeae33a83b474",
-          "terraform/environments/production/prometheus/terraform.tfvars.json": "10198fefa6288743aa64cbc5ac2d9ca3efac8b2c9e7a75b61e8da487e1824d5c",
-          "terraform/environments/production/prometheus/variables.tf": "fc3a5b03898f21647b299ac8967f8ea422f66f15fb486da2cad919940097eda1",
-          "terraform/modules/prometheus/62f2dcebb963/main.tf": "87270ed14928344d0515f37aec275b6a8b6e7b753305ccac302c59776d8f3684",
-          "terraform/modules/prometheus/62f2dcebb963/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/prometheus/62f2dcebb963/prometheus.nomad.hcl": "e67809db389c36f6b7e50050d2da5a580c3716b0a4818f664efa30f3b9e0e7c2",
-          "terraform/modules/prometheus/62f2dcebb963/variables.tf": "6160ca12c4aa326ff0637322dee1946660020d5416b1e5de571c75da2c062b69"
+          "terraform/environments/production/prometheus/main.tf": "70114c0acd3e57c426f857f5b8e95e196cb8d169acdda5eedf9eb388490d4d64",
+          "terraform/environments/production/prometheus/terraform.tfvars.json": "12dc55956f9280976be383348a3faadc1acfdb7b3b2efa4f99ddcde44d55b82d",
+          "terraform/environments/production/prometheus/variables.tf": "4bef5873b03316026c533380520749c7fcd524b806c5b9f48d58fd9d749211ce",
+          "terraform/modules/prometheus/e87e29bcc4e7/main.tf": "a6caa8c603e076fb2c935bac88a4445b22a3f79c1e4761dc88ca9c5796b423e3",
+          "terraform/modules/prometheus/e87e29bcc4e7/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/prometheus/e87e29bcc4e7/prometheus.nomad.hcl": "527c91e70b87b361acdfa4e806c20833a3311ac94dc5f77c3116eb3aa303a8fe",
+          "terraform/modules/prometheus/e87e29bcc4e7/variables.tf": "b720416d58adf782fa8f12e6698242ffc72ab2f7dae1e08fbfd9becbc35ace07"
         },
         "hosts": [
           "control"

@@ -18,16 +18,16 @@
         "secrets": []
       },
       "production/postgres": {
-        "digest": "cad5a0f25ef791e2c2aa6c70b661e96f8265f319fa418777b51b09ea2ef1cfb1",
+        "digest": "10229996a3aa3447485f17b435c81c3efb7129d514bd240920d59dd649631a98",
         "token": "client",
         "files": {
-          "terraform/environments/production/postgres/main.tf": "c0420c84717e7fc8ec0e23f63b1da55aeee3430bd0146112b2239334e86b5d61",
-          "terraform/environments/production/postgres/terraform.tfvars.json": "7747754c916ad9fd459e1d6691abf885f554bbae7baac8f3d4d494f677b7870a",
-          "terraform/environments/production/postgres/variables.tf": "cd55c8cd2f86faaf81ca41e748b0e205c6153da22383287f459aac1e1d8b9d5f",
-          "terraform/modules/postgres/f189e7dbaa2e/main.tf": "176a5bb63c9b0538c2ff0af3c429198dc2113d32eed8a50fc63ed772f2a0d6a7",
-          "terraform/modules/postgres/f189e7dbaa2e/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/postgres/f189e7dbaa2e/postgres.nomad.hcl": "35c4666083904d59e84631e4b171789eb0a8aa274baac28e4290f4fbef5f5bd5",
-          "terraform/modules/postgres/f189e7dbaa2e/variables.tf": "d962bc7f286431a3dc13a519e6f02a75021c58cd505bbbec348d99b637b3b236"
+          "terraform/environments/production/postgres/main.tf": "618ca82b219d07fc61cf1ab25a13c7324c7a5ac80763c82423721ff9568c346b",
+          "terraform/environments/production/postgres/terraform.tfvars.json": "6c0c2a1cea3e2120860777f34e7d8e6b518648f045ba0a2aa95034f91afe231f",
+          "terraform/environments/production/postgres/variables.tf": "a844b90d471e260151470d3ad6ffda0a92f0276453865f1af6669e83c9453aee",
+          "terraform/modules/postgres/e18745035d30/main.tf": "188a95e1e4f384d1b1440f0ad5c6575b6796aece26690e6b2a84d4ee4ff70968",
+          "terraform/modules/postgres/e18745035d30/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/postgres/e18745035d30/postgres.nomad.hcl": "328c0ace2a106a65f23015a599811a33773fcbfba1b7008de16b44999600bad3",
+          "terraform/modules/postgres/e18745035d30/variables.tf": "348ea2c2c5afb6d6d856f47b974c3bd42f0c8e86ea6ef43ca08dad9ffc03bd76"
         },
         "hosts": [
           "node1"

@@ -33,6 +33,11 @@ variable "grafana_image" {
   type        = string
 }
 
+variable "grafana_env_gf_server_http_addr" {
+  description = "Environment of the task"
+  type        = string
+}
+
 variable "grafana_port_http" {
   description = "Port of the host"
   type        = number
@@ -41,6 +46,11 @@ variable "grafana_port_http" {
 variable "grafana_port_http_to" {
   description = "Port in the container"
   type        = number
+}
+
+variable "grafana_callers" {
+  description = "Services that may call it through the mesh"
+  type        = list(string)
 }
 
 variable "grafana_check_path" {

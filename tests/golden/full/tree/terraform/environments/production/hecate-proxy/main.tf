@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "hecate-proxy" {
-  source                      = "../../../modules/hecate-proxy/a18819372b33"
+  source                      = "../../../modules/hecate-proxy/d724cb5b6deb"
   namespace                   = var.namespace
   datacenter                  = var.datacenter
   hecate_proxy_service        = var.hecate_proxy_service
@@ -33,6 +33,8 @@ module "hecate-proxy" {
   hecate_proxy_port_http_to   = var.hecate_proxy_port_http_to
   hecate_proxy_port_https     = var.hecate_proxy_port_https
   hecate_proxy_port_https_to  = var.hecate_proxy_port_https_to
+  hecate_proxy_upstream_0     = var.hecate_proxy_upstream_0
+  hecate_proxy_upstream_1     = var.hecate_proxy_upstream_1
   hecate_proxy_check_path     = var.hecate_proxy_check_path
   volume_data_name            = var.volume_data_name
   volume_data_host            = var.volume_data_host

@@ -88,6 +88,16 @@ variable "hecate_proxy_port_https_to" {
   type        = number
 }
 
+variable "hecate_proxy_upstream_0" {
+  description = "Service that is called through the mesh"
+  type        = string
+}
+
+variable "hecate_proxy_upstream_1" {
+  description = "Service that is called through the mesh"
+  type        = string
+}
+
 variable "hecate_proxy_check_path" {
   description = "Path of the health check"
   type        = string

@@ -4,6 +4,10 @@ terraform {
   backend "consul" {}
 
   required_providers {
+    consul = {
+      source  = "hashicorp/consul"
+      version = "~> 2.0"
+    }
     nomad = {
       source  = "hashicorp/nomad"
       version = "~> 2.0"
@@ -11,10 +15,12 @@ terraform {
   }
 }
 
+provider "consul" {}
+
 provider "nomad" {}
 
 module "mattermost-database" {
-  source                     = "../../../modules/mattermost-database/a0d103d3f799"
+  source                     = "../../../modules/mattermost-database/97f01985a70f"
   namespace                  = var.namespace
   datacenter                 = var.datacenter
   postgres_service           = var.postgres_service
@@ -22,10 +28,13 @@ module "mattermost-database" {
   postgres_cpu               = var.postgres_cpu
   postgres_memory            = var.postgres_memory
   postgres_image             = var.postgres_image
+  postgres_arg_0             = var.postgres_arg_0
+  postgres_arg_1             = var.postgres_arg_1
   postgres_env_postgres_db   = var.postgres_env_postgres_db
   postgres_env_postgres_user = var.postgres_env_postgres_user
   postgres_env_pgdata        = var.postgres_env_pgdata
   postgres_port_db_to        = var.postgres_port_db_to
+  postgres_callers           = var.postgres_callers
   volume_data_name           = var.volume_data_name
   volume_data_host           = var.volume_data_host
   volume_data_path           = var.volume_data_path

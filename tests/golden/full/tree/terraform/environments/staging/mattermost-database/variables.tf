@@ -33,6 +33,16 @@ variable "postgres_image" {
   type        = string
 }
 
+variable "postgres_arg_0" {
+  description = "Argument of the program"
+  type        = string
+}
+
+variable "postgres_arg_1" {
+  description = "Argument of the program"
+  type        = string
+}
+
 variable "postgres_env_postgres_db" {
   description = "Environment of the task"
   type        = string
@@ -51,6 +61,11 @@ variable "postgres_env_pgdata" {
 variable "postgres_port_db_to" {
   description = "Port in the container"
   type        = number
+}
+
+variable "postgres_callers" {
+  description = "Services that may call it through the mesh"
+  type        = list(string)
 }
 
 variable "volume_data_name" {

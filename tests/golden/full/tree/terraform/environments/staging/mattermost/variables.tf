@@ -38,6 +38,11 @@ variable "mattermost_env_mm_sqlsettings_drivername" {
   type        = string
 }
 
+variable "mattermost_env_mm_servicesettings_listenaddress" {
+  description = "Environment of the task"
+  type        = string
+}
+
 variable "mattermost_env_mm_servicesettings_siteurl" {
   description = "Environment of the task"
   type        = string
@@ -61,6 +66,11 @@ variable "mattermost_port_http" {
 variable "mattermost_port_http_to" {
   description = "Port in the container"
   type        = number
+}
+
+variable "mattermost_upstream_0" {
+  description = "Service that is called through the mesh"
+  type        = string
 }
 
 variable "mattermost_check_path" {

@@ -14,20 +14,21 @@ terraform {
 provider "nomad" {}
 
 module "grafana" {
-  source               = "../../../modules/grafana/4551fa42ba23"
-  namespace            = var.namespace
-  datacenter           = var.datacenter
-  grafana_service      = var.grafana_service
-  grafana_count        = var.grafana_count
-  grafana_cpu          = var.grafana_cpu
-  grafana_memory       = var.grafana_memory
-  grafana_image        = var.grafana_image
-  grafana_port_http    = var.grafana_port_http
-  grafana_port_http_to = var.grafana_port_http_to
-  grafana_check_path   = var.grafana_check_path
-  volume_data_name     = var.volume_data_name
-  volume_data_host     = var.volume_data_host
-  volume_data_path     = var.volume_data_path
-  eos_digest           = var.eos_digest
-  node_ids             = var.node_ids
+  source                          = "../../../modules/grafana/360783112ab5"
+  namespace                       = var.namespace
+  datacenter                      = var.datacenter
+  grafana_service                 = var.grafana_service
+  grafana_count                   = var.grafana_count
+  grafana_cpu                     = var.grafana_cpu
+  grafana_memory                  = var.grafana_memory
+  grafana_image                   = var.grafana_image
+  grafana_env_gf_server_http_addr = var.grafana_env_gf_server_http_addr
+  grafana_port_http               = var.grafana_port_http
+  grafana_port_http_to            = var.grafana_port_http_to
+  grafana_check_path              = var.grafana_check_path
+  volume_data_name                = var.volume_data_name
+  volume_data_host                = var.volume_data_host
+  volume_data_path                = var.volume_data_path
+  eos_digest                      = var.eos_digest
+  node_ids                        = var.node_ids
 }

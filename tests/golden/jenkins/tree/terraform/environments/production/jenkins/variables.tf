@@ -33,6 +33,11 @@ variable "jenkins_image" {
   type        = string
 }
 
+variable "jenkins_env_jenkins_opts" {
+  description = "Environment of the task"
+  type        = string
+}
+
 variable "jenkins_port_http" {
   description = "Port of the host"
   type        = number

@@ -33,6 +33,11 @@ variable "grafana_image" {
   type        = string
 }
 
+variable "grafana_env_gf_server_http_addr" {
+  description = "Environment of the task"
+  type        = string
+}
+
 variable "grafana_port_http" {
   description = "Port of the host"
   type        = number

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "mattermost-database" {
-  source                     = "../../../modules/mattermost-database/94c9d55e33ef"
+  source                     = "../../../modules/mattermost-database/7f8dc8372c55"
   namespace                  = var.namespace
   datacenter                 = var.datacenter
   postgres_service           = var.postgres_service
@@ -22,6 +22,8 @@ module "mattermost-database" {
   postgres_cpu               = var.postgres_cpu
   postgres_memory            = var.postgres_memory
   postgres_image             = var.postgres_image
+  postgres_arg_0             = var.postgres_arg_0
+  postgres_arg_1             = var.postgres_arg_1
   postgres_env_postgres_db   = var.postgres_env_postgres_db
   postgres_env_postgres_user = var.postgres_env_postgres_user
   postgres_env_pgdata        = var.postgres_env_pgdata

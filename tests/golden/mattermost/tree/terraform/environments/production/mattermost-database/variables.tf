@@ -33,6 +33,16 @@ variable "postgres_image" {
   type        = string
 }
 
+variable "postgres_arg_0" {
+  description = "Argument of the program"
+  type        = string
+}
+
+variable "postgres_arg_1" {
+  description = "Argument of the program"
+  type        = string
+}
+
 variable "postgres_env_postgres_db" {
   description = "Environment of the task"
   type        = string

@@ -38,6 +38,11 @@ variable "mattermost_env_mm_sqlsettings_drivername" {
   type        = string
 }
 
+variable "mattermost_env_mm_servicesettings_listenaddress" {
+  description = "Environment of the task"
+  type        = string
+}
+
 variable "mattermost_env_mm_servicesettings_siteurl" {
   description = "Environment of the task"
   type        = string

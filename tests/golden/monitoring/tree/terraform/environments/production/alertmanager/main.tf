@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "alertmanager" {
-  source                             = "../../../modules/alertmanager/4b2d7b65bc36"
+  source                             = "../../../modules/alertmanager/0510d82147da"
   namespace                          = var.namespace
   datacenter                         = var.datacenter
   alertmanager_service               = var.alertmanager_service
@@ -24,6 +24,7 @@ module "alertmanager" {
   alertmanager_image                 = var.alertmanager_image
   alertmanager_arg_0                 = var.alertmanager_arg_0
   alertmanager_arg_1                 = var.alertmanager_arg_1
+  alertmanager_arg_2                 = var.alertmanager_arg_2
   alertmanager_file_alertmanager_yml = var.alertmanager_file_alertmanager_yml
   alertmanager_port_http             = var.alertmanager_port_http
   alertmanager_port_http_to          = var.alertmanager_port_http_to

@@ -43,6 +43,11 @@ variable "alertmanager_arg_1" {
   type        = string
 }
 
+variable "alertmanager_arg_2" {
+  description = "Argument of the program"
+  type        = string
+}
+
 variable "alertmanager_file_alertmanager_yml" {
   description = "Template that Nomad renders for the task"
   type        = string

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "prometheus" {
-  source                         = "../../../modules/prometheus/62f2dcebb963"
+  source                         = "../../../modules/prometheus/e87e29bcc4e7"
   namespace                      = var.namespace
   datacenter                     = var.datacenter
   prometheus_service             = var.prometheus_service
@@ -25,6 +25,7 @@ module "prometheus" {
   prometheus_arg_0               = var.prometheus_arg_0
   prometheus_arg_1               = var.prometheus_arg_1
   prometheus_arg_2               = var.prometheus_arg_2
+  prometheus_arg_3               = var.prometheus_arg_3
   prometheus_file_prometheus_yml = var.prometheus_file_prometheus_yml
   prometheus_port_http           = var.prometheus_port_http
   prometheus_port_http_to        = var.prometheus_port_http_to

@@ -48,6 +48,11 @@ variable "prometheus_arg_2" {
   type        = string
 }
 
+variable "prometheus_arg_3" {
+  description = "Argument of the program"
+  type        = string
+}
+
 variable "prometheus_file_prometheus_yml" {
   description = "Template that Nomad renders for the task"
   type        = string
