@@ -28,6 +28,8 @@ pub enum Piece {
     /// Where the task finds its secret files, and its other files.
     SecretsDirectory,
     FilesDirectory,
+    /// The address of the host at which the task's own port of this label is.
+    OwnAddress(String),
 }
 
 impl Piece {
@@ -41,6 +43,7 @@ impl Piece {
             Self::Secret(item) => ("secret", item.as_str()),
             Self::SecretsDirectory => ("secrets_dir", ""),
             Self::FilesDirectory => ("files_dir", ""),
+            Self::OwnAddress(label) => ("own_address", label.as_str()),
         };
         format!("{OPEN}{kind} {name}{CLOSE}")
     }
@@ -71,6 +74,7 @@ impl Piece {
             ),
             Self::SecretsDirectory => format!("{{{{ {variable} := env \"NOMAD_SECRETS_DIR\" }}}}"),
             Self::FilesDirectory => format!("{{{{ {variable} := env \"NOMAD_TASK_DIR\" }}}}"),
+            Self::OwnAddress(label) => format!("{{{{ {variable} := env \"{}\" }}}}", own_address(label)),
         }
     }
 
@@ -95,6 +99,7 @@ impl Piece {
             "secret" => Self::Secret(name),
             "secrets_dir" => Self::SecretsDirectory,
             "files_dir" => Self::FilesDirectory,
+            "own_address" => Self::OwnAddress(name),
             _ => return None,
         })
     }
@@ -195,17 +200,19 @@ impl RuntimeText {
         })
     }
 
-    /// As a word of a task's command line, where Nomad itself puts the directories in. Nothing else can stand there.
+    /// As a word of a task's command line, where Nomad itself puts in what it knows of the task. Nothing else can stand there.
     pub fn word(&self) -> Option<String> {
-        self.0
-            .iter()
-            .map(|piece| match piece {
-                Piece::Text(text) => Some(text.as_str()),
-                Piece::SecretsDirectory => Some("${NOMAD_SECRETS_DIR}"),
-                Piece::FilesDirectory => Some("${NOMAD_TASK_DIR}"),
-                _ => None,
-            })
-            .collect()
+        let mut word = String::new();
+        for piece in &self.0 {
+            match piece {
+                Piece::Text(text) => word.push_str(text),
+                Piece::SecretsDirectory => word.push_str("${NOMAD_SECRETS_DIR}"),
+                Piece::FilesDirectory => word.push_str("${NOMAD_TASK_DIR}"),
+                Piece::OwnAddress(label) => word.push_str(&format!("${{{}}}", own_address(label))),
+                _ => return None,
+            }
+        }
+        Some(word)
     }
 
     /// As a template that Nomad renders when the task starts.
@@ -230,10 +237,16 @@ impl RuntimeText {
                 )),
                 Piece::SecretsDirectory => out.push_str("{{ env \"NOMAD_SECRETS_DIR\" }}"),
                 Piece::FilesDirectory => out.push_str("{{ env \"NOMAD_TASK_DIR\" }}"),
+                Piece::OwnAddress(label) => out.push_str(&format!("{{{{ env \"{}\" }}}}", own_address(label))),
             }
         }
         out
     }
+}
+
+/// Nomad's variable for it.
+fn own_address(label: &str) -> String {
+    format!("NOMAD_IP_{}", label.replace('-', "_"))
 }
 
 fn first(service: &str, what: &str) -> String {
@@ -264,6 +277,7 @@ impl fmt::Display for RuntimeText {
                 Piece::Secret(item) => write!(f, "<secret {item}>")?,
                 Piece::SecretsDirectory => f.write_str("<secrets directory>")?,
                 Piece::FilesDirectory => f.write_str("<files directory>")?,
+                Piece::OwnAddress(_) => f.write_str("<own address>")?,
             }
         }
         Ok(())

@@ -5,6 +5,7 @@ use crate::compose::{Composed, Key};
 use crate::diagnostic::Diagnostic;
 use crate::lowered::{Check, Group, Lowered, Mesh, Upstream};
 use crate::profile::Profile;
+use crate::recipe::Run;
 use crate::runtime::{Piece, RuntimeText};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,15 +22,20 @@ pub fn tell_where_to_listen(composed: &mut Composed<'_>, profile: Profile) {
         Profile::Full => std::mem::take(&mut composed.called),
     };
     for (key, component) in &mut composed.components {
-        let door = component
-            .recipe
-            .front()
-            .and_then(|front| front.ports[0].fixed.as_ref());
+        let Some(front) = component.recipe.front() else {
+            continue;
+        };
+        let port = &front.ports[0];
         // A port that cannot be evaluated is told when the service is lowered.
-        let has_door = component.port(door).is_ok_and(|port| port.is_some());
-        let address = match called.contains(key) && !has_door {
-            true => LOOPBACK,
-            false => EVERYWHERE,
+        let has_door = component
+            .port(port.fixed.as_ref())
+            .is_ok_and(|port| port.is_some());
+        let calls = profile == Profile::Full && (component.recipe.proxy || !component.uses.is_empty());
+        let address = match (called.contains(key) && !has_door, &front.run) {
+            (true, _) => LOOPBACK.to_owned(),
+            // A program that is in no network of its own would listen on all of its host's.
+            (false, Run::Program(_)) if !calls => Piece::OwnAddress(port.label.clone()).mark(),
+            (false, _) => EVERYWHERE.to_owned(),
         };
         component
             .context

@@ -9,10 +9,15 @@ use std::net::{IpAddr, SocketAddr};
 
 /// Serve the page of the recipe hello, where Nomad says
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Address to listen on, in place of the one that Nomad names
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+}
 
-pub async fn run(_: &Args) -> Answer {
-    let address = address(variable("NOMAD_IP_http"), variable("NOMAD_PORT_http"))?;
+pub async fn run(args: &Args) -> Answer {
+    let ip = args.listen.clone().or_else(|| variable("NOMAD_IP_http"));
+    let address = address(ip, variable("NOMAD_PORT_http"))?;
     let page = page(&Facts::read());
     serve(address, move |path| match path {
         "/" => (StatusCode::OK, HTML, page.clone()),

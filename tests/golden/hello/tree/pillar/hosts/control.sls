@@ -4,16 +4,16 @@
     "volumes": {},
     "workspaces": {
       "production/hello": {
-        "digest": "1ca6efeba4d3ba5ae877082ab34bb876821a958fa32277d78ee51a7a93889680",
+        "digest": "71c6a7fac5ee392e3750e0450ee0b001994deb097ea795bddcd9f69a3c5c00e8",
         "token": "client",
         "files": {
-          "terraform/environments/production/hello/main.tf": "b888f3d7974cb70922b58bf2a7fe5b24fa6641c252d54f5db05741cee38f8ce9",
-          "terraform/environments/production/hello/terraform.tfvars.json": "a9e7e7f3dc7dc0ffd6d7447a8558074e9c7c6a5d35fdea37e58e803e2c8e7d83",
-          "terraform/environments/production/hello/variables.tf": "e14a402a19ea1614446a5ae35a173dafe499f99560a58ad257980e137210efd7",
-          "terraform/modules/hello/ec849909dc3d/hello.nomad.hcl": "69e0534c73e646fd55c6067170057bd6644d090c3c9cdcbb3281aef13eaa2bca",
-          "terraform/modules/hello/ec849909dc3d/main.tf": "b30d0962676fc4120d6aa099a88dab3e2843ecdaab06397382259b9959bac76e",
-          "terraform/modules/hello/ec849909dc3d/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/ec849909dc3d/variables.tf": "a450fabf90cddcf46a2752f484826273335234936ee4ba786bdf9da6ff709968"
+          "terraform/environments/production/hello/main.tf": "0dfc747b74ae3ba65ad2c04db70609f0db47f46639b8c8b115b4d83f4503e534",
+          "terraform/environments/production/hello/terraform.tfvars.json": "ed35043e8c9f14e09a600e05d2b25819d79ca92ffa7ab89b42cbb27d59d605d0",
+          "terraform/environments/production/hello/variables.tf": "c88989b6554dec84fd722cb78c49aaf5895ef2832f54862e7ef21378b123220c",
+          "terraform/modules/hello/9366bec84941/hello.nomad.hcl": "361be9f1fbf4a6dfb3a28260864875992860d77f607cbad363c8ddb3b21da772",
+          "terraform/modules/hello/9366bec84941/main.tf": "9ee4abc2bea71893450a6212bf08d68afc905f0699e628e3f50636d73fc7e295",
+          "terraform/modules/hello/9366bec84941/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/9366bec84941/variables.tf": "6cd1bbfed327f68583041d55ade345110b72e4a5d7989d39831da1ffc1a23fbb"
         },
         "hosts": [],
         "secrets": []

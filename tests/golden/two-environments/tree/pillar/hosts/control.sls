@@ -4,16 +4,16 @@
     "volumes": {},
     "workspaces": {
       "production/hello": {
-        "digest": "916f24e304bd23c81a522c492d1c82a6e98abcad026753e12f875b51d3818f66",
+        "digest": "0da508effd70e391f20ad9f66d6f831f8241c7e5cf8a740c5927d511c2e5a7b2",
         "token": "client",
         "files": {
-          "terraform/environments/production/hello/main.tf": "b888f3d7974cb70922b58bf2a7fe5b24fa6641c252d54f5db05741cee38f8ce9",
-          "terraform/environments/production/hello/terraform.tfvars.json": "00b51e5b35a5266ce8b4428bf027b3826701be35c824940c3d0c5c4e0df98345",
-          "terraform/environments/production/hello/variables.tf": "e14a402a19ea1614446a5ae35a173dafe499f99560a58ad257980e137210efd7",
-          "terraform/modules/hello/ec849909dc3d/hello.nomad.hcl": "69e0534c73e646fd55c6067170057bd6644d090c3c9cdcbb3281aef13eaa2bca",
-          "terraform/modules/hello/ec849909dc3d/main.tf": "b30d0962676fc4120d6aa099a88dab3e2843ecdaab06397382259b9959bac76e",
-          "terraform/modules/hello/ec849909dc3d/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/ec849909dc3d/variables.tf": "a450fabf90cddcf46a2752f484826273335234936ee4ba786bdf9da6ff709968"
+          "terraform/environments/production/hello/main.tf": "0dfc747b74ae3ba65ad2c04db70609f0db47f46639b8c8b115b4d83f4503e534",
+          "terraform/environments/production/hello/terraform.tfvars.json": "7c618a030e3e0b5c1ec66c549336eaab04955faf42c2cf213be5f54bce3ba7b0",
+          "terraform/environments/production/hello/variables.tf": "c88989b6554dec84fd722cb78c49aaf5895ef2832f54862e7ef21378b123220c",
+          "terraform/modules/hello/9366bec84941/hello.nomad.hcl": "361be9f1fbf4a6dfb3a28260864875992860d77f607cbad363c8ddb3b21da772",
+          "terraform/modules/hello/9366bec84941/main.tf": "9ee4abc2bea71893450a6212bf08d68afc905f0699e628e3f50636d73fc7e295",
+          "terraform/modules/hello/9366bec84941/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/9366bec84941/variables.tf": "6cd1bbfed327f68583041d55ade345110b72e4a5d7989d39831da1ffc1a23fbb"
         },
         "hosts": [],
         "secrets": []
@@ -33,16 +33,16 @@
         "secrets": []
       },
       "staging/hello": {
-        "digest": "722700687e4fe7b3cad1b62c0f7df6e5fc5daa69808f8a2629c8c22741e90369",
+        "digest": "2473ce95faf7982cd29acfc4b08e2ac2ca5562f648123fb81fc9aea6fa3d4008",
         "token": "client",
         "files": {
-          "terraform/environments/staging/hello/main.tf": "b888f3d7974cb70922b58bf2a7fe5b24fa6641c252d54f5db05741cee38f8ce9",
-          "terraform/environments/staging/hello/terraform.tfvars.json": "ae9c6431534eb71dd9b32ae8306f78ec0a6162907129ed36d3899d557be5c438",
-          "terraform/environments/staging/hello/variables.tf": "e14a402a19ea1614446a5ae35a173dafe499f99560a58ad257980e137210efd7",
-          "terraform/modules/hello/ec849909dc3d/hello.nomad.hcl": "69e0534c73e646fd55c6067170057bd6644d090c3c9cdcbb3281aef13eaa2bca",
-          "terraform/modules/hello/ec849909dc3d/main.tf": "b30d0962676fc4120d6aa099a88dab3e2843ecdaab06397382259b9959bac76e",
-          "terraform/modules/hello/ec849909dc3d/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/ec849909dc3d/variables.tf": "a450fabf90cddcf46a2752f484826273335234936ee4ba786bdf9da6ff709968"
+          "terraform/environments/staging/hello/main.tf": "0dfc747b74ae3ba65ad2c04db70609f0db47f46639b8c8b115b4d83f4503e534",
+          "terraform/environments/staging/hello/terraform.tfvars.json": "902f6e7165e8ca885f3367feb5a6f71a6e7e8ddf6f00a9b5cd30b61885fa089c",
+          "terraform/environments/staging/hello/variables.tf": "c88989b6554dec84fd722cb78c49aaf5895ef2832f54862e7ef21378b123220c",
+          "terraform/modules/hello/9366bec84941/hello.nomad.hcl": "361be9f1fbf4a6dfb3a28260864875992860d77f607cbad363c8ddb3b21da772",
+          "terraform/modules/hello/9366bec84941/main.tf": "9ee4abc2bea71893450a6212bf08d68afc905f0699e628e3f50636d73fc7e295",
+          "terraform/modules/hello/9366bec84941/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/9366bec84941/variables.tf": "6cd1bbfed327f68583041d55ade345110b72e4a5d7989d39831da1ffc1a23fbb"
         },
         "hosts": [],
         "secrets": []

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "hello" {
-  source                       = "../../../modules/hello/ec849909dc3d"
+  source                       = "../../../modules/hello/9366bec84941"
   namespace                    = var.namespace
   datacenter                   = var.datacenter
   hello_service                = var.hello_service
@@ -23,6 +23,8 @@ module "hello" {
   hello_memory                 = var.hello_memory
   hello_command                = var.hello_command
   hello_arg_0                  = var.hello_arg_0
+  hello_arg_1                  = var.hello_arg_1
+  hello_arg_2                  = var.hello_arg_2
   hello_env_eos_hello_greeting = var.hello_env_eos_hello_greeting
   hello_check_path             = var.hello_check_path
   eos_digest                   = var.eos_digest

@@ -38,6 +38,16 @@ variable "hello_arg_0" {
   type        = string
 }
 
+variable "hello_arg_1" {
+  description = "Argument of the program"
+  type        = string
+}
+
+variable "hello_arg_2" {
+  description = "Argument of the program"
+  type        = string
+}
+
 variable "hello_env_eos_hello_greeting" {
   description = "Environment of the task"
   type        = string

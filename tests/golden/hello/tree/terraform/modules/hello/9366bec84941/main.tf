@@ -22,6 +22,8 @@ resource "nomad_job" "component" {
       hello_memory                 = tostring(var.hello_memory)
       hello_command                = var.hello_command
       hello_arg_0                  = var.hello_arg_0
+      hello_arg_1                  = var.hello_arg_1
+      hello_arg_2                  = var.hello_arg_2
       hello_env_eos_hello_greeting = var.hello_env_eos_hello_greeting
       hello_check_path             = var.hello_check_path
       eos_digest                   = var.eos_digest

@@ -30,6 +30,14 @@ variable "hello_arg_0" {
   type = string
 }
 
+variable "hello_arg_1" {
+  type = string
+}
+
+variable "hello_arg_2" {
+  type = string
+}
+
 variable "hello_env_eos_hello_greeting" {
   type = string
 }
@@ -94,7 +102,7 @@ job "hello" {
 
       config {
         command = var.hello_command
-        args    = [var.hello_arg_0]
+        args    = [var.hello_arg_0, var.hello_arg_1, var.hello_arg_2]
       }
 
       env {
