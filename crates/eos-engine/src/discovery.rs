@@ -112,10 +112,10 @@ impl<'a> ConsulDiscovery<'a> {
         let allocation = allocation_of(&found.service.id).unwrap_or_default().to_owned();
         let node = match allocation.as_str() {
             "" => None,
-            id => match self.nomad.allocation(namespace, id).await {
+            id => match self.nomad.allocation_node(namespace, id).await {
                 // The catalogue still names an allocation that Nomad has forgotten.
                 Err(error) if error.kind == ErrorKind::NotFound => None,
-                answer => Some(answer?.node_name),
+                answer => Some(answer?),
             },
         };
         let healthy = consul_health(&found);

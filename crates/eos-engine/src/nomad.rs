@@ -433,9 +433,19 @@ impl NomadClient {
         Ok(found)
     }
 
-    pub async fn allocation(&self, namespace: &str, id: &str) -> Result<Allocation, EngineError> {
+    /// The name of the node that an allocation is on.
+    pub async fn allocation_node(&self, namespace: &str, id: &str) -> Result<String, EngineError> {
+        // Read by itself, an allocation has other fields than in a list.
+        #[derive(Deserialize)]
+        #[serde(rename_all = "PascalCase")]
+        struct Placed {
+            node_name: String,
+        }
         let object = format!("allocation {id}");
-        self.get_of(namespace, &object, &format!("allocation/{id}")).await
+        let placed: Placed = self
+            .get_of(namespace, &object, &format!("allocation/{id}"))
+            .await?;
+        Ok(placed.node_name)
     }
 
     /// The newest evaluation comes first.

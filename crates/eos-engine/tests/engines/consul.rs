@@ -27,7 +27,7 @@ impl Consul {
         let configuration = json!({
             "ports": {"http": http, "server": server, "serf_lan": serf, "serf_wan": -1, "dns": -1, "grpc": -1,
                 "grpc_tls": -1},
-            "acl": {"enabled": true, "default_policy": "deny", "tokens": {"initial_management": TOKEN}},
+            "acl": {"enabled": true, "default_policy": "deny", "tokens": {"initial_management": TOKEN, "agent": TOKEN}},
             "disable_update_check": true,
         });
         std::fs::write(directory.join("consul.json"), configuration.to_string()).unwrap();
