@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use crate::consul::{Consul, TOKEN, client};
-use crate::process::engine_of;
+use crate::process::{apart, engine_of};
 use eos_engine::component_lock::{ComponentLock, Holder, TTL};
 use eos_engine::{ConsulClient, EngineError, ErrorKind, Layer, env_names};
 use jiff::Timestamp;
@@ -13,14 +13,14 @@ use jiff::Timestamp;
 const SHORT: Duration = Duration::from_secs(10);
 const AT_ONCE: Duration = Duration::from_secs(1);
 
-fn components(names: &[&str]) -> BTreeSet<(String, String)> {
+pub fn components(names: &[&str]) -> BTreeSet<(String, String)> {
     names
         .iter()
         .map(|name| ("production".to_owned(), (*name).to_owned()))
         .collect()
 }
 
-fn holder(operation: &str) -> Holder {
+pub fn holder(operation: &str) -> Holder {
     Holder {
         operation: operation.to_owned(),
         who: "ada".to_owned(),
@@ -39,25 +39,19 @@ async fn refused(consul: &ConsulClient, operation: &str, names: &[&str]) -> Engi
     }
 }
 
-async fn session_of(consul: &ConsulClient, name: &str) -> Option<String> {
+pub async fn session_of(consul: &ConsulClient, name: &str) -> Option<String> {
     let key = format!("terraform/production/{name}/lock");
     consul.key(&key).await.unwrap().and_then(|key| key.session)
 }
 
 /// What a process leaves that took the lock and was killed: its session, which nobody renews.
-fn killed(address: &str, operation: &'static str, names: &'static [&str], ttl: Duration) {
-    let address = address.to_owned();
-    let process = move || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
-        let consul = client(&address, TOKEN);
+pub fn killed(address: &str, operation: &str, names: &[&str], ttl: Duration) {
+    apart(async || {
+        let consul = client(address, TOKEN);
         let (components, holder) = (components(names), holder(operation));
-        let lock = runtime.block_on(ComponentLock::try_acquire(&consul, &components, &holder, ttl));
+        let lock = ComponentLock::wait(&consul, &components, &holder, ttl, Duration::from_secs(8)).await;
         std::mem::forget(lock.unwrap());
-    };
-    std::thread::spawn(process).join().unwrap();
+    });
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@
 mod component_lock;
 mod consul;
 mod nomad;
+mod operation;
 mod process;
 mod salt;
 mod vault;

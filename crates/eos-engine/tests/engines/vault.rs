@@ -1,6 +1,7 @@
 //! The client of Vault against a real one, and the secrets that are kept in it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::time::Duration;
 
 use crate::process::{EngineProcess, engine_of, eventually, free_port};
@@ -10,12 +11,45 @@ use eos_engine::{ErrorKind, VaultClient, VaultEndpoint, env_names};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
-const ROOT: &str = "root-of-this-test";
+pub const ROOT: &str = "root-of-this-test";
 const LIMIT: Duration = Duration::from_secs(60);
 const GRAFANA: SecretPath<'_> = SecretPath {
     namespace: "production",
     path: "production/grafana/app",
 };
+
+/// A Vault that keeps nothing, unsealed, with a root token that is chosen in advance.
+pub struct Vault {
+    pub server: EngineProcess,
+    pub address: String,
+    pub client: VaultClient,
+}
+
+impl Vault {
+    pub async fn start(program: &str, directory: &Path) -> Vault {
+        let listen = format!("127.0.0.1:{}", free_port());
+        let arguments = [
+            "server",
+            "-dev",
+            "-dev-no-store-token",
+            &format!("-dev-root-token-id={ROOT}"),
+            &format!("-dev-listen-address={listen}"),
+        ];
+        let server = EngineProcess::start(program, &arguments, directory, "vault.log");
+        let address = format!("http://{listen}");
+        let client = client(&address, ROOT);
+        eventually("vault", LIMIT, async || match client.entry("ready").await {
+            Ok(None) => Ok(()),
+            other => Err(format!("{other:?}")),
+        })
+        .await;
+        Vault {
+            server,
+            address,
+            client,
+        }
+    }
+}
 
 fn client(address: &str, token: &str) -> VaultClient {
     let endpoint = VaultEndpoint {
@@ -48,22 +82,11 @@ async fn secrets_are_kept_in_vault() {
         return;
     };
     let directory = tempfile::tempdir().unwrap();
-    let listen = format!("127.0.0.1:{}", free_port());
-    let arguments = [
-        "server",
-        "-dev",
-        "-dev-no-store-token",
-        &format!("-dev-root-token-id={ROOT}"),
-        &format!("-dev-listen-address={listen}"),
-    ];
-    let mut server = EngineProcess::start(&program, &arguments, directory.path(), "vault.log");
-    let address = format!("http://{listen}");
-    let vault = client(&address, ROOT);
-    eventually("vault", LIMIT, async || match vault.entry("ready").await {
-        Ok(None) => Ok(()),
-        other => Err(format!("{other:?}")),
-    })
-    .await;
+    let Vault {
+        mut server,
+        address,
+        client: vault,
+    } = Vault::start(&program, directory.path()).await;
     let whole = async {
         items_are_merged_each_write_a_version(&vault).await;
         nobody_elses_write_is_lost(&vault).await;
