@@ -89,3 +89,15 @@ pub async fn eventually<T, E: std::fmt::Display>(
         }
     }
 }
+
+/// Runs it in a thread and runtime of its own, which end with it, as another process would.
+pub fn apart<T: Send>(work: impl AsyncFnOnce() -> T + Send) -> T {
+    let run = || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(work())
+    };
+    std::thread::scope(|scope| scope.spawn(run).join().unwrap())
+}
