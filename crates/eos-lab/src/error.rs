@@ -40,7 +40,7 @@ pub enum Error {
 
     #[error("only {free_gib} GiB are free at {path}: {what} needs {needed_gib} GiB")]
     DiskFull {
-        what: &'static str,
+        what: String,
         path: PathBuf,
         free_gib: u64,
         needed_gib: u64,

@@ -38,7 +38,7 @@ mod terraform;
 mod tls;
 
 pub use error::{Error, Result};
-pub use install::{Cache, Engines, Installed, install};
+pub use install::{Cache, Engines, Installed, InstalledVault, install};
 pub use lab::{EngineStatus, Lab, LabInput};
 pub use progress::{Advance, Outcome, Progress, Step};
 pub use served::FormulaFile;

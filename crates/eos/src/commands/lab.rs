@@ -5,6 +5,7 @@ use super::{Answer, Session};
 use crate::formula;
 use crate::problem::{Exit, Problem};
 use crate::views::reports::{LabCondition, LabReport};
+use eos_engine::settings::Profile;
 use eos_lab::{Cache, EngineStatus, Lab, LabInput};
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -33,8 +34,12 @@ pub struct Args {
 enum Command {
     /// Install the engines, and start nothing
     ///
-    /// Nomad is built from source if you have none, which takes some minutes the first time.
-    Install,
+    /// Nomad is built from source if you have none, which takes some minutes the first time; Consul and Vault too.
+    Install {
+        /// Those of the full profile: Consul and Vault too
+        #[arg(long)]
+        full: bool,
+    },
     /// Install what is missing, start what is down, repair what is not right
     Up,
     /// Stop the engines and what runs on them; jobs and secrets are there again after the next up
@@ -57,9 +62,11 @@ enum Command {
 }
 
 pub async fn run(session: &mut Session<'_>, args: Args) -> Answer {
-    if let Command::Install = args.command {
+    if let Command::Install { full } = args.command {
+        let profile = if full { Profile::Full } else { Profile::Solo };
         let progress = session.view.lab_progress();
-        let engines = unless_interrupted(eos_lab::install(&Cache::of_user()?, progress.as_ref())).await?;
+        let cache = Cache::of_user()?;
+        let engines = unless_interrupted(eos_lab::install(&cache, profile, progress.as_ref())).await?;
         session.view.lab_engines(&engines);
         return Ok(Exit::Done);
     }
@@ -67,7 +74,7 @@ pub async fn run(session: &mut Session<'_>, args: Args) -> Answer {
     let lab = Lab::at(&directory)?;
     let begun = Instant::now();
     match args.command {
-        Command::Install => {}
+        Command::Install { .. } => {}
         Command::Up => {
             up(session, &lab).await?;
             report(session, &directory, &lab.status().await?, Some(begun.elapsed()));
@@ -118,7 +125,7 @@ async fn up(session: &mut Session<'_>, lab: &Lab) -> Result<(), Problem> {
         provider,
     };
     unless_interrupted(async {
-        let engines = eos_lab::install(&Cache::of_user()?, progress.as_ref()).await?;
+        let engines = eos_lab::install(&Cache::of_user()?, Profile::Solo, progress.as_ref()).await?;
         lab.up(&engines, &input, progress.as_ref()).await
     })
     .await?;
