@@ -9,15 +9,22 @@ use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
+use crate::consul::ConsulClient;
+use crate::discovery::{ConsulDiscovery, EstateDiscovery, NomadDiscovery};
 use crate::endpoints::{Endpoints, SaltEndpoint};
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::nomad::NomadClient;
 use crate::salt::{SaltClient, Token};
-use crate::settings::Settings;
+use crate::secrets::{EstateSecrets, NomadSecrets, VaultSecrets};
+use crate::settings::{self, Profile, Settings};
+use crate::vault::VaultClient;
 
 pub struct Engines {
     pub salt: SaltClient,
     pub nomad: NomadClient,
+    /// Of the full profile, as is `vault`.
+    pub consul: Option<ConsulClient>,
+    pub vault: Option<VaultClient>,
     pub endpoints: Endpoints,
 }
 
@@ -27,17 +34,53 @@ impl Engines {
         let Some(endpoints) = settings.endpoints.clone() else {
             return Ok(None);
         };
+        refuse_other_profile(settings.profile, &endpoints)?;
         let mut salt = SaltClient::new(&endpoints.salt)?;
         if let Some(token) = kept_token(&endpoints.salt)? {
             salt = salt.with_token(token);
         }
-        let nomad = NomadClient::new(&endpoints.nomad)?;
         Ok(Some(Self {
             salt,
-            nomad,
+            nomad: NomadClient::new(&endpoints.nomad)?,
+            consul: endpoints.consul.as_ref().map(ConsulClient::new).transpose()?,
+            vault: endpoints.vault.as_ref().map(VaultClient::new).transpose()?,
             endpoints,
         }))
     }
+
+    /// Where this estate keeps its secrets.
+    pub fn secrets(&self) -> EstateSecrets<'_> {
+        match &self.vault {
+            Some(vault) => EstateSecrets::Vault(VaultSecrets::new(vault)),
+            None => EstateSecrets::Nomad(NomadSecrets::new(&self.nomad)),
+        }
+    }
+
+    /// Where this estate looks services up.
+    pub fn discovery(&self) -> EstateDiscovery<'_> {
+        match &self.consul {
+            Some(consul) => EstateDiscovery::Consul(ConsulDiscovery::new(consul, &self.nomad)),
+            None => EstateDiscovery::Nomad(NomadDiscovery::new(&self.nomad)),
+        }
+    }
+}
+
+/// A lab may be of another profile than the estate: what is compiled for one does not run on the other.
+fn refuse_other_profile(profile: Profile, endpoints: &Endpoints) -> Result<(), EngineError> {
+    let has_both = endpoints.consul.is_some() && endpoints.vault.is_some();
+    let has_one = endpoints.consul.is_some() || endpoints.vault.is_some();
+    let (words, hint) = match profile {
+        Profile::Full if !has_both => (
+            "the profile is full, but the lab has no Consul or no Vault",
+            "eos lab up starts them",
+        ),
+        Profile::Solo if has_one => (
+            "the profile is solo, but the lab has Consul and Vault",
+            "Set profile = \"full\"; or bring the lab down and remove it, which loses what is in it: eos lab reset",
+        ),
+        Profile::Full | Profile::Solo => return Ok(()),
+    };
+    Err(EngineError::new(Layer::Estate, ErrorKind::Invalid, settings::FILE, words).with_hint(hint))
 }
 
 #[derive(Serialize, Deserialize)]
@@ -118,4 +161,30 @@ fn kept_token(endpoint: &SaltEndpoint) -> Result<Option<Token>, EngineError> {
     Ok(kept
         .filter(|kept| kept.expires > Timestamp::now())
         .map(|kept| Token::new(SecretString::from(kept.token), kept.expires)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lab_of_another_profile_is_refused() {
+        let solo = r#"{"salt": {"url": "https://127.0.0.1:1", "user": "eos"}, "nomad": {"address": "http://127.0.0.1:2"},
+            "delivery": {"kind": "directory", "path": "/lab/srv"}, "control": "node1"}"#;
+        let full = solo.replace(
+            "\"delivery\"",
+            "\"consul\": {\"address\": \"x\"}, \"vault\": {\"address\": \"x\"}, \"delivery\"",
+        );
+        let check = |profile, text: &str| refuse_other_profile(profile, &serde_json::from_str(text).unwrap());
+        check(Profile::Solo, solo).unwrap();
+        check(Profile::Full, &full).unwrap();
+        for (profile, text) in [(Profile::Full, solo), (Profile::Solo, full.as_str())] {
+            let error = check(profile, text).unwrap_err();
+            assert_eq!(
+                (error.object.as_str(), error.kind),
+                (settings::FILE, ErrorKind::Invalid)
+            );
+            assert!(error.hint.is_some());
+        }
+    }
 }

@@ -6,6 +6,12 @@ pub const ESTATE: &str = "EOS_ESTATE";
 /// Tests: the `nomad` program to test against. Unset: such tests are skipped.
 pub const TEST_NOMAD: &str = "EOS_TEST_NOMAD";
 
+/// Tests: the `consul` program to test against. Unset: such tests are skipped.
+pub const TEST_CONSUL: &str = "EOS_TEST_CONSUL";
+
+/// Tests: the `vault` program to test against. Unset: such tests are skipped.
+pub const TEST_VAULT: &str = "EOS_TEST_VAULT";
+
 /// Tests: the directory of a Python environment with Salt in it. Unset: such tests are skipped.
 pub const TEST_SALT: &str = "EOS_TEST_SALT";
 

@@ -11,9 +11,26 @@ pub enum Layer {
     Salt,
     Terraform,
     Nomad,
+    Consul,
+    Vault,
     /// The estate on this machine: its files, settings, store and locks.
     Estate,
     Git,
+}
+
+impl Layer {
+    /// As a person writes it in a sentence.
+    pub fn name(self) -> &'static str {
+        match self {
+            Layer::Salt => "Salt",
+            Layer::Terraform => "Terraform",
+            Layer::Nomad => "Nomad",
+            Layer::Consul => "Consul",
+            Layer::Vault => "Vault",
+            Layer::Estate => "the estate",
+            Layer::Git => "git",
+        }
+    }
 }
 
 impl fmt::Display for Layer {
@@ -22,6 +39,8 @@ impl fmt::Display for Layer {
             Layer::Salt => "salt",
             Layer::Terraform => "terraform",
             Layer::Nomad => "nomad",
+            Layer::Consul => "consul",
+            Layer::Vault => "vault",
             Layer::Estate => "estate",
             Layer::Git => "git",
         })

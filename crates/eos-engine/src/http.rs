@@ -1,21 +1,135 @@
-//! How a client of an engine's HTTP API is built: one TLS provider, pinning, no proxy, no redirects.
+//! How an engine's HTTP API is spoken to: one TLS provider, pinning, no proxy, no redirects; requests with a token.
 
 use std::error::Error;
 use std::path::Path;
 use std::sync::{Arc, Once};
 use std::time::Duration;
 
-use reqwest::redirect;
+use reqwest::header::HeaderMap;
+use reqwest::{Method, StatusCode, Url, redirect};
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use secrecy::{ExposeSecret, SecretString};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::error::{EngineError, ErrorKind, Layer};
 
 /// How long a connection may take to be made; answers have deadlines of their own.
 const CONNECT: Duration = Duration::from_secs(5);
+
+/// One request: the words for its object in messages, the path below `/v1/`, and what follows the `?`.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    pub object: &'a str,
+    pub path: &'a str,
+    pub query: &'a [(&'a str, &'a str)],
+}
+
+/// What an engine answered, whatever its status.
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub text: String,
+}
+
+/// An API below `/v1/` that takes its token in a header, as those of Nomad, Consul and Vault do.
+#[derive(Clone)]
+pub struct Api {
+    layer: Layer,
+    token_header: &'static str,
+    http: reqwest::Client,
+    address: Url,
+    token: Option<SecretString>,
+}
+
+impl Api {
+    pub fn new(
+        layer: Layer,
+        token_header: &'static str,
+        address: &str,
+        token_file: Option<&Path>,
+    ) -> Result<Self, EngineError> {
+        let object = format!("address {address}");
+        let address = Url::parse(address)
+            .ok()
+            .filter(|url| !url.cannot_be_a_base())
+            .ok_or_else(|| EngineError::new(layer, ErrorKind::Invalid, object, "it is not a URL"))?;
+        let token = match token_file {
+            None => None,
+            Some(file) => {
+                let text = std::fs::read_to_string(file).map_err(|error| {
+                    let object = format!("token file {}", file.display());
+                    EngineError::new(layer, ErrorKind::Refused, object, error.to_string())
+                })?;
+                Some(SecretString::from(text.trim()))
+            }
+        };
+        Ok(Api {
+            layer,
+            token_header,
+            http: client(layer, None)?,
+            address,
+            token,
+        })
+    }
+
+    pub fn with_token(self, token: SecretString) -> Self {
+        Api {
+            token: Some(token),
+            ..self
+        }
+    }
+
+    pub async fn send(
+        &self,
+        method: Method,
+        request: Request<'_>,
+        body: Option<&Value>,
+        deadline: Duration,
+    ) -> Result<Answer, EngineError> {
+        let mut url = self.address.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().push("v1").extend(request.path.split('/'));
+        }
+        url.query_pairs_mut().extend_pairs(request.query);
+        let mut builder = self.http.request(method, url).timeout(deadline);
+        if let Some(token) = &self.token {
+            builder = builder.header(self.token_header, token.expose_secret());
+        }
+        if let Some(body) = body {
+            builder = builder.json(body);
+        }
+        let transport = |error: reqwest::Error| {
+            transport_error(self.layer, request.object, self.address.as_str(), &error).with_default_hint(
+                &format!("Is {} running? eos lab up starts a lab's", self.layer.name()),
+            )
+        };
+        let response = builder.send().await.map_err(transport)?;
+        Ok(Answer {
+            status: response.status(),
+            headers: response.headers().clone(),
+            text: response.text().await.map_err(transport)?,
+        })
+    }
+}
+
+/// The decoder's own message is left out: it may quote the answer, and an answer may be a secret.
+pub fn read_json<T: DeserializeOwned>(layer: Layer, object: &str, text: &str) -> Result<T, EngineError> {
+    // A deletion and a few writes answer with nothing at all.
+    let text = if text.is_empty() { "null" } else { text };
+    serde_json::from_str(text).map_err(|error| {
+        let words = format!(
+            "unexpected answer at line {}, column {}",
+            error.line(),
+            error.column()
+        );
+        EngineError::new(layer, ErrorKind::Invalid, object, words)
+    })
+}
 
 /// Builds a client. With `pinned`, a PEM file, only its certificates and what they signed are trusted.
 ///

@@ -6,13 +6,16 @@
 //! | `endpoints` | where the engines are and how they are spoken to |
 //! | `settings` | `eos.toml`, and which endpoints an estate has |
 //! | `env_names` | the names of all `EOS_*` environment variables |
-//! | `http` | how an HTTP client is built: TLS, pinning, no proxy, no redirects |
+//! | `http` | how an HTTP API is spoken to: TLS, pinning, no proxy, no redirects, requests with a token |
 //! | `salt` | Salt's HTTP API: calls, steps, and every way in which Salt says no |
 //! | `nomad` | Nomad's HTTP API, read with typed answers |
+//! | `consul` | Consul's HTTP API: sessions, keys, the health of services |
+//! | `vault` | Vault's HTTP API: entries of its key-value store, its health, its tokens |
 //! | `secrets` | secret values, in whichever engine keeps them |
 //! | `discovery` | where a service answers, and its health |
 //! | `store` | `.eos/store.db`: operations, journal, what is applied |
 //! | `lock` | `.eos/locks/`: who may change what just now |
+//! | `component_lock` | the same across machines, in Consul |
 //! | `delivery` | releases on the Salt master, and which is current |
 //! | `git` | the estate's repository |
 //! | `estate` | the estate on disk: pillar and recipes read, artifacts written |
@@ -23,6 +26,8 @@
 //! | `written` | what generated files were when they were last written |
 //! | `failure` | why something was not done |
 
+pub mod component_lock;
+pub mod consul;
 pub mod delivery;
 pub mod discovery;
 pub mod endpoints;
@@ -44,11 +49,14 @@ pub mod secrets;
 pub mod settings;
 mod steps;
 pub mod store;
+pub mod vault;
 mod written;
 
+pub use consul::ConsulClient;
 pub use endpoints::{ConsulEndpoint, Delivery, Endpoints, NomadEndpoint, SaltEndpoint, VaultEndpoint};
 pub use error::{EngineError, ErrorKind, Layer};
 pub use nomad::NomadClient;
 pub use salt::{SaltClient, StepCall, Token};
 pub use settings::Settings;
 pub use store::Store;
+pub use vault::VaultClient;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use reqwest::{Method, StatusCode, Url};
+use reqwest::{Method, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
@@ -15,7 +15,9 @@ use tokio::time::Instant;
 
 use crate::endpoints::NomadEndpoint;
 use crate::error::{EngineError, ErrorKind, Layer};
-use crate::http;
+use crate::http::{Api, read_json};
+
+pub use crate::http::Request;
 
 /// How long an answer may take that is not asked to wait.
 const ANSWER: Duration = Duration::from_secs(20);
@@ -29,14 +31,6 @@ const LOOK: Duration = Duration::from_secs(2);
 pub struct Indexed<T> {
     pub value: T,
     pub index: u64,
-}
-
-/// One request: the words for its object in messages, the path below `/v1/`, and what follows the `?`.
-#[derive(Debug, Clone, Copy)]
-pub struct Request<'a> {
-    pub object: &'a str,
-    pub path: &'a str,
-    pub query: &'a [(&'a str, &'a str)],
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -359,33 +353,14 @@ pub struct Healthy {
 }
 
 pub struct NomadClient {
-    http: reqwest::Client,
-    address: Url,
-    token: Option<SecretString>,
+    api: Api,
 }
 
 impl NomadClient {
     pub fn new(endpoint: &NomadEndpoint) -> Result<Self, EngineError> {
-        let object = format!("address {}", endpoint.address);
-        let address = Url::parse(&endpoint.address)
-            .ok()
-            .filter(|url| !url.cannot_be_a_base())
-            .ok_or_else(|| EngineError::new(Layer::Nomad, ErrorKind::Invalid, object, "it is not a URL"))?;
-        let token = match &endpoint.token_file {
-            None => None,
-            Some(file) => {
-                let text = std::fs::read_to_string(file).map_err(|error| {
-                    let object = format!("token file {}", file.display());
-                    EngineError::new(Layer::Nomad, ErrorKind::Refused, object, error.to_string())
-                })?;
-                Some(SecretString::from(text.trim()))
-            }
-        };
-        Ok(NomadClient {
-            http: http::client(Layer::Nomad, None)?,
-            address,
-            token,
-        })
+        let token_file = endpoint.token_file.as_deref();
+        let api = Api::new(Layer::Nomad, "X-Nomad-Token", &endpoint.address, token_file)?;
+        Ok(NomadClient { api })
     }
 
     pub async fn get<T: DeserializeOwned>(&self, request: Request<'_>) -> Result<T, EngineError> {
@@ -456,6 +431,21 @@ impl NomadClient {
             .await?;
         found.sort_by_key(|allocation| std::cmp::Reverse(allocation.create_time));
         Ok(found)
+    }
+
+    /// The name of the node that an allocation is on.
+    pub async fn allocation_node(&self, namespace: &str, id: &str) -> Result<String, EngineError> {
+        // Read by itself, an allocation has other fields than in a list.
+        #[derive(Deserialize)]
+        #[serde(rename_all = "PascalCase")]
+        struct Placed {
+            node_name: String,
+        }
+        let object = format!("allocation {id}");
+        let placed: Placed = self
+            .get_of(namespace, &object, &format!("allocation/{id}"))
+            .await?;
+        Ok(placed.node_name)
     }
 
     /// The newest evaluation comes first.
@@ -832,7 +822,7 @@ impl NomadClient {
     ) -> Result<Indexed<T>, EngineError> {
         let (text, index) = self.send(method, request, body, deadline).await?;
         Ok(Indexed {
-            value: read_json(request.object, &text)?,
+            value: read_json(Layer::Nomad, request.object, &text)?,
             index,
         })
     }
@@ -844,36 +834,17 @@ impl NomadClient {
         body: Option<&Value>,
         deadline: Duration,
     ) -> Result<(String, u64), EngineError> {
-        let mut url = self.address.clone();
-        if let Ok(mut segments) = url.path_segments_mut() {
-            segments.pop_if_empty().push("v1").extend(request.path.split('/'));
+        let answer = self.api.send(method, request, body, deadline).await?;
+        if !answer.status.is_success() {
+            return Err(read_refusal(request.object, answer.status, &answer.text));
         }
-        url.query_pairs_mut().extend_pairs(request.query);
-        let mut builder = self.http.request(method, url).timeout(deadline);
-        if let Some(token) = &self.token {
-            builder = builder.header("X-Nomad-Token", token.expose_secret());
-        }
-        if let Some(body) = body {
-            builder = builder.json(body);
-        }
-        let transport = |error: reqwest::Error| {
-            http::transport_error(Layer::Nomad, request.object, self.address.as_str(), &error)
-                .with_default_hint("Is Nomad running? eos lab up starts a lab's")
-        };
-        let response = builder.send().await.map_err(transport)?;
-        let status = response.status();
-        let index = response
-            .headers()
+        let index = answer
+            .headers
             .get("X-Nomad-Index")
             .and_then(|header| header.to_str().ok())
             .and_then(|header| header.parse().ok())
             .unwrap_or(0);
-        let text = response.text().await.map_err(transport)?;
-        if status.is_success() {
-            Ok((text, index))
-        } else {
-            Err(read_refusal(request.object, status, &text))
-        }
+        Ok((answer.text, index))
     }
 }
 
@@ -889,20 +860,6 @@ where
     T: Deserialize<'de> + Default,
 {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
-}
-
-/// The decoder's own message is left out: it may quote the answer, and an answer may be a secret.
-fn read_json<T: DeserializeOwned>(object: &str, text: &str) -> Result<T, EngineError> {
-    // A deletion and a few writes answer with nothing at all.
-    let text = if text.is_empty() { "null" } else { text };
-    serde_json::from_str(text).map_err(|error| {
-        let words = format!(
-            "unexpected answer at line {}, column {}",
-            error.line(),
-            error.column()
-        );
-        EngineError::new(Layer::Nomad, ErrorKind::Invalid, object, words)
-    })
 }
 
 fn read_refusal(object: &str, status: StatusCode, body: &str) -> EngineError {
@@ -974,8 +931,12 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_not_understood_is_not_quoted() {
-        let error =
-            read_json::<Variable>("variable x", r#"{"Path":"x","ModifyIndex":"hunter2"}"#).unwrap_err();
+        let error = read_json::<Variable>(
+            Layer::Nomad,
+            "variable x",
+            r#"{"Path":"x","ModifyIndex":"hunter2"}"#,
+        )
+        .unwrap_err();
         assert_eq!(error.kind, ErrorKind::Invalid);
         assert!(!error.to_string().contains("hunter2"), "{error}");
     }
@@ -983,23 +944,23 @@ mod tests {
     #[test]
     fn null_is_an_empty_list() {
         let plan = r#"{"Annotations":{"DesiredTGUpdates":{"web":{"Ignore":1}},"PreemptedAllocs":null},"FailedTGAllocs":null,"JobModifyIndex":28,"CreatedEvals":null,"Diff":{"Type":"None","ID":"web","Fields":null,"Objects":null,"TaskGroups":[]},"NextPeriodicLaunch":null,"Warnings":"","Index":28}"#;
-        let plan: JobPlan = read_json("plan", plan).unwrap();
+        let plan: JobPlan = read_json(Layer::Nomad, "plan", plan).unwrap();
         assert_eq!((plan.job_modify_index, plan.unplaced.len()), (28, 0));
         assert_eq!(plan.diff["Type"], "None");
-        let nothing: Option<Deployment> = read_json("deployment", "null").unwrap();
+        let nothing: Option<Deployment> = read_json(Layer::Nomad, "deployment", "null").unwrap();
         assert!(nothing.is_none());
-        let () = read_json("variable x", "").unwrap();
+        let () = read_json(Layer::Nomad, "variable x", "").unwrap();
     }
 
     #[test]
     fn a_job_that_cannot_be_placed_says_why() {
         let plan = r#"{"FailedTGAllocs":{"web":{"NodesEvaluated":1,"NodesExhausted":1,"ConstraintFiltered":null,"DimensionExhausted":{"memory":1}}},"JobModifyIndex":0,"Diff":{"Type":"Added"}}"#;
-        let plan: JobPlan = read_json("plan", plan).unwrap();
+        let plan: JobPlan = read_json(Layer::Nomad, "plan", plan).unwrap();
         assert_eq!(plan.unplaced["web"].words(), "too little memory (1 of 1 nodes)");
         let volume = r#"{"NodesEvaluated":1,"NodesFiltered":1,"ConstraintFiltered":{"missing compatible host volumes":1},"DimensionExhausted":null}"#;
-        let volume: Unplaced = read_json("plan", volume).unwrap();
+        let volume: Unplaced = read_json(Layer::Nomad, "plan", volume).unwrap();
         assert_eq!(volume.words(), "missing compatible host volumes (1 of 1 nodes)");
-        let nobody: Unplaced = read_json("plan", r#"{"NodesEvaluated":0}"#).unwrap();
+        let nobody: Unplaced = read_json(Layer::Nomad, "plan", r#"{"NodesEvaluated":0}"#).unwrap();
         assert_eq!(nobody.words(), "no node is ready for it");
     }
 
@@ -1011,7 +972,7 @@ mod tests {
                 {"Type":"Template","Time":3,"DisplayMessage":"Missing: vault.read(secret/data/default/web/db)"},
                 {"Type":"Task Setup","Time":4,"DisplayMessage":"Building Task Directory"}]},
              "proxy":{"State":"pending","Events":null}}}"#;
-        let allocation: Allocation = read_json("allocation", allocation).unwrap();
+        let allocation: Allocation = read_json(Layer::Nomad, "allocation", allocation).unwrap();
         assert!(!allocation.is_running());
         assert_eq!(allocation.healthy(), None);
         assert_eq!(
@@ -1023,13 +984,13 @@ mod tests {
     #[test]
     fn checks_and_services_are_read() {
         let checks = r#"{"3e7b":{"ID":"3e7b","Mode":"healthiness","Status":"success","StatusCode":200,"Output":"nomad: http ok","Timestamp":1794775032,"Group":"web.web[0]","Task":"","Service":"web","Check":"alive"}}"#;
-        let checks: BTreeMap<String, Check> = read_json("checks", checks).unwrap();
+        let checks: BTreeMap<String, Check> = read_json(Layer::Nomad, "checks", checks).unwrap();
         assert_eq!(
             (checks["3e7b"].name.as_str(), checks["3e7b"].status.as_str()),
             ("alive", "success")
         );
         let services = r#"[{"ID":"_nomad-task-c022","ServiceName":"web","Namespace":"default","NodeID":"8dc3","Datacenter":"dc1","JobID":"web","AllocID":"c022","Tags":[],"Address":"127.0.0.1","Port":30078,"CreateIndex":14,"ModifyIndex":14}]"#;
-        let services: Vec<Service> = read_json("service", services).unwrap();
+        let services: Vec<Service> = read_json(Layer::Nomad, "service", services).unwrap();
         assert_eq!(
             (services[0].address.as_str(), services[0].port),
             ("127.0.0.1", 30078)

@@ -8,16 +8,18 @@ use eos_core::catalog::KEPT;
 use eos_core::compile::Compilation;
 use eos_core::emit::terraform::PLATFORM;
 use eos_core::plan::{Key, Plan, Step, Work};
+use jiff::Timestamp;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
+use crate::component_lock::{self, ComponentLock};
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::{COMMITTED, Estate, pillar_digest};
 use crate::failure::{Failure, StepFailure};
 use crate::lock::{Lock, Target};
 use crate::planning::compiled;
-use crate::secrets::{NomadSecrets, SecretPath, Secrets};
+use crate::secrets::{SecretPath, Secrets};
 use crate::steps::{self, Verified};
 use crate::store::{Applied, Event, NewOperation, Operation, Outcome, Store};
 
@@ -25,6 +27,8 @@ use crate::store::{Applied, Event, NewOperation, Operation, Outcome, Store};
 const COMMIT: &str = "0-commit";
 /// How long another operation on this estate is waited for.
 const WAIT: Duration = Duration::from_secs(5);
+/// How long one on another machine is waited for: longer than Consul holds back what a dead one held.
+const WAIT_FOR_COMPONENTS: Duration = Duration::from_secs(8);
 
 /// Who watches an operation: a terminal, or a program that reads events.
 pub trait Watch {
@@ -86,7 +90,7 @@ pub async fn apply(
         plan: &to_json(plan),
         commit_before: head.as_deref(),
     })?;
-    let run = Run {
+    let mut run = Run {
         estate,
         engines,
         plan,
@@ -94,8 +98,14 @@ pub async fn apply(
         store,
         operation,
         author,
+        lock: None,
     };
-    run.stage(secrets).await.map_err(Failure::Engine)?;
+    if let Err(error) = run.prepare(secrets).await {
+        // Nothing was changed, and without what is missing here it could not be resumed.
+        run.store.end_operation(&run.operation, Outcome::TakenBack)?;
+        run.release(watch).await;
+        return Err(error.into());
+    }
     run.go(watch).await
 }
 
@@ -127,12 +137,11 @@ pub async fn resume(
             return Err(failure.with_hint("`eos plan` shows what is left to do, `eos apply` does it"));
         }
     };
-    store.resume_operation(&id)?;
     let author = Author {
         who: &who,
         words: &words,
     };
-    let run = Run {
+    let mut run = Run {
         estate,
         engines,
         plan: &plan,
@@ -140,7 +149,10 @@ pub async fn resume(
         store,
         operation: id,
         author,
+        lock: None,
     };
+    run.enter().await?;
+    run.store.resume_operation(&run.operation)?;
     run.go(watch).await
 }
 
@@ -271,9 +283,55 @@ struct Run<'a> {
     store: Store,
     operation: String,
     author: Author<'a>,
+    /// Held in the full profile, from before the first change to the end.
+    lock: Option<ComponentLock>,
 }
 
 impl Run<'_> {
+    /// What must be so before the first change of a new operation; `enter` is that of a resumed one too.
+    async fn prepare(&mut self, secrets: &BTreeMap<String, SecretString>) -> Result<(), EngineError> {
+        self.enter().await?;
+        self.stage(secrets).await
+    }
+
+    async fn enter(&mut self) -> Result<(), EngineError> {
+        if let Some(vault) = &self.engines.vault {
+            vault.keep_token().await?;
+        }
+        self.take_lock().await
+    }
+
+    /// The lock of every component that a step is about; what an operation of the same name left is taken over.
+    async fn take_lock(&mut self) -> Result<(), EngineError> {
+        let components = locked_components(self.plan);
+        let Some(consul) = self.engines.consul.as_ref().filter(|_| !components.is_empty()) else {
+            return Ok(());
+        };
+        let holder = component_lock::Holder {
+            operation: self.operation.clone(),
+            who: self.author.who.to_owned(),
+            since: Timestamp::now(),
+        };
+        let lock = ComponentLock::wait(
+            consul,
+            &components,
+            &holder,
+            component_lock::TTL,
+            WAIT_FOR_COMPONENTS,
+        );
+        self.lock = Some(lock.await?);
+        Ok(())
+    }
+
+    /// A lock that cannot be given back ends by itself, and is no failure of what was done under it.
+    async fn release(&mut self, watch: &mut dyn Watch) {
+        if let Some(lock) = self.lock.take()
+            && let Err(error) = lock.release().await
+        {
+            watch.progress(&format!("The lock was not given back: {error}"));
+        }
+    }
+
     /// Given secrets wait in the secrets engine itself, so that an operation killed on the way still has them.
     async fn stage(&self, secrets: &BTreeMap<String, SecretString>) -> Result<(), EngineError> {
         if secrets.is_empty() {
@@ -284,12 +342,16 @@ impl Run<'_> {
             namespace: steps::STAGED_NAMESPACE,
             path: &path,
         };
-        NomadSecrets::new(&self.engines.nomad)
-            .set_items(at, secrets)
-            .await
+        self.engines.secrets().set_items(at, secrets).await.map(drop)
     }
 
     async fn go(mut self, watch: &mut dyn Watch) -> Result<Finished, Failure> {
+        let finished = self.carry_out(watch).await;
+        self.release(watch).await;
+        finished
+    }
+
+    async fn carry_out(&mut self, watch: &mut dyn Watch) -> Result<Finished, Failure> {
         let started = Instant::now();
         let total = self.plan.steps.len();
         watch.begin(&self.operation, total);
@@ -312,7 +374,7 @@ impl Run<'_> {
         }
         let outputs = self.finish().await?;
         Ok(Finished {
-            operation: self.operation,
+            operation: self.operation.clone(),
             plan: self.plan.clone(),
             outputs,
             took: started.elapsed(),
@@ -380,6 +442,9 @@ impl Run<'_> {
     }
 
     async fn perform(&mut self, step: &Step, watch: &mut dyn Watch) -> Result<String, EngineError> {
+        if let Some(lock) = &self.lock {
+            lock.still_held().await?;
+        }
         self.store
             .begin_step(&self.operation, &step.id, &json!({"title": step.work.title()}))?;
         let context = steps::Context {
@@ -452,6 +517,15 @@ impl Run<'_> {
         self.store.end_operation(&self.operation, Outcome::Done)?;
         Ok(outputs)
     }
+}
+
+/// Delivery and hosts belong to no component.
+fn locked_components(plan: &Plan) -> BTreeSet<Key> {
+    plan.steps
+        .iter()
+        .filter(|step| !matches!(step.work, Work::Deliver | Work::VerifyHost { .. }))
+        .map(|step| (step.environment.clone(), step.component.clone()))
+        .collect()
 }
 
 fn to_json<T: serde::Serialize>(value: &T) -> Value {

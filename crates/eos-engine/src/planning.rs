@@ -18,7 +18,7 @@ use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::{Estate, pillar_digest};
 use crate::failure::Failure;
 use crate::nomad::Request;
-use crate::secrets::{NomadSecrets, SecretPath, Secrets};
+use crate::secrets::{SecretPath, Secrets};
 use crate::steps::host_answers;
 use crate::store::Store;
 
@@ -223,7 +223,7 @@ async fn observe_secrets(
     environment: &str,
     compilation: &Compilation,
 ) -> Result<BTreeMap<Key, BTreeSet<String>>, EngineError> {
-    let secrets = NomadSecrets::new(&engines.nomad);
+    let secrets = engines.secrets();
     let mut found = BTreeMap::new();
     for component in compilation
         .of_environment(environment)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use eos_core::compile::Compilation;
-use eos_core::lowered::{CopyOf, Lowered, secret_path};
+use eos_core::lowered::{CopyOf, Lowered};
 use eos_core::plan::{Expected, SecretWork, Step, Work};
 use eos_core::template::Template;
 use secrecy::SecretString;
@@ -12,11 +12,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::delivery;
-use crate::discovery::{Discovery, Instance, NomadDiscovery};
+use crate::discovery::{Discovery, Instance};
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::salt::StepCall;
-use crate::secrets::{NomadSecrets, SecretPath, Secrets};
+use crate::secrets::{SecretPath, Secrets};
 
 /// Where given secrets wait until their step: in the secrets engine, apart from every environment.
 pub const STAGED_NAMESPACE: &str = "default";
@@ -134,6 +134,8 @@ fn step_error(minion: &str, record: &Value) -> EngineError {
     let layer = match text("layer") {
         "terraform" => Layer::Terraform,
         "nomad" => Layer::Nomad,
+        "consul" => Layer::Consul,
+        "vault" => Layer::Vault,
         _ => Layer::Salt,
     };
     let object = match text("object") {
@@ -312,7 +314,7 @@ async fn secret(
     path: &str,
     items: &[SecretWork],
 ) -> Result<Verified, EngineError> {
-    let secrets = NomadSecrets::new(&context.engines.nomad);
+    let secrets = context.engines.secrets();
     let at = SecretPath {
         namespace: &step.environment,
         path,
@@ -332,7 +334,7 @@ async fn secret(
     } in items
     {
         if let Some(copy) = copy_of {
-            let value = copied(&secrets, &step.environment, copy).await?;
+            let value = copied(context, &step.environment, copy).await?;
             values.insert(item.clone(), value);
             continue;
         }
@@ -341,45 +343,63 @@ async fn secret(
                 Some(value) => {
                     values.insert(item.clone(), value);
                 }
-                None => return Err(missing_secret(item, path)),
+                None => return Err(missing_secret(secrets.layer(), item, path)),
             },
             (false, _) if there.contains(item) => {}
             (false, Some(length)) => {
                 values.insert(item.clone(), random_secret(*length)?);
             }
-            (false, None) => return Err(missing_secret(item, path)),
+            (false, None) => return Err(missing_secret(secrets.layer(), item, path)),
         }
     }
-    if !values.is_empty() {
-        secrets.set_items(at, &values).await?;
-    }
+    let version = match values.is_empty() {
+        true => None,
+        false => secrets.set_items(at, &values).await?,
+    };
     let names = secrets.names(at).await?.unwrap_or_default();
     if let Some(missing) = items.iter().find(|work| !names.contains(&work.item)) {
-        return Err(missing_secret(&missing.item, path));
+        return Err(missing_secret(secrets.layer(), &missing.item, path));
     }
-    let words = match values.len() {
-        0 => "there already, read back".to_owned(),
-        count => format!("{} written to Nomad, read back", plural(count, "value", "values")),
+    let words = match (values.len(), version) {
+        (0, _) => "there already, read back".to_owned(),
+        (count, version) => format!(
+            "{} written to {}{}, read back",
+            plural(count, "value", "values"),
+            secrets.layer().name(),
+            version
+                .map(|version| format!(" as version {version}"))
+                .unwrap_or_default()
+        ),
     };
-    Ok(Verified {
-        words,
-        seen: json!({"path": path, "items": names}),
-    })
+    let mut seen = json!({"path": path, "items": names});
+    if let Some(version) = version {
+        seen["version"] = version.into();
+    }
+    Ok(Verified { words, seen })
 }
 
 /// The value that a used component has; its own step came before.
 async fn copied(
-    secrets: &NomadSecrets<'_>,
+    context: &Context<'_>,
     environment: &str,
     copy: &CopyOf,
 ) -> Result<SecretString, EngineError> {
-    let path = secret_path(&copy.component);
+    let secrets = context.engines.secrets();
+    let CopyOf { component, item } = copy;
+    let Some(used) = context.compilation.component(environment, component) else {
+        return Err(missing_secret(
+            secrets.layer(),
+            item,
+            &format!("{environment}/{component}"),
+        ));
+    };
+    let path = used.secret_path();
     let at = SecretPath {
         namespace: environment,
         path: &path,
     };
-    let value = secrets.read(at, &copy.item).await?;
-    value.ok_or_else(|| missing_secret(&copy.item, &path))
+    let value = secrets.read(at, item).await?;
+    value.ok_or_else(|| missing_secret(secrets.layer(), item, &path))
 }
 
 /// What must be so before a host can be one: its minion answers, and a client's Nomad node is ready under the minion's
@@ -438,9 +458,9 @@ async fn verify_host(context: &Context<'_>, minion: &str, client: bool) -> Resul
     })
 }
 
-fn missing_secret(item: &str, path: &str) -> EngineError {
+fn missing_secret(layer: Layer, item: &str, path: &str) -> EngineError {
     EngineError::new(
-        Layer::Nomad,
+        layer,
         ErrorKind::NotFound,
         format!("secret {item} of {path}"),
         "no value was given, and none can be made",
@@ -469,7 +489,7 @@ fn random_secret(length: u32) -> Result<SecretString, EngineError> {
 }
 
 async fn remove_secret(context: &Context<'_>, step: &Step, path: &str) -> Result<Verified, EngineError> {
-    let secrets = NomadSecrets::new(&context.engines.nomad);
+    let secrets = context.engines.secrets();
     let at = SecretPath {
         namespace: &step.environment,
         path,
@@ -477,7 +497,7 @@ async fn remove_secret(context: &Context<'_>, step: &Step, path: &str) -> Result
     secrets.delete(at).await?;
     if secrets.names(at).await?.is_some() {
         return Err(EngineError::new(
-            Layer::Nomad,
+            secrets.layer(),
             ErrorKind::Failed,
             format!("secret {path}"),
             "deleted, but still there",
@@ -491,7 +511,8 @@ async fn remove_secret(context: &Context<'_>, step: &Step, path: &str) -> Result
 
 pub async fn remove_staged(engines: &Engines, operation: &str) -> Result<(), EngineError> {
     let path = staged_path(operation);
-    NomadSecrets::new(&engines.nomad)
+    engines
+        .secrets()
         .delete(SecretPath {
             namespace: STAGED_NAMESPACE,
             path: &path,
@@ -573,7 +594,7 @@ async fn registered(
     group: &Expected,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Vec<Instance>, EngineError> {
-    let discovery = NomadDiscovery::new(&context.engines.nomad);
+    let discovery = context.engines.discovery();
     let ends = Instant::now() + HEALTHY;
     loop {
         let instances = discovery.instances(service, namespace).await?;
@@ -587,7 +608,7 @@ async fn registered(
         if Instant::now() > ends {
             let words = format!("{good} of {} registered and passing", group.count);
             return Err(EngineError::new(
-                Layer::Nomad,
+                discovery.layer(),
                 ErrorKind::Timeout,
                 format!("service {service}"),
                 words,
@@ -605,6 +626,7 @@ async fn verify_gone(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
     let nomad = &context.engines.nomad;
+    let discovery = context.engines.discovery();
     let (namespace, name) = (&step.environment, &step.component);
     let ends = Instant::now() + GONE;
     loop {
@@ -619,7 +641,7 @@ async fn verify_gone(
             .count();
         let mut registered = 0;
         for service in services {
-            registered += nomad.service(namespace, service).await?.len();
+            registered += discovery.instances(service, namespace).await?.len();
         }
         if job.is_none() && running == 0 && registered == 0 {
             return Ok(Verified {
@@ -646,12 +668,12 @@ pub async fn outputs(engines: &Engines, lowered: &Lowered) -> Result<Vec<(String
     let mut context = lowered.context.clone();
     let mut registered = None;
     if let Some(group) = lowered.groups.iter().find(|group| !group.ports.is_empty()) {
-        let instances = NomadDiscovery::new(&engines.nomad)
-            .instances(&group.service, &lowered.environment)
-            .await?;
-        let Some(Instance { address, port, .. }) = instances.first() else {
+        let discovery = engines.discovery();
+        let instances = discovery.instances(&group.service, &lowered.environment).await?;
+        let Some(instance) = instances.first() else {
             return Ok(Vec::new());
         };
+        let Instance { address, port, .. } = instance;
         let name = if address == "127.0.0.1" {
             "localhost"
         } else {
@@ -662,7 +684,8 @@ pub async fn outputs(engines: &Engines, lowered: &Lowered) -> Result<Vec<(String
         if context.get("port").is_none_or(Value::is_null) {
             context.insert("port".to_owned(), (*port).into());
         }
-        registered = Some(("nomad_service".to_owned(), format!("{address}:{port}")));
+        let (name, value) = discovery.output(&group.service, instance);
+        registered = Some((name.to_owned(), value));
     }
     let render = |(name, template): &(String, Template)| {
         let value = template.evaluate(&context).map_err(|why| {
