@@ -722,7 +722,7 @@ fn lab_text(lab: &LabReport) -> String {
             (false, None) => "stopped",
         };
         vec![
-            engine.name.to_owned(),
+            engine.name.clone(),
             engine.version.clone(),
             condition.to_owned(),
             since.map_or_else(String::new, |since| age(since, now)),
