@@ -20,16 +20,25 @@ const SYSTEM_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sb
 /// What is left of an engine whose leader is gone has nobody to end it in good order.
 const GRACE_FOR_REMAINS: Duration = Duration::from_secs(2);
 
+const SALT_ARGUMENTS: [&str; 4] = ["-c", "{}", "-l", "warning"];
+
 pub const SALT_MASTER: &str = "salt-master";
 pub const SALT_API: &str = "salt-api";
 pub const SALT_MINION: &str = "salt-minion";
 pub const NOMAD: &str = "nomad";
+pub const CONSUL: &str = "consul";
+pub const VAULT: &str = "vault";
 
 /// Which engine of which lab; enough to find and end it.
 pub struct Daemon<'a> {
     layout: &'a Layout,
-    pub name: &'static str,
+    /// Of its record and its log: the program's, and on another node than control that node's too.
+    pub name: String,
+    /// How its command line begins.
+    program: &'static str,
     arguments: Vec<String>,
+    /// Programs below this directory are run by it, and outlive it when it is killed.
+    plugins: Option<PathBuf>,
 }
 
 /// What starting it needs in addition.
@@ -55,36 +64,71 @@ pub struct Record {
 }
 
 impl<'a> Daemon<'a> {
-    pub fn salt(layout: &'a Layout, name: &'static str) -> Daemon<'a> {
-        let role = if name == SALT_MINION { "minion" } else { "master" };
-        let settings = layout.salt().join(role).join("etc").display().to_string();
+    fn new(
+        layout: &'a Layout,
+        program: &'static str,
+        node: Option<&str>,
+        arguments: &[&str],
+        settings: &Path,
+    ) -> Daemon<'a> {
+        let settings = settings.display().to_string();
         Daemon {
             layout,
-            name,
-            arguments: vec!["-c".into(), settings, "-l".into(), "warning".into()],
+            name: node.map_or_else(|| program.to_owned(), |node| format!("{program}-{node}")),
+            program,
+            arguments: arguments
+                .iter()
+                .map(|argument| argument.replace("{}", &settings))
+                .collect(),
+            plugins: None,
         }
     }
 
-    pub fn nomad(layout: &'a Layout) -> Daemon<'a> {
-        let settings = layout.nomad().join("agent.json").display().to_string();
+    pub fn salt(layout: &'a Layout, name: &'static str) -> Daemon<'a> {
+        let settings = layout.salt().join("master/etc");
+        Daemon::new(layout, name, None, &SALT_ARGUMENTS, &settings)
+    }
+
+    /// As the two below on the control node, or on another one.
+    pub fn minion(layout: &'a Layout, node: Option<&str>) -> Daemon<'a> {
+        let settings = layout.minion(node).join("etc");
+        Daemon::new(layout, SALT_MINION, node, &SALT_ARGUMENTS, &settings)
+    }
+
+    pub fn nomad(layout: &'a Layout, node: Option<&str>) -> Daemon<'a> {
+        let settings = layout.part(NOMAD, node).join("agent.json");
+        Daemon::new(layout, NOMAD, node, &["agent", "-config", "{}"], &settings)
+    }
+
+    pub fn consul(layout: &'a Layout, node: Option<&str>) -> Daemon<'a> {
+        let settings = layout.part(CONSUL, node).join("agent.json");
+        Daemon::new(layout, CONSUL, node, &["agent", "-config-file", "{}"], &settings)
+    }
+
+    pub fn vault(layout: &'a Layout, plugins: &Path) -> Daemon<'a> {
+        let settings = layout.vault().join("server.json");
         Daemon {
-            layout,
-            name: NOMAD,
-            arguments: vec!["agent".into(), "-config".into(), settings],
+            plugins: Some(plugins.into()),
+            ..Daemon::new(layout, VAULT, None, &["server", "-config", "{}"], &settings)
         }
     }
 
     /// The record of the running leader; one of an earlier boot, or of a process that is gone, is none.
     pub fn running(&self) -> Result<Option<Record>> {
         let record: Option<Record> =
-            durable::read_json(&self.layout.run(self.name), "the record of an engine")?;
+            durable::read_json(&self.layout.run(&self.name), "the record of an engine")?;
         let boot = process::boot()?;
         Ok(record.filter(|record| record.boot == boot && record.process.is_alive()))
     }
 
-    /// The leader and everything that it forked under its own name.
+    /// The leader, everything that it forked under its own name, and its plugins.
     pub fn processes(&self) -> Vec<Process> {
-        process::with_command_line(&format!("{} {}", self.name, self.arguments.join(" ")))
+        let words = format!("{} {}", self.program, self.arguments.join(" "));
+        let mut found = process::with_command_line(&words);
+        if let Some(plugins) = &self.plugins {
+            found.extend(process::marked_below(&self.layout.root, plugins));
+        }
+        found
     }
 
     /// Starts it unless it runs with these very settings.
@@ -97,7 +141,7 @@ impl<'a> Daemon<'a> {
             None => self.end_remains().await?,
         }
         start.stale.iter().try_for_each(|file| durable::remove(file))?;
-        ports::check(self.name, start.ports)?;
+        ports::check(&self.name, start.ports)?;
         let bin = self.layout.bin().display().to_string();
         let process = Apart {
             program: start.program,
@@ -123,22 +167,12 @@ impl<'a> Daemon<'a> {
             since,
             configuration,
         };
-        durable::write_json(&self.layout.run(self.name), &record, 0o600)
+        durable::write_json(&self.layout.run(&self.name), &record, 0o600)
     }
 
     /// Ends it in good order if it can be, else by force. Not running is as good.
     pub async fn stop(&self, grace: Duration) -> Result<()> {
-        if let Some(record) = self.running()? {
-            let mut all = self.processes();
-            // A program that has only just been started may not have its own command line yet.
-            if !all.contains(&record.process) {
-                all.push(record.process);
-            }
-            let left = process::end(&[record.process], &all, grace).await;
-            self.check_ended(&left)?;
-        }
-        self.end_remains().await?;
-        durable::remove(&self.layout.run(self.name))
+        stop_all(&[self], grace).await
     }
 
     async fn end_remains(&self) -> Result<()> {
@@ -152,7 +186,7 @@ impl<'a> Daemon<'a> {
             Ok(())
         } else {
             Err(Error::StillThere {
-                engine: self.name,
+                engine: self.name.clone(),
                 count: left.len(),
             })
         }
@@ -163,7 +197,7 @@ impl<'a> Daemon<'a> {
         match self.running()? {
             Some(_) => Ok(()),
             None => Err(Error::EngineEnded {
-                engine: self.name,
+                engine: self.name.clone(),
                 tail: self.last_words(),
                 log: self.log(),
             }),
@@ -172,7 +206,7 @@ impl<'a> Daemon<'a> {
 
     pub fn not_ready(&self, waited: Duration, words: impl Into<String>) -> Error {
         Error::NotReady {
-            engine: self.name,
+            engine: self.name.clone(),
             waited,
             words: words.into(),
             log: self.log(),
@@ -180,7 +214,7 @@ impl<'a> Daemon<'a> {
     }
 
     fn log(&self) -> PathBuf {
-        self.layout.log(self.name)
+        self.layout.log(&self.name)
     }
 
     fn last_words(&self) -> String {
@@ -199,6 +233,29 @@ impl<'a> Daemon<'a> {
             .open(&log)
             .at("open", &log)
     }
+}
+
+/// Ends several at once, since each may take its time.
+pub async fn stop_all(daemons: &[&Daemon<'_>], grace: Duration) -> Result<()> {
+    let (mut leaders, mut all) = (Vec::new(), Vec::new());
+    for daemon in daemons {
+        all.extend(daemon.processes());
+        if let Some(record) = daemon.running()? {
+            leaders.push(record.process);
+            // A program that has only just been started may not have its own command line yet.
+            if !all.contains(&record.process) {
+                all.push(record.process);
+            }
+        }
+    }
+    if !leaders.is_empty() {
+        process::end(&leaders, &all, grace).await;
+    }
+    for daemon in daemons {
+        daemon.end_remains().await?;
+        durable::remove(&daemon.layout.run(&daemon.name))?;
+    }
+    Ok(())
 }
 
 fn digest(start: &Start<'_>) -> Result<String> {

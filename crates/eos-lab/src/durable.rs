@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -35,6 +35,18 @@ pub fn copy_program(from: &Path, to: &Path) -> Result<()> {
     }
     let mut source = File::open(from).at("read", from)?;
     replace(to, 0o755, |file| io::copy(&mut source, file).map(drop))
+}
+
+/// Makes a link that leads there, in place of what was there.
+pub fn link(target: &Path, path: &Path) -> Result<()> {
+    if fs::read_link(path).is_ok_and(|there| there == target) {
+        return Ok(());
+    }
+    let new = beside(path);
+    remove(&new)?;
+    symlink(target, &new)
+        .and_then(|()| fs::rename(&new, path))
+        .at("make link", path)
 }
 
 pub fn write_json(path: &Path, value: &impl Serialize, mode: u32) -> Result<()> {

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use eos_engine::EngineError;
+use eos_engine::{EngineError, ErrorKind};
 
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -40,7 +40,7 @@ pub enum Error {
 
     #[error("only {free_gib} GiB are free at {path}: {what} needs {needed_gib} GiB")]
     DiskFull {
-        what: &'static str,
+        what: String,
         path: PathBuf,
         free_gib: u64,
         needed_gib: u64,
@@ -61,31 +61,46 @@ pub enum Error {
     },
 
     #[error("port {port} of {engine} is taken by a process that is not of this lab")]
-    PortTaken { engine: &'static str, port: u16 },
+    PortTaken { engine: String, port: u16 },
 
     #[error("no free port was found between {from} and {to} on 127.0.0.1")]
     NoPort { from: u16, to: u16 },
 
     #[error("{engine} ended right after it was started\n{tail}")]
     EngineEnded {
-        engine: &'static str,
+        engine: String,
         log: PathBuf,
         tail: String,
     },
 
     #[error("{engine} was not ready after {} seconds: {words}", waited.as_secs())]
     NotReady {
-        engine: &'static str,
+        engine: String,
         waited: Duration,
         words: String,
         log: PathBuf,
     },
 
     #[error("{engine} could not be ended: {count} of its processes are still there")]
-    StillThere { engine: &'static str, count: usize },
+    StillThere { engine: String, count: usize },
 
     #[error("the lab has no engine named {name}")]
-    NoSuchEngine { name: String, known: Vec<&'static str> },
+    NoSuchEngine { name: String, known: Vec<String> },
+
+    #[error("this lab has the full profile, and cannot go back to solo")]
+    StaysFull,
+
+    #[error("the engines that were given are not those of the full profile")]
+    NotFull,
+
+    #[error("this lab has {there} nodes, and cannot have {wanted}")]
+    FewerNodes { there: usize, wanted: usize },
+
+    #[error("a lab has at most {most} nodes")]
+    TooManyNodes { most: usize },
+
+    #[error("Vault is initialised, but {path}, which holds its key, is gone")]
+    VaultKeyLost { path: PathBuf },
 
     #[error("the formula of this program has no file {path}")]
     FormulaIncomplete { path: &'static str },
@@ -122,6 +137,14 @@ impl Error {
                 Some(format!("Its log is {}; eos lab up tries again", log.display()))
             }
             Error::NoSuchEngine { known, .. } => Some(format!("It has {}", known.join(", "))),
+            Error::StaysFull | Error::FewerNodes { .. } => {
+                Some("eos lab reset removes the lab with all it holds, and eos lab up makes a new one".into())
+            }
+            Error::NotFull => Some("eos lab install --full installs them".into()),
+            Error::TooManyNodes { .. } => None,
+            Error::VaultKeyLost { .. } => {
+                Some("Put it back from a copy; else eos lab reset removes the lab with all it holds".into())
+            }
             Error::FormulaIncomplete { .. } => {
                 Some("Build the program again from a complete source tree".into())
             }
@@ -142,5 +165,20 @@ impl<T> AtPath<T> for io::Result<T> {
             path: path.into(),
             source,
         })
+    }
+}
+
+/// Where nothing being there is an answer too.
+pub(crate) trait IfThere<T> {
+    fn if_there(self) -> Result<Option<T>>;
+}
+
+impl<T> IfThere<T> for std::result::Result<T, EngineError> {
+    fn if_there(self) -> Result<Option<T>> {
+        match self {
+            Ok(found) => Ok(Some(found)),
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 }

@@ -4,16 +4,19 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use eos_engine::settings::Profile;
 use eos_engine::{Delivery, Endpoints};
 use serde::Serialize;
 
 use crate::choices::Choices;
-use crate::daemon::{Daemon, NOMAD, SALT_API, SALT_MASTER, SALT_MINION};
+use crate::consul::Consul;
+use crate::daemon::{CONSUL, Daemon, NOMAD, SALT_API, SALT_MASTER, SALT_MINION, VAULT};
 use crate::durable;
 use crate::error::{AtPath, Error, Result};
 use crate::install::Engines;
 use crate::layout::Layout;
 use crate::logs;
+use crate::network;
 use crate::nomad::{self, Nomad};
 use crate::process;
 use crate::progress::{Progress, Running};
@@ -21,9 +24,9 @@ use crate::salt::Salt;
 use crate::secrets::Secrets;
 use crate::served::{self, FormulaFile};
 use crate::terraform;
+use crate::vault::Vault;
 
 const TERRAFORM: &str = "terraform";
-const WITH_LOGS: [&str; 4] = [SALT_MASTER, SALT_API, SALT_MINION, NOMAD];
 /// A task that its agent did not end gets this long before it is ended by force.
 const GRACE_FOR_TASKS: Duration = Duration::from_secs(5);
 
@@ -40,12 +43,26 @@ pub struct LabInput<'a> {
     pub program: PathBuf,
     /// The Terraform provider.
     pub provider: PathBuf,
+    pub profile: Profile,
+    /// How many nodes there shall be beside control; without a number, as many as there are.
+    pub nodes: Option<usize>,
+}
+
+/// A node beside control.
+#[derive(Debug, Clone, Serialize)]
+pub struct LabNode {
+    pub name: String,
+    pub address: String,
+    /// Where its directory volumes are to lie.
+    pub volumes_below: PathBuf,
+    /// Whether its address is its own: else it shares that of the machine, and its ports.
+    pub is_apart: bool,
 }
 
 /// One engine as it is now.
 #[derive(Debug, Clone, Serialize)]
 pub struct EngineStatus {
-    pub name: &'static str,
+    pub name: String,
     pub version: String,
     /// `None`: it does not run, or is run only when needed.
     pub pid: Option<i32>,
@@ -65,6 +82,10 @@ impl Lab {
         })
     }
 
+    pub fn directory(&self) -> &Path {
+        &self.layout.root
+    }
+
     /// Brings up what is not up and repairs what is not right; with all in order that is a look.
     pub async fn up(
         &self,
@@ -74,31 +95,30 @@ impl Lab {
     ) -> Result<Endpoints> {
         self.layout.make()?;
         let _lock = self.lock(progress).await?;
-        let mut choices = Choices::open(&self.layout, engines)?;
+        let mut choices = Choices::open(&self.layout, engines, input.profile, input.nodes)?;
         let secrets = Secrets::open(&self.layout.secrets())?;
         let formula = served::install_formula(&self.layout.srv(), input.formula)?;
         served::first_release(&self.layout.srv())?;
         durable::copy_program(&input.program, &self.layout.bin().join("eos"))?;
         terraform::set_up(&self.layout, &mut choices, &input.provider).await?;
+        network::make(&choices.nodes).await?;
+        for node in &choices.nodes {
+            durable::directory(&self.layout.nodes(), 0o700)?;
+            durable::directory(&self.layout.volumes().join(&node.name), 0o755)?;
+        }
 
-        let salt = Salt::new(&self.layout, &choices, &secrets);
-        let nomad = Nomad::new(&self.layout, &choices, &secrets)?;
-        let usual = |seconds| Some(Duration::from_secs(seconds));
+        let parts = Parts::new(&self.layout, &choices, &secrets)?;
         let start_salt = async {
-            let step = Running::start(progress, "salt", "start Salt", usual(15));
-            salt.up(&formula, &step).await.map(|()| step.done())
+            let step = started(progress, "salt", "start Salt", 15);
+            parts.salt.up(&formula, &step).await.map(|()| step.done())
         };
-        let start_nomad = async {
-            let step = Running::start(progress, "nomad", "start Nomad", usual(5));
-            nomad.up(input.formula, &step).await.map(|()| step.done())
-        };
-        tokio::try_join!(start_salt, start_nomad)?;
+        tokio::try_join!(start_salt, self.start_others(&parts, &choices, input, progress))?;
 
         let endpoints = Endpoints {
-            salt: salt.endpoint(),
-            nomad: nomad.endpoint(),
-            consul: None,
-            vault: None,
+            salt: parts.salt.endpoint(),
+            nomad: parts.nomad.endpoint(),
+            consul: parts.consul.as_ref().map(Consul::endpoint),
+            vault: parts.vault.as_ref().map(Vault::endpoint),
             delivery: Delivery::Directory {
                 path: self.layout.srv(),
             },
@@ -106,6 +126,37 @@ impl Lab {
         };
         durable::write_json(&self.layout.endpoints(), &endpoints, 0o644)?;
         Ok(endpoints)
+    }
+
+    /// Nomad needs its Consul token when it starts, and Consul and Vault ask Nomad for its keys before they trust it.
+    async fn start_others(
+        &self,
+        parts: &Parts<'_>,
+        choices: &Choices,
+        input: &LabInput<'_>,
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        if let (Some(consul), Some(installed)) = (&parts.consul, &choices.engines.consul) {
+            // Nomad runs it, by its bare name.
+            durable::link(&installed.path, &self.layout.bin().join(CONSUL))?;
+            let step = started(progress, CONSUL, "start Consul", 3);
+            consul.up().await.map(|()| step.done())?;
+        }
+        if let Some(vault) = &parts.vault {
+            let step = started(progress, VAULT, "start Vault", 3);
+            vault.up().await.map(|()| step.done())?;
+        }
+        let step = started(progress, NOMAD, "start Nomad", 5);
+        parts.nomad.up(input.formula, &step).await?;
+        let nomad = nomad::address(choices);
+        if let Some(consul) = &parts.consul {
+            consul.trust_nomad(&nomad).await?;
+        }
+        if let Some(vault) = &parts.vault {
+            vault.trust_nomad(&nomad).await?;
+        }
+        step.done();
+        Ok(())
     }
 
     /// Ends everything that `up` started and what that started in turn. Jobs, secrets and keys stay.
@@ -136,39 +187,81 @@ impl Lab {
             return Ok(Vec::new());
         };
         let secrets = Secrets::open(&self.layout.secrets())?;
-        let salt = Salt::new(&self.layout, &choices, &secrets);
-        let nomad = Nomad::new(&self.layout, &choices, &secrets)?;
-        let (salt_ready, nomad_ready) = tokio::join!(salt.readiness(), nomad.is_ready());
-        let (api_ready, minion_ready) = salt_ready?;
-        let engines = &choices.engines;
-        let ports = &choices.ports;
-        let loopback = |port: u16| Some(format!("127.0.0.1:{port}"));
-        let terraform = EngineStatus {
-            name: TERRAFORM,
+        let parts = Parts::new(&self.layout, &choices, &secrets)?;
+        let consul_readiness = async {
+            match &parts.consul {
+                Some(consul) => consul.readiness().await,
+                None => Vec::new(),
+            }
+        };
+        let vault_readiness = async {
+            match &parts.vault {
+                Some(vault) => vault.is_ready().await,
+                None => false,
+            }
+        };
+        let (salt_ready, nomad_ready, consul_ready, vault_ready) = tokio::join!(
+            parts.salt.readiness(),
+            parts.nomad.readiness(),
+            consul_readiness,
+            vault_readiness
+        );
+        let (api_ready, minions_ready) = salt_ready?;
+        let (engines, ports) = (&choices.engines, &choices.ports);
+        let salt_ready = [api_ready, api_ready].into_iter().chain(minions_ready);
+        // Where tasks of a node listen is more worth knowing than where its agents do.
+        let of_nodes = || choices.nodes.iter().map(|node| Some(node.address.to_string()));
+        let loopback = format!("127.0.0.1:{}", ports.salt_return);
+        let salt_addresses = [Some(loopback), Some(parts.salt.url()), None];
+        let mut all = Vec::new();
+        let mut add = |daemon: &Daemon<'_>, version: &str, address: Option<String>, ready: bool| {
+            engine_status(daemon, version, address, ready).map(|status| all.push(status))
+        };
+        let addresses = salt_addresses.into_iter().chain(of_nodes());
+        for ((daemon, ready), address) in parts.salt.daemons().zip(salt_ready).zip(addresses) {
+            add(daemon, &engines.salt.version, address, ready)?;
+        }
+        if let (Some(consul), Some(installed)) = (&parts.consul, &engines.consul) {
+            let addresses = std::iter::once(Some(consul.address())).chain(of_nodes());
+            for ((daemon, ready), address) in consul.daemons().zip(consul_ready).zip(addresses) {
+                add(daemon, &installed.version, address, ready)?;
+            }
+        }
+        if let (Some(vault), Some(installed)) = (&parts.vault, &engines.vault) {
+            add(
+                vault.daemon(),
+                &installed.version,
+                Some(vault.address()),
+                vault_ready,
+            )?;
+        }
+        let addresses = std::iter::once(Some(nomad::address(&choices))).chain(of_nodes());
+        for ((daemon, ready), address) in parts.nomad.daemons().zip(nomad_ready).zip(addresses) {
+            add(daemon, &engines.nomad.version, address, ready)?;
+        }
+        all.push(EngineStatus {
+            name: TERRAFORM.into(),
             version: engines.terraform.version.clone(),
             pid: None,
             since: None,
             address: None,
             ready: engines.terraform.path.exists(),
             memory: 0,
-        };
-        Ok(vec![
-            self.engine(
-                SALT_MASTER,
-                &engines.salt.version,
-                loopback(ports.salt_return),
-                api_ready,
-            )?,
-            self.engine(SALT_API, &engines.salt.version, Some(salt.url()), api_ready)?,
-            self.engine(SALT_MINION, &engines.salt.version, None, minion_ready)?,
-            self.engine(
-                NOMAD,
-                &engines.nomad.version,
-                Some(nomad::address(&choices)),
-                nomad_ready,
-            )?,
-            terraform,
-        ])
+        });
+        Ok(all)
+    }
+
+    /// The nodes beside control.
+    pub fn nodes(&self) -> Result<Vec<LabNode>> {
+        let choices = Choices::read(&self.layout)?;
+        let nodes = choices.map_or_else(Vec::new, |choices| choices.nodes);
+        let shown = nodes.into_iter().map(|node| LabNode {
+            volumes_below: self.layout.volumes().join(&node.name),
+            address: node.address.to_string(),
+            is_apart: node.interface.is_some(),
+            name: node.name,
+        });
+        Ok(shown.collect())
     }
 
     /// Gives the last lines of an engine's log to `show`; with `follow` also what comes, until it is dropped.
@@ -179,10 +272,11 @@ impl Lab {
         follow: bool,
         show: &mut (dyn FnMut(&str) + Send),
     ) -> Result<()> {
-        if !WITH_LOGS.contains(&name) {
+        let known = self.with_logs()?;
+        if !known.iter().any(|known| known == name) {
             return Err(Error::NoSuchEngine {
                 name: name.into(),
-                known: WITH_LOGS.into(),
+                known,
             });
         }
         logs::show(&self.layout.log(name), lines, follow, show).await
@@ -197,47 +291,45 @@ impl Lab {
         let step = Running::start(progress, "lab", "stop the engines", Some(Duration::from_secs(5)));
         if let Some(choices) = Choices::read(&self.layout)? {
             let secrets = Secrets::open(&self.layout.secrets())?;
-            let nomad = Nomad::new(&self.layout, &choices, &secrets)?;
-            let salt = Salt::new(&self.layout, &choices, &secrets);
-            let (nomad, salt) = tokio::join!(nomad.stop(&step), salt.stop());
-            nomad.and(salt)?;
+            let parts = Parts::new(&self.layout, &choices, &secrets)?;
+            let others: Vec<&Daemon<'_>> = parts.but_nomad().collect();
+            let stop_others = async {
+                // Nomad first: its tasks have what they need until they end.
+                let mut ended = parts.nomad.stop(&others, &step).await;
+                if let Some(vault) = &parts.vault {
+                    ended = ended.and(vault.stop().await);
+                }
+                if let Some(consul) = &parts.consul {
+                    ended = ended.and(consul.stop().await);
+                }
+                ended
+            };
+            let (others, salt) = tokio::join!(stop_others, parts.salt.stop());
+            others.and(salt)?;
             let tasks = process::marked(&self.layout.root);
             let left = process::end(&tasks, &tasks, GRACE_FOR_TASKS).await;
             if !left.is_empty() {
                 return Err(Error::StillThere {
-                    engine: NOMAD,
+                    engine: NOMAD.into(),
                     count: left.len(),
                 });
             }
             nomad::unmount(&self.layout)?;
+            network::remove(&choices.nodes).await?;
             durable::remove(&choices.sockets)?;
         }
         step.done();
         Ok(())
     }
 
-    fn engine(
-        &self,
-        name: &'static str,
-        version: &str,
-        address: Option<String>,
-        ready: bool,
-    ) -> Result<EngineStatus> {
-        let daemon = if name == NOMAD {
-            Daemon::nomad(&self.layout)
-        } else {
-            Daemon::salt(&self.layout, name)
+    fn with_logs(&self) -> Result<Vec<String>> {
+        let Some(choices) = Choices::read(&self.layout)? else {
+            return Ok([SALT_MASTER, SALT_API, SALT_MINION, NOMAD].map(String::from).into());
         };
-        let record = daemon.running()?;
-        Ok(EngineStatus {
-            name,
-            version: version.to_owned(),
-            pid: record.as_ref().map(|record| record.process.pid),
-            since: record.as_ref().map(|record| record.since),
-            address,
-            ready: ready && record.is_some(),
-            memory: daemon.processes().into_iter().map(process::Process::memory).sum(),
-        })
+        let secrets = Secrets::open(&self.layout.secrets())?;
+        let parts = Parts::new(&self.layout, &choices, &secrets)?;
+        let all = parts.but_nomad().chain(parts.nomad.daemons());
+        Ok(all.map(|daemon| daemon.name.clone()).collect())
     }
 
     /// One at a time works on a lab. The lock is the system's: it ends with its holder.
@@ -264,4 +356,56 @@ impl Lab {
         step.done();
         Ok(file)
     }
+}
+
+/// The engines that a lab has.
+struct Parts<'a> {
+    salt: Salt<'a>,
+    nomad: Nomad<'a>,
+    consul: Option<Consul<'a>>,
+    vault: Option<Vault<'a>>,
+}
+
+impl<'a> Parts<'a> {
+    fn new(layout: &'a Layout, choices: &'a Choices, secrets: &'a Secrets) -> Result<Parts<'a>> {
+        Ok(Parts {
+            salt: Salt::new(layout, choices, secrets),
+            nomad: Nomad::new(layout, choices, secrets)?,
+            consul: Consul::new(layout, choices, secrets)?,
+            vault: Vault::new(layout, choices, secrets),
+        })
+    }
+
+    fn but_nomad(&self) -> impl Iterator<Item = &Daemon<'a>> {
+        let consul = self.consul.iter().flat_map(Consul::daemons);
+        let vault = self.vault.iter().map(Vault::daemon);
+        self.salt.daemons().chain(consul).chain(vault)
+    }
+}
+
+fn started<'a>(
+    progress: &'a dyn Progress,
+    engine: &'static str,
+    what: &str,
+    usual_seconds: u64,
+) -> Running<'a> {
+    Running::start(progress, engine, what, Some(Duration::from_secs(usual_seconds)))
+}
+
+fn engine_status(
+    daemon: &Daemon<'_>,
+    version: &str,
+    address: Option<String>,
+    ready: bool,
+) -> Result<EngineStatus> {
+    let record = daemon.running()?;
+    Ok(EngineStatus {
+        name: daemon.name.clone(),
+        version: version.to_owned(),
+        pid: record.as_ref().map(|record| record.process.pid),
+        since: record.as_ref().map(|record| record.since),
+        address,
+        ready: ready && record.is_some(),
+        memory: daemon.processes().into_iter().map(process::Process::memory).sum(),
+    })
 }

@@ -45,7 +45,7 @@ impl Layout {
             (self.srv(), 0o700),
             (self.terraform(), 0o700),
             (self.terraform().join("workspaces"), 0o700),
-            (self.root.join("volumes"), 0o755),
+            (self.volumes(), 0o755),
             (self.root.join("run"), 0o700),
             (self.root.join("log"), 0o700),
             (self.bin(), 0o755),
@@ -72,6 +72,29 @@ impl Layout {
     }
     pub fn nomad(&self) -> PathBuf {
         self.root.join("nomad")
+    }
+    /// An engine's part of the lab: its own on the control node, that of another node apart.
+    pub fn part(&self, engine: &str, node: Option<&str>) -> PathBuf {
+        match node {
+            None => self.root.join(engine),
+            Some(node) => self.nodes().join(node).join(engine),
+        }
+    }
+    pub fn minion(&self, node: Option<&str>) -> PathBuf {
+        match node {
+            None => self.salt().join("minion"),
+            Some(_) => self.part("salt", node),
+        }
+    }
+    /// What engines have on other nodes than control.
+    pub fn nodes(&self) -> PathBuf {
+        self.root.join("nodes")
+    }
+    pub fn vault(&self) -> PathBuf {
+        self.root.join("vault")
+    }
+    pub fn volumes(&self) -> PathBuf {
+        self.root.join("volumes")
     }
     pub fn srv(&self) -> PathBuf {
         self.root.join("srv")
@@ -107,7 +130,7 @@ impl Layout {
 }
 
 /// Makes the directory for sockets. In a place that others can write to, theirs is not taken for ours.
-pub fn make_sockets(directory: &Path) -> Result<()> {
+pub fn make_sockets<'a>(directory: &Path, parts: impl Iterator<Item = &'a str>) -> Result<()> {
     match fs::DirBuilder::new().mode(0o700).create(directory) {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
             let found = fs::symlink_metadata(directory).at("read", directory)?;
@@ -117,7 +140,7 @@ pub fn make_sockets(directory: &Path) -> Result<()> {
         }
         other => other.at("make directory", directory)?,
     }
-    for part in ["master", "minion"] {
+    for part in parts {
         durable::directory(&directory.join(part), 0o700)?;
     }
     durable::directory(directory, 0o700)
@@ -168,10 +191,10 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let link = directory.path().join("link");
         std::os::unix::fs::symlink(directory.path(), &link).unwrap();
-        let error = make_sockets(&link).unwrap_err().to_string();
+        let error = make_sockets(&link, ["master"].into_iter()).unwrap_err().to_string();
         assert!(error.contains("belongs to somebody else"), "{error}");
         let own = directory.path().join("own");
-        make_sockets(&own).unwrap();
-        make_sockets(&own).unwrap();
+        make_sockets(&own, ["master"].into_iter()).unwrap();
+        make_sockets(&own, ["master"].into_iter()).unwrap();
     }
 }

@@ -1,5 +1,5 @@
-//! The real engines on one machine, without any other preparation: Salt, Terraform and Nomad, installed once per
-//! user, started, checked, repaired and stopped. Everything of one lab lies below one directory, listens on
+//! The real engines on one machine, without any other preparation: Salt, Terraform and Nomad, in the full profile
+//! Consul and Vault too, installed once per user, started, checked, repaired and stopped. Everything of one lab lies below one directory, listens on
 //! loopback only, and belongs to the user who brought it up. Nothing is printed here.
 //!
 //! | module | owns |
@@ -7,10 +7,13 @@
 //! | `install` | `<cache>/engines/`: where engines come from, which versions, how they are found again |
 //! | `lab` | the lab as a whole: up, status, logs, down, reset |
 //! | `layout` | where everything of a lab lies |
-//! | `choices` | `lab.json`: ports, names and engines, chosen once |
+//! | `choices` | `lab.json`: profile, ports, names, nodes and engines, chosen once |
 //! | `secrets` | `secrets/` |
 //! | `salt`, `tls` | `salt/`: settings, keys, certificates, readiness |
 //! | `nomad` | `nomad/`: settings, first token, policies, readiness, draining |
+//! | `consul` | `consul/`: settings, tokens, policies, its trust in Nomad |
+//! | `vault` | `vault/`: settings, seal, engines, policies, ways in |
+//! | `network` | interfaces of nodes |
 //! | `terraform` | `terraform/mirror`, `terraform/cli.tfrc` |
 //! | `served` | `srv/formula` and the first release |
 //! | `daemon`, `process` | `run/`: how a process is started apart, found again and ended |
@@ -20,6 +23,7 @@
 //! | `progress` | what is told to whoever shows it |
 
 mod choices;
+mod consul;
 mod daemon;
 mod durable;
 mod error;
@@ -27,6 +31,7 @@ mod install;
 mod lab;
 mod layout;
 mod logs;
+mod network;
 mod nomad;
 mod ports;
 mod process;
@@ -36,9 +41,10 @@ mod secrets;
 mod served;
 mod terraform;
 mod tls;
+mod vault;
 
 pub use error::{Error, Result};
-pub use install::{Cache, Engines, Installed, install};
-pub use lab::{EngineStatus, Lab, LabInput};
+pub use install::{Cache, Engines, Installed, InstalledVault, install};
+pub use lab::{EngineStatus, Lab, LabInput, LabNode};
 pub use progress::{Advance, Outcome, Progress, Step};
 pub use served::FormulaFile;

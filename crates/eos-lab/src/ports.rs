@@ -9,13 +9,14 @@ use crate::secrets;
 const FROM: u16 = 10_000;
 const TO: u16 = 19_999;
 
-/// Chooses that many free ports, from a random place on so that two labs do not get in each other's way.
-pub fn choose<const COUNT: usize>() -> Result<[u16; COUNT]> {
+/// Chooses that many free ports, from a random place on so that two labs do not get in each other's way. Those of
+/// an engine that does not run just now are free, and yet `taken`.
+pub fn choose<const COUNT: usize>(taken: &[u16]) -> Result<[u16; COUNT]> {
     let width = TO - FROM + 1;
     let start = u16::from_le_bytes(secrets::random()?) % width;
     let mut free = (0..width)
         .map(|step| FROM + (start + step) % width)
-        .filter(|port| is_free(*port));
+        .filter(|port| !taken.contains(port) && is_free(*port));
     let mut ports = [0; COUNT];
     for port in &mut ports {
         *port = free.next().ok_or(Error::NoPort { from: FROM, to: TO })?;
@@ -24,9 +25,12 @@ pub fn choose<const COUNT: usize>() -> Result<[u16; COUNT]> {
 }
 
 /// Refuses to start an engine whose port somebody else has.
-pub fn check(engine: &'static str, ports: &[u16]) -> Result<()> {
+pub fn check(engine: &str, ports: &[u16]) -> Result<()> {
     match ports.iter().find(|port| !is_free(**port)) {
-        Some(port) => Err(Error::PortTaken { engine, port: *port }),
+        Some(port) => Err(Error::PortTaken {
+            engine: engine.into(),
+            port: *port,
+        }),
         None => Ok(()),
     }
 }
@@ -45,12 +49,14 @@ mod tests {
 
     #[test]
     fn chosen_ports_differ_and_a_taken_one_is_named() {
-        let ports = choose::<6>().unwrap();
+        let ports = choose::<6>(&[]).unwrap();
         assert!(ports.iter().all(|port| (FROM..=TO).contains(port)));
         let mut sorted = ports.to_vec();
         sorted.sort_unstable();
         sorted.dedup();
         assert_eq!(sorted.len(), 6);
+        let all_but_one: Vec<u16> = (FROM..=TO).filter(|port| *port != ports[0]).collect();
+        assert_eq!(choose::<1>(&all_but_one).unwrap(), [ports[0]]);
 
         let held = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = held.local_addr().unwrap().port();

@@ -103,6 +103,16 @@ pub fn with_command_line(words: &str) -> Vec<Process> {
         .collect()
 }
 
+/// Every process that an engine of this lab started from a program below a directory.
+pub fn marked_below(lab: &Path, directory: &Path) -> Vec<Process> {
+    let is_below = |process: &Process| Path::new(&process.command_line()).starts_with(directory);
+    all()
+        .into_iter()
+        .map(|entry| entry.process)
+        .filter(|process| is_below(process) && process.has_mark(lab))
+        .collect()
+}
+
 /// Every process that an engine of this lab started, with its descendants.
 pub fn marked(lab: &Path) -> Vec<Process> {
     let all = all();

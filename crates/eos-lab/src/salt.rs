@@ -1,4 +1,4 @@
-//! Salt in the lab: master, HTTP API and control minion, who trust each other from the first start on.
+//! Salt in the lab: master, HTTP API and a minion on every node, who trust each other from the first start on.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use tokio::process::Command;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::choices::Choices;
-use crate::daemon::{Daemon, SALT_API, SALT_MASTER, SALT_MINION, Start};
+use crate::daemon::{self, Daemon, SALT_API, SALT_MASTER, SALT_MINION, Start};
 use crate::durable;
 use crate::error::{AtPath, Error, Result};
 use crate::layout::{self, Layout};
@@ -32,7 +32,7 @@ const ALLOWED: [&str; 9] = [
     "saltutil.find_job",
     "saltutil.sync_all",
 ];
-/// Writes two pairs of keys: `argv` names their files without `.pem` and `.pub`.
+/// Writes pairs of keys: `argv` names their files without `.pem` and `.pub`.
 const MAKE_KEYS: &str = "
 import os, sys
 from salt.crypt import gen_keys
@@ -63,18 +63,37 @@ pub struct Salt<'a> {
     secrets: &'a Secrets,
     master: Daemon<'a>,
     api: Daemon<'a>,
-    minion: Daemon<'a>,
+    /// That of the control node first.
+    minions: Vec<Minion<'a>>,
+}
+
+struct Minion<'a> {
+    id: &'a str,
+    /// Other nodes than control do not run Terraform.
+    is_control: bool,
+    /// Where its settings, keys and caches lie.
+    directory: PathBuf,
+    sockets: PathBuf,
+    daemon: Daemon<'a>,
 }
 
 impl<'a> Salt<'a> {
     pub fn new(layout: &'a Layout, choices: &'a Choices, secrets: &'a Secrets) -> Salt<'a> {
+        let nodes = choices.nodes.iter().map(|node| Some(node.name.as_str()));
+        let minion = |node: Option<&'a str>| Minion {
+            id: node.unwrap_or(&choices.control),
+            is_control: node.is_none(),
+            directory: layout.minion(node),
+            sockets: choices.sockets.join(node.unwrap_or("minion")),
+            daemon: Daemon::minion(layout, node),
+        };
         Salt {
             layout,
             choices,
             secrets,
             master: Daemon::salt(layout, SALT_MASTER),
             api: Daemon::salt(layout, SALT_API),
-            minion: Daemon::salt(layout, SALT_MINION),
+            minions: std::iter::once(None).chain(nodes).map(minion).collect(),
         }
     }
 
@@ -91,37 +110,55 @@ impl<'a> Salt<'a> {
         format!("https://127.0.0.1:{}", self.choices.ports.salt_api)
     }
 
-    /// Brings up what is not up, waits until the minion answers, and gives it the formula's modules.
+    /// Brings up what is not up, waits until every minion answers, and gives them the formula's modules.
     pub async fn up(&self, formula: &str, step: &Running<'_>) -> Result<()> {
-        layout::make_sockets(&self.choices.sockets)?;
+        let nodes = self.choices.nodes.iter().map(|node| node.name.as_str());
+        layout::make_sockets(&self.choices.sockets, ["master", "minion"].into_iter().chain(nodes))?;
         let certificates = tls::certificates(&self.tls())?;
         self.write_settings(&certificates)?;
         self.introduce().await?;
         self.start().await?;
         let client = SaltClient::new(&self.endpoint())?;
-        self.wait_until_ready(&client, step).await?;
-        self.bring_modules(&client, formula).await
+        for minion in &self.minions {
+            self.wait_until_ready(minion, &client, step).await?;
+        }
+        for minion in &self.minions {
+            minion.bring_modules(&client, formula).await?;
+        }
+        Ok(())
     }
 
     pub async fn stop(&self) -> Result<()> {
         // At once, since a minion alone takes five seconds.
-        let (master, api, minion) = tokio::join!(
-            self.master.stop(STOP),
-            self.api.stop(STOP),
-            self.minion.stop(STOP)
-        );
-        master.and(api).and(minion)
+        let all: Vec<&Daemon<'_>> = self.daemons().collect();
+        daemon::stop_all(&all, STOP).await
     }
 
-    /// Whether the API lets the program in, and whether the minion answers.
-    pub async fn readiness(&self) -> Result<(bool, bool)> {
+    /// Master, API, then the minions.
+    pub fn daemons(&self) -> impl Iterator<Item = &Daemon<'a>> {
+        [&self.master, &self.api]
+            .into_iter()
+            .chain(self.minions.iter().map(|minion| &minion.daemon))
+    }
+
+    /// Whether the API lets the program in, and whether each minion answers.
+    pub async fn readiness(&self) -> Result<(bool, Vec<bool>)> {
+        let silent = vec![false; self.minions.len()];
         // With the master gone the API does not answer at all.
         if self.master.running()?.is_none() || self.api.running()?.is_none() {
-            return Ok((false, false));
+            return Ok((false, silent));
         }
         let client = SaltClient::new(&self.endpoint())?;
-        let is_let_in = client.login(&self.secrets.api_password).await.is_ok();
-        Ok((is_let_in, is_let_in && self.ping(&client).await.is_ok()))
+        if client.login(&self.secrets.api_password).await.is_err() {
+            return Ok((false, silent));
+        }
+        let mut answers = Vec::new();
+        for minion in &self.minions {
+            // Nobody answers for a minion that is gone, and Salt waits for it all the same.
+            let is_running = minion.daemon.running()?.is_some();
+            answers.push(is_running && minion.ping(&client).await.is_ok());
+        }
+        Ok((true, answers))
     }
 
     async fn start(&self) -> Result<()> {
@@ -144,53 +181,61 @@ impl<'a> Salt<'a> {
             umask: PRIVATE,
         };
         self.api.ensure(&api).await?;
-        self.start_minion().await
+        for minion in &self.minions {
+            self.start_minion(minion).await?;
+        }
+        Ok(())
     }
 
-    async fn start_minion(&self) -> Result<()> {
-        let minion = Start {
+    async fn start_minion(&self, minion: &Minion<'_>) -> Result<()> {
+        let start = Start {
             program: &self.choices.engines.salt.path.join(SALT_MINION),
-            reads: &[self.settings("minion")],
+            reads: &[minion.settings()],
             ports: &[],
-            stale: &[MINION_PID, MINION_CLAIM].map(|file| self.part("minion").join(file)),
+            stale: &[MINION_PID, MINION_CLAIM].map(|file| minion.directory.join(file)),
             umask: PRIVATE,
         };
-        self.minion.ensure(&minion).await
+        minion.daemon.ensure(&start).await
     }
 
     /// An open port is no sign: the API opens it long before the master lets anybody in.
-    async fn wait_until_ready(&self, client: &SaltClient, step: &Running<'_>) -> Result<()> {
+    async fn wait_until_ready(
+        &self,
+        minion: &Minion<'_>,
+        client: &SaltClient,
+        step: &Running<'_>,
+    ) -> Result<()> {
         let begun = Instant::now();
         let mut look = FIRST_LOOK;
         let mut starts = 1;
         let mut words = "no answer".to_owned();
         while begun.elapsed() < READY {
             tokio::select! {
-                answer = timeout(look, self.ping(client)) => match answer {
+                answer = timeout(look, minion.ping(client)) => match answer {
                     Ok(Ok(())) => return Ok(()),
                     Ok(Err(error)) => words = error.to_string(),
                     Err(_) => look = LONGEST_LOOK.min(look * 2),
                 },
-                ended = self.until_one_ends() => ended?,
+                ended = self.until_one_ends(minion) => ended?,
             }
             self.master.check_running()?;
             self.api.check_running()?;
-            if self.minion.running()?.is_none() {
+            if minion.daemon.running()?.is_none() {
                 if starts == MINION_STARTS {
-                    return self.minion.check_running();
+                    return minion.daemon.check_running();
                 }
                 starts += 1;
                 step.note("the minion ended; starting it again");
-                self.start_minion().await?;
+                self.start_minion(minion).await?;
             }
             sleep(Duration::from_millis(200)).await;
         }
-        Err(self.minion.not_ready(READY, words))
+        Err(minion.daemon.not_ready(READY, words))
     }
 
-    async fn until_one_ends(&self) -> Result<()> {
+    async fn until_one_ends(&self, minion: &Minion<'_>) -> Result<()> {
         loop {
-            for engine in [&self.master, &self.api, &self.minion] {
+            for engine in [&self.master, &self.api, &minion.daemon] {
                 if engine.running()?.is_none() {
                     return Ok(());
                 }
@@ -199,40 +244,44 @@ impl<'a> Salt<'a> {
         }
     }
 
-    async fn ping(&self, client: &SaltClient) -> std::result::Result<(), EngineError> {
-        client
-            .call(&self.choices.control, "test.ping", json!({}), LONGEST_LOOK)
-            .await
-            .map(drop)
-    }
-
-    /// Only when the formula is another one than last time: it takes seconds.
-    async fn bring_modules(&self, client: &SaltClient, formula: &str) -> Result<()> {
-        let synced = self.layout.salt().join("synced");
-        if fs::read_to_string(&synced).is_ok_and(|digest| digest.trim_end() == formula) {
-            return Ok(());
-        }
-        client
-            .call(&self.choices.control, "saltutil.sync_all", json!({}), SYNC)
-            .await?;
-        durable::write(&synced, format!("{formula}\n").as_bytes(), 0o600)
-    }
-
-    /// Gives master and minion their keys, and each the other's, so that neither has to trust a stranger.
+    /// Gives master and minions their keys, and each the other's, so that neither has to trust a stranger.
     async fn introduce(&self) -> Result<()> {
-        let (ours, theirs) = (self.part("master").join("pki"), self.part("minion").join("pki"));
-        let accepted = ours.join("minions").join(&self.choices.control);
-        if accepted.exists() {
+        let ours = self.part("master").join("pki");
+        let accepted = |minion: &Minion<'_>| ours.join("minions").join(minion.id);
+        let strangers: Vec<&Minion<'_>> = self
+            .minions
+            .iter()
+            .filter(|minion| !accepted(minion).exists())
+            .collect();
+        if strangers.is_empty() {
             return Ok(());
         }
-        for directory in [&ours, &theirs, &ours.join("minions")] {
-            durable::directory(directory, 0o700)?;
+        durable::directory(&ours.join("minions"), 0o700)?;
+        durable::directory(&ours, 0o700)?;
+        let mut missing: Vec<PathBuf> = Vec::new();
+        // Those that know the master already would not know it with another key.
+        if strangers.len() == self.minions.len() {
+            missing.push(ours.join("master"));
         }
+        for minion in &strangers {
+            durable::directory(&minion.keys(), 0o700)?;
+            missing.push(minion.keys().join("minion"));
+        }
+        self.make_keys(&missing).await?;
+        for minion in strangers {
+            copy(&ours.join("master.pub"), &minion.keys().join("minion_master.pub"))?;
+            // Last, since its presence says that all of it is done.
+            copy(&minion.keys().join("minion.pub"), &accepted(minion))?;
+        }
+        Ok(())
+    }
+
+    async fn make_keys(&self, files: &[PathBuf]) -> Result<()> {
         let python = self.choices.engines.salt.path.join("python");
         let made = Command::new(&python)
             .arg("-c")
             .arg(MAKE_KEYS)
-            .args([ours.join("master"), theirs.join("minion")])
+            .args(files)
             .env_clear()
             .env("HOME", &self.layout.root)
             .env("PATH", "/usr/bin:/bin")
@@ -241,24 +290,22 @@ impl<'a> Salt<'a> {
             .output()
             .await
             .at("run", &python)?;
-        if !made.status.success() {
-            let words = String::from_utf8_lossy(&made.stderr).trim().to_owned();
-            return Err(Error::Command {
-                what: "making Salt's keys".into(),
-                words,
-                hint: None,
-            });
+        if made.status.success() {
+            return Ok(());
         }
-        copy(&ours.join("master.pub"), &theirs.join("minion_master.pub"))?;
-        // Last, since its presence says that all of it is done.
-        copy(&theirs.join("minion.pub"), &accepted)
+        let words = String::from_utf8_lossy(&made.stderr).trim().to_owned();
+        Err(Error::Command {
+            what: "making Salt's keys".into(),
+            words,
+            hint: None,
+        })
     }
 
     fn write_settings(&self, certificates: &Certificates) -> Result<()> {
-        for part in ["master", "minion"] {
-            for inner in ["", "etc"] {
-                durable::directory(&self.part(part).join(inner), 0o700)?;
-            }
+        let minions = self.minions.iter().map(|minion| minion.directory.clone());
+        for directory in minions.chain([self.part("master")]) {
+            durable::directory(&directory.join("etc"), 0o700)?;
+            durable::directory(&directory, 0o700)?;
         }
         let users = format!("{USER}:{}\n", self.secrets.api_password_digest());
         durable::write(&self.users(), users.as_bytes(), 0o600)?;
@@ -268,7 +315,10 @@ impl<'a> Salt<'a> {
             &self.master_settings(certificates),
             0o600,
         )?;
-        durable::write_json(&self.settings("minion"), &self.minion_settings(), 0o600)
+        for minion in &self.minions {
+            durable::write_json(&minion.settings(), &self.minion_settings(minion), 0o600)?;
+        }
+        Ok(())
     }
 
     fn master_settings(&self, certificates: &Certificates) -> Value {
@@ -330,18 +380,18 @@ impl<'a> Salt<'a> {
         })
     }
 
-    fn minion_settings(&self) -> Value {
-        let (own, ports, terraform) = (self.part("minion"), &self.choices.ports, self.layout.terraform());
-        json!({
-            "id": self.choices.control,
+    fn minion_settings(&self, minion: &Minion<'_>) -> Value {
+        let (own, ports) = (&minion.directory, &self.choices.ports);
+        let mut settings = json!({
+            "id": minion.id,
             "master": "127.0.0.1",
             "master_port": ports.salt_return,
             "publish_port": ports.salt_publish,
             "root_dir": "/",
-            "conf_file": self.settings("minion"),
+            "conf_file": minion.settings(),
             "pki_dir": own.join("pki"),
             "cachedir": own.join("cache"),
-            "sock_dir": self.choices.sockets.join("minion"),
+            "sock_dir": minion.sockets,
             "extension_modules": own.join("extmods"),
             "pidfile": own.join(MINION_PID),
             "log_file": "/dev/null",
@@ -357,21 +407,36 @@ impl<'a> Salt<'a> {
             "recon_max": 2000,
             "enable_fqdns_grains": false,
             "enable_gpu_grains": false,
-            "eos": {
-                "terraform": self.choices.engines.terraform.path,
-                "terraform_root": terraform.join("workspaces"),
-                "terraform_cli_config": terraform.join("cli.tfrc"),
-                "nomad_address": format!("http://127.0.0.1:{}", ports.nomad_http),
-                "credentials": self.secrets.control_credential(),
-            },
-        })
+        });
+        if minion.is_control {
+            settings["eos"] = self.control_settings();
+        }
+        settings
+    }
+
+    /// What the formula needs to know where Terraform runs.
+    fn control_settings(&self) -> Value {
+        let (ports, terraform) = (&self.choices.ports, self.layout.terraform());
+        let at = |port: u16| format!("http://127.0.0.1:{port}");
+        let mut settings = json!({
+            "terraform": self.choices.engines.terraform.path,
+            "terraform_root": terraform.join("workspaces"),
+            "terraform_cli_config": terraform.join("cli.tfrc"),
+            "nomad_address": at(ports.nomad_http),
+            "credentials": self.secrets.control_credential(),
+        });
+        if let Some(full) = &ports.full {
+            settings["consul_address"] = at(full.consul_http).into();
+            settings["vault_address"] = at(full.vault_http).into();
+        }
+        settings
     }
 
     fn part(&self, part: &str) -> PathBuf {
         self.layout.salt().join(part)
     }
 
-    /// `salt/master/etc/master`: Salt looks for a file of the role's name.
+    /// Salt looks for a file of the role's name.
     fn settings(&self, part: &str) -> PathBuf {
         self.part(part).join("etc").join(part)
     }
@@ -382,6 +447,36 @@ impl<'a> Salt<'a> {
 
     fn tls(&self) -> PathBuf {
         self.layout.salt().join("tls")
+    }
+}
+
+impl Minion<'_> {
+    async fn ping(&self, client: &SaltClient) -> std::result::Result<(), EngineError> {
+        client
+            .call(self.id, "test.ping", json!({}), LONGEST_LOOK)
+            .await
+            .map(drop)
+    }
+
+    /// Only when the formula is another one than last time: it takes seconds.
+    async fn bring_modules(&self, client: &SaltClient, formula: &str) -> Result<()> {
+        let synced = self.directory.join("synced");
+        if fs::read_to_string(&synced).is_ok_and(|digest| digest.trim_end() == formula) {
+            return Ok(());
+        }
+        client
+            .call(self.id, "saltutil.sync_all", json!({}), SYNC)
+            .await?;
+        durable::write(&synced, format!("{formula}\n").as_bytes(), 0o600)
+    }
+
+    /// Salt looks for a file of the role's name.
+    fn settings(&self) -> PathBuf {
+        self.directory.join("etc/minion")
+    }
+
+    fn keys(&self) -> PathBuf {
+        self.directory.join("pki")
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use secrecy::{ExposeSecret, SecretString};
-use serde_json::json;
+use serde_json::Value;
 use sha2::{Digest, Sha512};
 
 use crate::durable;
@@ -23,17 +23,25 @@ impl Secrets {
     pub fn open(directory: &Path) -> Result<Secrets> {
         durable::directory(directory, 0o700)?;
         let keep = |name: &str, choose: fn() -> Result<String>| keep(&directory.join(name), choose);
-        let secrets = Secrets {
+        Ok(Secrets {
             api_password: keep("api-password", || random::<32>().map(hex::encode))?,
             nomad_management: keep("nomad-management-token", uuid)?,
             directory: directory.into(),
-        };
-        durable::write_json(
-            &secrets.control_credential(),
-            &json!({"nomad_token": secrets.nomad_management.expose_secret()}),
-            0o600,
-        )?;
-        Ok(secrets)
+        })
+    }
+
+    /// A token that is chosen here, before the engine that shall know it is told.
+    pub fn token(&self, name: &str) -> Result<SecretString> {
+        keep(&self.token_file(name), uuid)
+    }
+
+    pub fn token_file(&self, name: &str) -> PathBuf {
+        self.directory.join(format!("{name}-token"))
+    }
+
+    /// Vault's answer to its initialisation, which it gives only once: the key that unseals it, and its first token.
+    pub fn vault_init_file(&self) -> PathBuf {
+        self.directory.join("vault-init.json")
     }
 
     pub fn api_password_file(&self) -> PathBuf {
@@ -52,6 +60,10 @@ impl Secrets {
     /// The root credential that the control minion makes short-lived ones from.
     pub fn control_credential(&self) -> PathBuf {
         self.directory.join("control.json")
+    }
+
+    pub fn write_control_credential(&self, credential: &Value) -> Result<()> {
+        durable::write_json(&self.control_credential(), credential, 0o600)
     }
 
     /// What Salt compares the password with.
@@ -118,7 +130,19 @@ mod tests {
         assert_eq!(first.nomad_management.expose_secret().len(), 36);
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&place), 0o700);
-        for file in [first.api_password_file(), first.control_credential()] {
+        first
+            .write_control_credential(&serde_json::json!({"nomad_token": "x"}))
+            .unwrap();
+        let token = first.token("consul-program").unwrap();
+        assert_eq!(
+            again.token("consul-program").unwrap().expose_secret(),
+            token.expose_secret()
+        );
+        for file in [
+            first.api_password_file(),
+            first.control_credential(),
+            first.token_file("consul-program"),
+        ] {
             assert_eq!(mode(&file), 0o600, "{}", file.display());
         }
     }

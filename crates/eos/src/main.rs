@@ -16,6 +16,7 @@ mod args;
 mod commands;
 mod env_names;
 mod formula;
+mod full_profile;
 mod options;
 mod peek;
 mod problem;

@@ -1,16 +1,20 @@
 //! The engines of the lab, installed once per user: which versions, from where, and how they are found again.
 
+mod consul;
 mod go;
+mod go_build;
 mod nomad;
 mod python;
 mod salt;
 mod slot;
 mod terraform;
 mod tool;
+mod vault;
 
 use std::env;
 use std::path::{Path, PathBuf};
 
+use eos_engine::settings::Profile;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -42,7 +46,7 @@ impl Cache {
         self.directory.join("engines")
     }
 
-    /// What Go downloads and compiles on the way to an engine; removed when it is built.
+    /// What Go downloads and compiles on the way to engines; removed when they are built.
     fn go(&self) -> PathBuf {
         self.directory.join("go")
     }
@@ -63,12 +67,25 @@ pub struct Installed {
     pub path: PathBuf,
 }
 
-/// All engines of the solo profile.
+/// Vault comes with plugins of its own, programs that it runs itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InstalledVault {
+    pub version: String,
+    pub path: PathBuf,
+    /// The directory with its secrets engines `nomad` and `consul`.
+    pub plugins: PathBuf,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Engines {
     pub salt: Installed,
     pub terraform: Installed,
     pub nomad: Installed,
+    /// Of the full profile only, as is Vault.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consul: Option<Installed>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vault: Option<InstalledVault>,
 }
 
 impl Engines {
@@ -85,23 +102,61 @@ impl Engines {
                 path: terraform.into(),
             },
             nomad: Installed {
-                version: nomad::version(nomad).await?,
+                version: tool::version(nomad).await?,
                 path: nomad.into(),
             },
+            consul: None,
+            vault: None,
+        })
+    }
+
+    /// The same with those of the full profile: two programs, and the directory of Vault's plugins.
+    pub async fn and_given(self, consul: &Path, vault: &Path, plugins: &Path) -> Result<Engines> {
+        Ok(Engines {
+            consul: Some(Installed {
+                version: tool::version(consul).await?,
+                path: consul.into(),
+            }),
+            vault: Some(InstalledVault {
+                version: tool::version(vault).await?,
+                path: vault.into(),
+                plugins: plugins.into(),
+            }),
+            ..self
         })
     }
 }
 
-/// Finds every engine, and installs what is missing. What is installed already costs a look each.
-pub async fn install(cache: &Cache, progress: &dyn Progress) -> Result<Engines> {
-    let (salt, terraform, nomad) = tokio::try_join!(
+/// Finds every engine of a profile, and installs what is missing. What is installed already costs a look each.
+pub async fn install(cache: &Cache, profile: Profile, progress: &dyn Progress) -> Result<Engines> {
+    let (salt, terraform, (nomad, consul, vault)) = tokio::try_join!(
         salt::install(cache, progress),
         terraform::install(cache, progress),
-        nomad::install(cache, progress),
+        build(cache, profile, progress),
     )?;
     Ok(Engines {
         salt,
         terraform,
         nomad,
+        consul,
+        vault,
     })
+}
+
+/// One after the other, since each takes all processors and what was compiled for one serves the next.
+async fn build(
+    cache: &Cache,
+    profile: Profile,
+    progress: &dyn Progress,
+) -> Result<(Installed, Option<Installed>, Option<InstalledVault>)> {
+    let nomad = nomad::install(cache, progress).await?;
+    let (consul, vault) = match profile {
+        Profile::Solo => (None, None),
+        Profile::Full => (
+            Some(consul::install(cache, progress).await?),
+            Some(vault::install(cache, progress).await?),
+        ),
+    };
+    go_build::remove_caches(cache)?;
+    Ok((nomad, consul, vault))
 }

@@ -12,6 +12,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;
 
 use crate::error::{AtPath, Error, Result};
+use crate::install::Installed;
 use crate::progress::Running;
 
 /// Pauses between attempts: a registry that is overrun asks for patience, not for haste.
@@ -54,6 +55,19 @@ pub async fn output(program: &Path, arguments: &[&str]) -> Result<String> {
         words.trim(),
         None,
     ))
+}
+
+/// The program of that name on PATH, if it is new enough. One that does not run, or does not say its version, is none.
+pub async fn installed(name: &str, needed: &str) -> Option<Installed> {
+    let path = on_path(name)?;
+    let version = version(&path).await.ok()?;
+    is_at_least(&version, needed).then_some(Installed { version, path })
+}
+
+/// What a program says to `version`.
+pub async fn version(program: &Path) -> Result<String> {
+    let words = output(program, &["version"]).await?;
+    Ok(version_in(&words).unwrap_or_default().to_owned())
 }
 
 /// One run of a tool that speaks to a registry.

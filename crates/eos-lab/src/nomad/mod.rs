@@ -1,4 +1,5 @@
-//! Nomad in the lab: server and client in one agent, made ready, given its policies, drained before it is ended.
+//! Nomad in the lab: server and client in one agent, a client on every other node, made ready, given their policies,
+//! drained before they are ended.
 
 mod settings;
 
@@ -6,14 +7,15 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use eos_engine::nomad::{Node, Request};
+use eos_engine::nomad::Request;
+use eos_engine::settings::Profile;
 use eos_engine::{NomadClient, NomadEndpoint};
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use crate::choices::Choices;
-use crate::daemon::{Daemon, SALT_API, SALT_MASTER, SALT_MINION, Start};
+use crate::choices::{Choices, Node};
+use crate::daemon::{self, Daemon, NOMAD, Start};
 use crate::durable;
 use crate::error::{Error, Result};
 use crate::layout::Layout;
@@ -21,6 +23,7 @@ use crate::process;
 use crate::progress::Running;
 use crate::secrets::Secrets;
 use crate::served::FormulaFile;
+use crate::vault;
 
 const LEADER: Duration = Duration::from_secs(60);
 /// Then the client is asleep after a failed registration, and a new start is quicker.
@@ -68,10 +71,19 @@ plugin {
 }
 "#;
 
+/// What those may do who only ask which nodes there are.
+const NODES_RULES: &str = "node {\n  policy = \"read\"\n}\n";
+
 pub struct Nomad<'a> {
     layout: &'a Layout,
     choices: &'a Choices,
     secrets: &'a Secrets,
+    control: Agent<'a>,
+    nodes: Vec<Agent<'a>>,
+}
+
+struct Agent<'a> {
+    node: Option<&'a Node>,
     daemon: Daemon<'a>,
     /// With the token that may do everything.
     client: NomadClient,
@@ -79,17 +91,28 @@ pub struct Nomad<'a> {
 
 impl<'a> Nomad<'a> {
     pub fn new(layout: &'a Layout, choices: &'a Choices, secrets: &'a Secrets) -> Result<Nomad<'a>> {
-        let token_file = Some(secrets.nomad_management_file());
-        let client = NomadClient::new(&NomadEndpoint {
-            address: address(choices),
-            token_file,
-        })?;
+        let agent = |node: Option<&'a Node>| -> Result<Agent<'a>> {
+            let port = node.map_or(choices.ports.nomad_http, |node| node.nomad_http);
+            let client = NomadClient::new(&NomadEndpoint {
+                address: format!("http://127.0.0.1:{port}"),
+                token_file: Some(secrets.nomad_management_file()),
+            })?;
+            Ok(Agent {
+                node,
+                daemon: Daemon::nomad(layout, node.map(|node| node.name.as_str())),
+                client,
+            })
+        };
         Ok(Nomad {
             layout,
             choices,
             secrets,
-            daemon: Daemon::nomad(layout),
-            client,
+            control: agent(None)?,
+            nodes: choices
+                .nodes
+                .iter()
+                .map(|node| agent(Some(node)))
+                .collect::<Result<_>>()?,
         })
     }
 
@@ -100,67 +123,101 @@ impl<'a> Nomad<'a> {
         }
     }
 
-    /// Brings it up if it is not, waits until it takes jobs, and sees to its policies and tokens.
+    /// Brings up what is not up, waits until it takes jobs, and sees to policies and tokens.
     pub async fn up(&self, formula: &[FormulaFile<'_>], step: &Running<'_>) -> Result<()> {
-        let settings = settings::settings(self.layout, self.choices);
-        durable::write_json(&self.settings(), &settings, 0o600)?;
+        for agent in self.agents() {
+            let directory = self.directory(agent);
+            durable::directory(&directory, 0o700)?;
+            let settings = settings::settings(self.layout, self.choices, self.secrets, agent.node)?;
+            durable::write_json(&directory.join("agent.json"), &settings, 0o600)?;
+        }
         self.first_start().await?;
-        self.start_until_registered(step).await?;
+        self.start_all(step).await?;
         self.take_jobs().await?;
         self.grant(formula).await
     }
 
-    /// Ends its tasks, then itself.
-    pub async fn stop(&self, step: &Running<'_>) -> Result<()> {
-        if let Err(error) = self.end_tasks(step).await {
+    /// Ends its tasks, then itself. `others` are the daemons of the lab that are not Nomad's.
+    pub async fn stop(&self, others: &[&Daemon<'_>], step: &Running<'_>) -> Result<()> {
+        if let Err(error) = self.end_tasks(others, step).await {
             step.note(&format!("tasks are ended by force: {error}"));
         }
-        self.daemon.stop(STOP).await
+        let all: Vec<&Daemon<'_>> = self.agents().map(|agent| &agent.daemon).collect();
+        daemon::stop_all(&all, STOP).await
+    }
+
+    /// The nodes' agents after that of control.
+    pub fn daemons(&self) -> impl Iterator<Item = &Daemon<'a>> {
+        self.agents().map(|agent| &agent.daemon)
+    }
+
+    /// Whether each agent, in the same order, takes jobs.
+    pub async fn readiness(&self) -> Vec<bool> {
+        let mut ready = Vec::new();
+        for agent in self.agents() {
+            ready.push(self.is_ready(agent).await);
+        }
+        ready
+    }
+
+    fn agents(&self) -> impl Iterator<Item = &Agent<'a>> {
+        std::iter::once(&self.control).chain(&self.nodes)
+    }
+
+    fn name(&self, agent: &Agent<'a>) -> &'a str {
+        agent.node.map_or(&self.choices.control, |node| &node.name)
+    }
+
+    fn directory(&self, agent: &Agent<'_>) -> PathBuf {
+        self.layout
+            .part(NOMAD, agent.node.map(|node| node.name.as_str()))
     }
 
     /// In good order and by Nomad itself, whichever driver runs them; the jobs stay, and are placed again when the
-    /// node takes jobs again.
-    async fn end_tasks(&self, step: &Running<'_>) -> Result<()> {
-        if self.daemon.running()?.is_none() {
-            if !self.has_left_tasks() {
-                return Ok(());
-            }
-            // They outlive it. Started again, it knows how to end them.
-            self.start_until_registered(step).await?;
+    /// nodes take jobs again.
+    async fn end_tasks(&self, others: &[&Daemon<'_>], step: &Running<'_>) -> Result<()> {
+        let mut running = 0;
+        for agent in self.agents() {
+            running += usize::from(agent.daemon.running()?.is_some());
+        }
+        if running == 0 && !self.has_left_tasks(others) {
+            return Ok(());
+        }
+        if running < self.agents().count() {
+            // Tasks outlive an agent. Started again, it knows how to end them.
+            self.start_all(step).await?;
         }
         self.drain().await
     }
 
-    /// Whether there are processes of the lab that no engine counts as its own.
-    fn has_left_tasks(&self) -> bool {
-        let names = [SALT_MASTER, SALT_API, SALT_MINION];
-        let salt: Vec<_> = names
-            .into_iter()
-            .flat_map(|name| Daemon::salt(self.layout, name).processes())
-            .collect();
+    /// Whether there are processes of the lab that no other engine counts as its own.
+    fn has_left_tasks(&self, others: &[&Daemon<'_>]) -> bool {
+        let theirs: Vec<_> = others.iter().flat_map(|daemon| daemon.processes()).collect();
         process::marked(&self.layout.root)
             .iter()
-            .any(|process| !salt.contains(process))
+            .any(|process| !theirs.contains(process))
     }
 
     /// The only true sign: `/v1/nodes` says what was before the restart, until the client has registered anew.
-    pub async fn is_ready(&self) -> bool {
-        let registered = self.get("agent", "agent/self").await.is_ok_and(|agent| {
-            let beat = agent["stats"]["client"]["heartbeat_ttl"].as_str();
+    async fn is_ready(&self, agent: &Agent<'a>) -> bool {
+        let registered = agent.get("agent", "agent/self").await.is_ok_and(|found| {
+            let beat = found["stats"]["client"]["heartbeat_ttl"].as_str();
             beat.is_some_and(|beat| !matches!(beat, "0s" | ""))
         });
-        registered && self.node().await.is_ok_and(|node| node.status == "ready")
+        registered && self.node(agent).await.is_ok_and(|node| node.status == "ready")
     }
 
-    async fn start(&self) -> Result<()> {
+    async fn start(&self, agent: &Agent<'_>) -> Result<()> {
         let ports = &self.choices.ports;
-        let ports = [ports.nomad_http, ports.nomad_rpc, ports.nomad_serf];
-        let reads = [self.settings()];
-        let program = &self.choices.engines.nomad.path;
-        self.daemon
+        let ports = match agent.node {
+            None => vec![ports.nomad_http, ports.nomad_rpc, ports.nomad_serf],
+            Some(node) => vec![node.nomad_http],
+        };
+        agent
+            .daemon
             .ensure(&Start {
-                program,
-                reads: &reads,
+                program: &self.choices.engines.nomad.path,
+                reads: &[self.directory(agent).join("agent.json")],
                 ports: &ports,
                 stale: &[],
                 umask: 0o022,
@@ -175,32 +232,45 @@ impl<'a> Nomad<'a> {
         if done.exists() {
             return Ok(());
         }
-        self.start().await?;
+        self.start(&self.control).await?;
         self.wait_for_leader().await?;
-        self.daemon.stop(STOP).await?;
+        self.control.daemon.stop(STOP).await?;
         durable::write(&done, b"", 0o600)
     }
 
-    async fn start_until_registered(&self, step: &Running<'_>) -> Result<()> {
+    async fn start_all(&self, step: &Running<'_>) -> Result<()> {
+        self.start_until_registered(&self.control, step).await?;
+        // All at once, and then one wait.
+        for agent in &self.nodes {
+            self.start(agent).await?;
+        }
+        for agent in &self.nodes {
+            self.start_until_registered(agent, step).await?;
+        }
+        Ok(())
+    }
+
+    async fn start_until_registered(&self, agent: &Agent<'a>, step: &Running<'_>) -> Result<()> {
         for attempt in 1..=STARTS {
-            self.start().await?;
+            self.start(agent).await?;
             self.wait_for_leader().await?;
             let begun = Instant::now();
             while begun.elapsed() < REGISTERED {
-                if self.is_ready().await {
+                if self.is_ready(agent).await {
                     return Ok(());
                 }
+                agent.daemon.check_running()?;
                 // A client whose registration failed sleeps, unless another of its calls to the server succeeds:
                 // looking up our token for this question is one.
-                self.get("client", "client/stats").await.ok();
+                agent.get("client", "client/stats").await.ok();
                 sleep(LOOK).await;
             }
             if attempt < STARTS {
                 step.note("its client did not register; starting it again");
-                self.daemon.stop(STOP).await?;
+                agent.daemon.stop(STOP).await?;
             }
         }
-        Err(self
+        Err(agent
             .daemon
             .not_ready(REGISTERED * STARTS, "its client did not register"))
     }
@@ -215,75 +285,96 @@ impl<'a> Nomad<'a> {
                 Ok(false) => {}
                 Err(error) => last = Some(error.to_string()),
             }
-            self.daemon.check_running()?;
+            self.control.daemon.check_running()?;
             sleep(LOOK).await;
         }
         Err(self
+            .control
             .daemon
             .not_ready(LEADER, last.unwrap_or_else(|| "it found no leader".into())))
     }
 
     async fn look_for_leader(&self) -> Result<bool> {
-        let leader = self.get("leader", "status/leader").await?;
+        let server = &self.control;
+        let leader = server.get("leader", "status/leader").await?;
         if !leader.as_str().is_some_and(|leader| leader.contains(':')) {
             return Ok(false);
         }
-        if self.get("own token", "acl/token/self").await.is_err() {
+        if server.get("own token", "acl/token/self").await.is_err() {
             let secret = json!({"BootstrapSecret": self.secrets.nomad_management.expose_secret()});
-            self.post("first token", "acl/bootstrap", &secret).await?;
+            server.post("first token", "acl/bootstrap", &secret).await?;
         }
-        let keys = self.get("signing keys", "operator/keyring/keys").await?;
+        let keys = server.get("signing keys", "operator/keyring/keys").await?;
         Ok(keys.as_array().is_some_and(|keys| !keys.is_empty()))
     }
 
-    async fn node(&self) -> Result<Node> {
-        let nodes = self.client.nodes().await?;
-        let own = nodes.into_iter().find(|node| node.name == self.choices.control);
-        own.ok_or_else(|| {
-            self.daemon
-                .not_ready(Duration::ZERO, "it does not know its own node")
+    async fn node(&self, agent: &Agent<'a>) -> Result<eos_engine::nomad::Node> {
+        let name = self.name(agent);
+        let nodes = self.control.client.nodes().await?;
+        // An older one of the same name may be there, which is gone for good.
+        let mut own = nodes.into_iter().filter(|node| node.name == name);
+        let first = own.next();
+        let ready = first.clone().into_iter().chain(own).find(|node| node.status == "ready");
+        ready.or(first).ok_or_else(|| {
+            agent
+                .daemon
+                .not_ready(Duration::ZERO, "the server does not know its node")
         })
     }
 
     /// Undoes the drain with which it was ended.
     async fn take_jobs(&self) -> Result<()> {
-        let node = self.node().await?;
-        if node.scheduling_eligibility == "eligible" {
-            return Ok(());
-        }
         let eligible = json!({"DrainSpec": null, "MarkEligible": true});
-        self.post("node", &format!("node/{}/drain", node.id), &eligible)
-            .await
-            .map(drop)
+        for agent in self.agents() {
+            let node = self.node(agent).await?;
+            if node.scheduling_eligibility != "eligible" {
+                self.control
+                    .post("node", &format!("node/{}/drain", node.id), &eligible)
+                    .await?;
+            }
+        }
+        Ok(())
     }
 
     async fn drain(&self) -> Result<()> {
-        let id = self.node().await?.id;
         // A negative deadline ends the tasks at once, each within the time that it asks for itself.
         let drain = json!({"DrainSpec": {"Deadline": -1, "IgnoreSystemJobs": false}, "MarkEligible": false});
-        self.post("node", &format!("node/{id}/drain"), &drain).await?;
-        let begun = Instant::now();
-        loop {
-            let allocations = self
-                .get("allocations of the node", &format!("node/{id}/allocations"))
+        let mut ids = Vec::new();
+        for agent in self.agents() {
+            let id = self.node(agent).await?.id;
+            self.control
+                .post("node", &format!("node/{id}/drain"), &drain)
                 .await?;
-            let is_at_work = |allocation: &&Value| {
-                let status = allocation["ClientStatus"].as_str();
-                status.is_none_or(|status| matches!(status, "running" | "pending"))
-            };
-            let at_work = allocations
-                .as_array()
-                .map_or(0, |all| all.iter().filter(is_at_work).count());
-            if at_work == 0 {
-                return Ok(());
-            }
-            if begun.elapsed() > DRAINED {
-                return Err(self
-                    .daemon
-                    .not_ready(DRAINED, format!("{at_work} allocations did not end")));
-            }
-            sleep(LOOK).await;
+            ids.push(id);
         }
+        let begun = Instant::now();
+        for id in ids {
+            loop {
+                let at_work = self.at_work(&id).await?;
+                if at_work == 0 {
+                    break;
+                }
+                if begun.elapsed() > DRAINED {
+                    let words = format!("{at_work} allocations did not end");
+                    return Err(self.control.daemon.not_ready(DRAINED, words));
+                }
+                sleep(LOOK).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// How many allocations a node still has.
+    async fn at_work(&self, id: &str) -> Result<usize> {
+        let path = format!("node/{id}/allocations");
+        let allocations = self.control.get("allocations of the node", &path).await?;
+        let is_at_work = |allocation: &&Value| {
+            let status = allocation["ClientStatus"].as_str();
+            status.is_none_or(|status| matches!(status, "running" | "pending"))
+        };
+        Ok(allocations
+            .as_array()
+            .map_or(0, |all| all.iter().filter(is_at_work).count()))
     }
 
     async fn grant(&self, formula: &[FormulaFile<'_>]) -> Result<()> {
@@ -303,6 +394,19 @@ impl<'a> Nomad<'a> {
             PROGRAM_RULES,
         )
         .await?;
+        match self.choices.profile {
+            Profile::Solo => {
+                let token = self.secrets.nomad_management.expose_secret();
+                self.secrets
+                    .write_control_credential(&json!({"nomad_token": token}))?;
+            }
+            // There the control minion has its tokens from Vault.
+            Profile::Full => {
+                let description = "What those may do who only ask which nodes there are";
+                self.policy(vault::NODES_POLICY, description, NODES_RULES)
+                    .await?;
+            }
+        }
         let secret = self.program_token().await?;
         durable::write(
             &self.secrets.nomad_program_file(),
@@ -314,6 +418,7 @@ impl<'a> Nomad<'a> {
     async fn policy(&self, name: &str, description: &str, rules: &str) -> Result<()> {
         let (object, path) = (format!("policy {name}"), format!("acl/policy/{name}"));
         if self
+            .control
             .get(&object, &path)
             .await
             .is_ok_and(|policy| policy["Rules"] == rules)
@@ -321,59 +426,52 @@ impl<'a> Nomad<'a> {
             return Ok(());
         }
         let policy = json!({"Name": name, "Description": description, "Rules": rules});
-        self.post(&object, &path, &policy).await.map(drop)
+        self.control.post(&object, &path, &policy).await.map(drop)
     }
 
     /// The secret of a token cannot be chosen, but asked for again: a crash before it is written down is harmless.
     async fn program_token(&self) -> Result<String> {
-        let tokens = self.get("tokens", "acl/tokens").await?;
+        let tokens = self.control.get("tokens", "acl/tokens").await?;
         let there = tokens
             .as_array()
             .and_then(|all| all.iter().find(|token| token["Name"] == PROGRAM_POLICY));
         let token = match there.and_then(|token| token["AccessorID"].as_str()) {
             Some(accessor) => {
-                self.get("token of the program", &format!("acl/token/{accessor}"))
+                self.control
+                    .get("token of the program", &format!("acl/token/{accessor}"))
                     .await?
             }
             None => {
                 let wanted = json!({"Name": PROGRAM_POLICY, "Type": "client", "Policies": [PROGRAM_POLICY]});
-                self.post("token of the program", "acl/token", &wanted).await?
+                self.control
+                    .post("token of the program", "acl/token", &wanted)
+                    .await?
             }
         };
         let secret = token["SecretID"].as_str().map(str::to_owned);
         secret.ok_or_else(|| {
-            self.daemon
+            self.control
+                .daemon
                 .not_ready(Duration::ZERO, "it made a token without a secret")
         })
     }
+}
 
+impl Agent<'_> {
     async fn get(&self, object: &str, path: &str) -> Result<Value> {
-        Ok(self
-            .client
-            .get(Request {
-                object,
-                path,
-                query: &[],
-            })
-            .await?)
+        Ok(self.client.get(request(object, path)).await?)
     }
 
     async fn post(&self, object: &str, path: &str, body: &Value) -> Result<Value> {
-        Ok(self
-            .client
-            .post(
-                Request {
-                    object,
-                    path,
-                    query: &[],
-                },
-                body,
-            )
-            .await?)
+        Ok(self.client.post(request(object, path), body).await?)
     }
+}
 
-    fn settings(&self) -> PathBuf {
-        self.layout.nomad().join("agent.json")
+fn request<'a>(object: &'a str, path: &'a str) -> Request<'a> {
+    Request {
+        object,
+        path,
+        query: &[],
     }
 }
 
@@ -384,7 +482,8 @@ pub fn address(choices: &Choices) -> String {
 /// Root's tasks have small file systems in memory for their secrets, which outlive them and hold the directory.
 pub fn unmount(layout: &Layout) -> Result<()> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    for mount in settings::mounts_below(&mounts, &layout.nomad()) {
+    let below = |directory| settings::mounts_below(&mounts, directory);
+    for mount in below(&layout.nomad()).into_iter().chain(below(&layout.nodes())) {
         rustix::mount::unmount(&mount, rustix::mount::UnmountFlags::DETACH).map_err(|error| Error::File {
             action: "unmount",
             path: mount,

@@ -1,16 +1,25 @@
-//! How the agent is set: on loopback only, with tokens required, on its own, and finding this program for tasks.
+//! How an agent is set: on loopback only, with tokens required, and finding this program for tasks.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
+use eos_engine::settings::Profile;
 use rustix::fs::Access;
+use secrecy::ExposeSecret;
 use serde_json::{Map, Value, json};
 
-use crate::choices::Choices;
+use crate::choices::{Choices, Node};
+use crate::consul;
+use crate::daemon::NOMAD;
+use crate::error::Result;
 use crate::layout::Layout;
+use crate::secrets::Secrets;
 
-/// No cloud is asked for this machine's place in it, and no engine that the lab does not have.
-const NOT_PROBED: &str = "env_aws,env_gce,env_azure,env_digitalocean,consul,vault";
+/// No cloud is asked for this machine's place in it.
+const NOT_PROBED: &str = "env_aws,env_gce,env_azure,env_digitalocean";
+/// Nodes of one machine do not give out each other's ports: each has so many, from the first on in turn.
+const FIRST_PORT: u16 = 20_000;
+const PORTS_A_NODE: u16 = 1_200;
 /// All that a task of the exec driver sees of the machine; by default that would be gigabytes, copied.
 const VISIBLE: [(&str, &str); 9] = [
     ("/bin/dash", "/bin/dash"),
@@ -42,22 +51,18 @@ const VISIBLE: [(&str, &str); 9] = [
     ),
 ];
 
-pub fn settings(layout: &Layout, choices: &Choices) -> Value {
+/// Of the control node, server and client in one, or of another one, a client of that server.
+pub fn settings(
+    layout: &Layout,
+    choices: &Choices,
+    secrets: &Secrets,
+    node: Option<&Node>,
+) -> Result<Value> {
     let ports = &choices.ports;
-    let visible: Map<String, Value> = VISIBLE
-        .into_iter()
-        .filter(|(host, _)| Path::new(host).exists())
-        .map(|(host, inside)| (host.to_owned(), inside.into()))
-        .collect();
-    let own_ports = ports.all().map(|port| port.to_string()).join(",");
-    let mut plugins = json!({"raw_exec": {"config": {"enabled": true}}});
-    if let Some(endpoint) = docker() {
-        plugins["docker"] =
-            json!({"config": {"endpoint": endpoint, "volumes": {"enabled": true}, "gc": {"image": false}}});
-    }
-    json!({
-        "name": choices.control,
-        "data_dir": layout.nomad().join("data"),
+    let name = node.map(|node| node.name.as_str());
+    let mut settings = json!({
+        "name": name.unwrap_or(&choices.control),
+        "data_dir": layout.part(NOMAD, name).join("data"),
         "log_level": "WARN",
         "bind_addr": "127.0.0.1",
         // Without it an agent on loopback refuses to start.
@@ -67,16 +72,82 @@ pub fn settings(layout: &Layout, choices: &Choices) -> Value {
         "server": {"enabled": true, "bootstrap_expect": 1, "raft_multiplier": 1},
         // A token that is looked up again each second lets the client be woken (see `start_until_registered`).
         "acl": {"enabled": true, "token_ttl": "1s"},
-        "client": {
-            "enabled": true,
-            "network_interface": "lo",
-            "options": {"fingerprint.denylist": NOT_PROBED},
-            "chroot_env": visible,
-            "reserved": {"reserved_ports": own_ports},
-        },
-        "plugin": plugins,
+        "client": client(choices, node),
+        "plugin": plugins(),
         "consul": {"enabled": false},
-    })
+    });
+    if let Some(node) = node {
+        settings["server"] = json!({"enabled": false});
+        settings["ports"] = json!({"http": node.nomad_http});
+    }
+    if let Some(full) = &ports.full {
+        let identity = |audience: &str| json!({"aud": [audience], "ttl": "1h"});
+        let (http, grpc) = match node {
+            None => (full.consul_http, full.consul_grpc),
+            Some(node) => (node.consul_http, node.consul_grpc),
+        };
+        settings["consul"] = json!({
+            "address": format!("127.0.0.1:{http}"),
+            "grpc_address": format!("127.0.0.1:{grpc}"),
+            "token": secrets.token(consul::NOMAD_TOKEN)?.expose_secret(),
+            "service_identity": identity("consul.io"),
+            "task_identity": identity("consul.io"),
+        });
+        settings["vault"] = json!({
+            "enabled": true,
+            "address": format!("http://127.0.0.1:{}", full.vault_http),
+            "jwt_auth_backend_path": "jwt-nomad",
+            "default_identity": identity("vault.io"),
+        });
+    }
+    Ok(settings)
+}
+
+fn client(choices: &Choices, node: Option<&Node>) -> Value {
+    let visible: Map<String, Value> = VISIBLE
+        .into_iter()
+        .filter(|(host, _)| Path::new(host).exists())
+        .map(|(host, inside)| (host.to_owned(), inside.into()))
+        .collect();
+    let own_ports: Vec<String> = choices.all_ports().iter().map(u16::to_string).collect();
+    let not_probed = match choices.profile {
+        Profile::Solo => format!("{NOT_PROBED},consul,vault"),
+        Profile::Full => NOT_PROBED.to_owned(),
+    };
+    let mut client = json!({
+        "enabled": true,
+        "network_interface": "lo",
+        "options": {"fingerprint.denylist": not_probed},
+        "chroot_env": visible,
+        "reserved": {"reserved_ports": own_ports.join(",")},
+    });
+    if let Some(node) = node {
+        client["servers"] = json!([format!("127.0.0.1:{}", choices.ports.nomad_rpc)]);
+        client["network_interface"] = json!(node.interface.as_deref().unwrap_or("lo"));
+    }
+    if !choices.nodes.is_empty() {
+        let place = node.and_then(|node| choices.nodes.iter().position(|other| other == node));
+        let (first, last) = port_range(place.map_or(0, |place| place + 1));
+        client["min_dynamic_port"] = json!(first);
+        client["max_dynamic_port"] = json!(last);
+    }
+    client
+}
+
+/// The ports that the node of this number, with control as 0, gives out to tasks.
+fn port_range(number: usize) -> (u16, u16) {
+    let number = u16::try_from(number).unwrap_or(u16::MAX);
+    let first = FIRST_PORT.saturating_add(PORTS_A_NODE.saturating_mul(number));
+    (first, first.saturating_add(PORTS_A_NODE - 1))
+}
+
+fn plugins() -> Value {
+    let mut plugins = json!({"raw_exec": {"config": {"enabled": true}}});
+    if let Some(endpoint) = docker() {
+        plugins["docker"] =
+            json!({"config": {"endpoint": endpoint, "volumes": {"enabled": true}, "gc": {"image": false}}});
+    }
+    plugins
 }
 
 /// A Docker that can be spoken to: the one that the person's environment names, else the usual socket.
@@ -128,6 +199,14 @@ fn unescape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::choices::MOST_NODES;
+
+    #[test]
+    fn no_two_nodes_give_out_the_same_port() {
+        let ranges: Vec<_> = (0..=MOST_NODES).map(port_range).collect();
+        assert!(ranges.windows(2).all(|pair| pair[0].1 < pair[1].0), "{ranges:?}");
+        assert!(ranges[MOST_NODES].1 < 32_768, "below those of the system");
+    }
 
     #[test]
     fn mounts_of_this_lab_only_and_from_the_inside_out() {

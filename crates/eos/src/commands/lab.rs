@@ -3,9 +3,11 @@
 use super::carry_out::confirm;
 use super::{Answer, Session};
 use crate::formula;
+use crate::full_profile;
 use crate::problem::{Exit, Problem};
 use crate::views::reports::{LabCondition, LabReport};
-use eos_lab::{Cache, EngineStatus, Lab, LabInput};
+use eos_engine::settings::Profile;
+use eos_lab::{Cache, Lab, LabInput};
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -13,7 +15,7 @@ use std::time::{Duration, Instant};
 /// The Terraform provider that comes with Eos.
 const PROVIDER: &str = "eos-terraform-provider";
 
-/// Salt, Terraform and Nomad on this machine
+/// Salt, Terraform and Nomad on this machine, and for the profile full Consul and Vault
 ///
 /// Installed once per user into ${XDG_CACHE_HOME:-~/.cache}/eos, started below .eos/lab of the estate, on loopback
 /// addresses only. An estate whose eos.toml names no engines uses its lab.
@@ -21,6 +23,7 @@ const PROVIDER: &str = "eos-terraform-provider";
 #[command(after_help = "\
 Examples:
   eos lab up
+  eos lab up --full --nodes 3
   eos lab status
   eos lab logs nomad --follow
   eos lab down")]
@@ -33,17 +36,28 @@ pub struct Args {
 enum Command {
     /// Install the engines, and start nothing
     ///
-    /// Nomad is built from source if you have none, which takes some minutes the first time.
-    Install,
+    /// Nomad is built from source if you have none, which takes some minutes the first time; Consul and Vault too.
+    Install {
+        /// Those of the full profile: Consul and Vault too
+        #[arg(long)]
+        full: bool,
+    },
     /// Install what is missing, start what is down, repair what is not right
-    Up,
+    Up {
+        /// Have Consul and Vault too; written to eos.toml as its profile, once and for all
+        #[arg(long)]
+        full: bool,
+        /// Have so many nodes more, node1 and on, each a Salt minion and a Nomad client (at most 9)
+        #[arg(long, value_name = "NUMBER")]
+        nodes: Option<usize>,
+    },
     /// Stop the engines and what runs on them; jobs and secrets are there again after the next up
     Down,
     /// Show the engines
     Status,
     /// Show the log of an engine
     Logs {
-        /// salt-master, salt-api, salt-minion or nomad
+        /// salt-master, salt-api, salt-minion, nomad, consul, vault, or one of a node such as nomad-node1
         engine: String,
         /// How many lines of its end
         #[arg(long, short = 'n', default_value_t = 50, value_name = "NUMBER")]
@@ -57,27 +71,32 @@ enum Command {
 }
 
 pub async fn run(session: &mut Session<'_>, args: Args) -> Answer {
-    if let Command::Install = args.command {
+    if let Command::Install { full } = args.command {
+        let profile = if full { Profile::Full } else { Profile::Solo };
         let progress = session.view.lab_progress();
-        let engines = unless_interrupted(eos_lab::install(&Cache::of_user()?, progress.as_ref())).await?;
+        let cache = Cache::of_user()?;
+        let engines = unless_interrupted(eos_lab::install(&cache, profile, progress.as_ref())).await?;
         session.view.lab_engines(&engines);
         return Ok(Exit::Done);
     }
-    let directory = session.estate()?.root.join(".eos/lab");
-    let lab = Lab::at(&directory)?;
+    let mut estate = session.estate()?;
+    let lab = Lab::at(estate.root.join(".eos/lab"))?;
     let begun = Instant::now();
     match args.command {
-        Command::Install => {}
-        Command::Up => {
-            up(session, &lab).await?;
-            report(session, &directory, &lab.status().await?, Some(begun.elapsed()));
+        Command::Install { .. } => {}
+        Command::Up { full, nodes } => {
+            if full {
+                full_profile::take(&mut estate).await?;
+            }
+            up(session, &lab, estate.settings.profile, nodes).await?;
+            report(session, &lab, Some(begun.elapsed())).await?;
         }
         Command::Down => {
             let progress = session.view.lab_progress();
             unless_interrupted(lab.down(progress.as_ref())).await?;
-            report(session, &directory, &lab.status().await?, Some(begun.elapsed()));
+            report(session, &lab, Some(begun.elapsed())).await?;
         }
-        Command::Status => report(session, &directory, &lab.status().await?, None),
+        Command::Status => report(session, &lab, None).await?,
         Command::Logs {
             engine,
             lines,
@@ -97,13 +116,18 @@ pub async fn run(session: &mut Session<'_>, args: Args) -> Answer {
             confirm(session, "Remove the lab with its jobs, secrets and volumes?")?;
             let progress = session.view.lab_progress();
             unless_interrupted(lab.reset(progress.as_ref())).await?;
-            report(session, &directory, &[], Some(begun.elapsed()));
+            report(session, &lab, Some(begun.elapsed())).await?;
         }
     }
     Ok(Exit::Done)
 }
 
-async fn up(session: &mut Session<'_>, lab: &Lab) -> Result<(), Problem> {
+async fn up(
+    session: &mut Session<'_>,
+    lab: &Lab,
+    profile: Profile,
+    nodes: Option<usize>,
+) -> Result<(), Problem> {
     let program = std::env::current_exe().map_err(|error| {
         Problem::not_done(
             format!("Cannot find the program itself: {error}"),
@@ -116,9 +140,11 @@ async fn up(session: &mut Session<'_>, lab: &Lab) -> Result<(), Problem> {
         formula: formula::FILES,
         program,
         provider,
+        profile,
+        nodes,
     };
     unless_interrupted(async {
-        let engines = eos_lab::install(&Cache::of_user()?, progress.as_ref()).await?;
+        let engines = eos_lab::install(&Cache::of_user()?, profile, progress.as_ref()).await?;
         lab.up(&engines, &input, progress.as_ref()).await
     })
     .await?;
@@ -160,7 +186,8 @@ async fn follow_log(session: &mut Session<'_>, lab: &Lab, engine: &str, lines: u
     }
 }
 
-fn report(session: &mut Session<'_>, directory: &Path, engines: &[EngineStatus], took: Option<Duration>) {
+async fn report(session: &mut Session<'_>, lab: &Lab, took: Option<Duration>) -> Result<(), Problem> {
+    let engines = lab.status().await?;
     let ready = engines.iter().filter(|engine| engine.ready).count();
     let condition = match engines.iter().any(|engine| engine.pid.is_some()) {
         _ if engines.is_empty() => LabCondition::Absent,
@@ -169,11 +196,13 @@ fn report(session: &mut Session<'_>, directory: &Path, engines: &[EngineStatus],
         false => LabCondition::Down,
     };
     session.view.lab(&LabReport {
-        directory: directory.to_owned(),
+        directory: lab.directory().to_owned(),
         condition,
-        engines: engines.to_vec(),
+        engines,
+        nodes: lab.nodes()?,
         seconds: took.map(|took| took.as_secs_f64()),
     });
+    Ok(())
 }
 
 /// What the lab was doing is left where it stands when Ctrl-C comes; the same command goes on from there.

@@ -450,18 +450,22 @@ impl View for Human {
     }
 
     fn lab_engines(&mut self, engines: &eos_lab::Engines) {
-        let row = |name: &str, engine: &eos_lab::Installed| {
-            vec![
-                name.to_owned(),
-                engine.version.clone(),
-                engine.path.display().to_string(),
-            ]
+        let row = |name: &str, version: &str, path: &Path| {
+            vec![name.to_owned(), version.to_owned(), path.display().to_string()]
         };
-        let rows = vec![
-            row("salt", &engines.salt),
-            row("terraform", &engines.terraform),
-            row("nomad", &engines.nomad),
+        let all = [
+            ("salt", Some(&engines.salt)),
+            ("terraform", Some(&engines.terraform)),
+            ("nomad", Some(&engines.nomad)),
+            ("consul", engines.consul.as_ref()),
         ];
+        let mut rows: Vec<_> = all
+            .into_iter()
+            .filter_map(|(name, engine)| engine.map(|engine| row(name, &engine.version, &engine.path)))
+            .collect();
+        if let Some(vault) = &engines.vault {
+            rows.push(row("vault", &vault.version, &vault.path));
+        }
         self.data(
             &Table {
                 headings: &["engine", "version", "path"],
@@ -718,7 +722,7 @@ fn lab_text(lab: &LabReport) -> String {
             (false, None) => "stopped",
         };
         vec![
-            engine.name.to_owned(),
+            engine.name.clone(),
             engine.version.clone(),
             condition.to_owned(),
             since.map_or_else(String::new, |since| age(since, now)),

@@ -333,16 +333,24 @@ impl View for Json {
             salt,
             terraform,
             nomad,
+            consul,
+            vault,
         } = engines;
         // Of Salt it is the environment that counts, not the directory of its programs.
         let salt_place = salt.path.parent().unwrap_or(&salt.path);
-        self.document(
-            "engines",
-            json!({
-                "engines": {"salt": salt_place, "terraform": terraform.path, "nomad": nomad.path},
-                "versions": {"salt": salt.version, "terraform": terraform.version, "nomad": nomad.version},
-            }),
-        );
+        let mut places = json!({"salt": salt_place, "terraform": terraform.path, "nomad": nomad.path});
+        let mut versions =
+            json!({"salt": salt.version, "terraform": terraform.version, "nomad": nomad.version});
+        if let Some(consul) = consul {
+            places["consul"] = value(&consul.path);
+            versions["consul"] = value(&consul.version);
+        }
+        if let Some(vault) = vault {
+            places["vault"] = value(&vault.path);
+            places["vault_plugins"] = value(&vault.plugins);
+            versions["vault"] = value(&vault.version);
+        }
+        self.document("engines", json!({"engines": places, "versions": versions}));
     }
 
     fn lab_log_line(&mut self, engine: &str, text: &str) {

@@ -176,6 +176,8 @@ pub struct LabReport {
     pub directory: PathBuf,
     pub condition: LabCondition,
     pub engines: Vec<eos_lab::EngineStatus>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<eos_lab::LabNode>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
 }

@@ -1,0 +1,282 @@
+//! Programs built from the source that Go's module proxy serves, with caches that are removed when all are built.
+
+use std::ffi::OsStr;
+use std::fs::{self, File, TryLockError};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::durable;
+use crate::error::{AtPath, Error, Result};
+use crate::install::tool::{self, Run};
+use crate::install::{Cache, go};
+use crate::progress::{Progress, Running};
+
+const DISK_GIB: u64 = 10;
+
+/// What is built, and how.
+pub struct GoBuild {
+    /// As a person calls it.
+    pub name: &'static str,
+    /// With its version.
+    pub module: &'static str,
+    pub nested: Nested,
+    /// What its go.mod asks for.
+    pub go_needed: &'static str,
+    pub tags: &'static str,
+    /// Flags of the linker.
+    pub link: &'static str,
+    /// With whom that needs a C compiler: what to do where there is none.
+    pub c_hint: Option<&'static str>,
+    /// How many packages that usually comes to.
+    pub packages: u64,
+}
+
+/// Modules that lie inside of another one: its go.mod names them by a path that its own archive lacks.
+pub enum Nested {
+    /// Fetched and laid into the source: module with version, and its directory.
+    Added(&'static str, &'static str),
+    /// Released under the versions that go.mod asks for as well, so that the paths can be forgotten.
+    Released,
+}
+
+impl GoBuild {
+    /// Builds programs of one source: pairs of a package and the file to be made. What Go fetched and compiled
+    /// outlives a build that was killed, so that the next one goes on from there.
+    pub async fn run(
+        &self,
+        cache: &Cache,
+        programs: &[(&str, PathBuf)],
+        progress: &dyn Progress,
+        step: &Running<'_>,
+    ) -> Result<()> {
+        let directory = cache.go();
+        durable::directory(&directory, 0o755)?;
+        let lock = open_lock(cache)?;
+        lock.lock_shared().at("lock", lock_path(cache))?;
+        check_disk(self.name, &directory)?;
+        if let Some(hint) = self.c_hint {
+            let what = "a C compiler (cc)";
+            tool::on_path("cc")
+                .or_else(|| tool::on_path("gcc"))
+                .ok_or(Error::ToolMissing { what, hint })?;
+        }
+        let go = Go {
+            program: go::install(cache, self.go_needed, progress).await?,
+            source: directory.join(format!("source-{}", self.name)),
+            directory,
+            has_c: self.c_hint.is_some(),
+            edits: matches!(self.nested, Nested::Released),
+        };
+        durable::remove(&go.source)?;
+        copy_tree(&go.download(self.module, step).await?, &go.source)?;
+        match self.nested {
+            Nested::Added(module, place) => {
+                copy_tree(&go.download(module, step).await?, &go.source.join(place))?;
+            }
+            Nested::Released => forget_paths(&go.source.join("go.mod"))?,
+        }
+        let compiled = AtomicU64::new(0);
+        let on_line = |line: &str| {
+            if !line.starts_with("go: ") {
+                let done = compiled.fetch_add(1, Ordering::Relaxed) + 1;
+                step.advance(done, self.packages, "packages");
+            }
+        };
+        for (package, program) in programs {
+            let arguments = ["build", "-v", "-trimpath", "-tags", self.tags, "-ldflags", self.link, "-o"];
+            let mut arguments: Vec<&OsStr> = arguments.map(OsStr::new).into();
+            arguments.extend([program.as_os_str(), OsStr::new(package)]);
+            let what = format!("go build of {}", self.name);
+            go.run(&what, arguments, &go.source, &on_line, step).await?;
+        }
+        durable::remove(&go.source)
+    }
+}
+
+/// Removes what Go fetched and compiled, unless somebody else builds just now, who will come here too.
+pub fn remove_caches(cache: &Cache) -> Result<()> {
+    if !cache.go().exists() {
+        return Ok(());
+    }
+    let lock = open_lock(cache)?;
+    match lock.try_lock() {
+        Ok(()) => durable::remove(&cache.go()),
+        Err(TryLockError::WouldBlock) => Ok(()),
+        Err(TryLockError::Error(error)) => Err(error).at("lock", lock_path(cache)),
+    }
+}
+
+fn lock_path(cache: &Cache) -> PathBuf {
+    cache.go().with_extension("lock")
+}
+
+fn open_lock(cache: &Cache) -> Result<File> {
+    let path = lock_path(cache);
+    File::options()
+        .create(true)
+        .append(true)
+        .open(&path)
+        .at("open", path)
+}
+
+fn check_disk(name: &str, path: &Path) -> Result<()> {
+    let found = rustix::fs::statvfs(path)
+        .map_err(std::io::Error::from)
+        .at("measure", path)?;
+    let free_gib = (found.f_bavail * found.f_frsize) >> 30;
+    if free_gib < DISK_GIB {
+        return Err(Error::DiskFull {
+            what: format!("building {name}"),
+            path: path.into(),
+            free_gib,
+            needed_gib: DISK_GIB,
+        });
+    }
+    Ok(())
+}
+
+/// Go, with its caches in a place that can be removed again.
+struct Go {
+    program: PathBuf,
+    directory: PathBuf,
+    source: PathBuf,
+    has_c: bool,
+    /// Whether go.mod was edited, so that Go has to complete it.
+    edits: bool,
+}
+
+impl Go {
+    /// Fetches a module and gives the directory in which its source lies.
+    async fn download(&self, module: &str, step: &Running<'_>) -> Result<PathBuf> {
+        let printed = Mutex::new(String::new());
+        let on_line = |line: &str| {
+            if let Ok(mut printed) = printed.lock() {
+                printed.push_str(line);
+                printed.push('\n');
+            }
+        };
+        let arguments = ["mod", "download", "-json", module].map(OsStr::new).into();
+        let what = format!("go mod download {module}");
+        // Outside of every module: one of the person's own would change what is fetched.
+        let done = self.run(&what, arguments, &self.directory, &on_line, step).await;
+        let printed = printed.into_inner().unwrap_or_default();
+        done?;
+        let directory = serde_json::Deserializer::from_str(&printed)
+            .into_iter::<serde_json::Value>()
+            .filter_map(|value| value.ok()?.get("Dir")?.as_str().map(PathBuf::from))
+            .last();
+        directory.ok_or_else(|| Error::Command {
+            what,
+            words: "it names no directory".into(),
+            hint: None,
+        })
+    }
+
+    async fn run(
+        &self,
+        what: &str,
+        arguments: Vec<&OsStr>,
+        directory: &Path,
+        on_line: &(dyn Fn(&str) + Sync),
+        step: &Running<'_>,
+    ) -> Result<()> {
+        let (modules, built) = (self.directory.join("mod"), self.directory.join("build"));
+        let is_in_source = directory == self.source;
+        let flags = if self.edits && is_in_source {
+            "-modcacherw -mod=mod"
+        } else {
+            "-modcacherw"
+        };
+        let environment = vec![
+            ("GOMODCACHE", modules.as_os_str()),
+            ("GOCACHE", built.as_os_str()),
+            ("GOPATH", self.directory.as_os_str()),
+            ("GOFLAGS", OsStr::new(flags)),
+            ("GOWORK", OsStr::new("off")),
+            ("GOTOOLCHAIN", OsStr::new("local")),
+            ("CGO_ENABLED", OsStr::new(if self.has_c { "1" } else { "0" })),
+        ];
+        Run {
+            what,
+            program: &self.program,
+            arguments,
+            directory: Some(directory),
+            environment,
+            on_line,
+        }
+        .with_patience(step)
+        .await
+    }
+}
+
+/// Takes the lines out of a go.mod that put a path in place of a module.
+fn forget_paths(file: &Path) -> Result<()> {
+    let text = fs::read_to_string(file).at("read", file)?;
+    durable::write(file, without_paths(&text).as_bytes(), 0o644)
+}
+
+fn without_paths(text: &str) -> String {
+    text.split_inclusive('\n')
+        .filter(|line| !line.contains("=> ./"))
+        .collect()
+}
+
+/// Copies a source tree; Go's cache is read-only, the copy is not.
+fn copy_tree(from: &Path, to: &Path) -> Result<()> {
+    durable::directory(to, 0o755)?;
+    for entry in fs::read_dir(from).at("read", from)? {
+        let entry = entry.at("read", from)?;
+        let (path, copy) = (entry.path(), to.join(entry.file_name()));
+        if entry.file_type().at("read", &path)?.is_dir() {
+            copy_tree(&path, &copy)?;
+        } else {
+            fs::copy(&path, &copy).at("copy", &path)?;
+            fs::set_permissions(&copy, fs::Permissions::from_mode(0o644)).at("set the mode of", &copy)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copied_tree_can_be_written_and_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        let (from, to) = (directory.path().join("from"), directory.path().join("to"));
+        fs::create_dir_all(from.join("inner")).unwrap();
+        fs::write(from.join("inner/file.go"), "package x").unwrap();
+        fs::set_permissions(from.join("inner/file.go"), fs::Permissions::from_mode(0o444)).unwrap();
+        copy_tree(&from, &to).unwrap();
+        fs::write(to.join("inner/file.go"), "package y").unwrap();
+        durable::remove(&to).unwrap();
+        assert!(!to.exists() && from.exists());
+    }
+
+    #[test]
+    fn only_modules_that_lie_inside_lose_their_paths() {
+        let text = "module x\n\nreplace x/api => ./api\n\nreplace (\n\tx/sdk => ./sdk\n\ty => y v1.2.3\n)\n";
+        assert_eq!(
+            without_paths(text),
+            "module x\n\n\nreplace (\n\ty => y v1.2.3\n)\n"
+        );
+    }
+
+    #[test]
+    fn caches_stay_as_long_as_somebody_builds() {
+        let directory = tempfile::tempdir().unwrap();
+        let cache = Cache::at(directory.path().into());
+        remove_caches(&cache).unwrap();
+        durable::directory(&cache.go().join("mod"), 0o755).unwrap();
+        let building = open_lock(&cache).unwrap();
+        building.lock_shared().unwrap();
+        remove_caches(&cache).unwrap();
+        assert!(cache.go().exists());
+        drop(building);
+        remove_caches(&cache).unwrap();
+        assert!(!cache.go().exists());
+    }
+}

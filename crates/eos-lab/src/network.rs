@@ -1,0 +1,111 @@
+//! Interfaces of the lab's own, one a node, so that tasks of two nodes can listen on the same port.
+//!
+//! A bridge without members stands in for a network card, since not every kernel has dummy ones; each node has its
+//! own, since Nomad takes all addresses of an interface for its node's.
+
+use std::fs;
+use std::net::{Ipv4Addr, UdpSocket};
+use std::path::Path;
+use std::process::Stdio;
+
+use sha2::{Digest, Sha256};
+use tokio::process::Command;
+
+use crate::choices::Node;
+use crate::error::{AtPath, Error, Result};
+use crate::secrets;
+
+/// The bit of the right to make interfaces.
+const NET_ADMIN: u32 = 12;
+const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
+
+pub struct Place {
+    pub address: Ipv4Addr,
+    pub interface: Option<String>,
+}
+
+/// Chooses an address that this machine does not have yet, from those that are set aside for tests of networks.
+/// Without the right to make interfaces it is loopback.
+pub fn choose(lab: &Path, number: usize, taken: &[Ipv4Addr]) -> Result<Place> {
+    if !may_make_interfaces() {
+        return Ok(Place {
+            address: Ipv4Addr::LOCALHOST,
+            interface: None,
+        });
+    }
+    let digest = hex::encode(Sha256::digest(lab.as_os_str().as_encoded_bytes()));
+    loop {
+        let [low, third, fourth] = secrets::random::<3>()?;
+        let address = Ipv4Addr::new(198, 18 + (low & 1), third, fourth.clamp(1, 254));
+        if !taken.contains(&address) && !is_here(address) {
+            return Ok(Place {
+                address,
+                interface: Some(format!("eos-{}-{number}", &digest[..8])),
+            });
+        }
+    }
+}
+
+/// Makes the interfaces that are missing: they are gone when the machine was started anew.
+pub async fn make(nodes: &[Node]) -> Result<()> {
+    for (interface, node) in own(nodes) {
+        if is_here(node.address) {
+            continue;
+        }
+        if !exists(interface) {
+            ip(&["link", "add", interface, "type", "bridge"]).await?;
+        }
+        let address = format!("{}/32", node.address);
+        ip(&["address", "replace", &address, "dev", interface]).await?;
+        ip(&["link", "set", interface, "up"]).await?;
+    }
+    Ok(())
+}
+
+pub async fn remove(nodes: &[Node]) -> Result<()> {
+    for (interface, _) in own(nodes).filter(|(interface, _)| exists(interface)) {
+        ip(&["link", "delete", interface]).await?;
+    }
+    Ok(())
+}
+
+fn own(nodes: &[Node]) -> impl Iterator<Item = (&str, &Node)> {
+    nodes
+        .iter()
+        .filter_map(|node| Some((node.interface.as_deref()?, node)))
+}
+
+/// Nobody can listen on an address that the machine does not have.
+fn is_here(address: Ipv4Addr) -> bool {
+    UdpSocket::bind((address, 0)).is_ok()
+}
+
+fn exists(interface: &str) -> bool {
+    Path::new("/sys/class/net").join(interface).exists()
+}
+
+fn may_make_interfaces() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let rights = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    rights
+        .and_then(|rights| u64::from_str_radix(rights.trim(), 16).ok())
+        .is_some_and(|rights| rights >> NET_ADMIN & 1 == 1)
+}
+
+async fn ip(arguments: &[&str]) -> Result<()> {
+    let output = Command::new("ip")
+        .args(arguments)
+        .env("PATH", PATH)
+        .stdin(Stdio::null())
+        .output()
+        .await
+        .at("run", "ip")?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(Error::Command {
+        what: format!("ip {}", arguments.join(" ")),
+        words: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+        hint: Some("Nodes of a lab have interfaces of their own (Debian: apt install iproute2)"),
+    })
+}

@@ -1,0 +1,100 @@
+//! Who may do what in Vault.
+
+/// The program itself: secret values are nobody else's to write.
+pub const PROGRAM: Policy = Policy {
+    name: "eos-program",
+    rules: r#"path "secret/data/*" {
+  capabilities = ["create", "read", "update", "delete", "list"]
+}
+
+path "secret/metadata/*" {
+  capabilities = ["create", "read", "update", "delete", "list"]
+}
+
+path "secret/delete/*" {
+  capabilities = ["create", "update"]
+}
+
+path "secret/undelete/*" {
+  capabilities = ["create", "update"]
+}
+
+path "secret/destroy/*" {
+  capabilities = ["create", "update"]
+}
+
+path "sys/health" {
+  capabilities = ["read"]
+}
+
+path "sys/seal-status" {
+  capabilities = ["read"]
+}
+
+path "auth/token/lookup-self" {
+  capabilities = ["read"]
+}
+
+path "auth/token/renew-self" {
+  capabilities = ["update"]
+}
+"#,
+};
+
+/// The control minion: it makes the short-lived tokens of one run, and sees which secrets there are, not their values.
+pub const CONTROL: Policy = Policy {
+    name: "eos-control",
+    rules: r#"path "nomad/creds/eos-deploy" {
+  capabilities = ["read"]
+}
+
+path "nomad/creds/eos-platform" {
+  capabilities = ["read"]
+}
+
+path "nomad/creds/eos-read" {
+  capabilities = ["read"]
+}
+
+path "consul/creds/eos-deploy" {
+  capabilities = ["read"]
+}
+
+path "secret/metadata/*" {
+  capabilities = ["read", "list"]
+}
+
+path "auth/token/revoke-self" {
+  capabilities = ["update"]
+}
+"#,
+};
+
+pub struct Policy {
+    pub name: &'static str,
+    pub rules: &'static str,
+}
+
+/// Of the jobs: each reads its own secrets, told by what Nomad says of it. `accessor` names the way they come in.
+pub fn workloads(accessor: &str) -> String {
+    let of_job = |what: &str| format!("{{{{identity.entity.aliases.{accessor}.metadata.{what}}}}}");
+    format!(
+        "path \"secret/data/{}/{}/*\" {{\n  capabilities = [\"read\"]\n}}\n",
+        of_job("nomad_namespace"),
+        of_job("nomad_job_id")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_is_told_by_namespace_and_name() {
+        assert_eq!(
+            workloads("jwt_1"),
+            "path \"secret/data/{{identity.entity.aliases.jwt_1.metadata.nomad_namespace}}/\
+             {{identity.entity.aliases.jwt_1.metadata.nomad_job_id}}/*\" {\n  capabilities = [\"read\"]\n}\n"
+        );
+    }
+}
