@@ -115,7 +115,7 @@ class _Full:
         self._vault: object = None
         self._leases: dict[str, dict] = {}
         self._renew_at = 0.0
-        self._session: str | None = None
+        self._lock: tuple[str, str] | None = None
         self._hidden: set[str] = set()
 
     def log_in(self) -> None:
@@ -131,9 +131,9 @@ class _Full:
 
     def close(self) -> None:
         try:
-            if self._session is not None:
-                session, self._session = self._session, None
-                __utils__["eos_consul.end_session"](self._consul(), session)
+            if self._lock is not None:
+                lock, self._lock = self._lock, None
+                __utils__["eos_consul.give_back_lock"](self._consul(), *lock)
         finally:
             if self._vault is not None:
                 vault, self._vault, self._leases = self._vault, None, {}
@@ -181,10 +181,10 @@ class _Full:
     def require_lock(self, workspace: object, operation: str) -> None:
         """Eos holds the lock of its operation; an operation begun without Eos takes it here."""
         key = _key(workspace, "lock")
-        if operation.startswith(_EJECTED) and self._session is None:
+        if operation.startswith(_EJECTED) and self._lock is None:
             since = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
             holder = {"operation": operation, "who": f"{getpass.getuser()} on {__opts__['id']}", "since": since}
-            self._session = __utils__["eos_consul.take_lock"](self._consul(), key, holder)
+            self._lock = (key, __utils__["eos_consul.take_lock"](self._consul(), key, holder))
         __utils__["eos_consul.require_lock"](self._consul(), key, operation)
 
     def keep_alive(self) -> None:
@@ -194,8 +194,8 @@ class _Full:
         leases = self._leases.values()
         self._renew_at = time.monotonic() + min((lease["lease_duration"] for lease in leases), default=60) / 3
         __utils__["eos_vault.renew"](self._vault, [lease["lease_id"] for lease in leases])
-        if self._session is not None:
-            __utils__["eos_consul.renew_session"](self._consul(), self._session)
+        if self._lock is not None:
+            __utils__["eos_consul.renew_session"](self._consul(), self._lock[1])
 
     def without_tokens(self, text: str) -> str:
         return _without(self._hidden, text)

@@ -94,6 +94,7 @@ class _Workspace:
         self.snapshots = os.path.join(self.directory, "snapshots")
         self.plan_file = os.path.join(self.directory, "plan.tfplan")
         self.applied_file = os.path.join(self.directory, "applied.json")
+        self.unsaved_state_file = os.path.join(self.directory, "unsaved.tfstate")
         self.lock = os.path.join(__opts__["cachedir"], "eos", "locks", f"{environment}.{component}")
 
     def applied(self) -> dict | None:
@@ -117,7 +118,7 @@ class _Workspace:
         }
 
     def proved_digest(self, state: dict) -> str | None:
-        applied = self.applied()
+        applied = None if os.path.exists(self.unsaved_state_file) else self.applied()
         if applied and all(applied[key] == state[key] for key in ("serial", "lineage")):
             return applied["digest"]
         return None
@@ -314,7 +315,12 @@ def _converge(run: _Run, configuration: dict) -> None:
     try:
         _apply_tree(run, configuration, run.report)
     except _ApplyFailed as failure:
-        run.report |= _read_back(workspace)
+        try:
+            run.report |= _read_back(workspace)
+        except CommandExecutionError as unread:
+            # Without the Terraform state there is no way back; what made the apply fail is the one to report.
+            run.tell(f"{workspace.name}: {unread.error}")
+            raise failure from None
         previous = snapshot and _read_configuration(os.path.join(workspace.snapshots, snapshot))
         if previous and not _is_of(configuration, workspace.applied()) and not run.stopped:
             _take_back(run, snapshot, previous)
@@ -346,6 +352,7 @@ def _apply_tree(run: _Run, configuration: dict, counts: dict) -> None:
     """Initialises, plans, and applies that very plan."""
     workspace = run.workspace
     _initialise(run, workspace.tree, workspace.data, configuration)
+    _save_unsaved_state(run, configuration)
     with _plan_file(workspace):
         _plan(run, workspace.tree, workspace.data, configuration, f"-out={workspace.plan_file}")
         run.profile.require_lock(workspace, run.operation)
@@ -399,8 +406,34 @@ def _apply_plan(run: _Run, configuration: dict, counts: dict) -> None:
     arguments = ["apply", "-input=false", "-json", "-auto-approve", lock, workspace.plan_file]
     code = run.terraform(workspace.tree, workspace.data, *arguments, configuration=configuration, heed=heard.line)
     counts |= heard.done
+    _keep_unsaved_state(workspace)
     if code != 0:
         raise heard.failure("applying")
+
+
+def _keep_unsaved_state(workspace: _Workspace) -> None:
+    """If the backend takes no more, Terraform leaves its state beside the configuration, whose directory will go."""
+    left = os.path.join(workspace.tree, "environments", workspace.name, "errored.tfstate")
+    if os.path.exists(left):
+        os.replace(left, workspace.unsaved_state_file)
+        __utils__["eos_disk.sync_directory"](workspace.directory)
+
+
+def _save_unsaved_state(run: _Run, configuration: dict) -> None:
+    """Gives the backend what it did not take; Terraform refuses if the backend's has moved on since."""
+    workspace, said = run.workspace, []
+    if not os.path.exists(workspace.unsaved_state_file):
+        return
+    run.tell(f"{workspace.name}: saving the Terraform state that an earlier run could not save")
+    run.profile.require_lock(workspace, run.operation)
+    lock = f"-lock-timeout={_STATE_LOCK_PATIENCE}"
+    arguments = ["state", "push", lock, workspace.unsaved_state_file]
+    code = run.terraform(workspace.tree, workspace.data, *arguments, configuration=configuration, heed=said.append)
+    if code != 0:
+        words = "\n".join(line for line in said if line.strip())[-2000:]
+        hint = f"Compare {workspace.unsaved_state_file} with the saved one, push or remove it, then run the step again"
+        raise _failure("terraform", workspace.name, words, hint)
+    os.remove(workspace.unsaved_state_file)
 
 
 class _Heard:
@@ -466,7 +499,8 @@ def _destroy(run: _Run) -> None:
     if state["lineage"] is None and not os.path.isdir(workspace.directory):
         run.tell(f"{workspace.name}: no such workspace, nothing to destroy")
         return
-    if state["resources"]:
+    _keep_unsaved_state(workspace)
+    if state["resources"] or os.path.exists(workspace.unsaved_state_file):
         _destroy_resources(run)
     if remaining := workspace.read_state()["resources"]:
         words = f"Still there after terraform destroy: {', '.join(remaining)}"
@@ -501,6 +535,7 @@ def _destroy_resources(run: _Run) -> None:
         _replace_tree(workspace, rendered)
     run.report = _report(ran=True, snapshot=snapshot)
     _initialise(run, workspace.tree, workspace.data, configuration)
+    _save_unsaved_state(run, configuration)
     with _plan_file(workspace):
         _plan(run, workspace.tree, workspace.data, configuration, "-destroy", f"-out={workspace.plan_file}")
         run.profile.require_lock(workspace, run.operation)
@@ -536,6 +571,7 @@ def _read_configuration(directory: str) -> dict | None:
 
 def _keep_previous(workspace: _Workspace) -> str | None:
     """The id of the snapshot that holds the configuration applied last, which is made now if need be."""
+    _keep_unsaved_state(workspace)
     applied = workspace.applied()
     if applied is None:
         return None

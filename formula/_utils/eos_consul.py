@@ -44,7 +44,7 @@ def take_lock(consul: object, key: str, value: dict) -> str:
     """Takes the lock, and answers the session that holds it."""
     session = _must(consul, key, "PUT", "/v1/session/create", {"Name": key, **_SESSION})["ID"]
     if not _must(consul, key, "PUT", f"/v1/kv/{key}?acquire={session}", value):
-        end_session(consul, session)
+        _end_session(consul, session)
         entry = _read(consul, key)
         held_by = (entry and entry["session"] and _operation(entry["value"])) or "somebody, a moment ago"
         raise consul.failure(key, f"The lock is held by {held_by}", "Wait for the other operation to end")
@@ -55,8 +55,13 @@ def renew_session(consul: object, session: str) -> None:
     _must(consul, f"session {session}", "PUT", f"/v1/session/renew/{session}")
 
 
-def end_session(consul: object, session: str) -> None:
-    """Gives back the lock the session holds."""
+def give_back_lock(consul: object, key: str, session: str) -> None:
+    """Releases the lock before its session ends: Consul keeps a lock closed for a while if its session ends with it."""
+    _must(consul, key, "PUT", f"/v1/kv/{key}?release={session}")
+    _end_session(consul, session)
+
+
+def _end_session(consul: object, session: str) -> None:
     _must(consul, f"session {session}", "PUT", f"/v1/session/destroy/{session}")
 
 

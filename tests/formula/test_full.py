@@ -42,7 +42,9 @@ def alone(full):
     full.tokens_file.unlink(missing_ok=True)
     before = full.vault.tokens(), set(full.nomad.token_names()), consul_tokens(full)
     yield
-    assert (full.vault.tokens(), set(full.nomad.token_names()), consul_tokens(full)) == before
+    # A login ends at once, what was leased with it a moment later.
+    assert full.vault.tokens() == before[0]
+    wait_until("the end of all leases", lambda: (set(full.nomad.token_names()), consul_tokens(full)) == before[1:])
     for token in given_tokens(full):
         for engine, path in ((full.nomad, "/v1/acl/token/self"), (full.consul, "/v1/acl/token/self")):
             with pytest.raises(urllib.error.HTTPError, match="403"):
@@ -242,10 +244,12 @@ def start_held(full, executor, operation: str, name: str):
     full.hold.touch()
     release = deliver(full, name, "x", held(full.hold))
     future = executor.submit(full.run_locked, operation, name, release)
-    wait_until(
-        "the apply", lambda: full.runs()[-1:] == ["apply"] and f"terraform/{name}/state/.lock" in keys(full, name)
-    )
+    wait_until("the apply", lambda: applying(full, name))
     return release, future, json.loads(record_file(full, operation).read_text())
+
+
+def applying(full, name: str) -> bool:
+    return full.runs()[-1:] == ["apply"] and f"terraform/{name}/state/.lock" in keys(full, name)
 
 
 def keys(full, name: str) -> list[str]:
@@ -276,6 +280,27 @@ def test_tokens_last_as_long_as_the_run(full, alone):
     finally:
         full.vault.lease_for("15m")
     assert record["status"] == "done", record
+
+
+def test_a_terraform_state_that_consul_did_not_take_is_saved_by_the_next_run(full, alone):
+    name = "production/unsaved"
+    with concurrent.futures.ThreadPoolExecutor() as executor, full.consul.locked(name, "unsaved"):
+        full.hold.touch()
+        release = deliver(full, name, "x", held(full.hold))
+        future = executor.submit(full.run_workspace, "unsaved", name, release)
+        wait_until("the apply", lambda: applying(full, name))
+        full.consul.down()
+        full.hold.unlink()
+        record = future.result()
+        full.consul.up()
+        assert (record["status"], record["error"]["layer"]) == ("failed", "terraform"), record
+        assert (full.workspace(name) / "unsaved.tfstate").exists()
+        record = full.run_workspace("unsaved", name, release)
+        assert record["status"] == "done", record
+        # All was made by the first run, and is known to be.
+        assert (record["result"]["terraform"]["ran"], record["result"]["terraform"]["added"]) == (True, 0)
+    assert len(observed(full, name)["resources"]) == 2
+    assert not list(full.root.rglob("un*.tfstate")) + list(full.root.rglob("errored.tfstate"))
 
 
 def test_a_workspace_no_longer_named_leaves_no_state_behind(full, alone):
@@ -309,7 +334,7 @@ def test_without_eos_a_run_takes_the_lock_itself(full, alone):
         state = state_by_hand(full, "state.apply", sls)
         assert (state["result"], state["error"]["words"]) == (False, "The lock is held by somebody")
     assert state_by_hand(full, "state.apply", sls)["result"] is True
-    assert full.consul.value(f"terraform/{name}/lock")["operation"].startswith("eject-")
+    assert f"terraform/{name}/lock" in keys(full, name)
     sessions = full.consul.call("GET", "/v1/session/list")
     assert f"terraform/{name}/lock" not in [session["Name"] for session in sessions]
     assert state_by_hand(full, "state.single", "eos_terraform.absent", f"name={name}")["result"] is True
