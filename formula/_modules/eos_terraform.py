@@ -72,7 +72,7 @@ def get_terraform_output(environment: str, component: str, name: str) -> object:
 def observe(workspaces: list[str]) -> dict[str, dict | None]:
     """What each workspace is, read from its Terraform state, or None if there is no such workspace.
 
-    `digest` is null if the Terraform state has moved since a digest was last recorded for it.
+    `digest` and `secret_version` are null if the Terraform state has moved since they were recorded for it.
     """
     profile = __salt__["eos_profile.of_this_minion"]()
     with _closing(profile, _log.warning):
@@ -104,7 +104,8 @@ class _Workspace:
         state = self.read_state()
         if state["lineage"] is None and self.applied() is None:
             return None
-        return {"digest": self.proved_digest(state), **state}
+        proved = self.proved(state) or {}
+        return {"digest": proved.get("digest"), "secret_version": proved.get("secret_version"), **state}
 
     def read_state(self) -> dict:
         """What may be shown of the Terraform state; `lineage` is None if there is none."""
@@ -117,11 +118,11 @@ class _Workspace:
             "outputs": {name: output["value"] for name, output in outputs.items() if not output.get("sensitive")},
         }
 
-    def proved_digest(self, state: dict) -> str | None:
+    def proved(self, state: dict) -> dict | None:
+        """What was recorded as applied, if the Terraform state is still the one it was recorded for."""
         applied = None if os.path.exists(self.unsaved_state_file) else self.applied()
-        if applied and all(applied[key] == state[key] for key in ("serial", "lineage")):
-            return applied["digest"]
-        return None
+        unmoved = applied and all(applied[key] == state[key] for key in ("serial", "lineage"))
+        return applied if unmoved else None
 
     def slice(self) -> dict:
         workspaces = __pillar__.get("eos", {}).get("workspaces", {})
@@ -149,7 +150,8 @@ class _Run:
         """Told to end: Terraform is interrupted once, so that it saves its state; a second time would kill it."""
         del number, frame
         if not self.stopped and self.child is not None:
-            os.killpg(self.child.pid, signal.SIGINT)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.child.pid, signal.SIGINT)
         self.stopped = True
 
     @contextlib.contextmanager
@@ -191,7 +193,8 @@ class _Run:
             )
             for line in _lines_while_running(self.child, output.fileno(), self._keep_alive):
                 heed(line)
-        return self.child.returncode
+        ended, self.child = self.child, None
+        return ended.returncode
 
     def _environment(self, data: str, configuration: dict) -> dict[str, str]:
         environment = {
@@ -278,9 +281,8 @@ def _guarded(run: _Run, work: Callable[[_Run], None]) -> dict:
 def _ensure(run: _Run) -> None:
     workspace, wanted = run.workspace, run.workspace.slice()
     configuration = _configuration(run, wanted)
-    applied = workspace.applied() or {}
-    proved = workspace.proved_digest(workspace.read_state()) is not None
-    if proved and _is_of(configuration, applied) and applied["node_ids"] == configuration["node_ids"]:
+    applied = workspace.proved(workspace.read_state())
+    if applied and _is_of(configuration, applied) and applied["node_ids"] == configuration["node_ids"]:
         run.tell(f"{workspace.name}: unchanged since {applied['when']}, Terraform is not run")
         run.report |= _read_back(workspace)
         return

@@ -142,6 +142,7 @@ def test_a_new_version_of_a_secret_is_applied(full, alone):
         record = full.run_locked(f"rotated-{version}", name, release)
         assert record["status"] == "done", record
         assert record["result"]["terraform"]["outputs"]["secret_version"] == version
+        assert observed(full, name)["secret_version"] == version
         runs = full.runs()
         same = full.run_workspace(f"rotated-same-{version}", name, release)
         assert (same["status"], same["result"]["terraform"]["ran"]) == ("done", False), same
