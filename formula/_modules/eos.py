@@ -120,9 +120,8 @@ def step_status(*, operation: str, step: str) -> dict:
 def observe(*, workspaces: list | None = None, volumes: list | None = None) -> dict:
     """Reads back workspaces ("<environment>/<component>") and volumes (paths of directories)."""
     seen: dict = {"workspaces": {}, "volumes": {}}
-    for name in _checked_list("workspaces", workspaces, re.compile(rf"{_NAME.pattern}/{_NAME.pattern}")):
-        environment, component = name.split("/")
-        seen["workspaces"][name] = __salt__["eos_terraform.observe"](environment, component)
+    if names := _checked_list("workspaces", workspaces, re.compile(rf"{_NAME.pattern}/{_NAME.pattern}")):
+        seen["workspaces"] = __salt__["eos_terraform.observe"](names)
     for path in _checked_list("volumes", volumes, _PATH):
         _check_path("volumes", path)
         seen["volumes"][path] = _observe_volume(path)

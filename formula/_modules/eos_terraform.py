@@ -2,7 +2,8 @@
 
 Nothing here may be called over the API; `eos` and the state `eos_terraform` call it. It reads the slice of the
 workspace from `__pillar__`, which is fresh inside a state run. A configuration is a directory with the rendered files
-and `configuration.json`: the slice and the node ids they were rendered for.
+and `configuration.json`: the slice, the node ids and the version of the secrets they were rendered for. What differs
+between the profiles is `eos_profile`'s.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import ctypes
 import datetime
 import hashlib
 import json
+import logging
 import os
 import re
 import shutil
@@ -24,6 +26,7 @@ from collections.abc import Callable, Iterator
 
 from salt.exceptions import CommandExecutionError
 
+_log = logging.getLogger(__name__)
 _NAME = re.compile(r"[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
 _FILE = re.compile(r"terraform/([A-Za-z0-9_-][A-Za-z0-9._-]*/)+[A-Za-z0-9_-][A-Za-z0-9._-]*")
 _SNAPSHOTS_KEPT = 10
@@ -58,46 +61,55 @@ def destroy(environment: str, component: str, operation: str, step: str) -> dict
 
 def get_terraform_output(environment: str, component: str, name: str) -> object:
     """The value of one output in the Terraform state; one marked sensitive is not given."""
-    outputs = _Workspace(environment, component).read_state()["outputs"]
+    profile = __salt__["eos_profile.of_this_minion"]()
+    with _closing(profile, _log.warning):
+        outputs = _Workspace(environment, component, profile).read_state()["outputs"]
     if name not in outputs:
         raise CommandExecutionError(f"Workspace {environment}/{component} has no output {name} that may be shown")
     return outputs[name]
 
 
-def observe(environment: str, component: str) -> dict | None:
-    """What the workspace is, read from its Terraform state, or None if there is no such workspace.
+def observe(workspaces: list[str]) -> dict[str, dict | None]:
+    """What each workspace is, read from its Terraform state, or None if there is no such workspace.
 
-    `digest` is null if the Terraform state has moved since a digest was last recorded for it.
+    `digest` and `secret_version` are null if the Terraform state has moved since they were recorded for it.
     """
-    workspace = _Workspace(environment, component)
-    if not os.path.exists(workspace.state_file) and workspace.applied() is None:
-        return None
-    return {"digest": workspace.proved_digest(), **workspace.read_state()}
+    profile = __salt__["eos_profile.of_this_minion"]()
+    with _closing(profile, _log.warning):
+        return {name: _Workspace(*name.split("/"), profile).observe() for name in workspaces}
 
 
 class _Workspace:
-    """The paths of one workspace and what is recorded in them."""
+    """The paths of one workspace, what is recorded in them, and its Terraform state."""
 
-    def __init__(self, environment: str, component: str):
+    def __init__(self, environment: str, component: str, profile: object):
         for name in (environment, component):
             if not isinstance(name, str) or not _NAME.fullmatch(name):
                 raise CommandExecutionError(f"{name!r} is no name of an environment or component")
-        self.environment, self.component = environment, component
+        self.environment, self.component, self.profile = environment, component, profile
         self.name = f"{environment}/{component}"
         self.directory = os.path.join(_setting("terraform_root"), environment, component)
         self.tree = os.path.join(self.directory, "tree")
         self.data = os.path.join(self.directory, "data")
         self.snapshots = os.path.join(self.directory, "snapshots")
-        self.state_file = os.path.join(self.directory, "state", "terraform.tfstate")
         self.plan_file = os.path.join(self.directory, "plan.tfplan")
         self.applied_file = os.path.join(self.directory, "applied.json")
+        self.unsaved_state_file = os.path.join(self.directory, "unsaved.tfstate")
         self.lock = os.path.join(__opts__["cachedir"], "eos", "locks", f"{environment}.{component}")
 
     def applied(self) -> dict | None:
         return __utils__["eos_disk.read_json"](self.applied_file)
 
+    def observe(self) -> dict | None:
+        state = self.read_state()
+        if state["lineage"] is None and self.applied() is None:
+            return None
+        proved = self.proved(state) or {}
+        return {"digest": proved.get("digest"), "secret_version": proved.get("secret_version"), **state}
+
     def read_state(self) -> dict:
-        state = __utils__["eos_disk.read_json"](self.state_file) or {}
+        """What may be shown of the Terraform state; `lineage` is None if there is none."""
+        state = self.profile.read_state(self) or {}
         outputs = state.get("outputs", {})
         return {
             "serial": state.get("serial"),
@@ -106,11 +118,11 @@ class _Workspace:
             "outputs": {name: output["value"] for name, output in outputs.items() if not output.get("sensitive")},
         }
 
-    def proved_digest(self) -> str | None:
-        applied, state = self.applied(), self.read_state()
-        if applied and all(applied[key] == state[key] for key in ("serial", "lineage")):
-            return applied["digest"]
-        return None
+    def proved(self, state: dict) -> dict | None:
+        """What was recorded as applied, if the Terraform state is still the one it was recorded for."""
+        applied = None if os.path.exists(self.unsaved_state_file) else self.applied()
+        unmoved = applied and all(applied[key] == state[key] for key in ("serial", "lineage"))
+        return applied if unmoved else None
 
     def slice(self) -> dict:
         workspaces = __pillar__.get("eos", {}).get("workspaces", {})
@@ -125,27 +137,21 @@ class _Run:
 
     def __init__(self, workspace: _Workspace, operation: str, step: str):
         self.workspace, self.operation, self.step = workspace, operation, step
-        self.address = _setting("nomad_address")
-        self.root_token = __utils__["eos_nomad.root_credential"](_setting("credentials"))
-        self.token: dict = {}
+        self.profile = workspace.profile
         self.stopped = False
         self.child: subprocess.Popen | None = None
         self.report = _report(ran=False)
 
     def tell(self, message: str) -> None:
         # Progress is a courtesy: event.send answers False when nobody can be told, and the run goes on.
-        __salt__["event.send"](f"eos/{self.operation}/{self.step}", {"message": self.without_tokens(message)})
-
-    def without_tokens(self, text: str) -> str:
-        for token in (self.root_token, self.token.get("SecretID")):
-            text = text.replace(token, "***") if token else text
-        return text
+        __salt__["event.send"](f"eos/{self.operation}/{self.step}", {"message": self.profile.without_tokens(message)})
 
     def stop(self, number: int, frame: object) -> None:
         """Told to end: Terraform is interrupted once, so that it saves its state; a second time would kill it."""
         del number, frame
         if not self.stopped and self.child is not None:
-            os.killpg(self.child.pid, signal.SIGINT)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.child.pid, signal.SIGINT)
         self.stopped = True
 
     @contextlib.contextmanager
@@ -160,10 +166,11 @@ class _Run:
         finally:
             signal.signal(signal.SIGTERM, before)
 
-    def terraform(self, tree: str, data: str, *arguments: str, node_ids: dict, heed: Callable[[str], None]) -> int:
+    def terraform(self, tree: str, data: str, *arguments: str, configuration: dict, heed: Callable[[str], None]) -> int:
         """Runs one Terraform command in a configuration; `heed` is given every line it says."""
         if self.stopped:
             raise _failure("salt", self.workspace.name, "The job was told to stop", "Run the step again")
+        environment = self._environment(data, configuration)
         parent = os.getpid()
 
         def die_with_parent() -> None:
@@ -176,7 +183,7 @@ class _Run:
             self.child = subprocess.Popen(
                 [_setting("terraform"), *arguments],
                 cwd=os.path.join(tree, "environments", self.workspace.environment, self.workspace.component),
-                env=self._environment(data, node_ids),
+                env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -184,11 +191,12 @@ class _Run:
                 start_new_session=True,
                 preexec_fn=die_with_parent,
             )
-            for line in _lines_while_running(self.child, output.fileno()):
+            for line in _lines_while_running(self.child, output.fileno(), self._keep_alive):
                 heed(line)
-        return self.child.returncode
+        ended, self.child = self.child, None
+        return ended.returncode
 
-    def _environment(self, data: str, node_ids: dict) -> dict[str, str]:
+    def _environment(self, data: str, configuration: dict) -> dict[str, str]:
         environment = {
             "PATH": "/usr/local/bin:/usr/bin:/bin",
             "HOME": self.workspace.directory,
@@ -196,36 +204,41 @@ class _Run:
             "TF_IN_AUTOMATION": "1",
             "TF_INPUT": "0",
             "TF_DATA_DIR": data,
-            "TF_VAR_node_ids": json.dumps(node_ids, sort_keys=True),
-            "NOMAD_ADDR": self.address,
-            "NOMAD_TOKEN": self.token["SecretID"],
+            "TF_VAR_node_ids": json.dumps(configuration["node_ids"], sort_keys=True),
+            **self.profile.environment(self.workspace, configuration["slice"]["token"] == "management"),
         }
-        if cli_config := _settings().get("terraform_cli_config"):
+        if (version := configuration.get("secret_version")) is not None:
+            environment["TF_VAR_secret_version"] = str(version)
+        if cli_config := __salt__["eos_profile.optional_setting"]("terraform_cli_config"):
             environment["TF_CLI_CONFIG_FILE"] = cli_config
         return environment
 
-    @contextlib.contextmanager
-    def inject_credentials(self, configuration: dict) -> Iterator[None]:
-        """Mints the token the child is given, and revokes it whatever happens."""
-        management = configuration["slice"]["token"] == "management"
-        name = f"eos {self.workspace.name}"
-        self.token = __utils__["eos_nomad.mint_token"](self.address, self.root_token, name, management)
-        finished = False
+    def _keep_alive(self) -> None:
+        """While the child runs, what fails is told only: the child may well end before its tokens do."""
         try:
-            yield
-            finished = True
-        finally:
-            accessor, self.token = self.token["AccessorID"], {}
-            try:
-                __utils__["eos_nomad.revoke_token"](self.address, self.root_token, accessor)
-            except CommandExecutionError as failure:
-                # The failure that brought us here is the one to report; the token dies by itself.
-                if finished:
-                    raise
-                self.tell(f"{self.workspace.name}: token {accessor} could not be revoked: {failure.error}")
+            self.profile.keep_alive()
+        except CommandExecutionError as failure:
+            self.tell(f"{self.workspace.name}: {failure.error}")
 
 
-def _lines_while_running(child: subprocess.Popen, descriptor: int) -> Iterator[str]:
+@contextlib.contextmanager
+def _closing(profile: object, tell: Callable[[str], None]) -> Iterator[None]:
+    """Ends the tokens that were made in the block, whatever happens."""
+    finished = False
+    try:
+        yield
+        finished = True
+    finally:
+        try:
+            profile.close()
+        except CommandExecutionError as failure:
+            # The failure that brought us here is the one to report; what was not revoked dies by itself.
+            if finished:
+                raise
+            tell(str(failure.error))
+
+
+def _lines_while_running(child: subprocess.Popen, descriptor: int, meanwhile: Callable[[], None]) -> Iterator[str]:
     """Every line of a growing file until the child has ended; reads beside the offset it shares with the child."""
     offset, unfinished, running = 0, b"", True
     while running:
@@ -235,6 +248,7 @@ def _lines_while_running(child: subprocess.Popen, descriptor: int) -> Iterator[s
             *lines, unfinished = (unfinished + chunk).split(b"\n")
             yield from (line.decode(errors="replace") for line in lines)
         if running:
+            meanwhile()
             time.sleep(_SECONDS_BETWEEN_LOOKS)
     if unfinished:
         yield unfinished.decode(errors="replace")
@@ -243,7 +257,7 @@ def _lines_while_running(child: subprocess.Popen, descriptor: int) -> Iterator[s
 def _answer(environment: str, component: str, operation: str, step: str, work: Callable[[_Run], None]) -> dict:
     """Does the work under the lock of the workspace, and answers {"result", "error", "stopped", "terraform"}."""
     try:
-        workspace = _Workspace(environment, component)
+        workspace = _Workspace(environment, component, __salt__["eos_profile.of_this_minion"]())
         with __utils__["eos_disk.locked"](workspace.lock):
             return _guarded(_Run(workspace, operation, step), work)
     except CommandExecutionError as failure:
@@ -255,18 +269,20 @@ def _guarded(run: _Run, work: Callable[[_Run], None]) -> dict:
     error = None
     with run.stoppable():
         try:
-            work(run)
+            with _closing(run.profile, lambda words: run.tell(f"{run.workspace.name}: {words}")):
+                run.profile.log_in()
+                work(run)
         except CommandExecutionError as failure:
             error = _described(failure, run.workspace.name)
-            error["words"] = run.without_tokens(error["words"])
+            error["words"] = run.profile.without_tokens(error["words"])
     return {"result": error is None, "error": error, "stopped": run.stopped, "terraform": run.report}
 
 
 def _ensure(run: _Run) -> None:
     workspace, wanted = run.workspace, run.workspace.slice()
     configuration = _configuration(run, wanted)
-    applied = workspace.applied() or {}
-    if workspace.proved_digest() == wanted["digest"] and applied["node_ids"] == configuration["node_ids"]:
+    applied = workspace.proved(workspace.read_state())
+    if applied and _is_of(configuration, applied) and applied["node_ids"] == configuration["node_ids"]:
         run.tell(f"{workspace.name}: unchanged since {applied['when']}, Terraform is not run")
         run.report |= _read_back(workspace)
         return
@@ -279,9 +295,14 @@ def _apply_slice(run: _Run) -> None:
 
 def _configuration(run: _Run, wanted: dict) -> dict:
     """What will be rendered; fails before anything else if a secret or a host is missing."""
-    __utils__["eos_nomad.check_secrets"](run.address, run.root_token, wanted["secrets"])
-    node_ids = __utils__["eos_nomad.node_ids"](run.address, run.root_token, wanted["hosts"])
-    return {"slice": wanted, "node_ids": node_ids}
+    version = run.profile.secret_version(wanted["secrets"])
+    return {"slice": wanted, "node_ids": run.profile.node_ids(wanted["hosts"]), "secret_version": version}
+
+
+def _is_of(configuration: dict, applied: dict) -> bool:
+    """Whether this configuration is the one recorded as applied."""
+    same_secrets = configuration.get("secret_version") == applied.get("secret_version")
+    return configuration["slice"]["digest"] == applied["digest"] and same_secrets
 
 
 def _converge(run: _Run, configuration: dict) -> None:
@@ -296,9 +317,14 @@ def _converge(run: _Run, configuration: dict) -> None:
     try:
         _apply_tree(run, configuration, run.report)
     except _ApplyFailed as failure:
-        run.report |= _read_back(workspace)
+        try:
+            run.report |= _read_back(workspace)
+        except CommandExecutionError as unread:
+            # Without the Terraform state there is no way back; what made the apply fail is the one to report.
+            run.tell(f"{workspace.name}: {unread.error}")
+            raise failure from None
         previous = snapshot and _read_configuration(os.path.join(workspace.snapshots, snapshot))
-        if previous and previous["slice"]["digest"] != configuration["slice"]["digest"] and not run.stopped:
+        if previous and not _is_of(configuration, workspace.applied()) and not run.stopped:
             _take_back(run, snapshot, previous)
         raise failure
     _record_applied(run, configuration, snapshot)
@@ -318,7 +344,8 @@ def _take_back(run: _Run, snapshot: str, previous: dict) -> None:
     try:
         _apply_tree(run, previous, outcome)
     except CommandExecutionError as failure:
-        outcome |= {"result": False, "error": _described(failure, workspace.name)["words"]}
+        words = run.profile.without_tokens(_described(failure, workspace.name)["words"])
+        outcome |= {"result": False, "error": words}
         return
     _record_applied(run, previous, snapshot)
 
@@ -326,14 +353,15 @@ def _take_back(run: _Run, snapshot: str, previous: dict) -> None:
 def _apply_tree(run: _Run, configuration: dict, counts: dict) -> None:
     """Initialises, plans, and applies that very plan."""
     workspace = run.workspace
-    with run.inject_credentials(configuration):
-        _initialise(run, workspace.tree, workspace.data, configuration)
-        with _plan_file(workspace):
-            _plan(run, workspace.tree, workspace.data, configuration, f"-out={workspace.plan_file}")
-            try:
-                _apply_plan(run, configuration, counts)
-            except CommandExecutionError as failure:
-                raise _ApplyFailed(failure.error, info=failure.info) from None
+    _initialise(run, workspace.tree, workspace.data, configuration)
+    _save_unsaved_state(run, configuration)
+    with _plan_file(workspace):
+        _plan(run, workspace.tree, workspace.data, configuration, f"-out={workspace.plan_file}")
+        run.profile.require_lock(workspace, run.operation)
+        try:
+            _apply_plan(run, configuration, counts)
+        except CommandExecutionError as failure:
+            raise _ApplyFailed(failure.error, info=failure.info) from None
 
 
 class _ApplyFailed(CommandExecutionError):
@@ -342,24 +370,25 @@ class _ApplyFailed(CommandExecutionError):
 
 def _initialise(run: _Run, tree: str, data: str, configuration: dict) -> None:
     said: list[str] = []
-    state_file, backend_file = run.workspace.state_file, os.path.join(data, "terraform.tfstate")
+    wanted, backend_file = run.profile.prepare_backend(run.workspace), os.path.join(data, "terraform.tfstate")
     run.tell(f"{run.workspace.name}: terraform init")
-    os.makedirs(os.path.dirname(state_file), mode=0o700, exist_ok=True)
     # A renewed provider has other checksums than those an earlier run wrote down beside the configuration.
     configuration_directory = os.path.join(tree, "environments", run.workspace.environment, run.workspace.component)
     for stale in (backend_file, os.path.join(configuration_directory, ".terraform.lock.hcl")):
         with contextlib.suppress(FileNotFoundError):
             os.remove(stale)
-    arguments = ["init", "-input=false", "-no-color", f"-backend-config=path={state_file}", "-reconfigure"]
-    code = run.terraform(tree, data, *arguments, node_ids=configuration["node_ids"], heed=said.append)
+    options = [f"-backend-config={key}={value}" for key, value in wanted.items()]
+    arguments = ["init", "-input=false", "-no-color", *options, "-reconfigure"]
+    code = run.terraform(tree, data, *arguments, configuration=configuration, heed=said.append)
     if code != 0:
         words = "\n".join(line for line in said if line.strip())[-2000:]
         hint = "Are the providers in the mirror that terraform_cli_config names?"
         raise _failure("terraform", run.workspace.name, words, hint)
     # Without a backend Terraform would keep its state in the tree, which the next run replaces.
     backend = (__utils__["eos_disk.read_json"](backend_file) or {}).get("backend", {})
-    if backend.get("config", {}).get("path") != state_file:
-        words = 'The configuration has no backend "local" {}'
+    path = backend.get("config", {}).get("path")
+    if (backend.get("type"), path) != (run.profile.backend, wanted["path"]):
+        words = f'The configuration has no backend "{run.profile.backend}" {{}}'
         raise _failure("terraform", run.workspace.name, words, "Compile again")
 
 
@@ -367,7 +396,7 @@ def _plan(run: _Run, tree: str, data: str, configuration: dict, *options: str) -
     heard = _Heard(run)
     lock = [] if "-lock=false" in options else [f"-lock-timeout={_STATE_LOCK_PATIENCE}"]
     arguments = ["plan", "-input=false", "-json", *lock, *options]
-    code = run.terraform(tree, data, *arguments, node_ids=configuration["node_ids"], heed=heard.line)
+    code = run.terraform(tree, data, *arguments, configuration=configuration, heed=heard.line)
     if code != 0:
         raise heard.failure("planning")
     return heard.summary
@@ -377,12 +406,36 @@ def _apply_plan(run: _Run, configuration: dict, counts: dict) -> None:
     heard, workspace = _Heard(run), run.workspace
     lock = f"-lock-timeout={_STATE_LOCK_PATIENCE}"
     arguments = ["apply", "-input=false", "-json", "-auto-approve", lock, workspace.plan_file]
-    code = run.terraform(
-        workspace.tree, workspace.data, *arguments, node_ids=configuration["node_ids"], heed=heard.line
-    )
+    code = run.terraform(workspace.tree, workspace.data, *arguments, configuration=configuration, heed=heard.line)
     counts |= heard.done
+    _keep_unsaved_state(workspace)
     if code != 0:
         raise heard.failure("applying")
+
+
+def _keep_unsaved_state(workspace: _Workspace) -> None:
+    """If the backend takes no more, Terraform leaves its state beside the configuration, whose directory will go."""
+    left = os.path.join(workspace.tree, "environments", workspace.name, "errored.tfstate")
+    if os.path.exists(left):
+        os.replace(left, workspace.unsaved_state_file)
+        __utils__["eos_disk.sync_directory"](workspace.directory)
+
+
+def _save_unsaved_state(run: _Run, configuration: dict) -> None:
+    """Gives the backend what it did not take; Terraform refuses if the backend's has moved on since."""
+    workspace, said = run.workspace, []
+    if not os.path.exists(workspace.unsaved_state_file):
+        return
+    run.tell(f"{workspace.name}: saving the Terraform state that an earlier run could not save")
+    run.profile.require_lock(workspace, run.operation)
+    lock = f"-lock-timeout={_STATE_LOCK_PATIENCE}"
+    arguments = ["state", "push", lock, workspace.unsaved_state_file]
+    code = run.terraform(workspace.tree, workspace.data, *arguments, configuration=configuration, heed=said.append)
+    if code != 0:
+        words = "\n".join(line for line in said if line.strip())[-2000:]
+        hint = f"Compare {workspace.unsaved_state_file} with the saved one, push or remove it, then run the step again"
+        raise _failure("terraform", workspace.name, words, hint)
+    os.remove(workspace.unsaved_state_file)
 
 
 class _Heard:
@@ -435,9 +488,8 @@ def _plan_slice(run: _Run) -> None:
     try:
         _render(configuration, scratch)
         data = os.path.join(scratch, "data")
-        with run.inject_credentials(configuration):
-            _initialise(run, scratch, data, configuration)
-            run.report |= {"ran": True, **_plan(run, scratch, data, configuration, "-lock=false")}
+        _initialise(run, scratch, data, configuration)
+        run.report |= {"ran": True, **_plan(run, scratch, data, configuration, "-lock=false")}
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     run.report |= _read_back(workspace)
@@ -445,14 +497,23 @@ def _plan_slice(run: _Run) -> None:
 
 def _destroy(run: _Run) -> None:
     workspace = run.workspace
-    if not os.path.isdir(workspace.directory):
+    state = workspace.read_state()
+    if state["lineage"] is None and not os.path.isdir(workspace.directory):
         run.tell(f"{workspace.name}: no such workspace, nothing to destroy")
         return
-    if workspace.read_state()["resources"]:
+    _keep_unsaved_state(workspace)
+    if state["resources"] or os.path.exists(workspace.unsaved_state_file):
         _destroy_resources(run)
     if remaining := workspace.read_state()["resources"]:
         words = f"Still there after terraform destroy: {', '.join(remaining)}"
         raise _failure("terraform", workspace.name, words, "Run the step again")
+    run.profile.require_lock(workspace, run.operation)
+    run.profile.remove_state(workspace)
+    if os.path.isdir(workspace.directory):
+        _remove_directory(workspace)
+
+
+def _remove_directory(workspace: _Workspace) -> None:
     condemned = f"{workspace.directory}.removed"
     shutil.rmtree(condemned, ignore_errors=True)
     os.rename(workspace.directory, condemned)
@@ -475,12 +536,12 @@ def _destroy_resources(run: _Run) -> None:
         shutil.copytree(source, rendered)
         _replace_tree(workspace, rendered)
     run.report = _report(ran=True, snapshot=snapshot)
-    with run.inject_credentials(configuration):
-        _initialise(run, workspace.tree, workspace.data, configuration)
-        with _plan_file(workspace):
-            options = ("-destroy", f"-out={workspace.plan_file}")
-            _plan(run, workspace.tree, workspace.data, configuration, *options)
-            _apply_plan(run, configuration, run.report)
+    _initialise(run, workspace.tree, workspace.data, configuration)
+    _save_unsaved_state(run, configuration)
+    with _plan_file(workspace):
+        _plan(run, workspace.tree, workspace.data, configuration, "-destroy", f"-out={workspace.plan_file}")
+        run.profile.require_lock(workspace, run.operation)
+        _apply_plan(run, configuration, run.report)
 
 
 def _render(configuration: dict, directory: str) -> None:
@@ -512,11 +573,12 @@ def _read_configuration(directory: str) -> dict | None:
 
 def _keep_previous(workspace: _Workspace) -> str | None:
     """The id of the snapshot that holds the configuration applied last, which is made now if need be."""
+    _keep_unsaved_state(workspace)
     applied = workspace.applied()
     if applied is None:
         return None
     current = _read_configuration(workspace.tree)
-    if current and current["slice"]["digest"] == applied["digest"]:
+    if current and _is_of(current, applied):
         snapshot = _now().strftime("%Y%m%dT%H%M%S.%fZ")
         os.makedirs(workspace.snapshots, mode=0o700, exist_ok=True)
         os.rename(workspace.tree, os.path.join(workspace.snapshots, snapshot))
@@ -525,7 +587,7 @@ def _keep_previous(workspace: _Workspace) -> str | None:
     # The tree is that of a run that failed or was interrupted: the snapshot it made is still the newest.
     for snapshot in _snapshots(workspace):
         kept = _read_configuration(os.path.join(workspace.snapshots, snapshot))
-        if kept and kept["slice"]["digest"] == applied["digest"]:
+        if kept and _is_of(kept, applied):
             return snapshot
     return None
 
@@ -564,6 +626,7 @@ def _record_applied(run: _Run, configuration: dict, snapshot: str | None) -> Non
     applied = {
         "digest": configuration["slice"]["digest"],
         "node_ids": configuration["node_ids"],
+        "secret_version": configuration.get("secret_version"),
         "serial": state["serial"],
         "lineage": state["lineage"],
         "operation": run.operation,
@@ -605,16 +668,8 @@ def _addresses(resources: list[dict]) -> Iterator[str]:
             yield f"{module}{resource['type']}.{resource['name']}{key}"
 
 
-def _settings() -> dict:
-    # From the minion's own configuration only: config.get would let the pillar's `eos` shadow it.
-    return __opts__.get("eos") or {}
-
-
 def _setting(name: str) -> str:
-    value = _settings().get(name)
-    if not isinstance(value, str) or not value:
-        raise _failure("salt", "minion configuration", f"eos:{name} is not set on this minion", "See formula/README.md")
-    return value
+    return __salt__["eos_profile.setting"](name)
 
 
 def _now() -> datetime.datetime:

@@ -13,7 +13,7 @@ def applied(name: str) -> dict:
     """The workspace is what the pillar of this minion says."""
     environment, component = name.split("/")
     if __opts__["test"]:
-        return _would_apply(name, environment, component)
+        return _would_apply(name)
     return _returned(name, __salt__["eos_terraform.ensure_infrastructure"](environment, component, **_ids(name)))
 
 
@@ -21,14 +21,14 @@ def absent(name: str) -> dict:
     """The workspace holds nothing and is gone, whether or not the pillar still names it."""
     environment, component = name.split("/")
     if __opts__["test"]:
-        there = __salt__["eos_terraform.observe"](environment, component)
+        there = __salt__["eos_terraform.observe"]([name])[name]
         comment = "would be destroyed" if there else "is absent"
         return {"name": name, "changes": {}, "result": None if there else True, "comment": f"Workspace {comment}"}
     return _returned(name, __salt__["eos_terraform.destroy"](environment, component, **_ids(name)))
 
 
-def _would_apply(name: str, environment: str, component: str) -> dict:
-    observed = __salt__["eos_terraform.observe"](environment, component)
+def _would_apply(name: str) -> dict:
+    observed = __salt__["eos_terraform.observe"]([name])[name]
     old = observed and observed["digest"]
     new = __pillar__.get("eos", {}).get("workspaces", {}).get(name, {}).get("digest")
     if new is None:

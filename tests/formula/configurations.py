@@ -78,6 +78,31 @@ def workspace(name: str, greeting: str, more: str = "", **slice_fields: object) 
     return {"files": files, **slice_fields}
 
 
+SECRET_VERSION = """variable "secret_version" {
+  type = number
+}
+
+resource "terraform_data" "secrets" {
+  input = var.secret_version
+}
+
+output "secret_version" {
+  value = terraform_data.secrets.output
+}
+"""
+
+
+def of_full(workspace: dict) -> dict:
+    """The workspace as the full profile has it: with its Terraform state in Consul, and a version of its secrets."""
+    files = {
+        path: text.replace('backend "local" {}', 'backend "consul" {}') for path, text in workspace["files"].items()
+    }
+    if workspace.get("secrets"):
+        main = next(path for path in files if path.startswith("terraform/environments/"))
+        files[f"{pathlib.PurePath(main).parent}/secrets.tf"] = SECRET_VERSION
+    return {**workspace, "files": files}
+
+
 PROVIDED = f"""terraform {{
   backend "local" {{}}
   required_providers {{

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -13,7 +14,7 @@ import types
 
 import pytest
 
-from laboratory import FORMULA, MINION, PROVIDER_SOURCE, Nomad, Processes, Releases, Salt
+from laboratory import FORMULA, MINION, PROVIDER_SOURCE, Consul, Nomad, Processes, Releases, Salt, Vault
 
 
 def required(*names: str) -> list[str]:
@@ -69,13 +70,13 @@ class Laboratory:
         self.hold = directory / "hold-terraform"
         try:
             self.nomad = Nomad(nomad, directory / "nomad", self.processes)
-            self._write_credentials()
             settings = {
                 "terraform": str(self._counting(terraform)),
                 "terraform_root": str(self.root),
                 "terraform_cli_config": str(self._cli_config()),
                 "nomad_address": self.nomad.address,
                 "credentials": str(self.credentials),
+                **self.start_more(),
             }
             self.salt = Salt(venv, directory, self.processes, settings)
             self.releases = Releases(self.salt.srv)
@@ -86,14 +87,20 @@ class Laboratory:
             self.processes.stop_all()
             raise
 
-    def _write_credentials(self):
+    def start_more(self) -> dict[str, str]:
+        """What the profile has beside Nomad; answers the minion settings of it."""
+        self.write_credentials({"nomad_token": self.nomad.token})
+        return {}
+
+    def write_credentials(self, credential: dict[str, str]):
         self.credentials.touch(mode=0o600)
-        self.credentials.write_text(json.dumps({"nomad_token": self.nomad.token}))
+        self.credentials.write_text(json.dumps(credential))
 
     def _counting(self, terraform: str) -> pathlib.Path:
         wrapper = self.directory / "counting-terraform"
         wrapper.write_text(
-            f'#!/bin/sh\necho "$1" >> {self.runs_file}\necho "$NOMAD_TOKEN" >> {self.tokens_file}\n'
+            f'#!/bin/sh\necho "$1" >> {self.runs_file}\n'
+            f'echo "$NOMAD_TOKEN" "$CONSUL_HTTP_TOKEN" >> {self.tokens_file}\n'
             f'env | cut -d= -f1 | sort > {self.environment_file}\nexec {terraform} "$@"\n'
         )
         wrapper.chmod(0o755)
@@ -125,13 +132,46 @@ class Laboratory:
         return self.salt.record("eos.run_step", operation=operation, step="workspace", release=release, sls=sls)
 
 
-@pytest.fixture(scope="session")
-def laboratory():
-    engines = required("EOS_TEST_SALT", "EOS_TEST_NOMAD", "EOS_TEST_TERRAFORM")
+class FullLaboratory(Laboratory):
+    """The same with Consul and Vault, which hold the Terraform state, the locks and the secrets."""
+
+    def __init__(self, directory: pathlib.Path, venv: str, nomad: str, terraform: str, *more: str):
+        self.more = more
+        super().__init__(directory, venv, nomad, terraform)
+
+    def start_more(self) -> dict[str, str]:
+        consul, vault, plugins = self.more
+        self.consul = Consul(consul, self.directory / "consul", self.processes)
+        self.vault = Vault(vault, plugins, self.directory / "vault", self.processes, self.nomad, self.consul)
+        self.write_credentials(self.vault.credential())
+        return {"vault_address": self.vault.address, "consul_address": self.consul.address}
+
+    def run_locked(self, operation: str, name: str, release: str) -> dict:
+        with self.consul.locked(name, operation):
+            return self.run_workspace(operation, name, release)
+
+
+@contextlib.contextmanager
+def _running(kind: type[Laboratory], *programs: str):
+    engines = required("EOS_TEST_SALT", "EOS_TEST_NOMAD", "EOS_TEST_TERRAFORM", *programs)
     # Short, because the path of a socket may have no more than 107 bytes.
     directory = pathlib.Path(tempfile.mkdtemp(prefix="eos-formula-", dir="/tmp"))
-    lab = Laboratory(directory, *engines)
-    yield lab
-    lab.processes.stop_all()
+    lab = kind(directory, *engines)
+    try:
+        yield lab
+    finally:
+        lab.processes.stop_all()
     if not os.environ.get("EOS_TEST_KEEP"):
         shutil.rmtree(directory)
+
+
+@pytest.fixture(scope="session")
+def laboratory():
+    with _running(Laboratory) as lab:
+        yield lab
+
+
+@pytest.fixture(scope="module")
+def full():
+    with _running(FullLaboratory, "EOS_TEST_CONSUL", "EOS_TEST_VAULT", "EOS_TEST_VAULT_PLUGINS") as lab:
+        yield lab

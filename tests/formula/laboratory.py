@@ -1,7 +1,8 @@
-"""The real engines these tests speak to: a Salt master, API and minion, and a Nomad agent, all on loopback."""
+"""The real engines these tests speak to, all on loopback: Salt (master, API, minion), Nomad, Consul and Vault."""
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import hashlib
 import json
@@ -45,6 +46,18 @@ def wait_until(what: str, check, seconds: float = 60):
             reason = error
         time.sleep(0.2)
     raise TimeoutError(f"{what} did not happen in {seconds} s: {reason}")
+
+
+def ask(address: str, header: str, token: str, method: str, path: str, body: object = None):
+    """What an engine answers to one request; an answer that is no success is raised."""
+    request = urllib.request.Request(
+        address + path,
+        method=method,
+        data=None if body is None else json.dumps(body).encode(),
+        headers={header: token} if token else {},
+    )
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return json.loads(answer.read() or b"null")
 
 
 class Processes:
@@ -110,8 +123,9 @@ class Nomad:
             "nomad", binary, "agent", "-dev", "-bind", "127.0.0.1", "-config", configuration, TMPDIR=str(directory)
         )
         wait_until("Nomad's bootstrap", self._bootstrap)
-        rules = (FORMULA / "files" / "eos-deploy.policy.hcl").read_text()
-        self.call("POST", "/v1/acl/policy/eos-deploy", {"Name": "eos-deploy", "Rules": rules})
+        for name in ("eos-deploy", "eos-nodes"):
+            rules = (FORMULA / "files" / f"{name}.policy.hcl").read_text()
+            self.call("POST", f"/v1/acl/policy/{name}", {"Name": name, "Rules": rules})
         wait_until("Nomad's node", lambda: [n for n in self.call("GET", "/v1/nodes") if n["Status"] == "ready"])
 
     def _bootstrap(self) -> bool:
@@ -119,20 +133,164 @@ class Nomad:
         return True
 
     def call(self, method: str, path: str, body: object = None, token: str | None = None):
-        request = urllib.request.Request(
-            self.address + path,
-            method=method,
-            data=None if body is None else json.dumps(body).encode(),
-            headers={"X-Nomad-Token": self.token if token is None else token},
-        )
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return json.loads(answer.read() or b"null")
+        return ask(self.address, "X-Nomad-Token", self.token if token is None else token, method, path, body)
 
     def write_variable(self, namespace: str, path: str, **items: str):
         self.call("PUT", f"/v1/var/{path}?namespace={namespace}", {"Path": path, "Items": items})
 
     def token_names(self) -> list[str]:
         return [token["Name"] for token in self.call("GET", "/v1/acl/tokens")]
+
+
+class Consul:
+    """One server with access control, and the policy of formula/files."""
+
+    def __init__(self, binary: str, directory: pathlib.Path, processes: Processes):
+        self.address = f"http://127.0.0.1:{free_port()}"
+        self.token = str(uuid.uuid4())
+        self.processes, self.command = processes, (binary, "agent", "-config-file", directory / "consul.hcl")
+        directory.mkdir()
+        (directory / "consul.hcl").write_text(
+            f"""
+            node_name            = "{MINION}"
+            data_dir             = "{directory / "data"}"
+            server               = true
+            bootstrap_expect     = 1
+            bind_addr            = "127.0.0.1"
+            client_addr          = "127.0.0.1"
+            disable_update_check = true
+            ports {{
+              http     = {self.address.rsplit(":", 1)[1]}
+              server   = {free_port()}
+              serf_lan = {free_port()}
+              serf_wan = -1
+              dns      = -1
+              grpc     = -1
+              grpc_tls = -1
+            }}
+            acl {{
+              enabled        = true
+              default_policy = "deny"
+              tokens {{ initial_management = "{self.token}" }}
+            }}
+            performance {{ raft_multiplier = 1 }}
+            """
+        )
+        self.up()
+        rules = (FORMULA / "files" / "eos-deploy.consul.hcl").read_text()
+        self.call("PUT", "/v1/acl/policy", {"Name": "eos-deploy", "Rules": rules})
+
+    def up(self):
+        self.processes.start("consul", *self.command)
+        wait_until("Consul's first write", lambda: self.call("PUT", "/v1/kv/ready", {}))
+
+    def down(self):
+        self.processes.stop("consul")
+
+    def call(self, method: str, path: str, body: object = None, token: str | None = None):
+        return ask(self.address, "X-Consul-Token", self.token if token is None else token, method, path, body)
+
+    def keys(self, prefix: str) -> list[str]:
+        try:
+            return self.call("GET", f"/v1/kv/{prefix}?keys")
+        except urllib.error.HTTPError as refusal:
+            if refusal.code == 404:
+                return []
+            raise
+
+    def value(self, key: str):
+        (entry,) = self.call("GET", f"/v1/kv/{key}")
+        return json.loads(base64.b64decode(entry["Value"]))
+
+    @contextlib.contextmanager
+    def locked(self, name: str, operation: str):
+        """Holds the lock of a workspace for an operation, as Eos does."""
+        wanted = {"TTL": "600s", "Behavior": "release", "LockDelay": "0s"}
+        session = self.call("PUT", "/v1/session/create", wanted)["ID"]
+        holder = {"operation": operation, "who": "a test", "since": "now"}
+        try:
+            assert self.call("PUT", f"/v1/kv/terraform/{name}/lock?acquire={session}", holder) is True
+            yield
+        finally:
+            self.call("PUT", f"/v1/session/destroy/{session}")
+
+
+class Vault:
+    """One server, unsealed, with what formula/README.md says of it: secrets, leases of both engines, one AppRole."""
+
+    def __init__(
+        self, binary: str, plugins: str, directory: pathlib.Path, processes: Processes, nomad: Nomad, consul: Consul
+    ):
+        self.address = f"http://127.0.0.1:{free_port()}"
+        self.token = ""
+        self.audit = directory / "audit.log"
+        directory.mkdir()
+        configuration = directory / "vault.hcl"
+        configuration.write_text(
+            f"""
+            storage "inmem" {{}}
+            listener "tcp" {{
+              address     = "{self.address.removeprefix("http://")}"
+              tls_disable = true
+            }}
+            api_addr         = "{self.address}"
+            disable_mlock    = true
+            plugin_directory = "{pathlib.Path(plugins).resolve()}"
+            """
+        )
+        processes.start("vault", binary, "server", "-config", configuration, TMPDIR=str(directory))
+        wait_until("Vault's initialisation", self._initialise)
+        wait_until("Vault's unsealing", lambda: self.call("GET", "/v1/sys/health"))
+        self.call("PUT", "/v1/sys/audit/file", {"type": "file", "options": {"file_path": str(self.audit)}})
+        for name in ("nomad", "consul"):
+            digest = hashlib.sha256((pathlib.Path(plugins) / name).read_bytes()).hexdigest()
+            self.call("PUT", f"/v1/sys/plugins/catalog/secret/{name}", {"sha256": digest, "command": name})
+            self.call("POST", f"/v1/sys/mounts/{name}", {"type": name})
+        self.call("POST", "/v1/nomad/config/access", {"address": nomad.address, "token": nomad.token})
+        access = {"address": consul.address.removeprefix("http://"), "scheme": "http", "token": consul.token}
+        self.call("POST", "/v1/consul/config/access", access)
+        self._set_up_as_documented(binary)
+
+    def _set_up_as_documented(self, binary: str):
+        path = f"{pathlib.Path(binary).parent}:{os.environ['PATH']}"
+        environment = {"VAULT_ADDR": self.address, "VAULT_TOKEN": self.token, "PATH": path}
+        commands = readme_block("vault secrets", "sh")
+        ran = subprocess.run(
+            ["sh", "-eu"], input=commands, cwd=FORMULA, env=environment, capture_output=True, text=True, timeout=120
+        )
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+
+    def _initialise(self) -> bool:
+        answer = self.call("PUT", "/v1/sys/init", {"secret_shares": 1, "secret_threshold": 1})
+        self.token = answer["root_token"]
+        self.call("PUT", "/v1/sys/unseal", {"key": answer["keys_base64"][0]})
+        return True
+
+    def lease_for(self, ttl: str):
+        """How long tokens of Nomad and Consul live unless they are renewed."""
+        self.call("POST", "/v1/nomad/config/lease", {"ttl": ttl, "max_ttl": "1h"})
+        wanted = {"consul_policies": ["eos-deploy"], "ttl": ttl, "max_ttl": "1h"}
+        self.call("POST", "/v1/consul/roles/eos-deploy", wanted)
+
+    def credential(self) -> dict[str, str]:
+        """A new root credential of the control minion."""
+        role = self.call("GET", "/v1/auth/approle/role/eos-control/role-id")["data"]["role_id"]
+        secret = self.call("POST", "/v1/auth/approle/role/eos-control/secret-id", {})["data"]["secret_id"]
+        return {"role_id": role, "secret_id": secret}
+
+    def call(self, method: str, path: str, body: object = None, token: str | None = None):
+        return ask(self.address, "X-Vault-Token", self.token if token is None else token, method, path, body)
+
+    def write_secret(self, path: str, **items: str) -> int:
+        """Answers the version that was written."""
+        return self.call("POST", f"/v1/secret/data/{path}", {"data": items})["data"]["version"]
+
+    def tokens(self) -> set[str]:
+        return set(self.call("LIST", "/v1/auth/token/accessors")["data"]["keys"])
+
+    def logins(self) -> int:
+        entries = map(json.loads, self.audit.read_text().splitlines())
+        return sum(e["type"] == "response" and e["request"]["path"] == "auth/approle/login" for e in entries)
 
 
 class Salt:
@@ -308,12 +466,12 @@ def as_yaml(settings: dict) -> str:
     return "".join(f"{key}: {json.dumps(value)}\n" for key, value in settings.items())
 
 
-def readme_block(key: str) -> str:
-    """The fenced YAML block of formula/README.md that has this key, so that what is documented is what is tested."""
-    for block in re.findall(r"```yaml\n(.*?)```", (FORMULA / "README.md").read_text(), re.DOTALL):
-        if re.search(rf"^{key}:", block, re.MULTILINE):
+def readme_block(beginning: str, language: str = "yaml") -> str:
+    """The fenced block of formula/README.md with a line that begins so: what is documented is what is tested."""
+    for block in re.findall(rf"```{language}\n(.*?)```", (FORMULA / "README.md").read_text(), re.DOTALL):
+        if re.search(rf"^{beginning}", block, re.MULTILINE):
             return block
-    raise LookupError(f"formula/README.md has no block with {key}")
+    raise LookupError(f"formula/README.md has no block with {beginning}")
 
 
 class Releases:

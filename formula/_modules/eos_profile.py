@@ -1,0 +1,256 @@
+"""What a Terraform run has of the engines: one class for each profile, both of one shape.
+
+Nothing here may be called over the API; `eos_terraform` calls it. An object of these classes serves one call: `log_in`
+opens it, `close` ends every token that was made in between. A minion with the setting `vault_address` is of the full
+profile.
+"""
+
+from __future__ import annotations
+
+import datetime
+import getpass
+import json
+import os
+import stat
+import time
+import urllib.parse
+
+from salt.exceptions import CommandExecutionError
+
+# Operations begun without Eos, which nobody holds a lock for.
+_EJECTED = "eject-"
+
+
+def of_this_minion() -> _Solo | _Full:
+    return _Full() if _settings().get("vault_address") else _Solo()
+
+
+def setting(name: str) -> str:
+    """One of the `eos:` settings of this minion, which must be set."""
+    value = _settings().get(name)
+    if not isinstance(value, str) or not value:
+        raise _failure("minion configuration", f"eos:{name} is not set on this minion", "See formula/README.md")
+    return value
+
+
+def optional_setting(name: str) -> str | None:
+    return _settings().get(name)
+
+
+def _settings() -> dict:
+    # From the minion's own configuration only: config.get would let the pillar's `eos` shadow it.
+    return __opts__.get("eos") or {}
+
+
+class _Solo:
+    """Nomad alone: a management token makes the run's own token, and the Terraform state is a file of the workspace."""
+
+    backend = "local"
+
+    def __init__(self):
+        self._root_token: str | None = None
+        self._tokens: dict[bool, dict] = {}
+        self._hidden: set[str] = set()
+
+    def log_in(self) -> None:
+        self._root_token = _root_credential("nomad_token")["nomad_token"]
+        self._hidden.add(self._root_token)
+
+    def close(self) -> None:
+        tokens, self._tokens = self._tokens, {}
+        for token in tokens.values():
+            __utils__["eos_nomad.revoke_token"](self._nomad(), token["AccessorID"])
+
+    def environment(self, workspace: object, management: bool) -> dict[str, str]:
+        """What Terraform is given to speak to the engines."""
+        if management not in self._tokens:
+            name = f"eos {workspace.name}"
+            self._tokens[management] = __utils__["eos_nomad.mint_token"](self._nomad(), name, management)
+            self._hidden.add(self._tokens[management]["SecretID"])
+        return {"NOMAD_ADDR": setting("nomad_address"), "NOMAD_TOKEN": self._tokens[management]["SecretID"]}
+
+    def node_ids(self, hosts: list[str]) -> dict[str, str]:
+        return __utils__["eos_nomad.node_ids"](self._nomad(), hosts) if hosts else {}
+
+    def secret_version(self, secrets: list[dict]) -> None:
+        """Fails if a secret is missing; Nomad's variables have no versions."""
+        for secret in secrets:
+            __utils__["eos_nomad.check_secret"](self._nomad(), secret)
+
+    def prepare_backend(self, workspace: object) -> dict[str, str]:
+        """What Terraform's backend is configured with."""
+        path = self._state_file(workspace)
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        return {"path": path}
+
+    def read_state(self, workspace: object) -> dict | None:
+        return __utils__["eos_disk.read_json"](self._state_file(workspace))
+
+    def remove_state(self, workspace: object) -> None:
+        """The file goes with the workspace's directory."""
+
+    def require_lock(self, workspace: object, operation: str) -> None:
+        """Eos holds the lock of the estate; there is none on the engines' side."""
+
+    def keep_alive(self) -> None:
+        """The token outlives every run."""
+
+    def without_tokens(self, text: str) -> str:
+        return _without(self._hidden, text)
+
+    def _nomad(self) -> object:
+        return __utils__["eos_http.engine"]("nomad", setting("nomad_address"), self._root_token)
+
+    @staticmethod
+    def _state_file(workspace: object) -> str:
+        return os.path.join(workspace.directory, "state", "terraform.tfstate")
+
+
+class _Full:
+    """A login at Vault leases tokens of Nomad and Consul; the Terraform state and the lock are keys in Consul."""
+
+    backend = "consul"
+
+    def __init__(self):
+        self._vault: object = None
+        self._leases: dict[str, dict] = {}
+        self._renew_at = 0.0
+        self._lock: tuple[str, str] | None = None
+        self._hidden: set[str] = set()
+
+    def log_in(self) -> None:
+        if self._vault is not None:
+            return
+        credential = _root_credential("role_id", "secret_id")
+        self._hidden |= set(credential.values())
+        address = setting("vault_address")
+        login = __utils__["eos_vault.log_in"](__utils__["eos_http.engine"]("vault", address), **credential)
+        self._vault = __utils__["eos_http.engine"]("vault", address, login["client_token"])
+        self._hidden.add(login["client_token"])
+        self._renew_at = time.monotonic() + login["lease_duration"] / 3
+
+    def close(self) -> None:
+        try:
+            if self._lock is not None:
+                lock, self._lock = self._lock, None
+                __utils__["eos_consul.give_back_lock"](self._consul(), *lock)
+        finally:
+            if self._vault is not None:
+                vault, self._vault, self._leases = self._vault, None, {}
+                __utils__["eos_vault.log_out"](vault)
+
+    def environment(self, workspace: object, management: bool) -> dict[str, str]:
+        """What Terraform is given to speak to the engines."""
+        del workspace
+        return {
+            "NOMAD_ADDR": setting("nomad_address"),
+            "NOMAD_TOKEN": self._leased("nomad/creds/eos-platform" if management else "nomad/creds/eos-deploy"),
+            "CONSUL_HTTP_ADDR": setting("consul_address"),
+            "CONSUL_HTTP_TOKEN": self._leased("consul/creds/eos-deploy"),
+        }
+
+    def node_ids(self, hosts: list[str]) -> dict[str, str]:
+        if not hosts:
+            return {}
+        token = self._leased("nomad/creds/eos-read")
+        return __utils__["eos_nomad.node_ids"](
+            __utils__["eos_http.engine"]("nomad", setting("nomad_address"), token), hosts
+        )
+
+    def secret_version(self, secrets: list[dict]) -> int | None:
+        """The version of the workspace's one entry of secrets; fails if it is missing."""
+        self.log_in()
+        versions = [__utils__["eos_vault.secret_version"](self._vault, secret) for secret in secrets]
+        if len(versions) > 1:
+            names = ", ".join(secret["path"] for secret in secrets)
+            raise _failure(names, "A workspace of the full profile has one entry of secrets", "Compile again")
+        return versions[0] if versions else None
+
+    def prepare_backend(self, workspace: object) -> dict[str, str]:
+        """What Terraform's backend is configured with; its token comes by the environment."""
+        address = urllib.parse.urlsplit(setting("consul_address"))
+        path = _key(workspace, "state")
+        return {"address": address.netloc, "scheme": address.scheme, "path": path, "gzip": "false"}
+
+    def read_state(self, workspace: object) -> dict | None:
+        return __utils__["eos_consul.read_terraform_state"](self._consul(), _key(workspace, "state"))
+
+    def remove_state(self, workspace: object) -> None:
+        __utils__["eos_consul.remove_terraform_state"](self._consul(), _key(workspace, "state"))
+
+    def require_lock(self, workspace: object, operation: str) -> None:
+        """Eos holds the lock of its operation; an operation begun without Eos takes it here."""
+        key = _key(workspace, "lock")
+        if operation.startswith(_EJECTED) and self._lock is None:
+            since = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+            holder = {"operation": operation, "who": f"{getpass.getuser()} on {__opts__['id']}", "since": since}
+            self._lock = (key, __utils__["eos_consul.take_lock"](self._consul(), key, holder))
+        __utils__["eos_consul.require_lock"](self._consul(), key, operation)
+
+    def keep_alive(self) -> None:
+        """Renews what is leased, when a third of the shortest lease is over."""
+        if self._vault is None or time.monotonic() < self._renew_at:
+            return
+        leases = self._leases.values()
+        self._renew_at = time.monotonic() + min((lease["lease_duration"] for lease in leases), default=60) / 3
+        __utils__["eos_vault.renew"](self._vault, [lease["lease_id"] for lease in leases])
+        if self._lock is not None:
+            __utils__["eos_consul.renew_session"](self._consul(), self._lock[1])
+
+    def without_tokens(self, text: str) -> str:
+        return _without(self._hidden, text)
+
+    def _consul(self) -> object:
+        token = self._leased("consul/creds/eos-deploy")
+        return __utils__["eos_http.engine"]("consul", setting("consul_address"), token)
+
+    def _leased(self, path: str) -> str:
+        """The token leased at this path of Vault, the same for the whole run."""
+        self.log_in()
+        if path not in self._leases:
+            lease = __utils__["eos_vault.lease"](self._vault, path)
+            self._leases[path] = lease
+            self._renew_at = min(self._renew_at, time.monotonic() + lease["lease_duration"] / 3)
+            self._hidden.add(_token(lease))
+        return _token(self._leases[path])
+
+
+def _token(lease: dict) -> str:
+    """Nomad's secrets engine calls the token `secret_id`, Consul's `token`."""
+    return lease["data"].get("secret_id") or lease["data"]["token"]
+
+
+def _key(workspace: object, kind: str) -> str:
+    return f"terraform/{workspace.name}/{kind}"
+
+
+def _root_credential(*names: str) -> dict[str, str]:
+    """What the root credential file holds by these names; nobody but its owner may read it."""
+    path = setting("credentials")
+    shape = ", ".join(f"'{name}': '...'" for name in names)
+    hint = f"An administrator puts it there: mode 0600, owned by the minion's user, {{{shape}}}"
+    try:
+        with open(path, encoding="utf-8") as file:
+            status = os.fstat(file.fileno())
+            credential = json.load(file)
+    except (OSError, ValueError) as error:
+        # ValueError quotes no content of the file, only a position.
+        raise _failure(path, f"The root credential cannot be read: {error}", hint) from None
+    if stat.S_IMODE(status.st_mode) & 0o077 or status.st_uid != os.geteuid():
+        mode = f"{stat.S_IMODE(status.st_mode):04o}"
+        words = f"The root credential has mode {mode} and owner {status.st_uid}: others may read it"
+        raise _failure(path, words, hint)
+    for name in names:
+        if not isinstance(credential, dict) or not isinstance(credential.get(name), str) or not credential[name]:
+            raise _failure(path, f"The root credential holds no {name}", hint)
+    return {name: credential[name] for name in names}
+
+
+def _without(hidden: set[str], text: str) -> str:
+    for token in hidden:
+        text = text.replace(token, "***")
+    return text
+
+
+def _failure(name: str, words: str, hint: str) -> CommandExecutionError:
+    return CommandExecutionError(words, info={"layer": "salt", "object": name, "words": words, "hint": hint})

@@ -1,0 +1,90 @@
+"""Consul's HTTP API as far as a Terraform run needs it: the Terraform state, and the lock of an operation."""
+
+from __future__ import annotations
+
+import base64
+import json
+import urllib.parse
+
+_SESSION = {"TTL": "600s", "Behavior": "release", "LockDelay": "5s"}
+_MAY = "Does Consul's policy eos-deploy let the run's token do so?"
+
+
+def read_terraform_state(consul: object, key: str) -> dict | None:
+    """The Terraform state as the backend keeps it: in one key or, if it is large, in several that this one lists."""
+    entry = _read(consul, key)
+    if entry is None:
+        return None
+    content = json.loads(entry["value"])
+    if "current-hash" not in content:
+        return content
+    chunks = [_read(consul, chunk) for chunk in content["chunks"]]
+    if None in chunks:
+        raise consul.failure(key, "A part of the Terraform state is missing", "Was it changed while it was read?")
+    return json.loads(b"".join(chunk["value"] for chunk in chunks))
+
+
+def remove_terraform_state(consul: object, key: str) -> None:
+    """Removes the key and all that the backend keeps below it."""
+    for path in (key, f"{key}/?recurse"):
+        _must(consul, key, "DELETE", f"/v1/kv/{path}")
+
+
+def require_lock(consul: object, key: str, operation: str) -> None:
+    """Fails unless this operation holds the lock now."""
+    entry = _read(consul, key)
+    held_by = _operation(entry["value"]) if entry and entry["session"] else None
+    if held_by != operation:
+        words = f"Operation {operation} does not hold the lock: " + (f"{held_by} does" if held_by else "nobody does")
+        hint = "eos takes the lock of a component before it asks for a step: run the operation again with eos"
+        raise consul.failure(key, words, hint)
+
+
+def take_lock(consul: object, key: str, value: dict) -> str:
+    """Takes the lock, and answers the session that holds it."""
+    session = _must(consul, key, "PUT", "/v1/session/create", {"Name": key, **_SESSION})["ID"]
+    if not _must(consul, key, "PUT", f"/v1/kv/{key}?acquire={session}", value):
+        _end_session(consul, session)
+        entry = _read(consul, key)
+        held_by = (entry and entry["session"] and _operation(entry["value"])) or "somebody, a moment ago"
+        raise consul.failure(key, f"The lock is held by {held_by}", "Wait for the other operation to end")
+    return session
+
+
+def renew_session(consul: object, session: str) -> None:
+    _must(consul, f"session {session}", "PUT", f"/v1/session/renew/{session}")
+
+
+def give_back_lock(consul: object, key: str, session: str) -> None:
+    """Releases the lock before its session ends: Consul keeps a lock closed for a while if its session ends with it."""
+    _must(consul, key, "PUT", f"/v1/kv/{key}?release={session}")
+    _end_session(consul, session)
+
+
+def _end_session(consul: object, session: str) -> None:
+    _must(consul, f"session {session}", "PUT", f"/v1/session/destroy/{session}")
+
+
+def _operation(value: bytes) -> str:
+    """Who holds a lock, as its value says."""
+    try:
+        return str(json.loads(value)["operation"])
+    except (ValueError, KeyError, TypeError):
+        return "an unknown operation"
+
+
+def _read(consul: object, key: str) -> dict | None:
+    status, answer = consul.ask("GET", f"/v1/kv/{urllib.parse.quote(key)}")
+    if status == 404:
+        return None
+    if status != 200:
+        raise consul.failure(key, f"{status}: {answer}", _MAY)
+    (entry,) = answer
+    return {"value": base64.b64decode(entry["Value"] or ""), "session": entry.get("Session")}
+
+
+def _must(consul: object, name: str, method: str, path: str, body: object = None) -> object:
+    status, answer = consul.ask(method, path, body)
+    if status != 200:
+        raise consul.failure(name, f"{status}: {answer}", _MAY)
+    return answer

@@ -1,0 +1,44 @@
+"""The HTTP API of an engine: one way to ask it, and its failures in the shape a step record has."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+
+from salt.exceptions import CommandExecutionError
+
+_SECONDS_TO_ANSWER = 30
+_TOKEN_HEADERS = {"consul": "X-Consul-Token", "nomad": "X-Nomad-Token", "vault": "X-Vault-Token"}
+
+
+def engine(layer: str, address: str, token: str | None = None) -> _Engine:
+    """The engine of this layer ("consul", "nomad" or "vault"), asked with this token."""
+    return _Engine(layer, address, {_TOKEN_HEADERS[layer]: token} if token else {})
+
+
+class _Engine:
+    def __init__(self, layer: str, address: str, headers: dict[str, str]):
+        self.layer, self.address, self.headers = layer, address, headers
+
+    def ask(self, method: str, path: str, body: object = None) -> tuple[int, object]:
+        """The status, and what was answered: parsed if it was a success, as text if not."""
+        request = urllib.request.Request(
+            self.address.rstrip("/") + path,
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers=self.headers,
+        )
+        # Without proxies: a proxy named in the environment has no business with a token.
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(request, timeout=_SECONDS_TO_ANSWER) as answer:
+                return answer.status, json.loads(answer.read() or b"null")
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode(errors="replace").strip()
+        except (OSError, ValueError) as error:
+            name = self.layer.capitalize()
+            raise self.failure(self.address, f"{name} does not answer: {error}", f"Is {name} running?") from None
+
+    def failure(self, name: str, words: str, hint: str) -> CommandExecutionError:
+        return CommandExecutionError(words, info={"layer": self.layer, "object": name, "words": words, "hint": hint})

@@ -1,0 +1,60 @@
+"""Vault's HTTP API as far as a Terraform run needs it: a login, credentials leased for it, and versions of secrets."""
+
+from __future__ import annotations
+
+import urllib.parse
+
+
+def log_in(vault: object, role_id: str, secret_id: str) -> dict:
+    """A token, {"client_token", "lease_duration"}; all that is leased with it ends with it."""
+    status, answer = vault.ask("POST", "/v1/auth/approle/login", {"role_id": role_id, "secret_id": secret_id})
+    if status != 200:
+        hint = "Is Vault unsealed, and does the root credential hold the ids of AppRole eos-control?"
+        raise vault.failure("login of AppRole eos-control", f"{status}: {answer}", hint)
+    return answer["auth"]
+
+
+def lease(vault: object, path: str) -> dict:
+    """Credentials made for this login, {"data", "lease_id", "lease_duration"}."""
+    status, answer = vault.ask("GET", f"/v1/{path}")
+    if status != 200:
+        hint = "Does Vault have this role, and does policy eos-control let AppRole eos-control read it?"
+        raise vault.failure(path, f"{status}: {answer}", hint)
+    return answer
+
+
+def renew(vault: object, lease_ids: list[str]) -> None:
+    """Begins the lifetime of this login and of its leases anew, as far as their roles allow."""
+    requests = [("/v1/auth/token/renew-self", {})]
+    requests += [("/v1/sys/leases/renew", {"lease_id": lease_id}) for lease_id in lease_ids]
+    for path, body in requests:
+        status, answer = vault.ask("POST", path, body)
+        if status != 200:
+            words = f"What was leased could not be renewed: {status}: {answer}"
+            raise vault.failure(path, words, "AppRole eos-control needs Vault's policy default")
+
+
+def log_out(vault: object) -> None:
+    """Revokes the token of this login, and with it all that was leased."""
+    status, answer = vault.ask("POST", "/v1/auth/token/revoke-self", {})
+    if status not in (200, 204):
+        words = f"The token of this run could not be revoked: {status}: {answer}"
+        hint = "It and its leases end by themselves within the hour"
+        raise vault.failure("token of AppRole eos-control", words, hint)
+
+
+def secret_version(vault: object, secret: dict) -> int:
+    """The current version of a secret; fails with its name if there is none. Values are not asked for."""
+    path, name = secret["path"], f"secret/{secret['path']}"
+    status, answer = vault.ask("GET", f"/v1/secret/metadata/{urllib.parse.quote(path)}")
+    if status not in (200, 404):
+        hint = "Does policy eos-control let AppRole eos-control read secret/metadata/*?"
+        raise vault.failure(name, f"{status}: {answer}", hint)
+    metadata = answer["data"] if status == 200 else {"current_version": 0, "versions": {}}
+    current = metadata["current_version"]
+    version = metadata["versions"].get(str(current))
+    if version is None or version["destroyed"] or version["deletion_time"]:
+        why = "is missing" if version is None else f"is deleted in its current version {current}"
+        words = f"Secret {name} {why}: it needs {', '.join(secret['items'])}"
+        raise vault.failure(name, words, f"vault kv put {name} <item>=<value>")
+    return current
