@@ -239,6 +239,36 @@ fn fit_attribute(name: &str, ty: &Type, stored: &mut serde_json::Map<String, Jso
     (name.to_owned(), fit(value, ty))
 }
 
+/// Comparison with the schema of a published provider, for tests.
+#[cfg(test)]
+pub mod published {
+    use std::collections::BTreeMap;
+
+    use crate::provider::Provider;
+
+    /// Compares names and types with a list of what is published: one line an attribute or block.
+    pub fn compare<C>(provider: &Provider<C>, list: &str) {
+        let mut published: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        let mut section = "";
+        for line in list.lines() {
+            match line.split_once('#').map_or(line, |(text, _)| text).trim() {
+                "" => {}
+                name if name.ends_with(':') => section = name.trim_end_matches(':'),
+                entry => published.entry(section).or_default().push(entry.to_owned()),
+            }
+        }
+        published.values_mut().for_each(|lines| lines.sort());
+
+        let mut ours: BTreeMap<&str, Vec<String>> = provider
+            .resources
+            .iter()
+            .map(|resource| (resource.name(), resource.schema().table()))
+            .collect();
+        ours.insert("provider", provider.configuration.schema().table());
+        assert_eq!(ours, published);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
