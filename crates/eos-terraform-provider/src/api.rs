@@ -108,8 +108,13 @@ pub struct Call<'a> {
     method: Method,
     path: Vec<&'a str>,
     query: Vec<(&'a str, String)>,
-    body: Option<Json>,
+    body: Option<Body>,
     patience: Duration,
+}
+
+enum Body {
+    Json(Json),
+    Text(String),
 }
 
 impl<'a> Call<'a> {
@@ -133,7 +138,15 @@ impl<'a> Call<'a> {
 
     pub fn put(path: &[&'a str], body: Json) -> Self {
         Self {
-            body: Some(body),
+            body: Some(Body::Json(body)),
+            ..Self::new(Method::PUT, path)
+        }
+    }
+
+    /// Puts a text as it is.
+    pub fn put_text(path: &[&'a str], text: &str) -> Self {
+        Self {
+            body: Some(Body::Text(text.to_owned())),
             ..Self::new(Method::PUT, path)
         }
     }
@@ -248,9 +261,11 @@ impl Api {
             .request(call.method, url)
             .headers(self.headers.clone())
             .timeout(call.patience);
-        if let Some(body) = &call.body {
-            request = request.json(body);
-        }
+        request = match call.body {
+            Some(Body::Json(body)) => request.json(&body),
+            Some(Body::Text(body)) => request.body(body),
+            None => request,
+        };
         // The address of the error is left out: it may hold a password.
         let lost = |error: reqwest::Error| ApiError {
             engine: self.engine,

@@ -39,6 +39,8 @@ pub trait Resource: Send + Sync + 'static {
     type Object: Shape + Clone + Send + Sync;
 
     const NAME: &'static str;
+    /// The version of the schema in the published provider: a Terraform state tells which one wrote it.
+    const SCHEMA_VERSION: i64 = 0;
 
     fn schema(&self) -> Block;
 
@@ -157,6 +159,7 @@ type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// A resource type without its Rust types: objects are MessagePack, nil for "none".
 pub trait AnyResource<C>: Send + Sync {
     fn name(&self) -> &'static str;
+    fn schema_version(&self) -> i64;
     fn schema(&self) -> Block;
     fn validate(&self, config: Packed) -> Diagnostics;
     fn import(&self, id: &str) -> Result<Packed, Diagnostics>;
@@ -223,6 +226,10 @@ fn unpack_one<T: Shape>(packed: &Packed) -> Result<T, Diagnostics> {
 impl<R: Resource> AnyResource<R::Client> for R {
     fn name(&self) -> &'static str {
         R::NAME
+    }
+
+    fn schema_version(&self) -> i64 {
+        R::SCHEMA_VERSION
     }
 
     fn schema(&self) -> Block {

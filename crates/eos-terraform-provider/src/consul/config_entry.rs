@@ -3,6 +3,7 @@
 use serde_json::Value as Json;
 
 use super::entry::{differences, member, readable};
+use super::{located, refused};
 use crate::api::{Api, ApiError, Call};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::provider::{Applied, Change, Context, Failed, Outcome, Planned, Resource};
@@ -240,11 +241,7 @@ impl ConfigEntryObject {
     }
 
     fn located<'a>(&self, call: Call<'a>) -> Call<'a> {
-        let parts = [("ns", &self.namespace), ("partition", &self.partition)];
-        parts
-            .into_iter()
-            .filter_map(|(name, value)| Some((name, value.as_str()?)))
-            .fold(call, |call, (name, value)| call.query(name, value))
+        located(call, &self.namespace, &self.partition)
     }
 
     async fn find(&self, client: &Api) -> Result<Option<Json>, Diagnostic> {
@@ -297,19 +294,14 @@ impl ConfigEntryObject {
         }
     }
 
-    /// An error with the rule that a policy of the token would need.
     fn refused(&self, error: &ApiError, summary: String, access: &str) -> Diagnostic {
-        let diagnostic = error.diagnostic(summary);
-        if !error.is_denied() {
-            return diagnostic;
-        }
         let name = self.name();
         let rule = match self.kind() {
             INTENTIONS => format!("service \"{name}\" {{ policy = \"read\", intentions = \"{access}\" }}"),
             PROXY => format!("mesh = \"{access}\""),
             _ => format!("service \"{name}\" {{ policy = \"{access}\" }}"),
         };
-        diagnostic.hint(format!("A policy with this rule has it: {rule}"))
+        refused(error, summary, &rule)
     }
 }
 

@@ -2,15 +2,16 @@
 
 mod config_entry;
 mod entry;
+mod keys;
 
 use reqwest::header::HeaderMap;
 
-use crate::api::{Api, Engine, Settings};
+use crate::api::{Api, ApiError, Call, Engine, Settings};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::provider::{Configuration, Provider};
 use crate::schema::{Attribute, Block};
 use crate::settings::{Completion, Pem, TlsSources};
-use crate::value::object;
+use crate::value::{Value, object};
 
 const ENGINE: Engine = Engine {
     name: "consul",
@@ -38,7 +39,7 @@ pub fn provider() -> Provider<Api> {
     Provider {
         name: NAME,
         configuration: Box::new(Consul),
-        resources: vec![Box::new(config_entry::ConfigEntry)],
+        resources: vec![Box::new(config_entry::ConfigEntry), Box::new(keys::Keys)],
     }
 }
 
@@ -66,7 +67,7 @@ impl Configuration for Consul {
 
     fn schema(&self) -> Block {
         Block::new(
-            "Consul: config entries",
+            "Consul: config entries and keys",
             [
                 Attribute::optional::<String>(
                     "address",
@@ -176,12 +177,31 @@ fn url(address: &str, is_https: bool) -> String {
     }
 }
 
+/// An error with the rule that a policy of the token would need, if that is what is missing.
+fn refused(error: &ApiError, summary: String, rule: &str) -> Diagnostic {
+    let diagnostic = error.diagnostic(summary);
+    if error.is_denied() {
+        diagnostic.hint(format!("A policy with this rule has it: {rule}"))
+    } else {
+        diagnostic
+    }
+}
+
+/// A call in a namespace and a partition, which only Consul Enterprise has.
+fn located<'a>(call: Call<'a>, namespace: &Value<String>, partition: &Value<String>) -> Call<'a> {
+    let parts = [("ns", namespace), ("partition", partition)];
+    parts
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value.as_str()?)))
+        .fold(call, |call, (name, value)| call.query(name, value))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::schema::published;
     use crate::settings::variables;
-    use crate::value::{Shape, Value};
+    use crate::value::Shape;
 
     fn with_environment(config: &Config, set: &[(&str, &str)]) -> Result<Settings, Diagnostics> {
         config.complete(&Completion::new(NAME, variables(set)))

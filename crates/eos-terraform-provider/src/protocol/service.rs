@@ -110,12 +110,15 @@ impl<C: Send + Sync> Service<C> {
 
     fn schemas(&self) -> GetProviderSchemaResponse {
         GetProviderSchemaResponse {
-            provider: Some(self.provider.configuration.schema().to_message()),
+            provider: Some(self.provider.configuration.schema().to_message(0)),
             resource_schemas: self
                 .provider
                 .resources
                 .iter()
-                .map(|resource| (resource.name().to_owned(), resource.schema().to_message()))
+                .map(|resource| {
+                    let schema = resource.schema().to_message(resource.schema_version());
+                    (resource.name().to_owned(), schema)
+                })
                 .collect(),
             server_capabilities: Some(ServerCapabilities {
                 plan_destroy: false,

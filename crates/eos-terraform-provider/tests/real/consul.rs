@@ -140,7 +140,7 @@ fn config_entries() {
     let mut consul = Consul::start(&consul, &root.path().join("consul"));
     let token = consul.token(
         "deploy",
-        "service_prefix \"\" { policy = \"write\" intentions = \"write\" } mesh = \"write\"",
+        "service_prefix \"\" { policy = \"write\" intentions = \"write\" } mesh = \"write\" key_prefix \"app/\" { policy = \"write\" }",
     );
     let environment = |token: &str| {
         vec![
@@ -155,6 +155,7 @@ fn config_entries() {
     import(&consul, &workspace("import", &token));
     several_at_once(&consul, &workspace("several", &token));
     broken_entries(&consul, &workspace("broken", &token));
+    keys(&consul, &workspace("keys", &token));
     acls(&consul, workspace);
     let last = workspace("gone", &token);
     last.write(&[&intentions(&[("front", "allow")])]);
@@ -385,6 +386,88 @@ fn broken_entries(consul: &Consul, workspace: &Workspace<'_>) {
     workspace.apply().expect(0, &["2 added"]);
     workspace.plan().expect(0, &["No changes"]);
     workspace.destroy().expect(0, &["2 destroyed"]);
+}
+
+fn keys(consul: &Consul, workspace: &Workspace<'_>) {
+    let keys = |blocks: &[(&str, &str, &str)]| {
+        let blocks: Vec<String> = blocks
+            .iter()
+            .map(|(path, value, more)| {
+                format!("  key {{\n    path = \"{path}\"\n    value = \"{value}\"\n    {more}\n  }}\n")
+            })
+            .collect();
+        format!("resource \"consul_keys\" \"app\" {{\n{}}}\n", blocks.concat())
+    };
+    let kept = |path: &str| match consul.call("GET", &format!("/v1/kv/{path}?raw"), None) {
+        (200, Json::String(value)) => Some(value),
+        (200, other) => Some(other.to_string()),
+        (404, _) => None,
+        other => panic!("{path}: {other:?}"),
+    };
+    let by_hand = |path: &str, value: Json| {
+        assert_eq!(consul.call("PUT", &format!("/v1/kv/{path}"), Some(value)).0, 200);
+    };
+    let level = ("app/level", "info", "delete = true");
+    let odd = ("app/a b/ü?#%", "line\\nü", "flags = 7\n    delete = true");
+    let stays = ("app/stays", "", "");
+    workspace.write(&[&keys(&[level, odd, stays])]);
+    workspace.apply().expect(0, &["1 added"]);
+    assert_eq!(kept("app/level").as_deref(), Some("info"));
+    assert_eq!(kept("app/a%20b/%C3%BC%3F%23%25").as_deref(), Some("line\nü"));
+    assert_eq!(
+        consul.caller.get("/v1/kv/app/a%20b/%C3%BC%3F%23%25")[0]["Flags"],
+        7
+    );
+    assert_eq!(kept("app/stays").as_deref(), Some(""));
+    workspace.plan().expect(0, &["No changes"]);
+    let index = || consul.caller.get("/v1/kv/app/stays")[0]["ModifyIndex"].clone();
+    let before = index();
+
+    // A value changed, and a key deleted.
+    by_hand("app/level", json!(5));
+    workspace.plan().expect(2, &["0 to add, 1 to change"]);
+    workspace.apply().expect(0, &["1 changed"]);
+    assert_eq!(kept("app/level").as_deref(), Some("info"));
+    assert_eq!(consul.call("DELETE", "/v1/kv/app/level", None).0, 200);
+    workspace
+        .plan()
+        .expect(2, &["app/level", "0 to add, 1 to change"]);
+    workspace.apply().expect(0, &["1 changed"]);
+    assert_eq!(kept("app/level").as_deref(), Some("info"));
+    workspace.plan().expect(0, &["No changes"]);
+    assert_eq!(index(), before, "a key that is as it should be is not written");
+
+    // One key gets another value, one goes, one comes that the token may not write: what was done is known.
+    let level = ("app/level", "debug", "delete = true");
+    let foreign = ("zoo/x", "x", "");
+    workspace.write(&[&keys(&[level, foreign, stays])]);
+    workspace.apply().expect(
+        1,
+        &[
+            "Consul refuses key zoo/x",
+            "lacks permission 'key:write' on \"zoo/x\"",
+            "key \"zoo/x\" { policy = \"write\" }",
+        ],
+    );
+    assert_eq!(kept("app/level").as_deref(), Some("debug"));
+    assert_eq!(kept("app/a%20b/%C3%BC%3F%23%25").as_deref(), Some("line\nü"));
+    workspace.write(&[&keys(&[level, stays])]);
+    workspace.apply().expect(0, &["1 changed"]);
+    assert_eq!(kept("app/a%20b/%C3%BC%3F%23%25"), None);
+    workspace.plan().expect(0, &["No changes"]);
+
+    workspace.write(&[&keys(&[level, ("app/level", "warn", "")])]);
+    workspace
+        .plan()
+        .expect(1, &["Two blocks write the key app/level"]);
+    workspace.write(&[&keys(&[level, stays])]);
+    workspace.destroy().expect(0, &["1 destroyed"]);
+    assert_eq!(kept("app/level"), None);
+    assert_eq!(
+        kept("app/stays").as_deref(),
+        Some(""),
+        "a key without delete stays"
+    );
 }
 
 fn acls<'a>(consul: &Consul, workspace: impl Fn(&str, &str) -> Workspace<'a>) {
