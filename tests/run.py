@@ -9,6 +9,7 @@ import json
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -202,6 +203,10 @@ def main() -> int:
             "EOS_TEST_PROGRAM": str(ROOT / "target/debug/eos"),
             "EOS_TEST_FAULT_PROGRAM": str(ROOT / "target/debug/eos-fault"),
         }
+        # Only the full profile has Consul, so it may be missing.
+        places_of_consul = f"{CACHE}/engines/consul-1.22.6{os.pathsep}{environment['PATH']}"
+        if consul := shutil.which("consul", path=places_of_consul):
+            environment.setdefault("EOS_TEST_CONSUL", consul)
     # Most of their time these wait for engines, so two run at once; the last one measures, and runs alone.
     together = [suite for suite in chosen if suite.name in TOGETHER]
     for suite in (suite for suite in chosen if suite.name in FIRST):

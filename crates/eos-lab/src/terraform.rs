@@ -1,4 +1,4 @@
-//! Terraform's part of the lab: a mirror that serves our provider, and the settings that point to it.
+//! Terraform's part of the lab: a mirror that serves our providers, and the settings that point to it.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -10,7 +10,8 @@ use crate::durable;
 use crate::error::{AtPath, Error, Result};
 use crate::layout::Layout;
 
-const PROVIDER_VERSION: &str = "2.5.2";
+/// What the one program serves, by the name of its file; `--version` of it says the same.
+const PROVIDERS: [(&str, &str); 2] = [("nomad", "2.5.2"), ("consul", "2.22.1")];
 const QUESTION: &str = r#"terraform {
   required_providers {
     nomad = {
@@ -40,16 +41,18 @@ pub async fn set_up(layout: &Layout, choices: &mut Choices, provider: &Path) -> 
             found
         }
     };
-    let version = mirror
-        .join(registry)
-        .join("hashicorp/nomad")
-        .join(PROVIDER_VERSION)
-        .join(platform());
-    durable::directory(&version, 0o755)?;
-    durable::copy_program(
-        provider,
-        &version.join(format!("terraform-provider-nomad_v{PROVIDER_VERSION}")),
-    )
+    for (name, version) in PROVIDERS {
+        let place = mirror
+            .join(&registry)
+            .join("hashicorp")
+            .join(name)
+            .join(version)
+            .join(platform());
+        durable::directory(&place, 0o755)?;
+        let file = place.join(format!("terraform-provider-{name}_v{version}"));
+        durable::copy_program(provider, &file)?;
+    }
+    Ok(())
 }
 
 /// The host that a provider without one is from differs between tools; the tool itself knows its own.

@@ -4,17 +4,20 @@
 //! A mirror holds it as `<host>/hashicorp/<name>/<version>/<platform>/terraform-provider-<name>_v<version>`.
 //! `--version` prints the program's own version and then, one a line, every `<name> <version>` it serves.
 
+mod api;
+mod consul;
 mod diagnostic;
+mod duration;
 mod nomad;
 mod protocol;
 mod provider;
 mod schema;
+mod settings;
 mod value;
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use nomad::Nomad;
 use provider::Provider;
 
 /// Terraform sets this, so that a provider run by hand does not wait for a caller that never comes.
@@ -22,6 +25,26 @@ const COOKIE: (&str, &str) = (
     "TF_PLUGIN_MAGIC_COOKIE",
     "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2",
 );
+
+/// What this program serves.
+const SERVED: [Served; 2] = [
+    Served {
+        name: nomad::NAME,
+        version: nomad::VERSION,
+        serve: || serve(nomad::provider()),
+    },
+    Served {
+        name: consul::NAME,
+        version: consul::VERSION,
+        serve: || serve(consul::provider()),
+    },
+];
+
+struct Served {
+    name: &'static str,
+    version: &'static str,
+    serve: fn() -> Result<(), String>,
+}
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args();
@@ -35,13 +58,14 @@ fn main() -> ExitCode {
         eprintln!("hint: Put it into a provider mirror; `--version` says which providers it serves");
         return ExitCode::FAILURE;
     }
-    let served = match served_name(&file) {
-        Nomad::NAME => serve::<Nomad>(),
-        other => Err(format!(
-            "error: File name {file} asks for provider {other}, which this program lacks"
+    let name = served_name(&file);
+    let outcome = match SERVED.iter().find(|served| served.name == name) {
+        Some(served) => (served.serve)(),
+        None => Err(format!(
+            "error: File name {file} asks for provider {name}, which this program lacks"
         )),
     };
-    match served {
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
@@ -50,18 +74,14 @@ fn main() -> ExitCode {
     }
 }
 
-fn serve<P: Provider>() -> Result<(), String> {
+fn serve<C: Send + Sync + 'static>(provider: Provider<C>) -> Result<(), String> {
+    let name = provider.name;
     // One thread: a provider waits for its engine, it does not compute; and Terraform starts it three
     // times for one plan, so starting must cost nothing.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("error: The provider cannot start: {error}"))?;
-    let served = runtime.block_on(protocol::serve::<P>());
-    served.map_err(|error| {
-        format!(
-            "error: Provider {} cannot be served to Terraform: {error}",
-            P::NAME
-        )
-    })
+    let served = runtime.block_on(protocol::serve(provider));
+    served.map_err(|error| format!("error: Provider {name} cannot be served to Terraform: {error}"))
 }
 
 /// `terraform-provider-nomad_v2.5.2` serves `nomad`; a file of any other form serves nothing.
@@ -76,13 +96,14 @@ fn served_name(file: &str) -> &str {
 
 /// The program and, one a line, the providers it serves with the version each must have in a mirror.
 fn version() -> String {
-    format!(
-        "{} {}\n{} {}",
-        env!("CARGO_PKG_NAME"),
-        env!("CARGO_PKG_VERSION"),
-        Nomad::NAME,
-        Nomad::VERSION
-    )
+    let program = format!("{} {}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
+    let served = SERVED
+        .iter()
+        .map(|served| format!("{} {}", served.name, served.version));
+    std::iter::once(program)
+        .chain(served)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 #[cfg(test)]
@@ -98,6 +119,8 @@ mod tests {
 
     #[test]
     fn the_version_tells_a_mirror_what_to_name_the_file() {
-        assert_eq!(version().lines().nth(1), Some("nomad 2.5.2"));
+        let version = version();
+        let served: Vec<&str> = version.lines().skip(1).collect();
+        assert_eq!(served, ["nomad 2.5.2", "consul 2.22.1"]);
     }
 }

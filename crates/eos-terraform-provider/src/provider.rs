@@ -1,5 +1,5 @@
-//! Owns what a provider and a resource are: the traits that `nomad/` implements, one file a resource, and
-//! the untyped face of a resource that the protocol layer calls.
+//! Owns what a provider is: its configuration and its resources, as traits that `nomad/` and `consul/`
+//! implement, and the untyped faces of both that the protocol layer calls.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,20 +11,26 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::schema::Block;
 use crate::value::{Mismatch, Shape, Value, forget_unknown};
 
-/// A provider: its configuration block, the client made from it, and its resources.
-pub trait Provider: Send + Sync + 'static {
-    type Config: Shape + Send;
+/// A provider. `C` is the client that its resources speak to their engine with.
+pub struct Provider<C> {
+    /// The name in `terraform-provider-<name>`.
+    pub name: &'static str,
+    pub configuration: Box<dyn AnyConfiguration<C>>,
+    pub resources: Vec<Box<dyn AnyResource<C>>>,
+}
+
+/// The configuration block of a provider, and how it becomes a client.
+pub trait Configuration: Send + Sync + 'static {
     type Client: Send + Sync + 'static;
+    type Object: Shape + Send;
 
-    /// The name in `terraform-provider-<NAME>`.
-    const NAME: &'static str;
-    /// The version of the published provider whose schema this one has.
-    const VERSION: &'static str;
+    fn schema(&self) -> Block;
 
-    fn schema() -> Block;
-    fn resources() -> Vec<Box<dyn AnyResource<Self::Client>>>;
-    fn validate(config: &Self::Config) -> Diagnostics;
-    fn connect(config: Self::Config) -> impl Future<Output = Result<Self::Client, Diagnostics>> + Send;
+    /// Checks a configuration without an engine; values may be unknown.
+    fn validate(&self, config: &Self::Object) -> Diagnostics;
+
+    fn connect(&self, config: Self::Object)
+    -> impl Future<Output = Result<Self::Client, Diagnostics>> + Send;
 }
 
 /// One resource type.
@@ -33,6 +39,8 @@ pub trait Resource: Send + Sync + 'static {
     type Object: Shape + Clone + Send + Sync;
 
     const NAME: &'static str;
+    /// The version of the schema in the published provider: a Terraform state tells which one wrote it.
+    const SCHEMA_VERSION: i64 = 0;
 
     fn schema(&self) -> Block;
 
@@ -151,6 +159,7 @@ type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// A resource type without its Rust types: objects are MessagePack, nil for "none".
 pub trait AnyResource<C>: Send + Sync {
     fn name(&self) -> &'static str;
+    fn schema_version(&self) -> i64;
     fn schema(&self) -> Block;
     fn validate(&self, config: Packed) -> Diagnostics;
     fn import(&self, id: &str) -> Result<Packed, Diagnostics>;
@@ -167,6 +176,36 @@ pub trait AnyResource<C>: Send + Sync {
 
 pub type AnyPlanned = Result<Planned<Packed>, Diagnostics>;
 
+/// A configuration without its Rust types.
+pub trait AnyConfiguration<C>: Send + Sync {
+    fn schema(&self) -> Block;
+    fn validate(&self, config: Packed) -> Diagnostics;
+    fn connect<'a>(&'a self, config: Packed) -> Answer<'a, Result<C, Diagnostics>>;
+}
+
+impl<T: Configuration> AnyConfiguration<T::Client> for T {
+    fn schema(&self) -> Block {
+        Configuration::schema(self)
+    }
+
+    fn validate(&self, config: Packed) -> Diagnostics {
+        unpack_configuration(&config)
+            .map_or_else(|wrong| wrong, |config| Configuration::validate(self, &config))
+    }
+
+    fn connect<'a>(&'a self, config: Packed) -> Answer<'a, Result<T::Client, Diagnostics>> {
+        Box::pin(async move { Configuration::connect(self, unpack_configuration(&config)?).await })
+    }
+}
+
+/// A provider without a configuration block: every attribute is null.
+fn unpack_configuration<T: Shape>(packed: &Packed) -> Result<T, Diagnostics> {
+    match unpack(packed)? {
+        Some(config) => Ok(config),
+        None => T::unpack(&Packed::Map(Vec::new())).map_err(|mismatch| wrong_object(&mismatch).into()),
+    }
+}
+
 fn unpack<T: Shape>(packed: &Packed) -> Result<Option<T>, Diagnostics> {
     match Value::<T>::unpack(packed) {
         Ok(Value::Known(object)) => Ok(Some(object)),
@@ -175,7 +214,7 @@ fn unpack<T: Shape>(packed: &Packed) -> Result<Option<T>, Diagnostics> {
     }
 }
 
-pub fn wrong_object(mismatch: &Mismatch) -> Diagnostic {
+fn wrong_object(mismatch: &Mismatch) -> Diagnostic {
     Diagnostic::error("Terraform sent an object that does not have this provider's schema")
         .detail(mismatch.to_string())
 }
@@ -187,6 +226,10 @@ fn unpack_one<T: Shape>(packed: &Packed) -> Result<T, Diagnostics> {
 impl<R: Resource> AnyResource<R::Client> for R {
     fn name(&self) -> &'static str {
         R::NAME
+    }
+
+    fn schema_version(&self) -> i64 {
+        R::SCHEMA_VERSION
     }
 
     fn schema(&self) -> Block {

@@ -46,6 +46,7 @@ struct NestedBlock {
 enum Nesting {
     Single,
     List,
+    Set,
 }
 
 impl Attribute {
@@ -114,15 +115,27 @@ impl Block {
         self
     }
 
+    /// Adds a block that may be repeated without limit, and whose order means nothing.
+    pub fn set_block(mut self, name: &'static str, block: Block) -> Self {
+        self.blocks.push(NestedBlock {
+            name,
+            block,
+            nesting: Nesting::Set,
+            min: 0,
+            max: 0,
+        });
+        self
+    }
+
     /// The type of an object that has this schema.
     pub fn shape(&self) -> Type {
         let attributes = self.attributes.iter().map(|a| (a.name.to_owned(), a.ty.clone()));
         let blocks = self.blocks.iter().map(|b| {
             let shape = b.block.shape();
-            let shape = if b.nesting == Nesting::List {
-                Type::List(Box::new(shape))
-            } else {
-                shape
+            let shape = match b.nesting {
+                Nesting::Single => shape,
+                Nesting::List => Type::List(Box::new(shape)),
+                Nesting::Set => Type::Set(Box::new(shape)),
             };
             (b.name.to_owned(), shape)
         });
@@ -145,6 +158,7 @@ impl Block {
             nesting: match b.nesting {
                 Nesting::Single => messages::NestingMode::Single,
                 Nesting::List => messages::NestingMode::List,
+                Nesting::Set => messages::NestingMode::Set,
             }
             .into(),
             min_items: b.min,
@@ -157,10 +171,10 @@ impl Block {
         }
     }
 
-    /// The schema as Terraform asks for it. The version is always 0, as in the published provider.
-    pub fn to_message(&self) -> messages::Schema {
+    /// The schema as Terraform asks for it.
+    pub fn to_message(&self, version: i64) -> messages::Schema {
         messages::Schema {
-            version: 0,
+            version,
             block: Some(self.to_message_block()),
         }
     }
@@ -187,10 +201,10 @@ impl Block {
             lines.push(format!("{prefix}{} {setting} {ty}", a.name));
         }
         for b in &self.blocks {
-            let nesting = if b.nesting == Nesting::List {
-                "list"
-            } else {
-                "single"
+            let nesting = match b.nesting {
+                Nesting::Single => "single",
+                Nesting::List => "list",
+                Nesting::Set => "set",
             };
             let required = if b.min > 0 { "required" } else { "optional" };
             let most = if b.max == 1 || b.nesting == Nesting::Single {
@@ -229,7 +243,9 @@ pub fn fit(stored: Json, shape: &Type) -> Json {
 
 fn fit_attribute(name: &str, ty: &Type, stored: &mut serde_json::Map<String, Json>) -> (String, Json) {
     let missing = || match ty {
-        Type::List(element) if matches!(**element, Type::Object(_)) => Json::Array(Vec::new()),
+        Type::List(element) | Type::Set(element) if matches!(**element, Type::Object(_)) => {
+            Json::Array(Vec::new())
+        }
         _ => Json::Null,
     };
     let value = stored
@@ -237,6 +253,36 @@ fn fit_attribute(name: &str, ty: &Type, stored: &mut serde_json::Map<String, Jso
         .filter(|value| !value.is_null())
         .unwrap_or_else(missing);
     (name.to_owned(), fit(value, ty))
+}
+
+/// Comparison with the schema of a published provider, for tests.
+#[cfg(test)]
+pub mod published {
+    use std::collections::BTreeMap;
+
+    use crate::provider::Provider;
+
+    /// Compares names and types with a list of what is published: one line an attribute or block.
+    pub fn compare<C>(provider: &Provider<C>, list: &str) {
+        let mut published: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        let mut section = "";
+        for line in list.lines() {
+            match line.split_once('#').map_or(line, |(text, _)| text).trim() {
+                "" => {}
+                name if name.ends_with(':') => section = name.trim_end_matches(':'),
+                entry => published.entry(section).or_default().push(entry.to_owned()),
+            }
+        }
+        published.values_mut().for_each(|lines| lines.sort());
+
+        let mut ours: BTreeMap<&str, Vec<String>> = provider
+            .resources
+            .iter()
+            .map(|resource| (resource.name(), resource.schema().table()))
+            .collect();
+        ours.insert("provider", provider.configuration.schema().table());
+        assert_eq!(ours, published);
+    }
 }
 
 #[cfg(test)]

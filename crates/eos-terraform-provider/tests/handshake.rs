@@ -146,8 +146,9 @@ fn a_run_by_hand_says_what_the_program_is() {
         .output()
         .expect("the program starts");
     assert_eq!(run.status.code(), Some(0));
+    let words = String::from_utf8_lossy(&run.stdout);
     assert!(
-        String::from_utf8_lossy(&run.stdout).contains("nomad 2.5.2"),
+        words.contains("nomad 2.5.2") && words.contains("consul 2.22.1"),
         "{run:?}"
     );
 }

@@ -1,21 +1,27 @@
-//! Owns the conversation with Nomad's HTTP API: addressing, credentials, errors, blocking queries.
+//! Owns what is Nomad's own in the conversation with its HTTP API: the namespace, and logging in.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-use std::time::Duration;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName};
+use serde_json::json;
 
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Method, Url};
-use serde_json::{Value as Json, json};
-
+use crate::api::{Api, ApiError, Call, Engine, Settings, Tls, secret_header};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 
-/// How long an ordinary call may take; a parse of a large job on a busy server takes seconds.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub const ENGINE: Engine = Engine {
+    name: "nomad",
+    address_variable: "NOMAD_ADDR",
+    token_attribute: "secret_id",
+    token_variable: "NOMAD_TOKEN",
+};
 /// The namespace of everything that names none.
 const DEFAULT_NAMESPACE: &str = "default";
 
-pub struct Settings {
+pub struct Client {
+    api: Api,
+    namespace: String,
+}
+
+/// What Nomad is asked with, besides what every engine is.
+pub struct NomadSettings {
     pub address: String,
     pub region: Option<String>,
     /// The namespace of jobs and volumes that name none themselves.
@@ -26,178 +32,32 @@ pub struct Settings {
     pub tls: Tls,
 }
 
-/// How to trust the server and prove oneself to it; all as PEM.
-pub struct Tls {
-    pub authority: Option<String>,
-    pub certificate: Option<String>,
-    pub key: Option<String>,
-    pub skip_verify: bool,
-}
-
-pub struct Client {
-    http: reqwest::Client,
-    address: Url,
-    region: Option<String>,
-    namespace: String,
-    headers: HeaderMap,
-}
-
-/// A call that Nomad refused or did not answer.
-#[derive(Debug, thiserror::Error)]
-#[error("{call}: {words}")]
-pub struct ApiError {
-    call: String,
-    status: Option<u16>,
-    /// Nomad's own words, or the transport's.
-    words: String,
-}
-
-impl ApiError {
-    pub fn is_not_found(&self) -> bool {
-        self.status == Some(404)
-    }
-
-    pub fn says(&self, words: &str) -> bool {
-        self.words.contains(words)
-    }
-
-    pub fn words(&self) -> &str {
-        &self.words
-    }
-
-    /// The error under a summary that says what was tried.
-    pub fn diagnostic(&self, summary: impl Into<String>) -> Diagnostic {
-        let diagnostic = Diagnostic::error(summary);
-        match self.status {
-            Some(403) => diagnostic
-                .detail(format!("nomad: {} ({})", self.words, self.call))
-                .hint("The ACL token (secret_id, or NOMAD_TOKEN) lacks the right to do this"),
-            Some(_) => diagnostic.detail(format!("nomad: {} ({})", self.words, self.call)),
-            None => diagnostic
-                .detail(format!("nomad does not answer {}: {}", self.call, self.words))
-                .hint("Check address of provider nomad, or NOMAD_ADDR"),
-        }
-    }
-}
-
-/// One request: path segments, query and body.
-pub struct Call<'a> {
-    method: Method,
-    path: Vec<&'a str>,
-    query: Vec<(&'a str, String)>,
-    body: Option<Json>,
-    patience: Duration,
-}
-
-impl<'a> Call<'a> {
-    fn new(method: Method, path: &[&'a str]) -> Self {
-        Self {
-            method,
-            path: path.to_vec(),
-            query: Vec::new(),
-            body: None,
-            patience: PATIENCE,
-        }
-    }
-
-    pub fn get(path: &[&'a str]) -> Self {
-        Self::new(Method::GET, path)
-    }
-
-    pub fn delete(path: &[&'a str]) -> Self {
-        Self::new(Method::DELETE, path)
-    }
-
-    pub fn put(path: &[&'a str], body: Json) -> Self {
-        Self {
-            body: Some(body),
-            ..Self::new(Method::PUT, path)
-        }
-    }
-
-    pub fn query(mut self, name: &'a str, value: impl Into<String>) -> Self {
-        self.query.push((name, value.into()));
-        self
-    }
-
-    pub fn namespace(self, namespace: &str) -> Self {
-        self.query("namespace", namespace)
-    }
-
-    /// Answers when what is asked for is newer than `index`, at the latest after `wait`.
-    pub fn newer_than(mut self, index: u64, wait: Duration) -> Self {
-        self.patience = wait + PATIENCE;
-        self.query("index", index.to_string())
-            .query("wait", format!("{}ms", wait.as_millis()))
-    }
-}
-
 impl Client {
-    pub fn new(settings: Settings) -> Result<Self, Diagnostics> {
-        let wrong = |attribute, why: String| {
-            Diagnostics::from(
-                Diagnostic::error("Provider nomad cannot be configured")
-                    .detail(why)
-                    .at(attribute),
-            )
+    pub fn new(settings: NomadSettings) -> Result<Self, Diagnostics> {
+        let query = settings.region.map(|region| ("region", region));
+        let api = Settings {
+            address: settings.address,
+            token: settings.token,
+            headers: headers(&settings.headers, settings.http_auth.as_deref())?,
+            query: query.into_iter().collect(),
+            tls: settings.tls,
         };
-        let address = Url::parse(&settings.address).map_err(|error| {
-            wrong(
-                "address",
-                format!("address {} is no URL: {error}", settings.address),
-            )
-        })?;
-        if !matches!(address.scheme(), "http" | "https") {
-            return Err(wrong(
-                "address",
-                format!("address {address} is neither http nor https"),
-            ));
-        }
-        let mut headers = HeaderMap::new();
-        for (name, value) in &settings.headers {
-            let name: HeaderName = name
-                .parse()
-                .map_err(|_| wrong("headers", format!("{name} is no header name")))?;
-            let value =
-                secret_header(value).map_err(|why| wrong("headers", format!("header {name}: {why}")))?;
-            headers.append(name, value);
-        }
-        if let Some(auth) = &settings.http_auth {
-            use base64::Engine;
-            let basic = format!("Basic {}", base64::prelude::BASE64_STANDARD.encode(auth));
-            headers.insert(
-                "authorization",
-                secret_header(&basic).map_err(|why| wrong("http_auth", why))?,
-            );
-        }
-        let mut client = Self {
-            http: http(&address, &settings.tls)?,
-            address,
-            region: settings.region,
+        Ok(Self {
+            api: Api::new(&ENGINE, api)?,
             namespace: settings.namespace.unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned()),
-            headers,
-        };
-        if let Some(token) = &settings.token {
-            client.set_token(token).map_err(|why| wrong("secret_id", why))?;
-        }
-        Ok(client)
-    }
-
-    fn set_token(&mut self, token: &str) -> Result<(), String> {
-        self.headers.insert("x-nomad-token", secret_header(token)?);
-        Ok(())
+        })
     }
 
     /// Exchanges a token of another issuer for a Nomad token, which every later call sends.
-    pub async fn log_in(mut self, method: &str, token: &str) -> Result<Self, ApiError> {
+    pub async fn log_in(mut self, method: &str, token: &str) -> Result<Self, Diagnostic> {
+        let refused = format!("Nomad's auth method {method} refuses the login");
         let body = json!({"AuthMethodName": method, "LoginToken": token});
-        let answer = self.ask(Call::put(&["acl", "login"], body)).await?;
-        let secret = answer["SecretID"].as_str().unwrap_or_default().to_owned();
-        self.set_token(&secret).map_err(|words| ApiError {
-            call: "login".to_owned(),
-            status: Some(200),
-            words,
-        })?;
+        let answer = self.api.ask(Call::put(&["acl", "login"], body)).await;
+        let answer = answer.map_err(|error: ApiError| error.diagnostic(&refused))?;
+        let secret = answer["SecretID"].as_str().unwrap_or_default();
+        self.api
+            .set_token(secret)
+            .map_err(|why| Diagnostic::error(&refused).detail(why))?;
         Ok(self)
     }
 
@@ -205,219 +65,36 @@ impl Client {
     pub fn namespace(&self) -> &str {
         &self.namespace
     }
+}
 
-    /// Nomad's answer.
-    pub async fn ask(&self, call: Call<'_>) -> Result<Json, ApiError> {
-        Ok(self.ask_with_index(call).await?.0)
-    }
+/// A client is asked like the API itself.
+impl std::ops::Deref for Client {
+    type Target = Api;
 
-    /// Nomad's answer; nothing if there is no such object.
-    pub async fn find(&self, call: Call<'_>) -> Result<Option<Json>, ApiError> {
-        match self.ask(call).await {
-            // Some lists and singles answer null instead of 404.
-            Ok(found) => Ok(Some(found).filter(|found| !found.is_null())),
-            Err(error) if error.is_not_found() => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Nomad's answer and the index to wait for the next change with.
-    pub async fn ask_with_index(&self, call: Call<'_>) -> Result<(Json, u64), ApiError> {
-        let (text, name, index) = self.send(call).await?;
-        if text.is_empty() {
-            return Ok((Json::Null, index));
-        }
-        match serde_json::from_str(&text) {
-            Ok(answer) => Ok((answer, index)),
-            Err(error) => Err(ApiError {
-                call: name,
-                status: Some(200),
-                words: format!("no JSON: {error}"),
-            }),
-        }
-    }
-
-    pub async fn text(&self, call: Call<'_>) -> Result<String, ApiError> {
-        Ok(self.send(call).await?.0)
-    }
-
-    async fn send(&self, call: Call<'_>) -> Result<(String, String, u64), ApiError> {
-        let mut url = self.address.clone();
-        if let Ok(mut segments) = url.path_segments_mut() {
-            segments.pop_if_empty().push("v1").extend(&call.path);
-        }
-        let name = format!("{} {}", call.method, url.path());
-        url.query_pairs_mut().extend_pairs(&call.query);
-        if let Some(region) = &self.region {
-            url.query_pairs_mut().append_pair("region", region);
-        }
-        let mut request = self
-            .http
-            .request(call.method, url)
-            .headers(self.headers.clone())
-            .timeout(call.patience);
-        if let Some(body) = &call.body {
-            request = request.json(body);
-        }
-        // The address of the error is left out: it may hold a password.
-        let lost = |error: reqwest::Error| ApiError {
-            call: name.clone(),
-            status: None,
-            words: causes(&error.without_url()),
-        };
-        let response = request.send().await.map_err(lost)?;
-        let status = response.status();
-        let index = response
-            .headers()
-            .get("x-nomad-index")
-            .and_then(|index| index.to_str().ok());
-        let index = index.and_then(|index| index.parse().ok()).unwrap_or(0);
-        let text = response.text().await.map_err(lost)?;
-        if status.is_success() {
-            Ok((text, name, index))
-        } else {
-            Err(ApiError {
-                call: name,
-                status: Some(status.as_u16()),
-                words: text.trim().to_owned(),
-            })
-        }
+    fn deref(&self) -> &Api {
+        &self.api
     }
 }
 
-fn secret_header(value: &str) -> Result<HeaderValue, String> {
-    let mut value =
-        HeaderValue::from_str(value).map_err(|_| "it holds characters no header may hold".to_owned())?;
-    value.set_sensitive(true);
-    Ok(value)
-}
-
-/// An error with its causes, outermost first.
-fn causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text = format!("{text}: {cause}");
-        source = cause.source();
-    }
-    text
-}
-
-fn http(address: &Url, tls: &Tls) -> Result<reqwest::Client, Diagnostics> {
-    let wrong = |attribute, error: reqwest::Error| {
-        Diagnostics::from(
-            Diagnostic::error("The TLS settings of provider nomad cannot be used")
-                .detail(causes(&error))
-                .at(attribute),
-        )
+fn headers(configured: &[(String, String)], http_auth: Option<&str>) -> Result<HeaderMap, Diagnostics> {
+    let wrong = |attribute, why: String| {
+        Diagnostic::error("Provider nomad cannot be configured")
+            .detail(why)
+            .at(attribute)
     };
-    let builder = reqwest::Client::builder()
-        .tcp_nodelay(true)
-        .connect_timeout(Duration::from_secs(10));
-    let builder = if address.scheme() == "http" {
-        // No trust store: loading one takes longer than a whole plan.
-        builder.tls_backend_preconfigured(plain_tls())
-    } else {
-        // Only the first call of a process installs it; a second one changes nothing.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut builder = builder.tls_danger_accept_invalid_certs(tls.skip_verify);
-        if let Some(authority) = &tls.authority {
-            let authorities = reqwest::Certificate::from_pem_bundle(authority.as_bytes());
-            builder = builder.tls_certs_only(authorities.map_err(|error| wrong("ca_file", error))?);
-        }
-        if let (Some(certificate), Some(key)) = (&tls.certificate, &tls.key) {
-            let identity = reqwest::Identity::from_pem(format!("{certificate}\n{key}").as_bytes());
-            builder = builder.identity(identity.map_err(|error| wrong("cert_file", error))?);
-        }
-        builder
-    };
-    builder.build().map_err(|error| wrong("address", error))
-}
-
-/// A TLS configuration that trusts nobody, for addresses that need none.
-fn plain_tls() -> rustls::ClientConfig {
-    rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .expect("ring offers the default protocol versions")
-        .with_root_certificates(rustls::RootCertStore::empty())
-        .with_no_client_auth()
-}
-
-/// A map of strings in an answer; empty if it is null.
-pub fn strings(answer: &Json) -> HashMap<String, String> {
-    let entries = answer.as_object().into_iter().flatten();
-    entries
-        .filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())))
-        .collect()
-}
-
-/// The elements of a list in an answer; none if it is null.
-pub fn list(answer: &Json) -> impl Iterator<Item = &Json> {
-    answer.as_array().into_iter().flatten()
-}
-
-/// A list of strings in an answer; empty if it is null.
-pub fn texts(answer: &Json) -> Vec<String> {
-    list(answer).filter_map(Json::as_str).map(str::to_owned).collect()
-}
-
-/// A string in an answer; empty if it is null.
-pub fn text(answer: &Json) -> &str {
-    answer.as_str().unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn settings() -> Settings {
-        Settings {
-            address: "http://127.0.0.1:1".to_owned(),
-            region: None,
-            namespace: None,
-            token: Some("secret-token".to_owned()),
-            http_auth: None,
-            headers: Vec::new(),
-            tls: Tls {
-                authority: None,
-                certificate: None,
-                key: None,
-                skip_verify: false,
-            },
-        }
+    let mut headers = HeaderMap::new();
+    for (name, value) in configured {
+        let name: HeaderName = name
+            .parse()
+            .map_err(|_| wrong("headers", format!("{name} is no header name")))?;
+        let value = secret_header(value).map_err(|why| wrong("headers", format!("header {name}: {why}")))?;
+        headers.append(name, value);
     }
-
-    #[test]
-    fn an_address_that_is_no_http_is_refused() {
-        for address in ["unix:///run/nomad.sock", "nonsense"] {
-            assert!(
-                Client::new(Settings {
-                    address: address.to_owned(),
-                    ..settings()
-                })
-                .is_err(),
-                "{address}"
-            );
-        }
+    if let Some(auth) = http_auth {
+        use base64::Engine as _;
+        let basic = format!("Basic {}", base64::prelude::BASE64_STANDARD.encode(auth));
+        let basic = secret_header(&basic).map_err(|why| wrong("http_auth", why))?;
+        headers.insert(AUTHORIZATION, basic);
     }
-
-    #[tokio::test]
-    async fn an_error_never_shows_a_credential() {
-        let address = "http://someone:address-password@127.0.0.1:1".to_owned();
-        let client = Client::new(Settings {
-            address,
-            ..settings()
-        })
-        .expect("the settings are complete");
-        let error = client
-            .ask(Call::get(&["jobs"]))
-            .await
-            .expect_err("nobody listens on port 1");
-        let shown = format!("{error} {}", error.diagnostic("x").text());
-        assert!(shown.contains("GET /v1/jobs"), "{shown}");
-        assert!(
-            !shown.contains("secret-token") && !shown.contains("address-password"),
-            "{shown}"
-        );
-    }
+    Ok(headers)
 }

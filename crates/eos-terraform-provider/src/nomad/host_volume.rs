@@ -6,8 +6,9 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 use tokio::time::Instant;
 
-use super::client::{ApiError, Call, Client, list, strings, text};
+use super::client::Client;
 use super::{import_id, size};
+use crate::api::{ApiError, Call, list, strings, text};
 use crate::diagnostic::{Diagnostic, Diagnostics, Step};
 use crate::provider::{Applied, Change, Context, Failed, Outcome, Planned, Resource};
 use crate::schema::{Attribute, Block};

@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-use super::client::{ApiError, Call, Client, list, strings, text, texts};
+use super::client::Client;
 use super::job_object::{Hcl2, JobObject, TaskGroup, task_group};
 use super::job_rollout::Rollout;
-use super::{duration, import_id, job_diff, job_variables, placement};
+use super::{import_id, job_diff, job_variables, placement};
+use crate::api::{ApiError, Call, list, strings, text, texts};
 use crate::diagnostic::{Diagnostic, Diagnostics, Step};
+use crate::duration;
 use crate::provider::{Applied, Change, Context, Failed, Outcome, Planned, Resource};
 use crate::schema::{Attribute, Block};
 use crate::value::{List, Map, Set, Value};

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::client::{list, text};
+use crate::api::{list, text};
 
 /// Longer values are cut: a diagnostic is read in a terminal.
 const LONGEST: usize = 60;

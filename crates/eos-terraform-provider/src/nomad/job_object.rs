@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::client::{list, strings, text};
+use crate::api::{list, strings, text};
 use crate::value::{List, Map, Set, Value, object};
 
 object! {

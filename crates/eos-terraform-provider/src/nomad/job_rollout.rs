@@ -6,9 +6,11 @@ use std::time::Duration;
 use serde_json::Value as Json;
 use tokio::time::Instant;
 
-use super::client::{ApiError, Call, Client, list, text};
-use super::{duration, placement};
+use super::client::Client;
+use super::placement;
+use crate::api::{ApiError, Call, list, text};
 use crate::diagnostic::Diagnostic;
+use crate::duration;
 use crate::provider::Stop;
 
 /// How long one blocking query may hang; an interrupt ends it at once.

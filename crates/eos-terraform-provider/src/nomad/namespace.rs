@@ -5,7 +5,8 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 use tokio::time::Instant;
 
-use super::client::{ApiError, Call, Client, strings, text, texts};
+use super::client::Client;
+use crate::api::{ApiError, Call, strings, text, texts};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::provider::{Applied, Change, Context, Failed, Outcome, Planned, Resource};
 use crate::schema::{Attribute, Block};

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::client::{list, text};
+use crate::api::{list, text};
 
 /// What Nomad says when no node has a host volume the group asks for.
 const MISSING_VOLUMES: &str = "missing compatible host volumes";

@@ -113,6 +113,7 @@ pub enum NestingMode {
     Invalid = 0,
     Single = 1,
     List = 2,
+    Set = 3,
 }
 
 #[derive(Clone, PartialEq, prost::Message)]

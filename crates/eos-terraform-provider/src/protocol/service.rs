@@ -8,14 +8,13 @@ use tokio::sync::{OnceCell, watch};
 
 use super::messages::*;
 use crate::diagnostic::{Diagnostic as Finding, Diagnostics, Step, attribute_path};
-use crate::provider::{AnyResource, Change, Context, Provider, Stop, wrong_object};
+use crate::provider::{AnyResource, Change, Context, Provider, Stop};
 use crate::schema::fit;
-use crate::value::{Shape, Value};
 
 /// Serves one provider to one Terraform process.
-pub struct Service<P: Provider> {
-    resources: Vec<Box<dyn AnyResource<P::Client>>>,
-    client: OnceCell<P::Client>,
+pub struct Service<C> {
+    provider: Provider<C>,
+    client: OnceCell<C>,
     stop: watch::Sender<bool>,
 }
 
@@ -33,10 +32,10 @@ impl From<prost::DecodeError> for Refusal {
     }
 }
 
-impl<P: Provider> Service<P> {
-    pub fn new() -> Arc<Self> {
+impl<C: Send + Sync> Service<C> {
+    pub fn new(provider: Provider<C>) -> Arc<Self> {
         Arc::new(Self {
-            resources: P::resources(),
+            provider,
             client: OnceCell::new(),
             stop: watch::Sender::new(false),
         })
@@ -48,8 +47,8 @@ impl<P: Provider> Service<P> {
             "GetProviderSchema" => self.schemas().encode_to_vec(),
             "ValidateProviderConfig" => {
                 let request = ValidateProviderConfigRequest::decode(request)?;
-                let diagnostics = match config::<P>(request.config.as_ref()) {
-                    Ok(config) => P::validate(&config),
+                let diagnostics = match unpack(request.config.as_ref()) {
+                    Ok(config) => self.provider.configuration.validate(config),
                     Err(wrong) => wrong,
                 };
                 ValidateProviderConfigResponse {
@@ -111,11 +110,15 @@ impl<P: Provider> Service<P> {
 
     fn schemas(&self) -> GetProviderSchemaResponse {
         GetProviderSchemaResponse {
-            provider: Some(P::schema().to_message()),
+            provider: Some(self.provider.configuration.schema().to_message(0)),
             resource_schemas: self
+                .provider
                 .resources
                 .iter()
-                .map(|resource| (resource.name().to_owned(), resource.schema().to_message()))
+                .map(|resource| {
+                    let schema = resource.schema().to_message(resource.schema_version());
+                    (resource.name().to_owned(), schema)
+                })
                 .collect(),
             server_capabilities: Some(ServerCapabilities {
                 plan_destroy: false,
@@ -125,16 +128,20 @@ impl<P: Provider> Service<P> {
     }
 
     async fn configure(&self, sent: Option<&DynamicValue>) -> Result<(), Diagnostics> {
-        let client = P::connect(config::<P>(sent)?).await?;
+        let client = self.provider.configuration.connect(unpack(sent)?).await?;
         self.client
             .set(client)
             .map_err(|_| Finding::error("Terraform configured the provider twice").into())
     }
 
-    fn resource(&self, name: &str) -> Result<&dyn AnyResource<P::Client>, Diagnostics> {
-        let found = self.resources.iter().find(|resource| resource.name() == name);
+    fn resource(&self, name: &str) -> Result<&dyn AnyResource<C>, Diagnostics> {
+        let found = self
+            .provider
+            .resources
+            .iter()
+            .find(|resource| resource.name() == name);
         found.map(|resource| &**resource).ok_or_else(|| {
-            Finding::error(format!("Provider {} has no resource {name}", P::NAME))
+            Finding::error(format!("Provider {} has no resource {name}", self.provider.name))
                 .hint(
                     "This provider serves a part of the published one; `terraform providers schema` lists it",
                 )
@@ -142,11 +149,11 @@ impl<P: Provider> Service<P> {
         })
     }
 
-    fn context(&self) -> Result<Context<'_, P::Client>, Diagnostics> {
+    fn context(&self) -> Result<Context<'_, C>, Diagnostics> {
         let client = self.client.get().ok_or_else(|| {
             Finding::error(format!(
                 "Provider {} was called before it was configured",
-                P::NAME
+                self.provider.name
             ))
         })?;
         Ok(Context {
@@ -274,17 +281,6 @@ impl<P: Provider> Service<P> {
                 diagnostics: to_messages(wrong),
             },
         }
-    }
-}
-
-fn config<P: Provider>(sent: Option<&DynamicValue>) -> Result<P::Config, Diagnostics> {
-    match Value::<P::Config>::unpack(&unpack(sent)?) {
-        Ok(Value::Known(config)) => Ok(config),
-        // A provider without a configuration block: every attribute is null.
-        Ok(Value::Null | Value::Unknown) => {
-            P::Config::unpack(&Packed::Map(Vec::new())).map_err(|mismatch| wrong_object(&mismatch).into())
-        }
-        Err(mismatch) => Err(wrong_object(&mismatch).into()),
     }
 }
 

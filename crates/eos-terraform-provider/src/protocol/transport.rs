@@ -57,7 +57,7 @@ pub enum ServeError {
 }
 
 /// Serves the provider until Terraform asks it to end, a TERM signal comes, or Terraform is gone.
-pub async fn serve<P: Provider>() -> Result<(), ServeError> {
+pub async fn serve<C: Send + Sync + 'static>(provider: Provider<C>) -> Result<(), ServeError> {
     // An interrupt at the keyboard reaches the whole process group. Terraform passes it on by
     // `StopProvider`; a provider that died of it would leave objects that no Terraform state knows.
     let _interrupt_ignored = signal(SignalKind::interrupt())?;
@@ -75,7 +75,7 @@ pub async fn serve<P: Provider>() -> Result<(), ServeError> {
     let listener = UnixListener::bind(&socket)?;
     announce(&socket.to_string_lossy(), &certificate)?;
 
-    let service = Service::<P>::new();
+    let service = Service::new(provider);
     let ending = watch::Sender::new(false);
     let ended = Stop::new(ending.subscribe());
     let mut connections = JoinSet::new();
@@ -129,10 +129,10 @@ fn tls(pinned: CertificateDer<'static>) -> Result<(TlsAcceptor, Vec<u8>), ServeE
     Ok((TlsAcceptor::from(Arc::new(config)), certificate))
 }
 
-async fn connection<P: Provider>(
+async fn connection<C: Send + Sync + 'static>(
     stream: UnixStream,
     tls: TlsAcceptor,
-    service: Arc<Service<P>>,
+    service: Arc<Service<C>>,
     ending: watch::Sender<bool>,
 ) {
     let stream = match tls.accept(stream).await {
@@ -158,9 +158,9 @@ async fn connection<P: Provider>(
 
 type Reply = Response<http_body_util::combinators::BoxBody<Bytes, Infallible>>;
 
-async fn answer<P: Provider>(
+async fn answer<C: Send + Sync>(
     request: Request<Incoming>,
-    service: Arc<Service<P>>,
+    service: Arc<Service<C>>,
     ending: watch::Sender<bool>,
 ) -> Result<Reply, hyper::Error> {
     let path = request.uri().path().to_owned();

@@ -1,10 +1,6 @@
-//! Runs the provider under a real Terraform against a real Nomad.
-//!
-//! `EOS_TEST_NOMAD` and `EOS_TEST_TERRAFORM` name the two programs; without them the tests say that they
-//! were skipped. Every test starts its own Nomad on free ports and ends it again.
+//! The provider `nomad`: jobs, namespaces and volumes.
 
 use std::fs;
-use std::net::TcpListener;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -12,36 +8,19 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
-const PROVIDER: &str = env!("CARGO_BIN_EXE_eos-terraform-provider");
-const VERSION: &str = "2.5.2";
+use crate::engine::{Caller, end, ports, signal, wait_until};
+use crate::programs;
+use crate::workspace::{Provider, Workspace, finished};
 
-/// The programs under test, or a line that says why there are none.
-fn programs() -> Option<(PathBuf, PathBuf)> {
-    let find = |name: &str| match std::env::var(name) {
-        Ok(path) => Some(PathBuf::from(path)),
-        Err(_) => {
-            println!("skipped: {name} is not set");
-            None
-        }
-    };
-    Some((find("EOS_TEST_NOMAD")?, find("EOS_TEST_TERRAFORM")?))
-}
-
-fn wait_until(what: &str, limit: Duration, mut done: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !done() {
-        assert!(start.elapsed() < limit, "waited {limit:?} in vain: {what}");
-        std::thread::sleep(Duration::from_millis(100));
-    }
-}
+const PROVIDER: Provider = Provider {
+    name: "nomad",
+    version: "2.5.2",
+};
 
 /// A Nomad agent, server and client in one, below a directory of its own.
 struct Nomad {
     agent: Child,
-    address: String,
-    token: Option<String>,
-    runtime: tokio::runtime::Runtime,
-    http: reqwest::Client,
+    caller: Caller,
     /// Where the agent keeps the directories of allocations.
     allocations: PathBuf,
 }
@@ -50,15 +29,7 @@ impl Nomad {
     /// Without `keys` everybody may do everything; with them callers need a certificate and an ACL token.
     fn start(program: &Path, directory: &Path, keys: Option<&Keys>) -> Self {
         fs::create_dir_all(directory.join("tmp")).expect("the directory can be made");
-        // Held together, so that the three differ.
-        let sockets: Vec<TcpListener> = (0..3)
-            .map(|_| TcpListener::bind("127.0.0.1:0").expect("loopback has free ports"))
-            .collect();
-        let ports: Vec<u16> = sockets
-            .iter()
-            .map(|socket| socket.local_addr().expect("a bound socket has an address").port())
-            .collect();
-        drop(sockets);
+        let [http, rpc, serf] = ports();
         let config = format!(
             r#"
             bind_addr            = "127.0.0.1"
@@ -85,9 +56,6 @@ impl Nomad {
             }}
             "#,
             directory = directory.display(),
-            http = ports[0],
-            rpc = ports[1],
-            serf = ports[2],
             security = keys.map(Keys::nomad_config).unwrap_or_default(),
         );
         let config_file = directory.join("nomad.hcl");
@@ -103,26 +71,15 @@ impl Nomad {
             .stderr(log)
             .spawn()
             .expect("EOS_TEST_NOMAD can be started");
-        // No pool of threads is needed: every call is waited for.
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .expect("a runtime");
-        rustls::crypto::ring::default_provider().install_default().ok();
-        let http = reqwest::Client::builder().timeout(Duration::from_secs(60));
-        let http = match keys {
-            Some(keys) => keys.trusted_by(http),
-            None => http,
+        let builder = reqwest::Client::builder();
+        let (scheme, builder) = match keys {
+            Some(keys) => ("https", keys.trusted_by(builder)),
+            None => ("http", builder),
         };
-        let http = http.build().expect("an HTTP client");
-        let scheme = if keys.is_some() { "https" } else { "http" };
-        let address = format!("{scheme}://127.0.0.1:{}", ports[0]);
+        let address = format!("{scheme}://127.0.0.1:{http}");
         let mut nomad = Self {
             agent,
-            address,
-            token: None,
-            runtime,
-            http,
+            caller: Caller::new(address, "X-Nomad-Token", builder),
             allocations: directory.join("data/alloc"),
         };
         if keys.is_some() {
@@ -137,7 +94,7 @@ impl Nomad {
                     .0
                     == 200
             });
-            nomad.token = Some(secret.to_owned());
+            nomad.caller.token = Some(secret.to_owned());
         }
         wait_until("a ready node", Duration::from_secs(60), || {
             let nodes = nomad.call("GET", "/v1/nodes", None).1;
@@ -145,33 +102,13 @@ impl Nomad {
         });
         nomad
     }
+}
 
-    /// Status and answer; status 0 if nothing answers.
-    fn call(&self, method: &str, path: &str, body: Option<Json>) -> (u16, Json) {
-        let method = method.parse().expect("a method");
-        let mut request = self.http.request(method, format!("{}{path}", self.address));
-        if let Some(token) = &self.token {
-            request = request.header("X-Nomad-Token", token);
-        }
-        if let Some(body) = body {
-            request = request.json(&body);
-        }
-        self.runtime.block_on(async {
-            match request.send().await {
-                Ok(response) => {
-                    let status = response.status().as_u16();
-                    let text = response.text().await.unwrap_or_default();
-                    (status, serde_json::from_str(&text).unwrap_or(Json::String(text)))
-                }
-                Err(_) => (0, Json::Null),
-            }
-        })
-    }
+impl std::ops::Deref for Nomad {
+    type Target = Caller;
 
-    fn get(&self, path: &str) -> Json {
-        let (status, answer) = self.call("GET", path, None);
-        assert_eq!(status, 200, "GET {path}: {answer}");
-        answer
+    fn deref(&self) -> &Caller {
+        &self.caller
     }
 }
 
@@ -255,201 +192,12 @@ impl Drop for Nomad {
             self.call("PUT", "/v1/system/gc", None);
             fs::read_dir(&self.allocations).map_or(true, |mut left| left.next().is_none())
         });
-        signal("TERM", &self.agent.id().to_string());
-        let start = Instant::now();
-        while start.elapsed() < Duration::from_secs(20) {
-            if matches!(self.agent.try_wait(), Ok(Some(_))) {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(100));
-        }
-        self.agent.kill().ok();
-        self.agent.wait().ok();
+        end(&mut self.agent);
     }
 }
 
 fn text(answer: &Json) -> &str {
     answer.as_str().unwrap_or_default()
-}
-
-/// Sends a signal to a process, or with a leading minus to a process group.
-fn signal(name: &str, target: &str) {
-    Command::new("kill")
-        .args([&format!("-{name}"), "--", target])
-        .status()
-        .expect("kill can be run");
-}
-
-/// A Terraform working directory with the provider in a mirror.
-struct Workspace<'a> {
-    terraform: &'a Path,
-    directory: PathBuf,
-    cli_config: PathBuf,
-    environment: Vec<(&'static str, String)>,
-}
-
-struct Run {
-    code: i32,
-    /// Both streams, without the frames and line breaks that Terraform puts around words.
-    words: String,
-}
-
-impl Run {
-    fn says(&self, words: &str) -> bool {
-        self.words.contains(words)
-    }
-
-    fn expect(self, code: i32, words: &[&str]) -> Self {
-        assert_eq!(self.code, code, "{}", self.words);
-        for expected in words {
-            assert!(self.says(expected), "{expected:?} is not in: {}", self.words);
-        }
-        self
-    }
-}
-
-impl<'a> Workspace<'a> {
-    fn new(terraform: &'a Path, root: &Path, name: &str, environment: Vec<(&'static str, String)>) -> Self {
-        let directory = root.join(name);
-        fs::create_dir_all(&directory).expect("the directory can be made");
-        let workspace = Self {
-            terraform,
-            directory,
-            cli_config: root.join("cli.tfrc"),
-            environment,
-        };
-        workspace.write(&[]);
-        workspace.fill_mirror(&root.join("mirror"));
-        workspace
-            .run(&["init", "-input=false"])
-            .expect(0, &["has been successfully initialized"]);
-        workspace
-    }
-
-    /// The host that this Terraform takes providers from by default; only it knows its name.
-    fn default_host(&self) -> String {
-        let run = self.run(&["providers"]);
-        let host = run
-            .words
-            .split("provider[")
-            .nth(1)
-            .and_then(|rest| rest.split("/hashicorp/nomad").next());
-        host.unwrap_or_else(|| panic!("`terraform providers` names no host: {}", run.words))
-            .to_owned()
-    }
-
-    fn fill_mirror(&self, mirror: &Path) {
-        let cli = format!(
-            "disable_checkpoint = true\nprovider_installation {{\n  filesystem_mirror {{\n    path    = \"{}\"\n    \
-             include = [\"*/*/*\"]\n  }}\n}}\n",
-            mirror.display()
-        );
-        fs::write(&self.cli_config, cli).expect("the CLI configuration can be written");
-        let platform = format!(
-            "linux_{}",
-            if cfg!(target_arch = "aarch64") {
-                "arm64"
-            } else {
-                "amd64"
-            }
-        );
-        let place = mirror
-            .join(self.default_host())
-            .join("hashicorp/nomad")
-            .join(VERSION)
-            .join(platform);
-        fs::create_dir_all(&place).expect("the mirror can be made");
-        fs::copy(
-            PROVIDER,
-            place.join(format!("terraform-provider-nomad_v{VERSION}")),
-        )
-        .expect("a copy");
-    }
-
-    /// Writes the configuration: the provider and what is given.
-    fn write(&self, resources: &[&str]) {
-        let head = format!(
-            r#"terraform {{
-  required_providers {{
-    nomad = {{
-      source  = "hashicorp/nomad"
-      version = "{VERSION}"
-    }}
-  }}
-}}
-"#
-        );
-        let text = [head.as_str()]
-            .iter()
-            .chain(resources)
-            .copied()
-            .collect::<Vec<_>>()
-            .join("\n");
-        fs::write(self.directory.join("main.tf"), text).expect("the configuration can be written");
-    }
-
-    fn file(&self, name: &str, text: &str) {
-        fs::write(self.directory.join(name), text).expect("the file can be written");
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(self.terraform);
-        command
-            .args(arguments)
-            .arg("-no-color")
-            .current_dir(&self.directory)
-            .env_clear()
-            .env("PATH", "/usr/bin:/bin")
-            .env("HOME", &self.directory)
-            .env("TF_IN_AUTOMATION", "1")
-            .env("TF_CLI_CONFIG_FILE", &self.cli_config)
-            .envs(self.environment.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::null());
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Run {
-        let output = self
-            .command(arguments)
-            .output()
-            .expect("EOS_TEST_TERRAFORM can be started");
-        finished(&output)
-    }
-
-    fn plan(&self) -> Run {
-        self.run(&["plan", "-input=false", "-detailed-exitcode"])
-    }
-
-    fn apply(&self) -> Run {
-        self.run(&["apply", "-input=false", "-auto-approve"])
-    }
-
-    fn destroy(&self) -> Run {
-        self.run(&["destroy", "-input=false", "-auto-approve"])
-    }
-
-    /// The attributes of a resource in the Terraform state.
-    fn attributes(&self, address: &str) -> Json {
-        let run = self.command(&["show", "-json"]).output().expect("terraform show");
-        let shown: Json = serde_json::from_slice(&run.stdout).expect("terraform show -json writes JSON");
-        let resources = shown["values"]["root_module"]["resources"]
-            .as_array()
-            .cloned()
-            .unwrap_or_default();
-        let found = resources
-            .into_iter()
-            .find(|resource| resource["address"] == address);
-        found.unwrap_or_else(|| panic!("{address} is not in the Terraform state"))["values"].clone()
-    }
-}
-
-fn finished(output: &std::process::Output) -> Run {
-    let both = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
-    let words = String::from_utf8_lossy(&both).replace(['│', '╷', '╵'], " ");
-    Run {
-        code: output.status.code().unwrap_or(-1),
-        words: words.split_whitespace().collect::<Vec<_>>().join(" "),
-    }
 }
 
 /// A job with one shell task; `group` is HCL that goes into its group.
@@ -517,13 +265,13 @@ fn web() -> String {
 
 #[test]
 fn jobs_namespaces_and_volumes() {
-    let Some((nomad, terraform)) = programs() else {
+    let Some((nomad, terraform)) = programs("EOS_TEST_NOMAD") else {
         return;
     };
     let root = tempfile::tempdir().expect("a directory for the test");
     let nomad = Nomad::start(&nomad, &root.path().join("nomad"), None);
     let environment = vec![("NOMAD_ADDR", nomad.address.clone())];
-    let workspace = |name: &str| Workspace::new(&terraform, root.path(), name, environment.clone());
+    let workspace = |name: &str| Workspace::new(&terraform, root.path(), PROVIDER, name, environment.clone());
 
     life_of_a_job(&nomad, &workspace("job"), &workspace("import"));
     broken_jobs(&nomad, &workspace("broken"));
@@ -935,7 +683,7 @@ fn text_from_elsewhere(nomad: &Nomad, workspace: &Workspace<'_>) {
 
 #[test]
 fn certificates_and_token_open_the_door_and_are_never_shown() {
-    let Some((nomad, terraform)) = programs() else {
+    let Some((nomad, terraform)) = programs("EOS_TEST_NOMAD") else {
         return;
     };
     let root = tempfile::tempdir().expect("a directory for the test");
@@ -945,7 +693,13 @@ fn certificates_and_token_open_the_door_and_are_never_shown() {
     let resource = "resource \"nomad_namespace\" \"locked\" {\n  name = \"locked\"\n}\n";
 
     let address = ("NOMAD_ADDR", nomad.address.clone());
-    let stranger = Workspace::new(&terraform, root.path(), "stranger", vec![address.clone()]);
+    let stranger = Workspace::new(
+        &terraform,
+        root.path(),
+        PROVIDER,
+        "stranger",
+        vec![address.clone()],
+    );
     stranger.write(&[resource]);
     stranger
         .apply()
@@ -967,7 +721,7 @@ fn certificates_and_token_open_the_door_and_are_never_shown() {
         ("NOMAD_TOKEN", token.clone()),
         ("TF_LOG", "trace".to_owned()),
     ];
-    let with = Workspace::new(&terraform, root.path(), "with", environment);
+    let with = Workspace::new(&terraform, root.path(), PROVIDER, "with", environment);
     with.write(&[&provider, resource]);
     let applied = with.apply().expect(0, &["1 added"]);
     let stored = fs::read_to_string(with.directory.join("terraform.tfstate")).expect("the Terraform state");
