@@ -15,7 +15,6 @@ use crate::logs;
 use crate::ports;
 use crate::process::{self, Apart, MARK, Process};
 
-const LONGEST_LOG: u64 = 10 * 1024 * 1024;
 const SYSTEM_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /// What is left of an engine whose leader is gone has nobody to end it in good order.
 const GRACE_FOR_REMAINS: Duration = Duration::from_secs(2);
@@ -223,9 +222,7 @@ impl<'a> Daemon<'a> {
 
     fn open_log(&self) -> Result<File> {
         let log = self.log();
-        if fs::metadata(&log).is_ok_and(|found| found.len() > LONGEST_LOG) {
-            fs::rename(&log, log.with_extension("log.1")).at("rotate", &log)?;
-        }
+        logs::rotate(&log)?;
         OpenOptions::new()
             .create(true)
             .append(true)

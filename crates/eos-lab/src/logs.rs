@@ -7,9 +7,18 @@ use std::time::Duration;
 
 use crate::error::{AtPath, Result};
 
+const LONGEST: u64 = 10 * 1024 * 1024;
 /// Lines of a log are short: so many bytes are read from its end for each one asked for.
 const BYTES_A_LINE: u64 = 400;
 const LOOK: Duration = Duration::from_millis(250);
+
+/// Puts a log aside that has grown long. For a time when nobody writes to it.
+pub fn rotate(path: &Path) -> Result<()> {
+    if fs::metadata(path).is_ok_and(|found| found.len() > LONGEST) {
+        fs::rename(path, path.with_extension("log.1")).at("rotate", path)?;
+    }
+    Ok(())
+}
 
 /// The last lines of a log; none if there is no log yet.
 pub fn last_lines(path: &Path, count: usize) -> Result<Vec<String>> {

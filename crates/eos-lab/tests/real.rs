@@ -1,5 +1,6 @@
 //! The lab with the real engines. Needs EOS_TEST_SALT (a virtual environment with Salt), EOS_TEST_NOMAD and
-//! EOS_TEST_TERRAFORM (programs); without them every test says that it was skipped.
+//! EOS_TEST_TERRAFORM (programs), and for the full profile EOS_TEST_CONSUL, EOS_TEST_VAULT (programs) and
+//! EOS_TEST_VAULT_PLUGINS (a directory); without them every test says that it was skipped.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -9,8 +10,10 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use eos_engine::nomad::Request;
-use eos_engine::{Endpoints, ErrorKind, NomadClient, SaltClient};
+use eos_engine::settings::Profile;
+use eos_engine::{ConsulClient, Endpoints, ErrorKind, NomadClient, SaltClient, VaultClient};
 use eos_lab::{Advance, EngineStatus, Engines, FormulaFile, Lab, LabInput, Outcome, Progress, Step};
+use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
 const FORMULA: [FormulaFile<'static>; 2] = [
@@ -36,6 +39,68 @@ const JOB: &str = r#"job "web" {
       resources {
         cpu    = 50
         memory = 32
+      }
+    }
+  }
+}"#;
+const READER: &str = r#"job "JOB" {
+  group "reader" {
+    task "reader" {
+      driver = "raw_exec"
+      config {
+        command = "/bin/sh"
+        args    = ["-c", "cp secrets/app COPY.new && mv COPY.new COPY && exec sleep 9999"]
+      }
+      vault {}
+      template {
+        destination = "secrets/app"
+        data        = "{{ with secret \"secret/data/default/OF/app\" }}{{ .Data.data.password }}{{ end }}"
+      }
+      resources {
+        cpu    = 50
+        memory = 32
+      }
+    }
+  }
+}"#;
+
+/// One instance on each node beside control.
+const PAIR: &str = r#"job "pair" {
+  group "pair" {
+    count = 2
+    constraint {
+      attribute = "${node.unique.name}"
+      operator  = "regexp"
+      value     = "node"
+    }
+    constraint {
+      distinct_hosts = true
+    }
+    network {
+      port "http" {
+        HERE
+      }
+    }
+    service {
+      name     = "pair"
+      port     = "http"
+      provider = "PROVIDER"
+      check {
+        type     = "http"
+        path     = "/"
+        interval = "1s"
+        timeout  = "2s"
+      }
+    }
+    task "pair" {
+      driver = "raw_exec"
+      config {
+        command = "PYTHON"
+        args    = ["-m", "http.server", "--bind", "${NOMAD_IP_http}", "${NOMAD_PORT_http}"]
+      }
+      resources {
+        cpu    = 50
+        memory = 64
       }
     }
   }
@@ -66,20 +131,24 @@ impl Progress for Told {
 struct Trial {
     lab: Lab,
     engines: Engines,
+    profile: Profile,
+    nodes: usize,
     root: PathBuf,
     _directory: tempfile::TempDir,
 }
 
+fn given<const COUNT: usize>(names: [&str; COUNT]) -> Option<[PathBuf; COUNT]> {
+    let found = names.map(|name| env::var_os(name).map(PathBuf::from));
+    if found.iter().any(Option::is_none) {
+        println!("skipped: {} do not all name an engine", names.join(", "));
+        return None;
+    }
+    Some(found.map(Option::unwrap_or_default))
+}
+
 impl Trial {
     async fn new(below: &str) -> Option<Trial> {
-        let [salt, terraform, nomad] = ["EOS_TEST_SALT", "EOS_TEST_TERRAFORM", "EOS_TEST_NOMAD"]
-            .map(|name| env::var_os(name).map(PathBuf::from));
-        let (Some(salt), Some(terraform), Some(nomad)) = (salt, terraform, nomad) else {
-            println!(
-                "skipped: EOS_TEST_SALT, EOS_TEST_TERRAFORM and EOS_TEST_NOMAD do not all name an engine"
-            );
-            return None;
-        };
+        let [salt, terraform, nomad] = given(["EOS_TEST_SALT", "EOS_TEST_TERRAFORM", "EOS_TEST_NOMAD"])?;
         let directory = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(directory.path()).unwrap().join(below);
         let lab = Lab::at(&root).unwrap();
@@ -87,35 +156,59 @@ impl Trial {
         Some(Trial {
             lab,
             engines,
+            profile: Profile::Solo,
+            nodes: 0,
             root,
             _directory: directory,
         })
     }
 
-    async fn up(&self) -> Endpoints {
-        let input = LabInput {
+    /// With Consul and Vault.
+    async fn full(nodes: usize) -> Option<Trial> {
+        let [consul, vault, plugins] =
+            given(["EOS_TEST_CONSUL", "EOS_TEST_VAULT", "EOS_TEST_VAULT_PLUGINS"])?;
+        let mut trial = Trial::new("lab").await?;
+        trial.engines = trial
+            .engines
+            .clone()
+            .and_given(&consul, &vault, &plugins)
+            .await
+            .unwrap();
+        trial.profile = Profile::Full;
+        trial.nodes = nodes;
+        Some(trial)
+    }
+
+    fn input(&self) -> LabInput<'static> {
+        LabInput {
             formula: &FORMULA,
             program: "/bin/sleep".into(),
             provider: "/bin/true".into(),
-        };
+            profile: self.profile,
+            nodes: Some(self.nodes),
+        }
+    }
+
+    async fn up(&self) -> Endpoints {
         self.lab
-            .up(&self.engines, &input, &Told)
+            .up(&self.engines, &self.input(), &Told)
             .await
             .unwrap_or_else(|error| {
-                let logs = ["salt-master", "salt-api", "salt-minion", "nomad"].map(|name| {
-                    fs::read_to_string(self.root.join("log").join(format!("{name}.log"))).unwrap_or_default()
+                let logs = fs::read_dir(self.root.join("log")).unwrap().map(|entry| {
+                    let path = entry.unwrap().path();
+                    format!("-- {}\n{}", path.display(), fs::read_to_string(&path).unwrap())
                 });
-                panic!("{error}\n{}", logs.join("\n--\n"))
+                panic!("{error}\n{}", logs.collect::<Vec<_>>().join("\n"))
             })
     }
 
-    async fn status(&self) -> BTreeMap<&'static str, EngineStatus> {
+    async fn status(&self) -> BTreeMap<String, EngineStatus> {
         self.lab
             .status()
             .await
             .unwrap()
             .into_iter()
-            .map(|engine| (engine.name, engine))
+            .map(|engine| (engine.name.clone(), engine))
             .collect()
     }
 
@@ -150,10 +243,54 @@ impl Trial {
     }
 
     async fn start_job(&self) {
-        let nomad = self.nomad();
-        let job = nomad.parse(JOB, "").await.unwrap();
-        let _: Value = nomad.post(JOBS, &json!({"Job": job})).await.unwrap();
+        self.run(JOB).await;
         self.wait_for_job().await;
+    }
+
+    async fn run(&self, job: &str) {
+        let nomad = self.nomad();
+        let job = nomad.parse(job, "").await.unwrap();
+        let _: Value = nomad.post(JOBS, &json!({"Job": job})).await.unwrap();
+    }
+
+    /// With the token of the program, as below.
+    fn vault(&self) -> VaultClient {
+        VaultClient::new(&self.endpoints().vault.unwrap()).unwrap()
+    }
+
+    fn consul(&self) -> ConsulClient {
+        ConsulClient::new(&self.endpoints().consul.unwrap()).unwrap()
+    }
+
+    /// Writes a secret for a job.
+    async fn keep_secret(&self, job: &str, password: &str) {
+        let items = BTreeMap::from([("password".to_owned(), password.into())]);
+        let path = format!("default/{job}/app");
+        let version = self.vault().entry(&path).await.unwrap();
+        let version = version.map_or(0, |entry| entry.version);
+        self.vault().put_entry(&path, &items, version).await.unwrap();
+    }
+
+    async fn secret(&self, job: &str) -> Option<String> {
+        let entry = self.vault().entry(&format!("default/{job}/app")).await.unwrap()?;
+        Some(entry.items["password"].expose_secret().to_owned())
+    }
+
+    /// A job that copies a secret, which may not be its own, to a file.
+    async fn run_reader(&self, job: &str, of: &str) -> PathBuf {
+        let copy = self.root.join(format!("{job}.copy"));
+        self.run(&READER.replace("JOB", job).replace("OF", of).replace("COPY", copy.to_str().unwrap()))
+            .await;
+        copy
+    }
+
+    /// Processes of Vault's plugins.
+    fn plugins(&self) -> usize {
+        let plugins = self.engines.vault.as_ref().unwrap().plugins.display().to_string();
+        self.processes()
+            .iter()
+            .filter(|line| line.starts_with(&plugins))
+            .count()
     }
 
     async fn running_allocations(&self) -> Vec<String> {
@@ -370,12 +507,11 @@ async fn two_labs_do_not_meet() {
     other.lab.down(&Told).await.unwrap();
     let address = second.nomad.address.strip_prefix("http://").unwrap();
     let held = std::net::TcpListener::bind(address).unwrap();
-    let input = LabInput {
-        formula: &FORMULA,
-        program: "/bin/sleep".into(),
-        provider: "/bin/true".into(),
-    };
-    let error = other.lab.up(&other.engines, &input, &Told).await.unwrap_err();
+    let error = other
+        .lab
+        .up(&other.engines, &other.input(), &Told)
+        .await
+        .unwrap_err();
     let port = address.rsplit_once(':').unwrap().1;
     assert!(
         error
@@ -406,4 +542,379 @@ async fn logs_are_shown_and_an_unknown_engine_is_named() {
         "It has salt-master, salt-api, salt-minion, nomad"
     );
     assert!(!Path::new(&lab.endpoints()).exists());
+}
+
+async fn eventually<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(found) = look().await {
+            return found;
+        }
+        assert!(
+            begun.elapsed() < Duration::from_secs(60),
+            "not within a minute: {what}"
+        );
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+}
+
+fn request<'a>(object: &'a str, path: &'a str) -> Request<'a> {
+    Request {
+        object,
+        path,
+        query: &[],
+    }
+}
+
+#[tokio::test]
+async fn the_full_lab_keeps_secrets_and_gives_out_tokens() {
+    let Some(trial) = Trial::full(0).await else {
+        return;
+    };
+    let begun = Instant::now();
+    let endpoints = trial.up().await;
+    println!("full, cold: {:.1?}", begun.elapsed());
+    trial.assert_all_ready().await;
+    for engine in trial.status().await.values() {
+        println!("{}: {} MiB", engine.name, engine.memory >> 20);
+    }
+    assert_eq!(endpoints, trial.endpoints());
+    let mut again = Duration::MAX;
+    for _ in 0..3 {
+        let begun = Instant::now();
+        assert_eq!(trial.up().await, endpoints);
+        again = again.min(begun.elapsed());
+    }
+    println!("full, again: {again:.1?}");
+    assert!(again < Duration::from_secs(4), "{again:?}");
+
+    a_job_reads_its_own_secret_and_no_other(&trial).await;
+    the_program_may_do_what_it_needs(&trial).await;
+    the_control_minion_has_tokens_that_it_can_end(&trial).await;
+    no_secret_is_open_to_others(&trial);
+
+    trial.lab.down(&Told).await.unwrap();
+    assert_eq!(trial.processes(), Vec::<String>::new());
+    let begun = Instant::now();
+    assert_eq!(trial.up().await, endpoints);
+    println!("full, up again: {:.1?}", begun.elapsed());
+    trial.assert_all_ready().await;
+    assert_eq!(trial.secret("reader").await.as_deref(), Some("hunter2"));
+    let kept = trial.consul().key("terraform/kept").await.unwrap().unwrap();
+    assert_eq!(kept.value, b"1");
+    trial.end().await;
+}
+
+async fn a_job_reads_its_own_secret_and_no_other(trial: &Trial) {
+    trial.keep_secret("reader", "hunter2").await;
+    let copy = trial.run_reader("reader", "reader").await;
+    let read = eventually("the job's copy of its secret", async || {
+        fs::read_to_string(&copy).ok()
+    })
+    .await;
+    assert_eq!(read, "hunter2");
+
+    let copy = trial.run_reader("thief", "reader").await;
+    let words = eventually("a task that waits for a secret", async || {
+        let allocations = trial.nomad().job_allocations("default", "thief").await.unwrap();
+        let runs = allocations.iter().flat_map(|found| found.task_states.values());
+        let mut events = runs.flat_map(|run| &run.events);
+        let missing = "vault.read(secret/data/default/reader/app)";
+        events
+            .find(|event| event.display_message.contains(missing))
+            .map(|event| event.display_message.clone())
+    })
+    .await;
+    assert!(!copy.exists(), "{words}");
+    let thief = request("job thief", "job/thief");
+    let _: Value = trial.nomad().delete(thief).await.unwrap();
+}
+
+async fn the_program_may_do_what_it_needs(trial: &Trial) {
+    let consul = trial.consul();
+    let _: bool = consul
+        .put(request("key", "kv/terraform/kept"), &json!(1))
+        .await
+        .unwrap();
+    for (object, path) in [("another key", "kv/elsewhere"), ("a policy", "acl/policy")] {
+        let refused = consul
+            .put::<Value>(request(object, path), &json!({"Name": "x"}))
+            .await;
+        assert_eq!(refused.unwrap_err().kind, ErrorKind::Refused, "{path}");
+    }
+    let vault = trial.vault();
+    vault.keep_token().await.unwrap();
+    vault.delete_entry("default/nothing/app").await.unwrap();
+    for path in ["sys/policies/acl/eos-program", "nomad/creds/eos-deploy"] {
+        let refused = vault.get::<Value>(request("more", path)).await;
+        assert_eq!(refused.unwrap_err().kind, ErrorKind::Refused, "{path}");
+    }
+}
+
+async fn the_control_minion_has_tokens_that_it_can_end(trial: &Trial) {
+    let file = trial.root.join("secrets/control.json");
+    let credential: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+    assert!(credential.get("nomad_token").is_none());
+    let mut endpoint = trial.endpoints().vault.unwrap();
+    endpoint.token_file = None;
+    let stranger = VaultClient::new(&endpoint).unwrap();
+    let login: Value = stranger
+        .post(request("login", "auth/approle/login"), &credential)
+        .await
+        .unwrap();
+    assert_eq!(login["auth"]["lease_duration"], 20 * 60);
+    let token = login["auth"]["client_token"].as_str().unwrap();
+    let control = VaultClient::new(&endpoint).unwrap().with_token(token.into());
+
+    let refused = control
+        .get::<Value>(request("a value", "secret/data/default/reader/app"))
+        .await;
+    assert_eq!(refused.unwrap_err().kind, ErrorKind::Refused);
+    let names: Value = control
+        .get(Request {
+            object: "names",
+            path: "secret/metadata/default",
+            query: &[("list", "true")],
+        })
+        .await
+        .unwrap();
+    assert_eq!(names["data"]["keys"], json!(["reader/"]));
+
+    let mut nomads = Vec::new();
+    for (role, kind) in [
+        ("eos-deploy", "client"),
+        ("eos-platform", "management"),
+        ("eos-read", "client"),
+    ] {
+        let made: Value = control
+            .get(request(role, &format!("nomad/creds/{role}")))
+            .await
+            .unwrap();
+        assert_eq!(made["lease_duration"], 15 * 60, "{role}");
+        let token_file = trial.root.join("secrets").join(format!("{role}-trial"));
+        fs::write(&token_file, made["data"]["secret_id"].as_str().unwrap()).unwrap();
+        let mut endpoint = trial.endpoints().nomad;
+        endpoint.token_file = Some(token_file);
+        let nomad = NomadClient::new(&endpoint).unwrap();
+        let itself: Value = nomad.get(request(role, "acl/token/self")).await.unwrap();
+        assert_eq!(itself["Type"], kind, "{role}");
+        assert_eq!(nomad.nodes().await.unwrap().len(), 1, "{role}");
+        nomads.push(nomad);
+    }
+    let made: Value = control
+        .get(request("eos-deploy", "consul/creds/eos-deploy"))
+        .await
+        .unwrap();
+    assert_eq!(made["lease_duration"], 15 * 60);
+    let consul = trial
+        .consul()
+        .with_token(made["data"]["token"].as_str().unwrap().into());
+    let _: bool = consul
+        .put(request("key", "kv/terraform/trial"), &json!(1))
+        .await
+        .unwrap();
+
+    let _: Value = control
+        .post(request("itself", "auth/token/revoke-self"), &json!({}))
+        .await
+        .unwrap();
+    for nomad in nomads {
+        eventually("a revoked token of Nomad", async || {
+            let itself = nomad.get::<Value>(request("itself", "acl/token/self")).await;
+            itself.is_err().then_some(())
+        })
+        .await;
+    }
+    eventually("a revoked token of Consul", async || {
+        let itself = consul.get::<Value>(request("itself", "acl/token/self")).await;
+        itself.is_err().then_some(())
+    })
+    .await;
+}
+
+fn no_secret_is_open_to_others(trial: &Trial) {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    for entry in fs::read_dir(trial.root.join("secrets")).unwrap() {
+        let path = entry.unwrap().path();
+        if !path.to_str().unwrap().ends_with("-trial") {
+            assert_eq!(mode(&path), 0o600, "{}", path.display());
+        }
+    }
+    assert_eq!(mode(&trial.root.join("log/vault-audit.log")), 0o600);
+    for name in ["secrets", "consul", "vault", "nomad", "log"] {
+        assert_eq!(mode(&trial.root.join(name)), 0o700, "{name}");
+    }
+    let token = fs::read_to_string(trial.root.join("secrets/vault-program-token")).unwrap();
+    for entry in fs::read_dir(trial.root.join("log")).unwrap() {
+        let text = fs::read_to_string(entry.unwrap().path()).unwrap();
+        assert!(!text.contains("hunter2") && !text.contains(token.trim()));
+    }
+}
+
+#[tokio::test]
+async fn what_was_killed_of_the_full_lab_is_repaired() {
+    let Some(trial) = Trial::full(0).await else {
+        return;
+    };
+    // A Vault that was initialised by a program that was killed before it could write the key down.
+    trial.up().await;
+    trial.kill("vault").await;
+    fs::remove_file(trial.root.join("secrets/vault-init.json")).unwrap();
+    let refused = trial
+        .lab
+        .up(&trial.engines, &trial.input(), &Told)
+        .await
+        .unwrap_err();
+    assert!(refused.to_string().contains("which holds its key, is gone"), "{refused}");
+    fs::remove_file(trial.root.join("vault/initialised")).unwrap();
+    trial.up().await;
+
+    trial.start_job().await;
+    let task = trial.wait_for_job().await;
+    trial.keep_secret("web", "hunter2").await;
+    let engines = ["consul", "vault", "nomad"];
+    for killed in engines
+        .map(|name| vec![name])
+        .into_iter()
+        .chain([engines.to_vec()])
+    {
+        for name in &killed {
+            trial.kill(name).await;
+        }
+        let begun = Instant::now();
+        trial.up().await;
+        println!("killed {killed:?}, up after {:.1?}", begun.elapsed());
+        trial.assert_all_ready().await;
+        assert_eq!(trial.wait_for_job().await, task, "the task went on meanwhile");
+        assert_eq!(trial.secret("web").await.as_deref(), Some("hunter2"));
+        assert_eq!(trial.plugins(), 2, "none outlives the Vault that started it");
+    }
+    for name in engines {
+        trial.kill(name).await;
+    }
+    trial.lab.down(&Told).await.unwrap();
+    assert_eq!(trial.processes(), Vec::<String>::new());
+    trial.end().await;
+}
+
+#[tokio::test]
+async fn two_full_labs_with_nodes_do_not_meet() {
+    let (Some(one), Some(other)) = (Trial::full(2).await, Trial::full(0).await) else {
+        return;
+    };
+    let (first, second) = tokio::join!(one.up(), other.up());
+    assert_ne!(first.consul, second.consul);
+    assert_ne!(first.vault, second.vault);
+    one.keep_secret("web", "hunter2").await;
+    assert_eq!(other.secret("web").await, None);
+    let status = one.status().await;
+    for node in ["node1", "node2"] {
+        for engine in ["salt-minion", "nomad", "consul"] {
+            assert!(status[&format!("{engine}-{node}")].ready, "{engine} of {node}");
+        }
+    }
+    each_node_runs_one(&one, "consul").await;
+
+    // Nomad takes services that it does not know out of its Consul agent: not those of another node.
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    let found = one.consul().service("pair").await.unwrap();
+    assert_eq!(found.len(), 2, "{found:?}");
+    let passing = |found: &eos_engine::consul::ServiceHealth| {
+        found.checks.iter().all(|check| check.status == "passing")
+    };
+    assert!(found.iter().all(passing), "{found:?}");
+    one.end().await;
+    other.assert_all_ready().await;
+    other.end().await;
+}
+
+#[tokio::test]
+async fn a_solo_lab_has_nodes_too() {
+    let Some(mut trial) = Trial::new("lab").await else {
+        return;
+    };
+    trial.up().await;
+    trial.nodes = 2;
+    let endpoints = trial.up().await;
+    trial.assert_all_ready().await;
+    let salt = SaltClient::new(&endpoints.salt).unwrap();
+    for node in ["node1", "node2"] {
+        salt.call(node, "test.ping", json!({}), Duration::from_secs(15))
+            .await
+            .unwrap();
+    }
+    each_node_runs_one(&trial, "nomad").await;
+    trial.kill("nomad-node1").await;
+    trial.kill("salt-minion-node2").await;
+    trial.up().await;
+    trial.assert_all_ready().await;
+    let nodes = trial.lab.nodes().unwrap();
+    trial.end().await;
+    for node in nodes.iter().filter(|node| node.is_apart) {
+        let address = node.address.parse::<std::net::Ipv4Addr>().unwrap();
+        assert!(std::net::UdpSocket::bind((address, 0)).is_err(), "{address} is still there");
+    }
+}
+
+/// On the same port, where each has an address of its own.
+async fn each_node_runs_one(trial: &Trial, provider: &str) {
+    let nodes = trial.lab.nodes().unwrap();
+    let free = std::net::TcpListener::bind("0.0.0.0:0").unwrap();
+    let port = if nodes.iter().all(|node| node.is_apart) {
+        format!("static = {}", free.local_addr().unwrap().port())
+    } else {
+        String::new()
+    };
+    drop(free);
+    let python = trial.engines.salt.path.join("python");
+    let job = PAIR
+        .replace("HERE", &port)
+        .replace("PROVIDER", provider)
+        .replace("PYTHON", python.to_str().unwrap());
+    trial.run(&job).await;
+    let on = eventually("an instance on each node", async || {
+        let all = trial.nomad().job_allocations("default", "pair").await.unwrap();
+        let healthy = all.iter().filter(|found| found.healthy() == Some(true));
+        let mut on: Vec<String> = healthy.map(|found| found.node_name.clone()).collect();
+        on.sort();
+        (on.len() == 2).then_some(on)
+    })
+    .await;
+    assert_eq!(on, ["node1", "node2"]);
+}
+
+/// The same as somebody without any rights, if the engines can be run by others than their owner.
+#[test]
+fn an_ordinary_user_has_a_full_lab() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+    const NOBODY: u32 = 65534;
+    let Some(engines) = given(["EOS_TEST_SALT", "EOS_TEST_CONSUL", "EOS_TEST_VAULT_PLUGINS"]) else {
+        return;
+    };
+    let as_nobody = |program: &Path| {
+        let mut command = Command::new(program);
+        command.uid(NOBODY).gid(NOBODY);
+        command
+    };
+    let directory = tempfile::tempdir().unwrap();
+    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let readable = engines.iter().all(|path| {
+        as_nobody(Path::new("/bin/ls"))
+            .arg(path)
+            .output()
+            .is_ok_and(|output| output.status.success())
+    });
+    if !readable {
+        println!("skipped: this user cannot run the engines as another one");
+        return;
+    }
+    let status = as_nobody(&env::current_exe().unwrap())
+        .args(["--exact", "--nocapture", "the_full_lab_keeps_secrets_and_gives_out_tokens"])
+        .env("TMPDIR", directory.path())
+        .env("HOME", directory.path())
+        .status()
+        .unwrap();
+    assert!(status.success());
 }

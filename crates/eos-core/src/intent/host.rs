@@ -3,6 +3,7 @@
 use super::{Intent, Verb, yaml_value};
 use crate::diagnostic::Diagnostic;
 use crate::name::{self, quoted};
+use crate::option;
 use crate::pillar::{COMMON_FILE, Host, Pillar, PillarFiles, ROLES};
 use crate::splice;
 use serde_json::{Map, Value, json};
@@ -14,6 +15,7 @@ const OPTIONS: &[(&str, bool)] = &[
     ("devices", true),
     ("roles", true),
     ("volume_group", false),
+    ("volumes_below", false),
 ];
 
 pub fn edit(files: &PillarFiles, pillar: &Pillar, intent: &Intent) -> Result<PillarFiles, Vec<Diagnostic>> {
@@ -107,6 +109,10 @@ fn wrong(option: &str, text: &str) -> Option<Diagnostic> {
             "{} cannot be the {option} of a host",
             quoted(text)
         ))),
+        "volumes_below" if !option::is_absolute(text.trim_end_matches('/')) => Some(
+            Diagnostic::new(format!("volumes_below cannot be {}", quoted(text)))
+                .hint("Give an absolute path without . and .."),
+        ),
         _ => None,
     }
 }
@@ -119,6 +125,7 @@ fn differs(existing: &Host, intent: &Intent) -> bool {
             "devices" => json!(existing.devices),
             "roles" => json!(existing.roles),
             "volume_group" => json!(existing.volume_group),
+            "volumes_below" => json!(existing.volumes_below),
             _ => Value::Null,
         };
         had != *value

@@ -24,6 +24,7 @@ use crate::durable;
 use crate::error::{AtPath, Error, IfThere, Result};
 use crate::install::InstalledVault;
 use crate::layout::Layout;
+use crate::logs;
 use crate::process::MARK;
 use crate::secrets::Secrets;
 
@@ -143,6 +144,9 @@ impl<'a> Vault<'a> {
 
     async fn start(&self) -> Result<()> {
         durable::directory(&self.data(), 0o700)?;
+        if self.daemon.running()?.is_none() {
+            logs::rotate(&self.audit_file())?;
+        }
         let ports = self.ports;
         self.daemon
             .ensure(&Start {

@@ -95,6 +95,9 @@ struct Facts {
     /// The LVM volume group that its volumes are made in
     #[arg(long, value_name = "NAME")]
     volume_group: Option<String>,
+    /// A directory that all its volumes lie below: for hosts that share a machine, as the nodes of a lab do
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::DirPath)]
+    volumes_below: Option<String>,
 }
 
 impl Facts {
@@ -103,6 +106,7 @@ impl Facts {
             ("address", &self.address),
             ("datacenter", &self.datacenter),
             ("volume_group", &self.volume_group),
+            ("volumes_below", &self.volumes_below),
         ];
         let texts = texts
             .into_iter()
@@ -123,6 +127,7 @@ impl Facts {
             ("device", list(&self.devices)),
             ("datacenter", self.datacenter.clone()),
             ("volume-group", self.volume_group.clone()),
+            ("volumes-below", self.volumes_below.clone()),
         ];
         let given = flags.into_iter().filter_map(|(flag, value)| Some((flag, value?)));
         given

@@ -4,10 +4,12 @@ use super::carry_out::confirm;
 use super::{Answer, Session};
 use crate::formula;
 use crate::full_profile;
+use crate::options::shell_word;
 use crate::problem::{Exit, Problem};
 use crate::views::reports::{LabCondition, LabReport};
+use eos_engine::estate::Estate;
 use eos_engine::settings::Profile;
-use eos_lab::{Cache, Lab, LabInput};
+use eos_lab::{Cache, Lab, LabInput, LabNode};
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -89,14 +91,14 @@ pub async fn run(session: &mut Session<'_>, args: Args) -> Answer {
                 full_profile::take(&mut estate).await?;
             }
             up(session, &lab, estate.settings.profile, nodes).await?;
-            report(session, &lab, Some(begun.elapsed())).await?;
+            report(session, &estate, &lab, Some(begun.elapsed())).await?;
         }
         Command::Down => {
             let progress = session.view.lab_progress();
             unless_interrupted(lab.down(progress.as_ref())).await?;
-            report(session, &lab, Some(begun.elapsed())).await?;
+            report(session, &estate, &lab, Some(begun.elapsed())).await?;
         }
-        Command::Status => report(session, &lab, None).await?,
+        Command::Status => report(session, &estate, &lab, None).await?,
         Command::Logs {
             engine,
             lines,
@@ -116,7 +118,7 @@ pub async fn run(session: &mut Session<'_>, args: Args) -> Answer {
             confirm(session, "Remove the lab with its jobs, secrets and volumes?")?;
             let progress = session.view.lab_progress();
             unless_interrupted(lab.reset(progress.as_ref())).await?;
-            report(session, &lab, Some(begun.elapsed())).await?;
+            report(session, &estate, &lab, Some(begun.elapsed())).await?;
         }
     }
     Ok(Exit::Done)
@@ -186,7 +188,12 @@ async fn follow_log(session: &mut Session<'_>, lab: &Lab, engine: &str, lines: u
     }
 }
 
-async fn report(session: &mut Session<'_>, lab: &Lab, took: Option<Duration>) -> Result<(), Problem> {
+async fn report(
+    session: &mut Session<'_>,
+    estate: &Estate,
+    lab: &Lab,
+    took: Option<Duration>,
+) -> Result<(), Problem> {
     let engines = lab.status().await?;
     let ready = engines.iter().filter(|engine| engine.ready).count();
     let condition = match engines.iter().any(|engine| engine.pid.is_some()) {
@@ -195,14 +202,35 @@ async fn report(session: &mut Session<'_>, lab: &Lab, took: Option<Duration>) ->
         true => LabCondition::Partial,
         false => LabCondition::Down,
     };
+    let nodes = lab.nodes()?;
     session.view.lab(&LabReport {
         directory: lab.directory().to_owned(),
         condition,
         engines,
-        nodes: lab.nodes()?,
+        next: if condition == LabCondition::Up {
+            hosts_to_create(estate, &nodes)
+        } else {
+            Vec::new()
+        },
+        nodes,
         seconds: took.map(|took| took.as_secs_f64()),
     });
     Ok(())
+}
+
+/// Nodes become hosts of the estate when a person says so.
+fn hosts_to_create(estate: &Estate, nodes: &[LabNode]) -> Vec<String> {
+    // A pillar that cannot be read is for another command to complain about.
+    let Ok(pillar) = estate.whole_pillar() else {
+        return Vec::new();
+    };
+    let unknown = nodes.iter().filter(|node| !pillar.hosts.contains_key(&node.name));
+    let command = |node: &LabNode| {
+        let below = shell_word(&node.volumes_below.display().to_string());
+        let (name, address) = (&node.name, &node.address);
+        format!("eos create host {name} --address {address} --role client --volumes-below {below}")
+    };
+    unknown.map(command).collect()
 }
 
 /// What the lab was doing is left where it stands when Ctrl-C comes; the same command goes on from there.

@@ -439,7 +439,21 @@ impl View for Human {
         let took = lab.seconds.map_or_else(String::new, |seconds| {
             format!(" in {}", duration(Duration::from_secs_f64(seconds)))
         });
+        let shared: Vec<&str> = lab
+            .nodes
+            .iter()
+            .filter(|node| !node.is_apart)
+            .map(|node| node.name.as_str())
+            .collect();
+        if !shared.is_empty() {
+            let line = format!(
+                "{} share the address of this machine, and with it fixed ports: only root can give them their own",
+                shared.join(", ")
+            );
+            self.talk(&hang("", &line, talk_width()));
+        }
         let line = match lab.condition {
+            LabCondition::Up if !lab.next.is_empty() => format!("the lab is up{took}   next:"),
             LabCondition::Up => format!("the lab is up{took}   next: eos create hello"),
             LabCondition::Partial => "the lab is not all up   next: eos lab up".to_owned(),
             LabCondition::Down => format!("the lab is down{took}   next: eos lab up"),
@@ -447,6 +461,10 @@ impl View for Human {
         };
         let text = hang("", &line, talk_width());
         self.talk(&text);
+        // Whole, since they are there to be copied.
+        for command in &lab.next {
+            self.talk(&format!("  {command}\n"));
+        }
     }
 
     fn lab_engines(&mut self, engines: &eos_lab::Engines) {

@@ -178,6 +178,9 @@ pub struct LabReport {
     pub engines: Vec<eos_lab::EngineStatus>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<eos_lab::LabNode>,
+    /// Commands that a person would give next.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub next: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
 }
