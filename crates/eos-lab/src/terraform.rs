@@ -41,13 +41,13 @@ pub async fn set_up(layout: &Layout, choices: &mut Choices, provider: &Path) -> 
             found
         }
     };
+    fill(&mirror.join(registry), provider)
+}
+
+/// The mirror holds the one program under every name that it serves.
+fn fill(host: &Path, provider: &Path) -> Result<()> {
     for (name, version) in PROVIDERS {
-        let place = mirror
-            .join(&registry)
-            .join("hashicorp")
-            .join(name)
-            .join(version)
-            .join(platform());
+        let place = host.join("hashicorp").join(name).join(version).join(platform());
         durable::directory(&place, 0o755)?;
         let file = place.join(format!("terraform-provider-{name}_v{version}"));
         durable::copy_program(provider, &file)?;
@@ -99,6 +99,24 @@ fn platform() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_provider_has_its_own_name_in_the_mirror() {
+        let directory = tempfile::tempdir().unwrap();
+        let program = directory.path().join("program");
+        std::fs::write(&program, "served").unwrap();
+        fill(&directory.path().join("host"), &program).unwrap();
+        for file in [
+            "nomad/2.5.2/PLATFORM/terraform-provider-nomad_v2.5.2",
+            "consul/2.22.1/PLATFORM/terraform-provider-consul_v2.22.1",
+        ] {
+            let file = directory
+                .path()
+                .join("host/hashicorp")
+                .join(file.replace("PLATFORM", &platform()));
+            assert_eq!(std::fs::read_to_string(file).unwrap(), "served");
+        }
+    }
 
     #[test]
     fn the_host_is_read_from_the_tools_own_words() {

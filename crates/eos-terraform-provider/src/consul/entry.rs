@@ -15,8 +15,7 @@ const BOOKKEEPING: [&str; 7] = [
     "ModifyIndex",
     "Hash",
 ];
-/// Consul's own of a source; `Type` only as long as it has the one value that it has today.
-const COMPUTED_OF_A_SOURCE: [&str; 2] = ["Precedence", "Type"];
+/// The type of a source that names none.
 const DEFAULT_TYPE: &str = "consul";
 /// What names a source; there is one of each name in an entry.
 const IDENTITY_OF_A_SOURCE: [&str; 6] = ["Name", "Type", "Namespace", "Partition", "Peer", "SamenessGroup"];
@@ -53,7 +52,7 @@ pub fn readable(kept: &Json, written: Option<&Json>) -> Json {
     let names = |field: &str| {
         written_sources.is_none_or(|sources| sources.iter().any(|source| member(source, field).is_some()))
     };
-    let [names_precedence, names_type] = COMPUTED_OF_A_SOURCE.map(names);
+    let (names_precedence, names_type) = (names("Precedence"), names("Type"));
     for source in kept_sources.iter_mut().filter_map(Json::as_object_mut) {
         source.retain(|field, value| match field.as_str() {
             "Precedence" => names_precedence,
@@ -150,12 +149,7 @@ fn compare_sources(written: &Json, kept: &Json, found: &mut Vec<String>) {
         match left.iter().position(|other| identity(other) == identity(&source)) {
             Some(index) => {
                 let kept = left.remove(index);
-                match (&source, &kept) {
-                    (Json::Object(written), Json::Object(kept)) => {
-                        compare_fields(&place(&source), "Sources", written, kept, found);
-                    }
-                    _ => compare(&place(&source), "Sources", &source, &kept, found),
-                }
+                compare(&place(&source), "Sources", &source, &kept, found);
             }
             None => found.push(place(&source)),
         }

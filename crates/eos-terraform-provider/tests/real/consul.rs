@@ -526,7 +526,7 @@ fn acls<'a>(consul: &Consul, workspace: impl Fn(&str, &str) -> Workspace<'a>) {
     // One that may set intentions and nothing else, given in the configuration and not in the environment.
     let narrow = consul.token(
         "narrow",
-        "service \"api\" { policy = \"read\" intentions = \"write\" }",
+        "service \"api\" { policy = \"read\", intentions = \"write\" }",
     );
     let nobody_again = workspace("narrow", "");
     let address = consul.caller.address.trim_start_matches("http://");
