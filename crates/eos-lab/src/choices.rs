@@ -28,6 +28,9 @@ pub struct Choices {
     /// Those beside control.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<Node>,
+    /// Of the full profile, where the machine can have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mesh: Option<Mesh>,
     /// Where Salt's Unix sockets lie.
     pub sockets: PathBuf,
     /// The engines of the last `up`.
@@ -75,6 +78,14 @@ pub struct Node {
     pub consul_serf: u16,
 }
 
+/// The bridge that the networks of tasks are joined to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mesh {
+    pub interface: String,
+    /// Of the machine itself; the first of 256 that are the bridge's.
+    pub address: Ipv4Addr,
+}
+
 impl Choices {
     pub fn read(layout: &Layout) -> Result<Option<Choices>> {
         durable::read_json(&layout.choices(), "the choices of a lab")
@@ -97,6 +108,9 @@ impl Choices {
         }
         choices.engines = engines.clone();
         choices.become_full(profile)?;
+        if choices.mesh.is_none() && choices.engines.envoy.is_some() {
+            choices.mesh = network::choose_mesh(&layout.root)?;
+        }
         choices.add_nodes(layout, nodes.unwrap_or(choices.nodes.len()))?;
         choices.save(layout)?;
         Ok(choices)
@@ -164,6 +178,7 @@ impl Choices {
                 full: None,
             },
             nodes: Vec::new(),
+            mesh: None,
             sockets: layout.choose_sockets(run_time),
             engines: engines.clone(),
             registry: None,
@@ -249,6 +264,7 @@ mod tests {
             nomad: installed("1.11.2"),
             consul: None,
             vault: None,
+            envoy: None,
         }
     }
 

@@ -101,7 +101,7 @@ impl Lab {
         served::first_release(&self.layout.srv())?;
         durable::copy_program(&input.program, &self.layout.bin().join("eos"))?;
         terraform::set_up(&self.layout, &mut choices, &input.provider).await?;
-        network::make(&choices.nodes).await?;
+        network::make(&choices.nodes, choices.mesh.as_ref()).await?;
         for node in &choices.nodes {
             durable::directory(&self.layout.nodes(), 0o700)?;
             durable::directory(&self.layout.volumes().join(&node.name), 0o755)?;
@@ -141,6 +141,9 @@ impl Lab {
             durable::link(&installed.path, &self.layout.bin().join(CONSUL))?;
             let step = started(progress, CONSUL, "start Consul", 3);
             consul.up().await.map(|()| step.done())?;
+        }
+        if let Some(installed) = &choices.engines.envoy {
+            durable::link(&installed.path, &self.layout.bin().join("envoy"))?;
         }
         if let Some(vault) = &parts.vault {
             let step = started(progress, VAULT, "start Vault", 3);
@@ -315,7 +318,7 @@ impl Lab {
                 });
             }
             nomad::unmount(&self.layout)?;
-            network::remove(&choices.nodes).await?;
+            network::remove(&choices.nodes, choices.mesh.as_ref()).await?;
             durable::remove(&choices.sockets)?;
         }
         step.done();
@@ -324,7 +327,9 @@ impl Lab {
 
     fn with_logs(&self) -> Result<Vec<String>> {
         let Some(choices) = Choices::read(&self.layout)? else {
-            return Ok([SALT_MASTER, SALT_API, SALT_MINION, NOMAD].map(String::from).into());
+            return Ok([SALT_MASTER, SALT_API, SALT_MINION, NOMAD]
+                .map(String::from)
+                .into());
         };
         let secrets = Secrets::open(&self.layout.secrets())?;
         let parts = Parts::new(&self.layout, &choices, &secrets)?;

@@ -1,6 +1,7 @@
 //! The engines of the lab, installed once per user: which versions, from where, and how they are found again.
 
 mod consul;
+mod envoy;
 mod go;
 mod go_build;
 mod nomad;
@@ -86,6 +87,8 @@ pub struct Engines {
     pub consul: Option<Installed>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vault: Option<InstalledVault>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub envoy: Option<Installed>,
 }
 
 impl Engines {
@@ -107,6 +110,7 @@ impl Engines {
             },
             consul: None,
             vault: None,
+            envoy: None,
         })
     }
 
@@ -129,9 +133,16 @@ impl Engines {
 
 /// Finds every engine of a profile, and installs what is missing. What is installed already costs a look each.
 pub async fn install(cache: &Cache, profile: Profile, progress: &dyn Progress) -> Result<Engines> {
-    let (salt, terraform, (nomad, consul, vault)) = tokio::try_join!(
+    let sidecar = async {
+        match profile {
+            Profile::Solo => Ok(None),
+            Profile::Full => envoy::install(cache, progress).await.map(Some),
+        }
+    };
+    let (salt, terraform, envoy, (nomad, consul, vault)) = tokio::try_join!(
         salt::install(cache, progress),
         terraform::install(cache, progress),
+        sidecar,
         build(cache, profile, progress),
     )?;
     Ok(Engines {
@@ -140,6 +151,7 @@ pub async fn install(cache: &Cache, profile: Profile, progress: &dyn Progress) -
         nomad,
         consul,
         vault,
+        envoy,
     })
 }
 

@@ -13,6 +13,7 @@ use crate::consul;
 use crate::daemon::NOMAD;
 use crate::error::Result;
 use crate::layout::Layout;
+use crate::network;
 use crate::secrets::Secrets;
 
 /// No cloud is asked for this machine's place in it.
@@ -52,12 +53,7 @@ const VISIBLE: [(&str, &str); 9] = [
 ];
 
 /// Of the control node, server and client in one, or of another one, a client of that server.
-pub fn settings(
-    layout: &Layout,
-    choices: &Choices,
-    secrets: &Secrets,
-    node: Option<&Node>,
-) -> Result<Value> {
+pub fn settings(layout: &Layout, choices: &Choices, secrets: &Secrets, node: Option<&Node>) -> Result<Value> {
     let ports = &choices.ports;
     let name = node.map(|node| node.name.as_str());
     let mut settings = json!({
@@ -124,6 +120,14 @@ fn client(choices: &Choices, node: Option<&Node>) -> Value {
     if let Some(node) = node {
         client["servers"] = json!([format!("127.0.0.1:{}", choices.ports.nomad_rpc)]);
         client["network_interface"] = json!(node.interface.as_deref().unwrap_or("lo"));
+    }
+    if let (Some(mesh), Some(plugins)) = (&choices.mesh, network::cni_plugins()) {
+        let [first, second, third, _] = mesh.address.octets();
+        client["cni_path"] = json!(plugins);
+        client["bridge_network_name"] = json!(mesh.interface);
+        client["bridge_network_subnet"] = json!(format!("{first}.{second}.{third}.0/24"));
+        // Loopback is another one in the network of a task: sidecars find one another at the bridge.
+        client["host_network"] = json!({"mesh": {"interface": mesh.interface}});
     }
     if !choices.nodes.is_empty() {
         let place = node.and_then(|node| choices.nodes.iter().position(|other| other == node));
