@@ -10,8 +10,6 @@ use crate::runtime::SECRET_VERSION;
 
 /// The label of the sidecar's port, and the network of the hosts on which sidecars speak to one another.
 const MESH: &str = "mesh";
-/// Inside of its network a task has the port that it has outside.
-const SAME_PORT: i64 = -1;
 
 pub fn job(component: &Lowered, variables: &[Variable]) -> String {
     let declarations =
@@ -100,15 +98,14 @@ fn group_body<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
             }
             if port.to.is_some() {
                 settings = settings.attribute("to", var(&format!("port_{label}_to")));
-            } else if group.mesh.is_some() {
-                settings = settings.attribute("to", SAME_PORT);
             }
             network.block("port", &[&port.label], settings)
         });
         let network = match group.mesh {
             Some(_) => {
                 let port = Body::new()
-                    .attribute("to", SAME_PORT)
+                    // The one that it has outside.
+                    .attribute("to", -1)
                     .attribute("host_network", MESH);
                 network.block("port", &[MESH], port)
             }

@@ -7,10 +7,12 @@ use crate::lowered::{Check, Group, Lowered, Mesh, Upstream};
 use crate::profile::Profile;
 use crate::recipe::Run;
 use crate::runtime::{Piece, RuntimeText};
+use crate::source::{Source, Sourced};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a task finds in its own network at the first port from here on is the first service it calls.
 const FIRST_PORT: u16 = 20_000;
+const FIRST_OWN_PORT: u16 = 8_080;
 const LOOPBACK: &str = "127.0.0.1";
 const EVERYWHERE: &str = "0.0.0.0";
 
@@ -65,6 +67,9 @@ pub fn weave(components: &mut BTreeMap<Key, Lowered>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for component in components.values_mut() {
         for group in &mut component.groups {
+            if callers.contains_key(&group.service) || group.mesh.is_some() {
+                number_ports(group);
+            }
             let Some(callers) = callers.remove(&group.service) else {
                 continue;
             };
@@ -87,6 +92,15 @@ pub fn weave(components: &mut BTreeMap<Key, Lowered>) -> Vec<Diagnostic> {
         }
     }
     found
+}
+
+/// In a network of its own a task can have any port; the sidecar has to know which.
+fn number_ports(group: &mut Group) {
+    for (port, number) in group.ports.iter_mut().zip(FIRST_OWN_PORT..) {
+        port.to.get_or_insert_with(|| {
+            Sourced::new(number, Source::pass("mesh", "a port in the task's own network"))
+        });
+    }
 }
 
 /// The services that the texts of a group name, each at a port of its own.

@@ -61,6 +61,6 @@ fn packed(environment: &Path) -> Result<PathBuf> {
 /// `envoy  version: <commit>/1.36.2/Clean/RELEASE/BoringSSL`
 pub async fn version(program: &Path) -> Result<String> {
     let words = tool::output(program, &["--version"]).await?;
-    let version = words.split('/').find(|word| word.contains('.'));
-    Ok(version.unwrap_or_default().to_owned())
+    let build = words.rsplit("version: ").next().unwrap_or_default();
+    Ok(build.split('/').nth(1).unwrap_or_default().to_owned())
 }

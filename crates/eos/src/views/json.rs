@@ -335,6 +335,7 @@ impl View for Json {
             nomad,
             consul,
             vault,
+            envoy,
         } = engines;
         // Of Salt it is the environment that counts, not the directory of its programs.
         let salt_place = salt.path.parent().unwrap_or(&salt.path);
@@ -349,6 +350,10 @@ impl View for Json {
             places["vault"] = value(&vault.path);
             places["vault_plugins"] = value(&vault.plugins);
             versions["vault"] = value(&vault.version);
+        }
+        if let Some(envoy) = envoy {
+            places["envoy"] = value(&envoy.path);
+            versions["envoy"] = value(&envoy.version);
         }
         self.document("engines", json!({"engines": places, "versions": versions}));
     }
