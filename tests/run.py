@@ -24,7 +24,17 @@ RUFF = "ruff==0.14.4"
 FIRST = ["lint", "compiler"]
 TOGETHER = ["estates", "engine clients", "formula", "lab", "provider", "program"]
 # What the machine's own settings would do to the engines under test.
-UNWANTED = ("TF_CLI_CONFIG_FILE", "AWS_CA_BUNDLE", "NOMAD_ADDR", "NOMAD_TOKEN", "EOS_ESTATE")
+UNWANTED = (
+    "TF_CLI_CONFIG_FILE",
+    "AWS_CA_BUNDLE",
+    "NOMAD_ADDR",
+    "NOMAD_TOKEN",
+    "CONSUL_HTTP_ADDR",
+    "CONSUL_HTTP_TOKEN",
+    "VAULT_ADDR",
+    "VAULT_TOKEN",
+    "EOS_ESTATE",
+)
 
 
 @dataclass
@@ -106,9 +116,10 @@ def tools() -> Path:
 
 def engines(environment: dict[str, str]) -> dict[str, str]:
     """Installs the engines and gives their places, as the test suites expect them."""
-    subprocess.run([ROOT / "target/debug/eos", "lab", "install"], cwd=ROOT, env=environment, check=True)
+    install = [ROOT / "target/debug/eos", "lab", "install", "--full"]
+    subprocess.run(install, cwd=ROOT, env=environment, check=True)
     answer = subprocess.run(
-        [ROOT / "target/debug/eos", "lab", "install", "--json"],
+        [*install, "--json"],
         cwd=ROOT,
         env=environment,
         check=True,
@@ -151,7 +162,7 @@ def suites(options: argparse.Namespace, environment: dict[str, str]) -> list[Sui
         Suite("provider", 180, [*cargo_test, "eos-terraform-provider", "--", "--nocapture"]),
         Suite("program", 120, [*cargo_test, "eos"]),
         Suite("formula", 360, [*pytest, "tests/formula"]),
-        Suite("lab", 240, [*cargo_test, "eos-lab", "--", "--nocapture"]),
+        Suite("lab", 480, [*cargo_test, "eos-lab", "--", "--nocapture"]),
         Suite("estates", 900 if options.full else 600, [*pytest, *laboratory(estates=True)], {**seed, **in_full}),
         Suite("laboratory", 900 if options.full else 600, [*pytest, *laboratory(estates=False)], {**seed, **in_full}),
         Suite("speed", 1200 if options.full else 400, [sys.executable, "benches/ratios.py", *quick]),
@@ -199,6 +210,9 @@ def main() -> int:
             "EOS_SALT_PYTHON": places["salt"] + "/bin/python",
             "EOS_TEST_NOMAD": places["nomad"],
             "EOS_TEST_TERRAFORM": places["terraform"],
+            "EOS_TEST_CONSUL": places["consul"],
+            "EOS_TEST_VAULT": places["vault"],
+            "EOS_TEST_VAULT_PLUGINS": places["vault_plugins"],
             "EOS_TEST_PROVIDER": str(ROOT / "target/debug/eos-terraform-provider"),
             "EOS_TEST_PROGRAM": str(ROOT / "target/debug/eos"),
             "EOS_TEST_FAULT_PROGRAM": str(ROOT / "target/debug/eos-fault"),

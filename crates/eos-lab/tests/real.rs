@@ -23,7 +23,7 @@ const FORMULA: [FormulaFile<'static>; 2] = [
     ),
     (
         "files/eos-deploy.policy.hcl",
-        b"namespace \"*\" {\n  policy = \"write\"\n}\n",
+        b"namespace \"*\" {\n  policy = \"write\"\n}\n\nnode {\n  policy = \"read\"\n}\n",
     ),
 ];
 
