@@ -476,8 +476,8 @@ class _Heard:
             return _failure("terraform", self.run.workspace.name, words, hint)
         address = self.errors[0].get("address") or self.run.workspace.name
         words = "\n".join(": ".join(filter(None, (e["summary"], e.get("detail")))) for e in self.errors)
-        layer = "nomad" if re.search(r"(^|\.)nomad_", address) else "terraform"
-        return _failure(layer, address, words, hint)
+        engine = re.search(r"(?:^|\.)(consul|nomad)_", address)
+        return _failure(engine[1] if engine else "terraform", address, words, hint)
 
 
 def _plan_slice(run: _Run) -> None:
