@@ -140,7 +140,17 @@ fn service<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
     let var = |suffix: &str| raw(format!("var.{prefix}_{suffix}"));
     let mut service = Body::new().attribute("name", var("service"));
     if let Some(port) = group.ports.first() {
-        service = service.attribute("port", port.label.as_str());
+        // What is reached through its sidecar alone is known by the port in its own network, not by one of the host.
+        service = match group.is_closed() {
+            true => service.attribute(
+                "port",
+                raw(format!(
+                    "\"${{var.{prefix}_port_{}_to}}\"",
+                    identifier(&port.label)
+                )),
+            ),
+            false => service.attribute("port", port.label.as_str()),
+        };
     }
     service = service.attribute(
         "provider",

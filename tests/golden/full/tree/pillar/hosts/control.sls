@@ -114,16 +114,16 @@
         ]
       },
       "production/mattermost-database": {
-        "digest": "38760463ac171ddd732c1269ac11fecd284ae37276a05dff1c1126be9b725fea",
+        "digest": "c725173b17ac82b380650bf0fc92f7243b869069be13d3fb8877191eeec46fb0",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost-database/main.tf": "7d50cc69da3a4ccf870b713d60940643af785be2a711eb5ae4353ba7c9796d08",
-          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "c44a34ef82254b932cb93506bb3632e37118bd63b41e414f3f75128adb053f36",
+          "terraform/environments/production/mattermost-database/main.tf": "78744a4f07b3433af9db87dfcf45449a1525cd1ee24b393c5d5620a45e79e6bc",
+          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "99e54d5344ba266b92852d5a150bfaff579614e64bf7eddff83382f36f0e689f",
           "terraform/environments/production/mattermost-database/variables.tf": "1d5b80e57f23945309079f152dd840881efb2f960ba7e5f1f27f3524edc1f9c3",
-          "terraform/modules/mattermost-database/97f01985a70f/main.tf": "ab62640a5b794e4dfa72fc84faff64e56f4425fcd9567b1f84e12dd93b4d32f4",
-          "terraform/modules/mattermost-database/97f01985a70f/mattermost-database.nomad.hcl": "157d9a4dbbf0d34f92da6954c37ff648f3b49fb0f2e5e7b7ae8f96ab897eb336",
-          "terraform/modules/mattermost-database/97f01985a70f/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/97f01985a70f/variables.tf": "3e290a4d4c2212c8c1029da4d586a0bb38a83c963f0300ebf3c37e573a6c2ad0"
+          "terraform/modules/mattermost-database/6adaadca3954/main.tf": "ab62640a5b794e4dfa72fc84faff64e56f4425fcd9567b1f84e12dd93b4d32f4",
+          "terraform/modules/mattermost-database/6adaadca3954/mattermost-database.nomad.hcl": "49dab961c1d5220dd9a917912c0dddf0467c058d84b968b3611365e823edb828",
+          "terraform/modules/mattermost-database/6adaadca3954/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/6adaadca3954/variables.tf": "3e290a4d4c2212c8c1029da4d586a0bb38a83c963f0300ebf3c37e573a6c2ad0"
         },
         "hosts": [
           "control"
@@ -178,16 +178,16 @@
         ]
       },
       "staging/mattermost-database": {
-        "digest": "e571dc8625f9a3ea42bf24fac9eebc3389fea6d7523722cd11fe729fe760acb8",
+        "digest": "a7732dda89250f91179c5335f8803e2c8844ea824467cbf7ebcc02713dfd1641",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost-database/main.tf": "7d50cc69da3a4ccf870b713d60940643af785be2a711eb5ae4353ba7c9796d08",
-          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "7ebfcba7e5d4ad70a5f73ac8bef9a7d67efab42b1ff0f36889f1e5d1e27f5f7f",
+          "terraform/environments/staging/mattermost-database/main.tf": "78744a4f07b3433af9db87dfcf45449a1525cd1ee24b393c5d5620a45e79e6bc",
+          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "b8330a01f6ba514f2c6f0e229bd09c257fdd37db5cadd19bca5e44e2704769de",
           "terraform/environments/staging/mattermost-database/variables.tf": "1d5b80e57f23945309079f152dd840881efb2f960ba7e5f1f27f3524edc1f9c3",
-          "terraform/modules/mattermost-database/97f01985a70f/main.tf": "ab62640a5b794e4dfa72fc84faff64e56f4425fcd9567b1f84e12dd93b4d32f4",
-          "terraform/modules/mattermost-database/97f01985a70f/mattermost-database.nomad.hcl": "157d9a4dbbf0d34f92da6954c37ff648f3b49fb0f2e5e7b7ae8f96ab897eb336",
-          "terraform/modules/mattermost-database/97f01985a70f/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/97f01985a70f/variables.tf": "3e290a4d4c2212c8c1029da4d586a0bb38a83c963f0300ebf3c37e573a6c2ad0"
+          "terraform/modules/mattermost-database/6adaadca3954/main.tf": "ab62640a5b794e4dfa72fc84faff64e56f4425fcd9567b1f84e12dd93b4d32f4",
+          "terraform/modules/mattermost-database/6adaadca3954/mattermost-database.nomad.hcl": "49dab961c1d5220dd9a917912c0dddf0467c058d84b968b3611365e823edb828",
+          "terraform/modules/mattermost-database/6adaadca3954/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/6adaadca3954/variables.tf": "3e290a4d4c2212c8c1029da4d586a0bb38a83c963f0300ebf3c37e573a6c2ad0"
         },
         "hosts": [
           "control"

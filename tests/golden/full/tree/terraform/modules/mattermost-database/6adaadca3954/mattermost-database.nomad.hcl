@@ -115,7 +115,7 @@ job "mattermost-database" {
 
     service {
       name     = var.postgres_service
-      port     = "db"
+      port     = "${var.postgres_port_db_to}"
       provider = "consul"
 
       check {
