@@ -1,5 +1,6 @@
 """A laboratory for the tests: an estate with its engines, asked directly over HTTP. Shares no code with Eos."""
 
+import contextlib
 import json
 import os
 import random
@@ -67,20 +68,27 @@ class Estate:
 
     @property
     def management_token(self) -> str:
-        """The control minion's own root credential: sees everything there is in Nomad."""
-        for path in (self.lab / "secrets").rglob("*.json"):
-            found = json.loads(path.read_text())
-            if isinstance(found, dict) and "nomad_token" in found:
-                return found["nomad_token"]
-        raise AssertionError("the lab has no control credential")
+        """Nomad's first token: sees everything there is in it."""
+        return (self.lab / "secrets/nomad-management-token").read_text().strip()
 
     def nomad(self, path: str, method: str = "GET", body=None):
         """Nomad's answer, or nothing where it says 404."""
+        return self.ask("nomad", path, method, body, {"X-Nomad-Token": self.management_token})
+
+    def consul(self, path: str, method: str = "GET", body=None):
+        token = (self.lab / "secrets/consul-management-token").read_text().strip()
+        return self.ask("consul", path, method, body, {"X-Consul-Token": token})
+
+    def vault(self, path: str, method: str = "GET", body=None):
+        token = json.loads((self.lab / "secrets/vault-init.json").read_text())["root_token"]
+        return self.ask("vault", path, method, body, {"X-Vault-Token": token})
+
+    def ask(self, engine: str, path: str, method: str, body, headers: dict):
         request = urllib.request.Request(
-            self.endpoints["nomad"]["address"] + path,
+            self.endpoints[engine]["address"] + path,
             method=method,
             data=None if body is None else json.dumps(body).encode(),
-            headers={"X-Nomad-Token": self.management_token},
+            headers=headers,
         )
         try:
             with urllib.request.urlopen(request, timeout=20) as answer:
@@ -154,14 +162,27 @@ def get(url: str) -> tuple[int, str]:
 
 @pytest.fixture(scope="session")
 def estate(tmp_path_factory):
+    """An estate of the solo profile."""
+    with laboratory(tmp_path_factory.mktemp("lab") / "estate") as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def full_estate(tmp_path_factory):
+    """An estate of the full profile, with two nodes beside control that are not in its pillar yet."""
+    with laboratory(tmp_path_factory.mktemp("full") / "estate", "--full", "--nodes", "2") as made:
+        yield made
+
+
+@contextlib.contextmanager
+def laboratory(root: Path, *options: str):
     if not PROGRAM:
         pytest.skip("EOS_TEST_PROGRAM is not set")
-    root = tmp_path_factory.mktemp("lab") / "estate"
     made = Estate(root)
     ran = subprocess.run([PROGRAM, "init", str(root)], capture_output=True, text=True, timeout=60)
     assert ran.returncode == 0, ran.stderr
     try:
-        made.must("lab", "up", timeout=900)
+        made.must("lab", "up", *options, timeout=900)
         yield made
     finally:
         down = made.eos("lab", "down", timeout=120)
