@@ -296,7 +296,9 @@ const WAYS: &[(&[&str], &[&str])] = &[
             "create host passing address=10.0.0.11 roles=storage",
             "delete host passing",
         ],
-        &["create host guest address=10.0.0.10 roles=storage devices=/dev/sdb,/dev/sdc volume_group=data-vg volumes_below=/srv/guest"],
+        &[
+            "create host guest address=10.0.0.10 roles=storage devices=/dev/sdb,/dev/sdc volume_group=data-vg volumes_below=/srv/guest",
+        ],
     ),
 ];
 

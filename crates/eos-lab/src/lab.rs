@@ -324,7 +324,9 @@ impl Lab {
 
     fn with_logs(&self) -> Result<Vec<String>> {
         let Some(choices) = Choices::read(&self.layout)? else {
-            return Ok([SALT_MASTER, SALT_API, SALT_MINION, NOMAD].map(String::from).into());
+            return Ok([SALT_MASTER, SALT_API, SALT_MINION, NOMAD]
+                .map(String::from)
+                .into());
         };
         let secrets = Secrets::open(&self.layout.secrets())?;
         let parts = Parts::new(&self.layout, &choices, &secrets)?;

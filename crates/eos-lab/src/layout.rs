@@ -191,7 +191,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let link = directory.path().join("link");
         std::os::unix::fs::symlink(directory.path(), &link).unwrap();
-        let error = make_sockets(&link, ["master"].into_iter()).unwrap_err().to_string();
+        let error = make_sockets(&link, ["master"].into_iter())
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("belongs to somebody else"), "{error}");
         let own = directory.path().join("own");
         make_sockets(&own, ["master"].into_iter()).unwrap();

@@ -113,7 +113,10 @@ impl<'a> Salt<'a> {
     /// Brings up what is not up, waits until every minion answers, and gives them the formula's modules.
     pub async fn up(&self, formula: &str, step: &Running<'_>) -> Result<()> {
         let nodes = self.choices.nodes.iter().map(|node| node.name.as_str());
-        layout::make_sockets(&self.choices.sockets, ["master", "minion"].into_iter().chain(nodes))?;
+        layout::make_sockets(
+            &self.choices.sockets,
+            ["master", "minion"].into_iter().chain(nodes),
+        )?;
         let certificates = tls::certificates(&self.tls())?;
         self.write_settings(&certificates)?;
         self.introduce().await?;
@@ -464,9 +467,7 @@ impl Minion<'_> {
         if fs::read_to_string(&synced).is_ok_and(|digest| digest.trim_end() == formula) {
             return Ok(());
         }
-        client
-            .call(self.id, "saltutil.sync_all", json!({}), SYNC)
-            .await?;
+        client.call(self.id, "saltutil.sync_all", json!({}), SYNC).await?;
         durable::write(&synced, format!("{formula}\n").as_bytes(), 0o600)
     }
 

@@ -279,8 +279,13 @@ impl Trial {
     /// A job that copies a secret, which may not be its own, to a file.
     async fn run_reader(&self, job: &str, of: &str) -> PathBuf {
         let copy = self.root.join(format!("{job}.copy"));
-        self.run(&READER.replace("JOB", job).replace("OF", of).replace("COPY", copy.to_str().unwrap()))
-            .await;
+        self.run(
+            &READER
+                .replace("JOB", job)
+                .replace("OF", of)
+                .replace("COPY", copy.to_str().unwrap()),
+        )
+        .await;
         copy
     }
 
@@ -766,7 +771,10 @@ async fn what_was_killed_of_the_full_lab_is_repaired() {
         .up(&trial.engines, &trial.input(), &Told)
         .await
         .unwrap_err();
-    assert!(refused.to_string().contains("which holds its key, is gone"), "{refused}");
+    assert!(
+        refused.to_string().contains("which holds its key, is gone"),
+        "{refused}"
+    );
     fs::remove_file(trial.root.join("vault/initialised")).unwrap();
     trial.up().await;
 
@@ -853,7 +861,10 @@ async fn a_solo_lab_has_nodes_too() {
     trial.end().await;
     for node in nodes.iter().filter(|node| node.is_apart) {
         let address = node.address.parse::<std::net::Ipv4Addr>().unwrap();
-        assert!(std::net::UdpSocket::bind((address, 0)).is_err(), "{address} is still there");
+        assert!(
+            std::net::UdpSocket::bind((address, 0)).is_err(),
+            "{address} is still there"
+        );
     }
 }
 
@@ -911,7 +922,11 @@ fn an_ordinary_user_has_a_full_lab() {
         return;
     }
     let status = as_nobody(&env::current_exe().unwrap())
-        .args(["--exact", "--nocapture", "the_full_lab_keeps_secrets_and_gives_out_tokens"])
+        .args([
+            "--exact",
+            "--nocapture",
+            "the_full_lab_keeps_secrets_and_gives_out_tokens",
+        ])
         .env("TMPDIR", directory.path())
         .env("HOME", directory.path())
         .status()

@@ -96,10 +96,7 @@ mod tests {
                 "# mine\nprofile = \"solo\"\nenvironment = \"staging\"\n",
                 "# mine\nprofile = \"full\"\nenvironment = \"staging\"\n",
             ),
-            (
-                "  profile='solo' # for now\n",
-                "profile = \"full\"   # for now\n",
-            ),
+            ("  profile='solo' # for now\n", "profile = \"full\"   # for now\n"),
             ("profile = \"solo\"", "profile = \"full\""),
             (
                 "profiles = 1\n[x]\nprofile = \"solo\"\n",

@@ -188,7 +188,11 @@ impl<'a> Consul<'a> {
         let directory = self.layout.part(CONSUL, node);
         durable::directory(&directory, 0o700)?;
         let settings = directory.join("agent.json");
-        durable::write_json(&settings, &self.settings(agent.node, directory.join("data")), 0o600)?;
+        durable::write_json(
+            &settings,
+            &self.settings(agent.node, directory.join("data")),
+            0o600,
+        )?;
         let ports = self.ports;
         let ports = match agent.node {
             None => vec![
@@ -288,8 +292,7 @@ impl<'a> Consul<'a> {
             return Ok(false);
         }
         if !self.is_known(MANAGEMENT_TOKEN).await? {
-            let secret =
-                json!({"BootstrapSecret": self.secrets.token(MANAGEMENT_TOKEN)?.expose_secret()});
+            let secret = json!({"BootstrapSecret": self.secrets.token(MANAGEMENT_TOKEN)?.expose_secret()});
             let request = request("first token", "acl/bootstrap");
             self.server.client.put::<Value>(request, &secret).await?;
         }
@@ -305,11 +308,7 @@ impl<'a> Consul<'a> {
         let (client, object) = (&self.server.client, format!("policy {}", policy.name));
         let by_name = format!("acl/policy/name/{}", policy.name);
         let mut wanted = json!({"Name": policy.name, "Rules": policy.rules});
-        let path = match client
-            .get::<Value>(request(&object, &by_name))
-            .await
-            .if_there()?
-        {
+        let path = match client.get::<Value>(request(&object, &by_name)).await.if_there()? {
             Some(there) if there["Rules"] == policy.rules => return Ok(()),
             Some(there) => {
                 wanted["ID"] = there["ID"].clone();
@@ -387,7 +386,10 @@ impl<'a> Consul<'a> {
         let is_this = |rule: &&Value| rule["BindType"] == kind && rule["Selector"] == selector;
         let wanted =
             json!({"AuthMethod": AUTH_METHOD, "BindType": kind, "BindName": name, "Selector": selector});
-        if rules.iter().any(|rule| is_this(&rule) && rule["BindName"] == name) {
+        if rules
+            .iter()
+            .any(|rule| is_this(&rule) && rule["BindName"] == name)
+        {
             return Ok(());
         }
         client

@@ -85,7 +85,16 @@ impl GoBuild {
             }
         };
         for (package, program) in programs {
-            let arguments = ["build", "-v", "-trimpath", "-tags", self.tags, "-ldflags", self.link, "-o"];
+            let arguments = [
+                "build",
+                "-v",
+                "-trimpath",
+                "-tags",
+                self.tags,
+                "-ldflags",
+                self.link,
+                "-o",
+            ];
             let mut arguments: Vec<&OsStr> = arguments.map(OsStr::new).into();
             arguments.extend([program.as_os_str(), OsStr::new(package)]);
             let what = format!("go build of {}", self.name);

@@ -169,8 +169,7 @@ impl<'a> Nomad<'a> {
     }
 
     fn directory(&self, agent: &Agent<'_>) -> PathBuf {
-        self.layout
-            .part(NOMAD, agent.node.map(|node| node.name.as_str()))
+        self.layout.part(NOMAD, agent.node.map(|node| node.name.as_str()))
     }
 
     /// In good order and by Nomad itself, whichever driver runs them; the jobs stay, and are placed again when the
@@ -314,7 +313,11 @@ impl<'a> Nomad<'a> {
         // An older one of the same name may be there, which is gone for good.
         let mut own = nodes.into_iter().filter(|node| node.name == name);
         let first = own.next();
-        let ready = first.clone().into_iter().chain(own).find(|node| node.status == "ready");
+        let ready = first
+            .clone()
+            .into_iter()
+            .chain(own)
+            .find(|node| node.status == "ready");
         ready.or(first).ok_or_else(|| {
             agent
                 .daemon
@@ -403,8 +406,7 @@ impl<'a> Nomad<'a> {
             // There the control minion has its tokens from Vault.
             Profile::Full => {
                 let description = "What those may do who only ask which nodes there are";
-                self.policy(vault::NODES_POLICY, description, NODES_RULES)
-                    .await?;
+                self.policy(vault::NODES_POLICY, description, NODES_RULES).await?;
             }
         }
         let secret = self.program_token().await?;

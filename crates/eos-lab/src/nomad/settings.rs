@@ -52,12 +52,7 @@ const VISIBLE: [(&str, &str); 9] = [
 ];
 
 /// Of the control node, server and client in one, or of another one, a client of that server.
-pub fn settings(
-    layout: &Layout,
-    choices: &Choices,
-    secrets: &Secrets,
-    node: Option<&Node>,
-) -> Result<Value> {
+pub fn settings(layout: &Layout, choices: &Choices, secrets: &Secrets, node: Option<&Node>) -> Result<Value> {
     let ports = &choices.ports;
     let name = node.map(|node| node.name.as_str());
     let mut settings = json!({

@@ -106,8 +106,12 @@ impl<'a> Vault<'a> {
         self.unseal().await?;
         let client = self.root()?;
         self.keep_audit(&client).await?;
-        self.mount(&client, "secret", &json!({"type": "kv", "options": {"version": "2"}}))
-            .await?;
+        self.mount(
+            &client,
+            "secret",
+            &json!({"type": "kv", "options": {"version": "2"}}),
+        )
+        .await?;
         self.wait_for("its key-value store is not there", || async {
             Ok(client
                 .get::<Value>(request("the key-value store", "secret/config"))
@@ -285,7 +289,13 @@ impl<'a> Vault<'a> {
         if let Some(accessor) = look().await? {
             return Ok(accessor);
         }
-        post(client, &object, &format!("sys/auth/{name}"), &json!({"type": kind})).await?;
+        post(
+            client,
+            &object,
+            &format!("sys/auth/{name}"),
+            &json!({"type": kind}),
+        )
+        .await?;
         look().await?.ok_or_else(|| {
             self.daemon
                 .not_ready(Duration::ZERO, format!("{object} is not there"))
@@ -327,7 +337,13 @@ impl<'a> Vault<'a> {
             "jwt_supported_algs": ["RS256", "EdDSA"],
             "default_role": WORKLOADS,
         });
-        post(client, "auth method jwt-nomad", "auth/jwt-nomad/config", &settings).await?;
+        post(
+            client,
+            "auth method jwt-nomad",
+            "auth/jwt-nomad/config",
+            &settings,
+        )
+        .await?;
         let claims = ["nomad_namespace", "nomad_job_id", "nomad_task"];
         let claims: Value = claims.into_iter().map(|claim| (claim, claim)).collect();
         let role = json!({
@@ -353,7 +369,10 @@ impl<'a> Vault<'a> {
         let lease = json!({"ttl": LEASE.0, "max_ttl": LEASE.1});
         post(client, "leases of Nomad", "nomad/config/lease", &lease).await?;
         for (name, role) in [
-            ("eos-deploy", json!({"type": "client", "policies": ["eos-deploy"]})),
+            (
+                "eos-deploy",
+                json!({"type": "client", "policies": ["eos-deploy"]}),
+            ),
             ("eos-platform", json!({"type": "management"})),
             ("eos-read", json!({"type": "client", "policies": [NODES_POLICY]})),
         ] {
@@ -384,7 +403,10 @@ impl<'a> Vault<'a> {
         );
         let sha256 = self.digest(name)?;
         let there = client.get::<Value>(request(&object, &path)).await.if_there()?;
-        if there.as_ref().is_none_or(|there| there["data"]["sha256"] != sha256) {
+        if there
+            .as_ref()
+            .is_none_or(|there| there["data"]["sha256"] != sha256)
+        {
             // The mark is how it is found when it has outlived Vault.
             let mark = format!("{MARK}={}", self.layout.root.display());
             let plugin = json!({"sha256": sha256, "command": name, "env": [mark]});
@@ -447,7 +469,13 @@ impl<'a> Vault<'a> {
             )
             .await?;
         if known.is_null() {
-            post(client, object, &format!("{CONTROL_ROLE}/custom-secret-id"), &second).await?;
+            post(
+                client,
+                object,
+                &format!("{CONTROL_ROLE}/custom-secret-id"),
+                &second,
+            )
+            .await?;
         }
         self.secrets.write_control_credential(&json!({
             "role_id": role_id.expose_secret(),
@@ -464,9 +492,7 @@ impl<'a> Vault<'a> {
 
     /// With the token that may do everything.
     fn root(&self) -> Result<VaultClient> {
-        Ok(self
-            .client()?
-            .with_token(self.initialised()?.root_token.into()))
+        Ok(self.client()?.with_token(self.initialised()?.root_token.into()))
     }
 
     fn settings_file(&self) -> PathBuf {
