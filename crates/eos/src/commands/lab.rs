@@ -17,9 +17,9 @@ use std::time::{Duration, Instant};
 /// The Terraform provider that comes with Eos.
 const PROVIDER: &str = "eos-terraform-provider";
 
-/// Salt, Terraform and Nomad on this machine, and for the profile full Consul and Vault
+/// Salt, Terraform, Nomad and more on this machine
 ///
-/// Installed once per user into ${XDG_CACHE_HOME:-~/.cache}/eos, started below .eos/lab of the estate, on loopback
+/// With the profile full, Consul and Vault too. Installed once per user into ${XDG_CACHE_HOME:-~/.cache}/eos, started below .eos/lab of the estate, on loopback
 /// addresses only. An estate whose eos.toml names no engines uses its lab.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
