@@ -901,7 +901,14 @@ fn an_ordinary_user_has_a_full_lab() {
     use std::os::unix::fs::PermissionsExt;
     use std::os::unix::process::CommandExt;
     const NOBODY: u32 = 65534;
-    let Some(engines) = given(["EOS_TEST_SALT", "EOS_TEST_CONSUL", "EOS_TEST_VAULT_PLUGINS"]) else {
+    let Some([salt, consul, vault, plugins, nomad, terraform]) = given([
+        "EOS_TEST_SALT",
+        "EOS_TEST_CONSUL",
+        "EOS_TEST_VAULT",
+        "EOS_TEST_VAULT_PLUGINS",
+        "EOS_TEST_NOMAD",
+        "EOS_TEST_TERRAFORM",
+    ]) else {
         return;
     };
     let as_nobody = |program: &Path| {
@@ -911,17 +918,20 @@ fn an_ordinary_user_has_a_full_lab() {
     };
     let directory = tempfile::tempdir().unwrap();
     fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
-    let readable = engines.iter().all(|path| {
-        as_nobody(Path::new("/bin/ls"))
-            .arg(path)
-            .output()
-            .is_ok_and(|output| output.status.success())
-    });
-    if !readable {
+    let may_run = |program: &Path, argument: &Path| {
+        let output = as_nobody(program).arg(argument).output();
+        output.is_ok_and(|output| output.status.success())
+    };
+    let may_run_all = may_run(&salt.join("bin/python"), Path::new("--version"))
+        && [consul, vault, nomad, terraform]
+            .iter()
+            .all(|program| may_run(program, Path::new("version")))
+        && may_run(Path::new("/bin/ls"), &plugins);
+    if !may_run_all {
         println!("skipped: this user cannot run the engines as another one");
         return;
     }
-    let status = as_nobody(&env::current_exe().unwrap())
+    let ran = as_nobody(&env::current_exe().unwrap())
         .args([
             "--exact",
             "--nocapture",
@@ -929,7 +939,12 @@ fn an_ordinary_user_has_a_full_lab() {
         ])
         .env("TMPDIR", directory.path())
         .env("HOME", directory.path())
-        .status()
+        .output()
         .unwrap();
-    assert!(status.success());
+    let said = String::from_utf8_lossy(&ran.stdout);
+    assert!(
+        ran.status.success() && said.contains("1 passed"),
+        "{said}{}",
+        String::from_utf8_lossy(&ran.stderr)
+    );
 }

@@ -1,6 +1,7 @@
 //! How an estate goes from the profile solo to full: its `eos.toml`, and what is compiled for it.
 
 use crate::problem::Problem;
+use eos_core::emit::terraform::PLATFORM;
 use eos_core::name::ENVIRONMENTS;
 use eos_engine::estate::{COMMITTED, Estate};
 use eos_engine::lock::{Lock, Target};
@@ -45,9 +46,13 @@ fn refuse_applied(estate: &Estate) -> Result<(), Problem> {
     let store = estate.store()?;
     let mut applied = Vec::new();
     for environment in ENVIRONMENTS {
-        for component in store.applied(environment)? {
-            applied.push(format!("{environment}/{}", component.component));
-        }
+        let components = store
+            .applied(environment)?
+            .into_iter()
+            .map(|found| found.component);
+        // The platform goes with the last component.
+        let components = components.filter(|component| component != PLATFORM);
+        applied.extend(components.map(|component| format!("{environment}/{component}")));
     }
     if applied.is_empty() {
         return Ok(());

@@ -383,15 +383,14 @@ impl<'a> Consul<'a> {
                 query: &[("authmethod", AUTH_METHOD)],
             })
             .await?;
-        let is_this = |rule: &&Value| rule["BindType"] == kind && rule["Selector"] == selector;
-        let wanted =
-            json!({"AuthMethod": AUTH_METHOD, "BindType": kind, "BindName": name, "Selector": selector});
-        if rules
-            .iter()
-            .any(|rule| is_this(&rule) && rule["BindName"] == name)
-        {
+        let is_this = |rule: &Value| {
+            rule["BindType"] == kind && rule["BindName"] == name && rule["Selector"] == selector
+        };
+        if rules.iter().any(is_this) {
             return Ok(());
         }
+        let wanted =
+            json!({"AuthMethod": AUTH_METHOD, "BindType": kind, "BindName": name, "Selector": selector});
         client
             .put::<Value>(request(object, "acl/binding-rule"), &wanted)
             .await?;

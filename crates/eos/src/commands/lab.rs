@@ -19,8 +19,9 @@ const PROVIDER: &str = "eos-terraform-provider";
 
 /// Salt, Terraform, Nomad and more on this machine
 ///
-/// With the profile full, Consul and Vault too. Installed once per user into ${XDG_CACHE_HOME:-~/.cache}/eos, started below .eos/lab of the estate, on loopback
-/// addresses only. An estate whose eos.toml names no engines uses its lab.
+/// With the profile full, Consul and Vault too. Installed once per user into ${XDG_CACHE_HOME:-~/.cache}/eos, started
+/// below .eos/lab of the estate, on addresses of this machine only. An estate whose eos.toml names no engines uses its
+/// lab.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
