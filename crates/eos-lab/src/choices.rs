@@ -84,6 +84,15 @@ pub struct Mesh {
     pub interface: String,
     /// Of the machine itself; the first of 256 that are the bridge's.
     pub address: Ipv4Addr,
+    /// Where Nomad keeps allocations, one directory a node.
+    pub allocations: PathBuf,
+}
+
+/// Where the person's short-lived files go.
+fn run_time() -> Option<PathBuf> {
+    env::var_os("XDG_RUNTIME_DIR")
+        .map(PathBuf::from)
+        .filter(|path| path.is_dir())
 }
 
 impl Choices {
@@ -109,7 +118,8 @@ impl Choices {
         choices.engines = engines.clone();
         choices.become_full(profile)?;
         if choices.mesh.is_none() && choices.engines.envoy.is_some() {
-            choices.mesh = network::choose_mesh(&layout.root)?;
+            let allocations = layout.choose_allocations(run_time().as_deref());
+            choices.mesh = network::choose_mesh(&layout.root, allocations)?;
         }
         choices.add_nodes(layout, nodes.unwrap_or(choices.nodes.len()))?;
         choices.save(layout)?;
@@ -162,9 +172,6 @@ impl Choices {
             nomad_rpc,
             nomad_serf,
         ] = ports::choose(&[])?;
-        let run_time = env::var_os("XDG_RUNTIME_DIR")
-            .map(PathBuf::from)
-            .filter(|path| path.is_dir());
         Ok(Choices {
             control: CONTROL.into(),
             profile: Profile::Solo,
@@ -179,7 +186,7 @@ impl Choices {
             },
             nodes: Vec::new(),
             mesh: None,
-            sockets: layout.choose_sockets(run_time),
+            sockets: layout.choose_sockets(run_time().as_deref()),
             engines: engines.clone(),
             registry: None,
         })

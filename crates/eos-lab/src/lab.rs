@@ -1,6 +1,7 @@
 //! The lab as a whole: brought up, looked at, brought down, removed.
 
 use std::fs::{self, File, TryLockError};
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use crate::daemon::{CONSUL, Daemon, NOMAD, SALT_API, SALT_MASTER, SALT_MINION, V
 use crate::durable;
 use crate::error::{AtPath, Error, Result};
 use crate::install::Engines;
-use crate::layout::Layout;
+use crate::layout::{self, Layout};
 use crate::logs;
 use crate::network;
 use crate::nomad::{self, Nomad};
@@ -102,6 +103,9 @@ impl Lab {
         durable::copy_program(&input.program, &self.layout.bin().join("eos"))?;
         terraform::set_up(&self.layout, &mut choices, &input.provider).await?;
         network::make(&choices.nodes, choices.mesh.as_ref()).await?;
+        if let Some(mesh) = &choices.mesh {
+            layout::make_private(&mesh.allocations, iter::empty())?;
+        }
         for node in &choices.nodes {
             durable::directory(&self.layout.nodes(), 0o700)?;
             durable::directory(&self.layout.volumes().join(&node.name), 0o755)?;
@@ -317,7 +321,10 @@ impl Lab {
                     count: left.len(),
                 });
             }
-            nomad::unmount(&self.layout)?;
+            nomad::unmount(&self.layout, &choices)?;
+            if let Some(mesh) = &choices.mesh {
+                durable::remove(&mesh.allocations)?;
+            }
             network::remove(&choices.nodes, choices.mesh.as_ref()).await?;
             durable::remove(&choices.sockets)?;
         }

@@ -13,6 +13,8 @@ use crate::error::{AtPath, Result};
 const LONGEST_SOCKET: usize = 107;
 /// Salt's longest socket name, with some room.
 const SOCKET_NAME: usize = 40;
+/// Of the tenth node, in the directory of an allocation.
+const ALLOCATION_SOCKET: &str = "9/01234567-89ab-cdef-0123-456789abcdef/alloc/tmp/consul_grpc.sock";
 
 #[derive(Debug, Clone)]
 pub struct Layout {
@@ -113,24 +115,35 @@ impl Layout {
     }
 
     /// A directory for Salt's sockets: in the lab, unless that is too deep for a socket's path.
-    pub fn choose_sockets(&self, run_time: Option<PathBuf>) -> PathBuf {
+    pub fn choose_sockets(&self, run_time: Option<&Path>) -> PathBuf {
+        self.choose_shallow(
+            self.salt().join("sockets"),
+            "",
+            "minion/".len() + SOCKET_NAME,
+            run_time,
+        )
+    }
+
+    /// A directory for Nomad's allocations, which have a socket each in the mesh.
+    pub fn choose_allocations(&self, run_time: Option<&Path>) -> PathBuf {
+        self.choose_shallow(self.nomad().join("a"), "-a", ALLOCATION_SOCKET.len(), run_time)
+    }
+
+    fn choose_shallow(&self, inside: PathBuf, end: &str, below: usize, run_time: Option<&Path>) -> PathBuf {
         let digest = hex::encode(Sha256::digest(self.root.as_os_str().as_encoded_bytes()));
-        let short = format!("eos-{}-{}", rustix::process::getuid().as_raw(), &digest[..8]);
-        let fits = |path: &PathBuf| path.join("minion").as_os_str().len() + 1 + SOCKET_NAME <= LONGEST_SOCKET;
-        let temporary = Path::new("/tmp").join(&short);
-        [
-            Some(self.salt().join("sockets")),
-            run_time.map(|directory| directory.join(&short)),
-        ]
-        .into_iter()
-        .flatten()
-        .find(fits)
-        .unwrap_or(temporary)
+        let uid = rustix::process::getuid().as_raw();
+        let short = format!("eos-{uid}-{}{end}", &digest[..8]);
+        let fits = |path: &PathBuf| path.as_os_str().len() + 1 + below <= LONGEST_SOCKET;
+        [Some(inside), run_time.map(|directory| directory.join(&short))]
+            .into_iter()
+            .flatten()
+            .find(fits)
+            .unwrap_or_else(|| Path::new("/tmp").join(&short))
     }
 }
 
-/// Makes the directory for sockets. In a place that others can write to, theirs is not taken for ours.
-pub fn make_sockets<'a>(directory: &Path, parts: impl Iterator<Item = &'a str>) -> Result<()> {
+/// Makes a directory that is nobody else's, with parts. In a place that others can write to, theirs is not taken for ours.
+pub fn make_private<'a>(directory: &Path, parts: impl Iterator<Item = &'a str>) -> Result<()> {
     match fs::DirBuilder::new().mode(0o700).create(directory) {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
             let found = fs::symlink_metadata(directory).at("read", directory)?;
@@ -180,9 +193,9 @@ mod tests {
         let deep = Layout {
             root: Path::new("/").join("deep/".repeat(20)),
         };
-        let chosen = deep.choose_sockets(Some("/run/user/1000".into()));
+        let chosen = deep.choose_sockets(Some(Path::new("/run/user/1000")));
         assert!(chosen.starts_with("/run/user/1000"), "{}", chosen.display());
-        assert!(deep.choose_sockets(Some(deep.root.clone())).starts_with("/tmp"));
+        assert!(deep.choose_sockets(Some(&deep.root)).starts_with("/tmp"));
         assert!(deep.choose_sockets(None).starts_with("/tmp"));
     }
 
@@ -191,12 +204,12 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let link = directory.path().join("link");
         std::os::unix::fs::symlink(directory.path(), &link).unwrap();
-        let error = make_sockets(&link, ["master"].into_iter())
+        let error = make_private(&link, ["master"].into_iter())
             .unwrap_err()
             .to_string();
         assert!(error.contains("belongs to somebody else"), "{error}");
         let own = directory.path().join("own");
-        make_sockets(&own, ["master"].into_iter()).unwrap();
-        make_sockets(&own, ["master"].into_iter()).unwrap();
+        make_private(&own, ["master"].into_iter()).unwrap();
+        make_private(&own, ["master"].into_iter()).unwrap();
     }
 }

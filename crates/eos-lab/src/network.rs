@@ -6,7 +6,7 @@
 
 use std::fs;
 use std::net::{Ipv4Addr, UdpSocket};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use sha2::{Digest, Sha256};
@@ -49,7 +49,7 @@ pub fn choose(lab: &Path, number: usize, taken: &[Ipv4Addr]) -> Result<Place> {
 
 /// The network of the mesh, where this machine can have one: it takes the right to make interfaces, and the plugins by
 /// which Nomad joins a task's network to a bridge.
-pub fn choose_mesh(lab: &Path) -> Result<Option<Mesh>> {
+pub fn choose_mesh(lab: &Path, allocations: PathBuf) -> Result<Option<Mesh>> {
     if !may_make_interfaces() || cni_plugins().is_none() {
         return Ok(None);
     }
@@ -60,6 +60,7 @@ pub fn choose_mesh(lab: &Path) -> Result<Option<Mesh>> {
             return Ok(Some(Mesh {
                 interface: format!("eos-{}-m", digest(lab)),
                 address,
+                allocations,
             }));
         }
     }

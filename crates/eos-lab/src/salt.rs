@@ -113,7 +113,7 @@ impl<'a> Salt<'a> {
     /// Brings up what is not up, waits until every minion answers, and gives them the formula's modules.
     pub async fn up(&self, formula: &str, step: &Running<'_>) -> Result<()> {
         let nodes = self.choices.nodes.iter().map(|node| node.name.as_str());
-        layout::make_sockets(
+        layout::make_private(
             &self.choices.sockets,
             ["master", "minion"].into_iter().chain(nodes),
         )?;

@@ -482,10 +482,12 @@ pub fn address(choices: &Choices) -> String {
 }
 
 /// Root's tasks have small file systems in memory for their secrets, which outlive them and hold the directory.
-pub fn unmount(layout: &Layout) -> Result<()> {
+pub fn unmount(layout: &Layout, choices: &Choices) -> Result<()> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    let below = |directory| settings::mounts_below(&mounts, directory);
-    for mount in below(&layout.nomad()).into_iter().chain(below(&layout.nodes())) {
+    let places = [layout.nomad(), layout.nodes()];
+    let elsewhere = choices.mesh.as_ref().map(|mesh| &mesh.allocations);
+    let places = places.iter().chain(elsewhere);
+    for mount in places.flat_map(|place| settings::mounts_below(&mounts, place)) {
         rustix::mount::unmount(&mount, rustix::mount::UnmountFlags::DETACH).map_err(|error| Error::File {
             action: "unmount",
             path: mount,

@@ -121,17 +121,19 @@ fn client(choices: &Choices, node: Option<&Node>) -> Value {
         client["servers"] = json!([format!("127.0.0.1:{}", choices.ports.nomad_rpc)]);
         client["network_interface"] = json!(node.interface.as_deref().unwrap_or("lo"));
     }
+    let place = node.and_then(|node| choices.nodes.iter().position(|other| other == node));
+    let number = place.map_or(0, |place| place + 1);
     if let (Some(mesh), Some(plugins)) = (&choices.mesh, network::cni_plugins()) {
         let [first, second, third, _] = mesh.address.octets();
         client["cni_path"] = json!(plugins);
         client["bridge_network_name"] = json!(mesh.interface);
         client["bridge_network_subnet"] = json!(format!("{first}.{second}.{third}.0/24"));
         // Loopback is another one in the network of a task: sidecars find one another at the bridge.
+        client["alloc_dir"] = json!(mesh.allocations.join(number.to_string()));
         client["host_network"] = json!({"mesh": {"interface": mesh.interface}});
     }
     if !choices.nodes.is_empty() {
-        let place = node.and_then(|node| choices.nodes.iter().position(|other| other == node));
-        let (first, last) = port_range(place.map_or(0, |place| place + 1));
+        let (first, last) = port_range(number);
         client["min_dynamic_port"] = json!(first);
         client["max_dynamic_port"] = json!(last);
     }
