@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::containers::ContainerChoices;
 use crate::durable;
 use crate::error::Result;
 use crate::install::Engines;
@@ -24,6 +25,9 @@ pub struct Choices {
     pub engines: Engines,
     /// The host that this Terraform takes a provider without one to be from.
     pub registry: Option<String>,
+    /// A Docker of the lab's own, once it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub containers: Option<ContainerChoices>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,6 +103,7 @@ impl Choices {
             sockets: layout.choose_sockets(run_time),
             engines: engines.clone(),
             registry: None,
+            containers: None,
         })
     }
 }

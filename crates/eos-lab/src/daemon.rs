@@ -55,6 +55,15 @@ pub struct Record {
 }
 
 impl<'a> Daemon<'a> {
+    /// One that is told apart by these arguments, which name a file of this lab.
+    pub fn new(layout: &'a Layout, name: &'static str, arguments: Vec<String>) -> Daemon<'a> {
+        Daemon {
+            layout,
+            name,
+            arguments,
+        }
+    }
+
     pub fn salt(layout: &'a Layout, name: &'static str) -> Daemon<'a> {
         let role = if name == SALT_MINION { "minion" } else { "master" };
         let settings = layout.salt().join(role).join("etc").display().to_string();

@@ -8,6 +8,7 @@ use eos_engine::{Delivery, Endpoints};
 use serde::Serialize;
 
 use crate::choices::Choices;
+use crate::containers;
 use crate::daemon::{Daemon, NOMAD, SALT_API, SALT_MASTER, SALT_MINION};
 use crate::durable;
 use crate::error::{AtPath, Error, Result};
@@ -29,7 +30,7 @@ const GRACE_FOR_TASKS: Duration = Duration::from_secs(5);
 
 /// One lab, known by its directory.
 pub struct Lab {
-    layout: Layout,
+    pub(crate) layout: Layout,
 }
 
 /// What the lab is given by the program.
@@ -40,6 +41,8 @@ pub struct LabInput<'a> {
     pub program: PathBuf,
     /// The Terraform provider.
     pub provider: PathBuf,
+    /// A Docker and a registry of the lab's own, from now on.
+    pub containers: bool,
 }
 
 /// One engine as it is now.
@@ -80,6 +83,7 @@ impl Lab {
         served::first_release(&self.layout.srv())?;
         durable::copy_program(&input.program, &self.layout.bin().join("eos"))?;
         terraform::set_up(&self.layout, &mut choices, &input.provider).await?;
+        containers::choose(&self.layout, &mut choices, input.containers)?;
 
         let salt = Salt::new(&self.layout, &choices, &secrets);
         let nomad = Nomad::new(&self.layout, &choices, &secrets)?;
@@ -89,6 +93,8 @@ impl Lab {
             salt.up(&formula, &step).await.map(|()| step.done())
         };
         let start_nomad = async {
+            // Nomad looks for Docker when it starts, and its client has its address on Docker's bridge.
+            containers::up(&self.layout, &choices, progress).await?;
             let step = Running::start(progress, "nomad", "start Nomad", usual(5));
             nomad.up(input.formula, &step).await.map(|()| step.done())
         };
@@ -150,7 +156,7 @@ impl Lab {
             ready: engines.terraform.path.exists(),
             memory: 0,
         };
-        Ok(vec![
+        let mut all = vec![
             self.engine(
                 SALT_MASTER,
                 &engines.salt.version,
@@ -166,7 +172,9 @@ impl Lab {
                 nomad_ready,
             )?,
             terraform,
-        ])
+        ];
+        all.extend(containers::status(&self.layout, &choices).await?);
+        Ok(all)
     }
 
     /// Gives the last lines of an engine's log to `show`; with `follow` also what comes, until it is dropped.
@@ -177,10 +185,11 @@ impl Lab {
         follow: bool,
         show: &mut (dyn FnMut(&str) + Send),
     ) -> Result<()> {
-        if !WITH_LOGS.contains(&name) {
+        let known = [&WITH_LOGS[..], &containers::WITH_LOGS].concat();
+        if !known.contains(&name) {
             return Err(Error::NoSuchEngine {
                 name: name.into(),
-                known: WITH_LOGS.into(),
+                known,
             });
         }
         logs::show(&self.layout.log(name), lines, follow, show).await
@@ -197,7 +206,13 @@ impl Lab {
             let secrets = Secrets::open(&self.layout.secrets())?;
             let nomad = Nomad::new(&self.layout, &choices, &secrets)?;
             let salt = Salt::new(&self.layout, &choices, &secrets);
-            let (nomad, salt) = tokio::join!(nomad.stop(&step), salt.stop());
+            let stop_nomad = async {
+                // It ends containers itself, in good order, as long as their Docker answers.
+                containers::revive(&self.layout, &choices).await?;
+                nomad.stop(&step).await?;
+                containers::stop(&self.layout, &choices).await
+            };
+            let (nomad, salt) = tokio::join!(stop_nomad, salt.stop());
             nomad.and(salt)?;
             let tasks = process::marked(&self.layout.root);
             let left = process::end(&tasks, &tasks, GRACE_FOR_TASKS).await;
@@ -207,7 +222,13 @@ impl Lab {
                     count: left.len(),
                 });
             }
-            nomad::unmount(&self.layout)?;
+            for mounted in [
+                self.layout.nomad(),
+                self.layout.containers(),
+                choices.sockets.clone(),
+            ] {
+                nomad::unmount(&mounted)?;
+            }
             durable::remove(&choices.sockets)?;
         }
         step.done();
@@ -239,7 +260,7 @@ impl Lab {
     }
 
     /// One at a time works on a lab. The lock is the system's: it ends with its holder.
-    async fn lock(&self, progress: &dyn Progress) -> Result<File> {
+    pub(crate) async fn lock(&self, progress: &dyn Progress) -> Result<File> {
         let path = self.layout.lock();
         let file = File::options()
             .create(true)

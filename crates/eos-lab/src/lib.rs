@@ -11,6 +11,7 @@
 //! | `secrets` | `secrets/` |
 //! | `salt`, `tls` | `salt/`: settings, keys, certificates, readiness |
 //! | `nomad` | `nomad/`: settings, first token, policies, readiness, draining |
+//! | `containers` | `containers/`: Docker, registry and images of the lab's own |
 //! | `terraform` | `terraform/mirror`, `terraform/cli.tfrc` |
 //! | `served` | `srv/formula` and the first release |
 //! | `daemon`, `process` | `run/`: how a process is started apart, found again and ended |
@@ -20,6 +21,7 @@
 //! | `progress` | what is told to whoever shows it |
 
 mod choices;
+mod containers;
 mod daemon;
 mod durable;
 mod error;
@@ -37,6 +39,7 @@ mod served;
 mod terraform;
 mod tls;
 
+pub use containers::{ContainersStatus, ImageInput, ImageStatus, PackedImage, RecipeImage, StandIn};
 pub use error::{Error, Result};
 pub use install::{Cache, Engines, Installed, install};
 pub use lab::{EngineStatus, Lab, LabInput};

@@ -3,7 +3,7 @@
 mod settings;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use eos_engine::nomad::{Node, Request};
@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use crate::choices::Choices;
+use crate::containers;
 use crate::daemon::{Daemon, SALT_API, SALT_MASTER, SALT_MINION, Start};
 use crate::durable;
 use crate::error::{Error, Result};
@@ -134,13 +135,14 @@ impl<'a> Nomad<'a> {
     /// Whether there are processes of the lab that no engine counts as its own.
     fn has_left_tasks(&self) -> bool {
         let names = [SALT_MASTER, SALT_API, SALT_MINION];
-        let salt: Vec<_> = names
+        let engines: Vec<_> = names
             .into_iter()
             .flat_map(|name| Daemon::salt(self.layout, name).processes())
+            .chain(containers::engine_processes(self.layout))
             .collect();
         process::marked(&self.layout.root)
             .iter()
-            .any(|process| !salt.contains(process))
+            .any(|process| !engines.contains(process))
     }
 
     /// The only true sign: `/v1/nodes` says what was before the restart, until the client has registered anew.
@@ -381,10 +383,11 @@ pub fn address(choices: &Choices) -> String {
     format!("http://127.0.0.1:{}", choices.ports.nomad_http)
 }
 
-/// Root's tasks have small file systems in memory for their secrets, which outlive them and hold the directory.
-pub fn unmount(layout: &Layout) -> Result<()> {
+/// Root's tasks have small file systems in memory for their secrets, which outlive them and hold the directory; what a
+/// Docker that was killed had mounted likewise.
+pub fn unmount(directory: &Path) -> Result<()> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    for mount in settings::mounts_below(&mounts, &layout.nomad()) {
+    for mount in settings::mounts_below(&mounts, directory) {
         rustix::mount::unmount(&mount, rustix::mount::UnmountFlags::DETACH).map_err(|error| Error::File {
             action: "unmount",
             path: mount,

@@ -1,12 +1,11 @@
 //! How the agent is set: on loopback only, with tokens required, on its own, and finding this program for tasks.
 
-use std::env;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::Access;
 use serde_json::{Map, Value, json};
 
 use crate::choices::Choices;
+use crate::containers;
 use crate::layout::Layout;
 
 /// No cloud is asked for this machine's place in it, and no engine that the lab does not have.
@@ -49,9 +48,16 @@ pub fn settings(layout: &Layout, choices: &Choices) -> Value {
         .filter(|(host, _)| Path::new(host).exists())
         .map(|(host, inside)| (host.to_owned(), inside.into()))
         .collect();
-    let own_ports = ports.all().map(|port| port.to_string()).join(",");
+    let registry = choices.containers.as_ref().map(|chosen| chosen.registry_port);
+    let own_ports: Vec<String> = ports
+        .all()
+        .into_iter()
+        .chain(registry)
+        .map(|port| port.to_string())
+        .collect();
+    let own_ports = own_ports.join(",");
     let mut plugins = json!({"raw_exec": {"config": {"enabled": true}}});
-    if let Some(endpoint) = docker() {
+    if let Some(endpoint) = containers::endpoint(layout, choices) {
         plugins["docker"] =
             json!({"config": {"endpoint": endpoint, "volumes": {"enabled": true}, "gc": {"image": false}}});
     }
@@ -69,7 +75,7 @@ pub fn settings(layout: &Layout, choices: &Choices) -> Value {
         "acl": {"enabled": true, "token_ttl": "1s"},
         "client": {
             "enabled": true,
-            "network_interface": "lo",
+            "network_interface": containers::interface(layout, choices),
             "options": {"fingerprint.denylist": NOT_PROBED},
             "chroot_env": visible,
             "reserved": {"reserved_ports": own_ports},
@@ -77,18 +83,6 @@ pub fn settings(layout: &Layout, choices: &Choices) -> Value {
         "plugin": plugins,
         "consul": {"enabled": false},
     })
-}
-
-/// A Docker that can be spoken to: the one that the person's environment names, else the usual socket.
-fn docker() -> Option<String> {
-    let named = env::var("DOCKER_HOST").ok().filter(|host| !host.is_empty());
-    let host = named.unwrap_or_else(|| "unix:///var/run/docker.sock".into());
-    match host.strip_prefix("unix://") {
-        Some(socket) => rustix::fs::access(socket, Access::WRITE_OK)
-            .is_ok()
-            .then_some(host),
-        None => Some(host),
-    }
 }
 
 /// The mounts below a directory, the innermost first, from the text of `mountinfo`.

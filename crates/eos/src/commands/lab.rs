@@ -1,11 +1,11 @@
 //! `eos lab`: the real engines on this machine.
 
 use super::carry_out::confirm;
-use super::{Answer, Session};
+use super::{Answer, Session, lab_image};
 use crate::formula;
 use crate::problem::{Exit, Problem};
 use crate::views::reports::{LabCondition, LabReport};
-use eos_lab::{Cache, EngineStatus, Lab, LabInput};
+use eos_lab::{Cache, Lab, LabInput};
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -23,6 +23,7 @@ Examples:
   eos lab up
   eos lab status
   eos lab logs nomad --follow
+  eos lab image tools/busybox:1 busybox
   eos lab down")]
 pub struct Args {
     #[command(subcommand)]
@@ -36,14 +37,26 @@ enum Command {
     /// Nomad is built from source if you have none, which takes some minutes the first time.
     Install,
     /// Install what is missing, start what is down, repair what is not right
-    Up,
+    Up {
+        /// With a Docker and an image registry of the lab's own, and the images of the built-in recipes
+        ///
+        /// As root only, with Debian's docker.io and docker-registry. A Docker that is reachable already is used
+        /// instead. Services then have the address of this machine on the lab's own bridge, which containers reach
+        /// too. Once given it holds for every later up.
+        #[arg(long)]
+        containers: bool,
+    },
     /// Stop the engines and what runs on them; jobs and secrets are there again after the next up
     Down,
     /// Show the engines
     Status,
+    /// Pack programs of this machine, with the libraries they need, into an image for jobs of this lab
+    Image(lab_image::Args),
+    /// Make the images of the built-in recipes, from software of this machine where there is such, else as stand-ins
+    Images,
     /// Show the log of an engine
     Logs {
-        /// salt-master, salt-api, salt-minion or nomad
+        /// salt-master, salt-api, salt-minion or nomad; dockerd or docker-registry
         engine: String,
         /// How many lines of its end
         #[arg(long, short = 'n', default_value_t = 50, value_name = "NUMBER")]
@@ -68,16 +81,21 @@ pub async fn run(session: &mut Session<'_>, args: Args) -> Answer {
     let begun = Instant::now();
     match args.command {
         Command::Install => {}
-        Command::Up => {
-            up(session, &lab).await?;
-            report(session, &directory, &lab.status().await?, Some(begun.elapsed()));
+        Command::Up { containers } => {
+            up(session, &lab, containers).await?;
+            report(session, &directory, &lab, Some(begun.elapsed())).await?;
         }
         Command::Down => {
             let progress = session.view.lab_progress();
             unless_interrupted(lab.down(progress.as_ref())).await?;
-            report(session, &directory, &lab.status().await?, Some(begun.elapsed()));
+            report(session, &directory, &lab, Some(begun.elapsed())).await?;
         }
-        Command::Status => report(session, &directory, &lab.status().await?, None),
+        Command::Status => report(session, &directory, &lab, None).await?,
+        Command::Image(args) => lab_image::run(session, &lab, args).await?,
+        Command::Images => {
+            lab_image::make_all(session, &lab).await?;
+            report(session, &directory, &lab, Some(begun.elapsed())).await?;
+        }
         Command::Logs {
             engine,
             lines,
@@ -97,13 +115,13 @@ pub async fn run(session: &mut Session<'_>, args: Args) -> Answer {
             confirm(session, "Remove the lab with its jobs, secrets and volumes?")?;
             let progress = session.view.lab_progress();
             unless_interrupted(lab.reset(progress.as_ref())).await?;
-            report(session, &directory, &[], Some(begun.elapsed()));
+            report(session, &directory, &lab, Some(begun.elapsed())).await?;
         }
     }
     Ok(Exit::Done)
 }
 
-async fn up(session: &mut Session<'_>, lab: &Lab) -> Result<(), Problem> {
+async fn up(session: &mut Session<'_>, lab: &Lab, containers: bool) -> Result<(), Problem> {
     let program = std::env::current_exe().map_err(|error| {
         Problem::not_done(
             format!("Cannot find the program itself: {error}"),
@@ -116,13 +134,17 @@ async fn up(session: &mut Session<'_>, lab: &Lab) -> Result<(), Problem> {
         formula: formula::FILES,
         program,
         provider,
+        containers,
     };
     unless_interrupted(async {
         let engines = eos_lab::install(&Cache::of_user()?, progress.as_ref()).await?;
         lab.up(&engines, &input, progress.as_ref()).await
     })
     .await?;
-    Ok(())
+    match containers {
+        true => lab_image::make_all(session, lab).await,
+        false => Ok(()),
+    }
 }
 
 /// Beside this program, where a build and a package put it; else on PATH.
@@ -160,7 +182,13 @@ async fn follow_log(session: &mut Session<'_>, lab: &Lab, engine: &str, lines: u
     }
 }
 
-fn report(session: &mut Session<'_>, directory: &Path, engines: &[EngineStatus], took: Option<Duration>) {
+async fn report(
+    session: &mut Session<'_>,
+    directory: &Path,
+    lab: &Lab,
+    took: Option<Duration>,
+) -> Result<(), Problem> {
+    let engines = lab.status().await?;
     let ready = engines.iter().filter(|engine| engine.ready).count();
     let condition = match engines.iter().any(|engine| engine.pid.is_some()) {
         _ if engines.is_empty() => LabCondition::Absent,
@@ -171,13 +199,15 @@ fn report(session: &mut Session<'_>, directory: &Path, engines: &[EngineStatus],
     session.view.lab(&LabReport {
         directory: directory.to_owned(),
         condition,
-        engines: engines.to_vec(),
+        engines,
+        containers: lab.containers()?,
         seconds: took.map(|took| took.as_secs_f64()),
     });
+    Ok(())
 }
 
 /// What the lab was doing is left where it stands when Ctrl-C comes; the same command goes on from there.
-async fn unless_interrupted<T>(work: impl Future<Output = eos_lab::Result<T>>) -> Result<T, Problem> {
+pub async fn unless_interrupted<T>(work: impl Future<Output = eos_lab::Result<T>>) -> Result<T, Problem> {
     tokio::select! {
         ended = work => Ok(ended?),
         Ok(()) = tokio::signal::ctrl_c() => Err(Problem::Interrupted { operation: None }),

@@ -177,6 +177,8 @@ pub struct LabReport {
     pub condition: LabCondition,
     pub engines: Vec<eos_lab::EngineStatus>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub containers: Option<eos_lab::ContainersStatus>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
 }
 
