@@ -28,7 +28,7 @@ pub struct ImageInput {
     pub programs: Vec<String>,
     pub files: Vec<PathBuf>,
     pub directories: Vec<PathBuf>,
-    /// The first program, if there is neither this nor a command.
+    /// The first program, if this is empty.
     pub entrypoint: Vec<String>,
     pub command: Vec<String>,
     /// `NAME=VALUE`
@@ -204,7 +204,7 @@ impl Lab {
             contents.directory(&path)?;
         }
         let mut entrypoint = input.entrypoint.clone();
-        if entrypoint.is_empty() && input.command.is_empty() {
+        if entrypoint.is_empty() {
             entrypoint.extend(first.map(|path| path.display().to_string()));
         }
         let mut environment = input.environment.clone();

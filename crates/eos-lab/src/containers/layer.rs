@@ -1,6 +1,6 @@
 //! What an image holds: files of this machine at their places, written as one archive.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -127,17 +127,17 @@ impl Contents {
         Ok(())
     }
 
-    /// A whole directory at its own place. Links stay links, but for those to a file outside, which is taken in.
+    /// A whole directory at its own place. Links stay links, but for those that lead out of it: what they lead to is
+    /// taken in.
     pub fn directory(&mut self, from: &Path) -> Result<()> {
         let root = fs::canonicalize(from).at("read", from)?;
+        // A directory outside that leads to itself is not followed for ever.
+        let mut followed = BTreeSet::new();
         let mut open = vec![from.to_owned()];
         while let Some(directory) = open.pop() {
-            let mode = fs::metadata(&directory)
-                .at("read", &directory)?
-                .permissions()
-                .mode()
-                & 0o1777;
+            let found = fs::metadata(&directory).at("read", &directory)?;
             let place = self.place(&directory);
+            let mode = found.permissions().mode() & 0o1777;
             self.entries.insert(place, Entry::Directory { mode });
             for entry in fs::read_dir(&directory).at("read", &directory)? {
                 let path = entry.at("read", &directory)?.path();
@@ -147,19 +147,19 @@ impl Contents {
                 } else if kind.is_file() {
                     self.file(&path, &path)?;
                 } else if kind.is_symlink() {
-                    self.link(&path, &root)?;
+                    let outside = fs::canonicalize(&path).ok().filter(|to| !to.starts_with(&root));
+                    match outside {
+                        Some(to) if to.is_file() => self.file(&path, &path)?,
+                        Some(to) if to.is_dir() && followed.insert(to.clone()) => open.push(path),
+                        _ => self.link(&path)?,
+                    }
                 }
             }
         }
         Ok(())
     }
 
-    fn link(&mut self, path: &Path, root: &Path) -> Result<()> {
-        let leads_out =
-            fs::canonicalize(path).is_ok_and(|target| target.is_file() && !target.starts_with(root));
-        if leads_out {
-            return self.file(path, path);
-        }
+    fn link(&mut self, path: &Path) -> Result<()> {
         let to = fs::read_link(path).at("read", path)?;
         let place = self.place(path);
         self.entries.insert(place, Entry::Link { to });
@@ -355,6 +355,10 @@ mod tests {
         std::os::unix::fs::symlink("deep/file", inner.join("near")).unwrap();
         std::os::unix::fs::symlink("..", inner.join("deep/up")).unwrap();
         std::os::unix::fs::symlink(root.join("outside"), inner.join("far")).unwrap();
+        fs::create_dir(root.join("other")).unwrap();
+        fs::write(root.join("other/file"), "other").unwrap();
+        std::os::unix::fs::symlink(root.join("other"), root.join("other/self")).unwrap();
+        std::os::unix::fs::symlink("../other", inner.join("away")).unwrap();
         let mut contents = Contents::new(None);
         contents.directory(&inner).unwrap();
         let before = contents.fingerprint().unwrap();
@@ -363,6 +367,8 @@ mod tests {
         assert_eq!(at("near").1, "deep/file");
         assert_eq!(at("deep/up").1, "..");
         assert_eq!(at("far").1, "", "a file of its own");
+        assert_eq!(at("away/file").1, "");
+        assert!(!at("away/self").1.is_empty(), "once is enough");
 
         fs::write(inner.join("deep/file"), "changed").unwrap();
         let mut contents = Contents::new(None);

@@ -45,7 +45,13 @@ impl FromStr for Reference {
             && tag
                 .chars()
                 .all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
-        if !path.split('/').all(is_part) || !is_tag {
+        let is_host = |host: &String| {
+            let is_plain = |c: char| c.is_ascii_alphanumeric();
+            host.starts_with(is_plain)
+                && host.ends_with(is_plain)
+                && host.chars().all(|c| is_plain(c) || ".:-".contains(c))
+        };
+        if !path.split('/').all(is_part) || !is_tag || !host.iter().all(is_host) {
             return Err(format!(
                 "\"{}\" is not the name of an image",
                 text.escape_default()

@@ -53,6 +53,8 @@ struct Software {
     entrypoint: &'static [&'static str],
     command: &'static [&'static str],
     environment: &'static [&'static str],
+    /// What it reads of its package besides.
+    directories: &'static [&'static str],
 }
 
 const SOFTWARE: [Software; 5] = [
@@ -66,6 +68,7 @@ const SOFTWARE: [Software; 5] = [
         entrypoint: &["/usr/local/bin/eos-postgres-entrypoint"],
         command: &[],
         environment: &[],
+        directories: &[],
     },
     Software {
         image: "redis",
@@ -77,6 +80,7 @@ const SOFTWARE: [Software; 5] = [
         entrypoint: &[],
         command: &["redis-server"],
         environment: &[],
+        directories: &[],
     },
     Software {
         image: "prom/prometheus",
@@ -88,6 +92,7 @@ const SOFTWARE: [Software; 5] = [
         entrypoint: &["/bin/prometheus"],
         command: &[],
         environment: &[],
+        directories: &["/usr/share/prometheus/web"],
     },
     Software {
         image: "prom/alertmanager",
@@ -99,6 +104,7 @@ const SOFTWARE: [Software; 5] = [
         entrypoint: &["/bin/alertmanager"],
         command: &[],
         environment: &[],
+        directories: &["/usr/share/prometheus/alertmanager"],
     },
     Software {
         image: "caddy",
@@ -110,6 +116,7 @@ const SOFTWARE: [Software; 5] = [
         entrypoint: &[],
         command: &["caddy", "run"],
         environment: &["XDG_CONFIG_HOME=/config", "XDG_DATA_HOME=/data"],
+        directories: &[],
     },
 ];
 
@@ -159,6 +166,9 @@ impl Software {
             path = format!("{}:{path}", home.join("bin").display());
         } else {
             contents.program(program, Path::new(self.inside)).await?;
+            for directory in self.directories {
+                contents.directory(Path::new(directory))?;
+            }
             if Path::new(CERTIFICATES).exists() {
                 contents.file(Path::new(CERTIFICATES), Path::new(CERTIFICATES))?;
             }

@@ -31,10 +31,10 @@ pub struct Args {
     /// Directory to pack with all it holds, at its own place
     #[arg(long, value_name = "PATH")]
     directory: Vec<PathBuf>,
-    /// Word of the command that is always run; without this and --cmd it is the first program
+    /// Word of the command that is always run, in place of the first program
     #[arg(long, value_name = "WORD")]
     entrypoint: Vec<String>,
-    /// Word of what follows it, unless a job says something else
+    /// Word of its arguments, where a job gives none
     #[arg(long, value_name = "WORD", allow_hyphen_values = true)]
     cmd: Vec<String>,
     /// Environment variable
@@ -90,10 +90,13 @@ fn lowered(recipe: &Recipe, catalog: &Catalog) -> Result<BTreeMap<(String, Strin
     let hosts =
         format!("{{one: {{address: 127.0.0.1, roles: [client, control]}}, two: {client}, three: {client}}}");
     let files = BTreeMap::from([
-        (COMMON_FILE.to_owned(), format!("hosts: {hosts}\n").into_bytes()),
+        (
+            COMMON_FILE.to_owned(),
+            format!("#!yaml\nhosts: {hosts}\n").into_bytes(),
+        ),
         (
             environment_file("production"),
-            format!("components: {{{0}: {{recipe: {0}}}}}\n", recipe.name).into_bytes(),
+            format!("#!yaml\ncomponents: {{{0}: {{recipe: {0}}}}}\n", recipe.name).into_bytes(),
         ),
     ]);
     let (components, found) = lower(&Pillar::read(&files)?, catalog);
