@@ -97,6 +97,7 @@ impl Trial {
             formula: &FORMULA,
             program: "/bin/sleep".into(),
             provider: "/bin/true".into(),
+            containers: false,
         };
         self.lab
             .up(&self.engines, &input, &Told)
@@ -374,6 +375,7 @@ async fn two_labs_do_not_meet() {
         formula: &FORMULA,
         program: "/bin/sleep".into(),
         provider: "/bin/true".into(),
+        containers: false,
     };
     let error = other.lab.up(&other.engines, &input, &Told).await.unwrap_err();
     let port = address.rsplit_once(':').unwrap().1;
@@ -403,7 +405,7 @@ async fn logs_are_shown_and_an_unknown_engine_is_named() {
     assert_eq!(error.to_string(), "the lab has no engine named vault");
     assert_eq!(
         error.hint().unwrap(),
-        "It has salt-master, salt-api, salt-minion, nomad"
+        "It has salt-master, salt-api, salt-minion, nomad, dockerd, docker-registry"
     );
     assert!(!Path::new(&lab.endpoints()).exists());
 }

@@ -37,12 +37,13 @@ enum Command {
     /// Nomad is built from source if you have none, which takes some minutes the first time.
     Install,
     /// Install what is missing, start what is down, repair what is not right
+    ///
+    /// With --containers also a Docker and an image registry of the lab's own, as root and with Debian's docker.io and
+    /// docker-registry, and the images of the built-in recipes; it holds for every later up. Services then have the
+    /// address of this machine on the lab's own bridge, which containers reach too. A Docker that is reachable already
+    /// is used as it is.
     Up {
-        /// With a Docker and an image registry of the lab's own, and the images of the built-in recipes
-        ///
-        /// As root only, with Debian's docker.io and docker-registry. A Docker that is reachable already is used
-        /// instead. Services then have the address of this machine on the lab's own bridge, which containers reach
-        /// too. Once given it holds for every later up.
+        /// Run containers too
         #[arg(long)]
         containers: bool,
     },
