@@ -4,11 +4,12 @@ import json
 import os
 import socket
 import subprocess
+import urllib.error
 import urllib.request
 from pathlib import Path
 
 import pytest
-from conftest import Estate, get, no_containers, running_estate
+from conftest import Estate, get, running_estate
 
 SOFTWARE = {
     "caddy": "Caddy",
@@ -38,7 +39,7 @@ def bridges() -> set[str]:
     return {path.name for path in Path("/sys/class/net").iterdir() if path.name.startswith("eosd-")}
 
 
-def run_job(estate: Estate, name: str, config: dict, **task) -> str:
+def run_job(estate: Estate, name: str, config: dict, services: list | None = None, **task) -> str:
     """Runs a container by Nomad alone and gives the allocation, once it runs."""
     job = {
         "ID": name,
@@ -56,7 +57,7 @@ def run_job(estate: Estate, name: str, config: dict, **task) -> str:
                         **task,
                     }
                 ],
-                **({"Services": task.pop("Services")} if "Services" in task else {}),
+                "Services": services or [],
             }
         ],
     }
@@ -122,6 +123,14 @@ def test_a_packed_image_is_run_through_the_mirror_and_again_when_it_changed(with
         remove_job(estate, name)
 
 
+def test_the_registry_takes_nothing_from_others(with_containers):
+    port = json.loads((with_containers.lab / "lab.json").read_text())["containers"]["registry_port"]
+    upload = f"http://127.0.0.1:{port}/v2/library/postgres/blobs/uploads/"
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(urllib.request.Request(upload, method="POST", data=b""), timeout=10)
+    assert refused.value.code == 405
+
+
 def test_what_cannot_be_packed_is_named(with_containers):
     for words, expected in [
         (["lab", "image", "tools/x:1", "no-such-program"], "there is no program no-such-program"),
@@ -144,7 +153,7 @@ def test_a_stand_in_without_its_secret_is_not_healthy(with_containers):
         "without",
         {"image": image, "ports": ["http"]},
         Env={"GF_SECURITY_ADMIN_PASSWORD__FILE": "/secrets/none"},
-        Services=[service],
+        services=[service],
     )
     [found] = estate.nomad("/v1/service/without?namespace=default")
     answer = get(f"http://{found['Address']}:{found['Port']}/api/health")
@@ -161,15 +170,17 @@ def test_a_stand_in_without_its_secret_is_not_healthy(with_containers):
 def test_every_recipe_with_an_image_is_healthy_and_does_its_work(with_containers):
     estate = with_containers
     ports = {name: free_port() for name in ["http", "https", "grafana", "jenkins", "mattermost"]}
-    estate.must("create", "grafana", "--domain", "metrics.example.org", "--port", ports["grafana"], "--yes")
     estate.must("create", "hecate-proxy", "--port", ports["http"], "--https-port", ports["https"], "--yes")
+    served = ["--domain", "metrics.example.org", "--port", ports["grafana"]]
+    estate.must("create", "grafana", "--name", "metrics", *served, "--yes")
     estate.must("create", "prometheus", "--alerting", "--yes")
     estate.must("create", "mattermost", "--port", ports["mattermost"], "--yes")
     estate.must("create", "redis", "--yes")
     estate.must("create", "jenkins", "--replicas", "1", "--port", ports["jenkins"], "--yes")
     rows = {row["component"]: row for row in estate.json("status")["components"]}
-    expected = {"alertmanager", "grafana", "hecate-proxy", "jenkins", "mattermost", "mattermost-database"}
+    expected = {"alertmanager", "hecate-proxy", "jenkins", "mattermost", "mattermost-database", "metrics"}
     assert rows.keys() == expected | {"prometheus", "redis"}
+    assert all(row["healthy"] == row["desired"] == 1 for row in rows.values()), rows
 
     def outputs(component: str) -> dict:
         return estate.json("read", component)["outputs"]
@@ -237,9 +248,6 @@ def test_a_docker_that_was_killed_is_repaired_and_leaves_nothing(with_containers
 
 
 def test_two_labs_with_containers_side_by_side(with_containers, tmp_path):
-    why = no_containers()
-    if why:
-        pytest.skip(why)
     rules = subprocess.run(["iptables-save"], capture_output=True, text=True).stdout
     before = bridges()
     with running_estate(tmp_path / "estate", "--containers") as other:
@@ -249,8 +257,7 @@ def test_two_labs_with_containers_side_by_side(with_containers, tmp_path):
             run_job(estate, "side", {"image": image_of(estate, "redis"), "args": ["redis-server"]})
             containers = estate.docker("ps", "--format", "{{.Names}}").split()
             assert len([name for name in containers if name.startswith("side-")]) == 1
-            [node] = estate.nomad("/v1/nodes")
-            addresses.add(node["Address"])
+            addresses.add(json.loads((estate.lab / "lab.json").read_text())["containers"]["address"])
         assert len(addresses) == 2
     # The other is down, with all that it had; the first does not care.
     assert bridges() == before
@@ -263,3 +270,27 @@ def test_two_labs_with_containers_side_by_side(with_containers, tmp_path):
 
     after = subprocess.run(["iptables-save"], capture_output=True, text=True).stdout
     assert [line for line in plain(after) if line not in plain(rules) and "eosd-" in line] == []
+
+
+def test_a_docker_that_is_there_is_used_and_what_it_has_stays(with_containers, tmp_path, monkeypatch):
+    sockets = json.loads((with_containers.lab / "lab.json").read_text())["sockets"]
+    postgres = image_of(with_containers, "postgres")
+    archive = tmp_path / "empty.tar"
+    subprocess.run(["tar", "-C", tmp_path, "-cf", archive, "--files-from", "/dev/null"], check=True)
+    with_containers.docker("import", str(archive), postgres)
+    theirs = with_containers.docker("images", "-q", postgres)
+    before = bridges()
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{sockets}/docker.sock")
+    with running_estate(tmp_path / "estate", "--containers") as other:
+        assert bridges() == before
+        assert "containers" not in json.loads((other.lab / "lab.json").read_text())
+        status = other.json("lab", "status")["containers"]
+        assert sockets in status["docker"]
+        made = {image["name"]: image for image in status["images"]}
+        assert made[postgres]["bytes"] is None and "stays" in made[postgres]["holds"]
+        assert with_containers.docker("images", "-q", postgres) == theirs
+        assert [image["bytes"] for name, image in made.items() if name != postgres and not image["bytes"]] == []
+        assert other.json("lab", "image", "tools/loaded:1", "true")["stored"] == "docker"
+        run_job(other, "loaded", {"image": image_of(other, "redis"), "args": ["redis-server"]})
+        remove_job(other, "loaded")
+    with_containers.docker("rmi", postgres, "tools/loaded:1")

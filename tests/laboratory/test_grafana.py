@@ -116,10 +116,11 @@ def test_grafana_with_a_secret_and_a_volume(with_containers):
     assert estate.nomad("/v1/var/nomad/jobs/grafana?namespace=production")["Items"] == {"admin_password": second}
     assert leaks(estate, second) == []
 
+    [allocation] = estate.running("grafana")
     estate.must("delete", "grafana", "--yes")
     assert "production/grafana" not in estate.jobs()
     assert estate.nomad("/v1/var/nomad/jobs/grafana?namespace=production") is None
     volumes = estate.nomad("/v1/volumes?type=host&namespace=*") or []
     assert "grafana-data" not in [one["Name"] for one in volumes]
     assert (path / "kept").read_text() == "data"
-    assert "grafana" not in estate.docker("ps", "--format", "{{.Image}}")
+    assert allocation["ID"] not in estate.docker("ps", "--format", "{{.Names}}")

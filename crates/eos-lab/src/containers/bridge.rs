@@ -32,6 +32,12 @@ pub fn choose() -> Result<Ipv4Addr> {
     })
 }
 
+/// Whether the network of an address that was chosen once went to somebody else while the bridge was not there.
+pub fn is_lost(name: &str, address: Ipv4Addr) -> bool {
+    let routes = fs::read_to_string("/proc/net/route").unwrap_or_default();
+    !exists(name) && is_routed(&routes, address)
+}
+
 /// Whether a route other than the default one leads into the network of an address; from the text of `/proc/net/route`.
 fn is_routed(routes: &str, address: Ipv4Addr) -> bool {
     let network = u32::from(address) & mask(PREFIX);

@@ -12,7 +12,7 @@ use tar::{Builder, Header};
 use crate::containers::docker::Engine;
 use crate::containers::layer::Layer;
 use crate::containers::reference::Reference;
-use crate::containers::registry::{MANIFEST, Registry};
+use crate::containers::registry::{MANIFEST, Registry, Writer};
 use crate::durable;
 use crate::error::{AtPath, Result};
 
@@ -53,8 +53,14 @@ impl Settings {
 
 /// Where an image goes: to the lab's registry, of which its Docker fetches it; or into a Docker itself.
 pub enum Store<'a> {
-    Own { registry: Registry<'a>, docker: Engine },
-    Found { docker: Engine },
+    Own {
+        registry: Registry<'a>,
+        writer: Writer,
+        docker: Engine,
+    },
+    Found {
+        docker: Engine,
+    },
 }
 
 /// What was stored, to be found again.
@@ -109,8 +115,8 @@ impl Store<'_> {
         };
         match self {
             // A name with a host of its own is not looked for in a mirror.
-            Store::Own { registry, docker } if name.host.is_none() => {
-                registry
+            Store::Own { writer, docker, .. } if name.host.is_none() => {
+                writer
                     .push(name, layer, (&digest, configuration), manifest)
                     .await?;
                 docker.forget(name).await?;

@@ -251,27 +251,28 @@ impl Lab {
 
 /// Where images of this lab go.
 async fn store<'a>(layout: &'a Layout, choices: &'a Choices) -> Result<Store<'a>> {
-    let store = match (&choices.containers, docker::found()) {
-        (Some(chosen), _) => Store::Own {
-            registry: Registry::new(layout, chosen),
-            docker: OwnDocker::new(layout, choices, chosen).engine(),
-        },
-        (None, Some(endpoint)) => Store::Found {
-            docker: Engine::at(&endpoint).ok_or_else(|| Error::NoContainers {
-                why: format!("the Docker at {endpoint} is reached by ways that only its own client knows"),
-            })?,
-        },
-        (None, None) => {
-            let why = why_not().unwrap_or_else(|| "the lab has no Docker yet".into());
-            return Err(Error::NoContainers { why });
+    if let Some(chosen) = &choices.containers {
+        let registry = Registry::new(layout, chosen);
+        let docker = OwnDocker::new(layout, choices, chosen).engine();
+        if !registry.answers().await || !docker.answers().await {
+            return Err(not_up());
         }
+        let writer = registry.writer(choices.sockets.join("registry.sock")).await?;
+        return Ok(Store::Own {
+            registry,
+            writer,
+            docker,
+        });
+    }
+    let Some(endpoint) = docker::found() else {
+        let why = why_not().unwrap_or_else(|| "the lab has no Docker yet".into());
+        return Err(Error::NoContainers { why });
     };
-    let answers = match &store {
-        Store::Own { registry, docker } => registry.answers().await && docker.answers().await,
-        Store::Found { docker } => docker.answers().await,
-    };
-    match answers {
-        true => Ok(store),
+    let docker = Engine::at(&endpoint).ok_or_else(|| Error::NoContainers {
+        why: format!("the Docker at {endpoint} is reached by ways that only its own client knows"),
+    })?;
+    match docker.answers().await {
+        true => Ok(Store::Found { docker }),
         false => Err(not_up()),
     }
 }

@@ -94,11 +94,16 @@ fn why_not() -> Option<String> {
 
 /// Remembers that containers are wanted. A Docker that is there already is used as it is.
 pub fn choose(layout: &Layout, choices: &mut Choices, wanted: bool) -> Result<()> {
-    if wanted && choices.containers.is_none() && docker::found().is_none() {
-        choices.containers = Some(ContainerChoices::choose()?);
-        choices.save(layout)?;
+    match &mut choices.containers {
+        None if wanted && docker::found().is_none() => {
+            choices.containers = Some(ContainerChoices::choose()?);
+        }
+        Some(chosen) if bridge::is_lost(&bridge::name(layout), chosen.address) => {
+            chosen.address = bridge::choose()?;
+        }
+        _ => return Ok(()),
     }
-    Ok(())
+    choices.save(layout)
 }
 
 /// Where Nomad finds Docker, if there is one.

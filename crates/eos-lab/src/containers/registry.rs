@@ -1,11 +1,17 @@
 //! The lab's own registry of images: the first place where its Docker looks for them.
+//!
+//! Docker asks a mirror without a password, so whoever is on this machine can ask too. Hence what listens on the port
+//! only reads, and images are stored by a second process on a socket of the lab, there as long as it is needed.
 
 use std::path::PathBuf;
+use std::process::Stdio;
 use std::time::Duration;
 
 use hyper::Method;
 use hyper::body::Bytes;
 use hyper::header::{ACCEPT, CONTENT_TYPE};
+use serde_json::{Value, json};
+use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep};
 
 use crate::containers::ContainerChoices;
@@ -17,6 +23,7 @@ use crate::daemon::{Daemon, Start};
 use crate::durable;
 use crate::error::Result;
 use crate::layout::Layout;
+use crate::process;
 
 pub const REGISTRY: &str = "docker-registry";
 const READY: Duration = Duration::from_secs(30);
@@ -45,13 +52,7 @@ impl<'a> Registry<'a> {
     pub async fn up(&self) -> Result<()> {
         let home = self.layout.containers().join("registry");
         durable::directory(&home, 0o700)?;
-        // JSON is YAML too, and quotes what a path may hold.
-        let settings = serde_json::json!({
-            "version": "0.1",
-            "log": {"level": "warn", "accesslog": {"disabled": true}},
-            "storage": {"filesystem": {"rootdirectory": home.join("data")}, "delete": {"enabled": true}},
-            "http": {"addr": self.chosen.registry()},
-        });
+        let settings = self.settings(true, json!({"addr": self.chosen.registry()}));
         durable::write_json(&settings_file(self.layout), &settings, 0o600)?;
         self.daemon
             .ensure(&Start {
@@ -74,10 +75,7 @@ impl<'a> Registry<'a> {
     }
 
     pub async fn answers(&self) -> bool {
-        self.address
-            .get("/v2/")
-            .await
-            .is_ok_and(|answer| answer.status.is_success())
+        answers(&self.address).await
     }
 
     pub async fn stop(&self) -> Result<()> {
@@ -87,9 +85,67 @@ impl<'a> Registry<'a> {
     /// Whether it holds an image, byte for byte this one.
     pub async fn has(&self, name: &Reference, manifest_digest: &str) -> bool {
         let path = format!("/v2/{}/manifests/{manifest_digest}", name.repository());
-        self.head(&path).await
+        head(&self.address, &path).await
     }
 
+    /// Starts what stores images; it ends when it is dropped.
+    pub async fn writer(&self, socket: PathBuf) -> Result<Writer> {
+        let file = self.layout.containers().join("registry/writer.yml");
+        let http = json!({"net": "unix", "addr": socket});
+        durable::write_json(&file, &self.settings(false, http), 0o600)?;
+        durable::remove(&socket)?;
+        let what = "starting the registry for images to be stored";
+        let process = Command::new(&self.chosen.registry_program)
+            .arg("serve")
+            .arg(file)
+            .env_clear()
+            .env(process::MARK, &self.layout.root)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|error| failed(what, &error))?;
+        let mut writer = Writer {
+            address: Address::Socket(socket),
+            process,
+        };
+        let begun = Instant::now();
+        while !answers(&writer.address).await {
+            let ended = writer.process.try_wait().map_err(|error| failed(what, &error))?;
+            if let Some(status) = ended {
+                return Err(failed(what, &format!("it ended with {status}")));
+            }
+            if begun.elapsed() > READY {
+                return Err(failed(what, &"it does not answer"));
+            }
+            sleep(LOOK).await;
+        }
+        Ok(writer)
+    }
+
+    /// JSON is YAML too, and quotes what a path may hold.
+    fn settings(&self, only_reads: bool, http: Value) -> Value {
+        let data = self.layout.containers().join("registry/data");
+        json!({
+            "version": "0.1",
+            "log": {"level": "warn", "accesslog": {"disabled": true}},
+            "storage": {
+                "filesystem": {"rootdirectory": data},
+                "maintenance": {"readonly": {"enabled": only_reads}},
+            },
+            "http": http,
+        })
+    }
+}
+
+/// A second process of the registry, which stores images.
+pub struct Writer {
+    address: Address,
+    process: Child,
+}
+
+impl Writer {
     /// Stores an image under its name: what it is made of first, then the manifest that names those.
     pub async fn push(
         &self,
@@ -125,7 +181,7 @@ impl<'a> Registry<'a> {
         what: &str,
     ) -> Result<()> {
         let blobs = format!("/v2/{}/blobs", name.repository());
-        if self.head(&format!("{blobs}/{digest}")).await {
+        if head(&self.address, &format!("{blobs}/{digest}")).await {
             return Ok(());
         }
         let begin = self
@@ -151,13 +207,18 @@ impl<'a> Registry<'a> {
             .await;
         expect(stored, 201, what).map(drop)
     }
+}
 
-    async fn head(&self, path: &str) -> bool {
-        self.address
-            .send(Method::HEAD, path, &[(ACCEPT, MANIFEST)], Content::none())
-            .await
-            .is_ok_and(|answer| answer.status.is_success())
-    }
+async fn answers(address: &Address) -> bool {
+    let answer = address.get("/v2/").await;
+    answer.is_ok_and(|answer| answer.status.is_success())
+}
+
+async fn head(address: &Address, path: &str) -> bool {
+    address
+        .send(Method::HEAD, path, &[(ACCEPT, MANIFEST)], Content::none())
+        .await
+        .is_ok_and(|answer| answer.status.is_success())
 }
 
 fn expect(answer: std::io::Result<Answer>, status: u16, what: &str) -> Result<Answer> {
