@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use eos_engine::settings::Profile;
 use serde::{Deserialize, Serialize};
 
+use crate::containers::ContainerChoices;
 use crate::durable;
 use crate::error::{Error, Result};
 use crate::install::Engines;
@@ -37,6 +38,9 @@ pub struct Choices {
     pub engines: Engines,
     /// The host that this Terraform takes a provider without one to be from.
     pub registry: Option<String>,
+    /// A Docker of the lab's own, once it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub containers: Option<ContainerChoices>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -160,7 +164,12 @@ impl Choices {
                 node.consul_serf,
             ]
         });
-        solo.into_iter().chain(full).chain(nodes).collect()
+        let registry = self.containers.iter().map(|chosen| chosen.registry_port);
+        solo.into_iter()
+            .chain(full)
+            .chain(nodes)
+            .chain(registry)
+            .collect()
     }
 
     fn choose(layout: &Layout, engines: &Engines) -> Result<Choices> {
@@ -189,6 +198,7 @@ impl Choices {
             sockets: layout.choose_sockets(run_time().as_deref()),
             engines: engines.clone(),
             registry: None,
+            containers: None,
         })
     }
 

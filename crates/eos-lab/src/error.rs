@@ -105,6 +105,12 @@ pub enum Error {
     #[error("the formula of this program has no file {path}")]
     FormulaIncomplete { path: &'static str },
 
+    #[error("the lab has no containers: {why}")]
+    NoContainers { why: String },
+
+    #[error("the image cannot be packed: {why}")]
+    NoSuchImage { why: String },
+
     #[error(transparent)]
     Engine(#[from] EngineError),
 }
@@ -148,6 +154,10 @@ impl Error {
             Error::FormulaIncomplete { .. } => {
                 Some("Build the program again from a complete source tree".into())
             }
+            Error::NoContainers { .. } => Some(
+                "eos lab up --containers, as root, starts a Docker and a registry of the lab's own".into(),
+            ),
+            Error::NoSuchImage { .. } => Some("eos lab image --help has examples".into()),
             Error::Engine(error) => error.hint.clone(),
         }
     }

@@ -13,7 +13,8 @@
 //! | `nomad` | `nomad/`: settings, first token, policies, readiness, draining |
 //! | `consul` | `consul/`: settings, tokens, policies, its trust in Nomad |
 //! | `vault` | `vault/`: settings, seal, engines, policies, ways in |
-//! | `network` | interfaces of nodes |
+//! | `network` | interfaces of nodes and of the mesh |
+//! | `containers` | `containers/`: Docker, registry and images of the lab's own |
 //! | `terraform` | `terraform/mirror`, `terraform/cli.tfrc` |
 //! | `served` | `srv/formula` and the first release |
 //! | `daemon`, `process` | `run/`: how a process is started apart, found again and ended |
@@ -24,6 +25,7 @@
 
 mod choices;
 mod consul;
+mod containers;
 mod daemon;
 mod durable;
 mod error;
@@ -43,6 +45,7 @@ mod terraform;
 mod tls;
 mod vault;
 
+pub use containers::{ContainersStatus, ImageInput, ImageStatus, PackedImage, RecipeImage, StandIn};
 pub use error::{Error, Result};
 pub use install::{Cache, Engines, Installed, InstalledVault, install};
 pub use lab::{EngineStatus, Lab, LabInput, LabNode};
