@@ -164,7 +164,7 @@ def suites(options: argparse.Namespace, environment: dict[str, str]) -> list[Sui
         Suite("formula", 360, [*pytest, "tests/formula"]),
         Suite("lab", 480, [*cargo_test, "eos-lab", "--", "--nocapture"]),
         Suite("estates", 900 if options.full else 600, [*pytest, *laboratory(estates=True)], {**seed, **in_full}),
-        Suite("laboratory", 900 if options.full else 600, [*pytest, *laboratory(estates=False)], {**seed, **in_full}),
+        Suite("laboratory", 1300 if options.full else 1000, [*pytest, *laboratory(estates=False)], {**seed, **in_full}),
         Suite("speed", 1200 if options.full else 400, [sys.executable, "benches/ratios.py", *quick]),
     ]
 

@@ -51,16 +51,10 @@ impl Settings {
     }
 }
 
-/// Where an image goes: to the lab's registry, of which its Docker fetches it; or into a Docker itself.
-pub enum Store<'a> {
-    Own {
-        registry: Registry<'a>,
-        writer: Writer,
-        docker: Engine,
-    },
-    Found {
-        docker: Engine,
-    },
+/// Where an image goes: into a Docker, or, if that is the lab's own, to the registry from which it fetches.
+pub struct Store<'a> {
+    pub docker: Engine,
+    pub registry: Option<(Registry<'a>, Writer)>,
 }
 
 /// What was stored, to be found again.
@@ -69,27 +63,30 @@ pub struct Stored {
     pub digest: String,
 }
 
-impl Store<'_> {
+impl<'a> Store<'a> {
     /// Whether what was stored is still there.
     pub async fn has(&self, name: &Reference, digest: &str, holds: &str) -> Result<bool> {
-        match self {
-            Store::Own { registry, .. } if name.host.is_none() => Ok(registry.has(name, digest).await),
-            Store::Own { docker, .. } | Store::Found { docker } => {
-                let labels = docker.labels(name).await?;
+        match self.registry_for(name) {
+            Some((registry, _)) => Ok(registry.has(name, digest).await),
+            None => {
+                let labels = self.docker.labels(name).await?;
                 Ok(labels.is_some_and(|labels| labels[LABEL] == holds))
             }
         }
     }
 
-    /// Whether somebody else's image has this name: the lab's own has nobody else.
+    /// Whether somebody else's image has this name: the lab's own Docker has nobody else's.
     pub async fn is_taken(&self, name: &Reference) -> Result<bool> {
-        match self {
-            Store::Own { .. } => Ok(false),
-            Store::Found { docker } => {
-                let labels = docker.labels(name).await?;
-                Ok(labels.is_some_and(|labels| labels[LABEL].is_null()))
-            }
+        if self.registry.is_some() {
+            return Ok(false);
         }
+        let labels = self.docker.labels(name).await?;
+        Ok(labels.is_some_and(|labels| labels[LABEL].is_null()))
+    }
+
+    /// Of a name with a host of its own Docker asks that host, and no mirror.
+    pub fn registry_for(&self, name: &Reference) -> Option<&(Registry<'a>, Writer)> {
+        self.registry.as_ref().filter(|_| name.host.is_none())
     }
 
     pub async fn put(&self, name: &Reference, settings: &Settings, layer: &Layer) -> Result<Stored> {
@@ -113,21 +110,17 @@ impl Store<'_> {
         let stored = Stored {
             digest: self::digest(&manifest),
         };
-        match self {
-            // A name with a host of its own is not looked for in a mirror.
-            Store::Own { writer, docker, .. } if name.host.is_none() => {
-                writer
-                    .push(name, layer, (&digest, configuration), manifest)
-                    .await?;
-                docker.forget(name).await?;
-            }
-            Store::Own { docker, .. } | Store::Found { docker } => {
-                let archive = layer.path.with_extension("image");
-                write_archive(&archive, name, &configuration, layer).at("write", &archive)?;
-                let loaded = docker.load(&archive, &name.to_string()).await;
-                durable::remove(&archive)?;
-                loaded?;
-            }
+        if let Some((_, writer)) = self.registry_for(name) {
+            writer
+                .push(name, layer, (&digest, configuration), manifest)
+                .await?;
+            self.docker.forget(name).await?;
+        } else {
+            let archive = layer.path.with_extension("image");
+            write_archive(&archive, name, &configuration, layer).at("write", &archive)?;
+            let loaded = self.docker.load(&archive, &name.to_string()).await;
+            durable::remove(&archive)?;
+            loaded?;
         }
         Ok(stored)
     }

@@ -241,9 +241,9 @@ impl Lab {
             files,
             bytes: layer.bytes,
             runs: [settings.entrypoint, settings.command].concat(),
-            stored: match (&store, &name.host) {
-                (Store::Own { .. }, None) => "registry",
-                _ => "docker",
+            stored: match store.registry_for(&name) {
+                Some(_) => "registry",
+                None => "docker",
             },
         })
     }
@@ -258,10 +258,9 @@ async fn store<'a>(layout: &'a Layout, choices: &'a Choices) -> Result<Store<'a>
             return Err(not_up());
         }
         let writer = registry.writer(choices.sockets.join("registry.sock")).await?;
-        return Ok(Store::Own {
-            registry,
-            writer,
+        return Ok(Store {
             docker,
+            registry: Some((registry, writer)),
         });
     }
     let Some(endpoint) = docker::found() else {
@@ -272,7 +271,10 @@ async fn store<'a>(layout: &'a Layout, choices: &'a Choices) -> Result<Store<'a>
         why: format!("the Docker at {endpoint} is reached by ways that only its own client knows"),
     })?;
     match docker.answers().await {
-        true => Ok(Store::Found { docker }),
+        true => Ok(Store {
+            docker,
+            registry: None,
+        }),
         false => Err(not_up()),
     }
 }
