@@ -12,7 +12,7 @@ use crate::containers::image::{Settings, Store};
 use crate::containers::layer::{Account, Contents, Layer};
 use crate::containers::reference::Reference;
 use crate::containers::registry::Registry;
-use crate::containers::software::{self, RecipeImage};
+use crate::containers::software::{self, Plan, RecipeImage};
 use crate::containers::{programs, why_not};
 use crate::durable;
 use crate::error::{Error, Result};
@@ -109,6 +109,15 @@ impl Lab {
             let status = self.make_image(image, &store, &place, &mut layers, &step).await?;
             record(&self.layout, status)?;
         }
+        if choices.mesh.is_some() {
+            for (name, plan) in software::of_mesh(&choices).await? {
+                let name = parse(&name)?;
+                let status = self
+                    .make_planned(&name, plan, &store, &place, &mut layers)
+                    .await?;
+                record(&self.layout, status)?;
+            }
+        }
         durable::remove(&place)?;
         step.done();
         Ok(())
@@ -143,12 +152,24 @@ impl Lab {
             Ok(plan) => plan,
             Err(package) => return Ok(absent(format!("missing: apt install {package}"))),
         };
+        self.make_planned(&name, plan, store, place, layers).await
+    }
+
+    /// Makes an image, unless it is there as it would be made now.
+    async fn make_planned(
+        &self,
+        name: &Reference,
+        plan: Plan,
+        store: &Store<'_>,
+        place: &Path,
+        layers: &mut BTreeMap<String, Layer>,
+    ) -> Result<ImageStatus> {
         let contents = plan.contents.fingerprint()?;
         let fingerprint = plan.settings.fingerprint(&contents);
         let before = recorded(&self.layout)?.remove(&name.to_string());
         if let Some(Some(made)) = before.as_ref().map(|before| &before.made)
             && made.fingerprint == fingerprint
-            && store.has(&name, &made.digest, &plan.settings.holds).await?
+            && store.has(name, &made.digest, &plan.settings.holds).await?
         {
             return before.ok_or_else(not_up);
         }
@@ -157,7 +178,7 @@ impl Lab {
             layers.insert(contents.clone(), layer);
         }
         let layer = &layers[&contents];
-        let stored = store.put(&name, &plan.settings, layer).await?;
+        let stored = store.put(name, &plan.settings, layer).await?;
         Ok(ImageStatus {
             name: name.to_string(),
             holds: plan.settings.holds,

@@ -40,7 +40,7 @@ use crate::process::{self, Process};
 use crate::progress::{Progress, Running};
 
 pub use images::{ContainersStatus, ImageInput, ImageStatus, PackedImage};
-pub use software::{RecipeImage, StandIn};
+pub use software::{PAUSE, RecipeImage, StandIn, sidecar};
 
 /// The engines of the lab's own that have logs.
 pub const WITH_LOGS: [&str; 2] = [DOCKERD, REGISTRY];

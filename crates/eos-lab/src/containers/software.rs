@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::choices::Choices;
 use crate::containers::image::Settings;
 use crate::containers::layer::{Account, Contents};
 use crate::containers::programs;
 use crate::containers::reference::Reference;
 use crate::error::Result;
+use crate::install::Installed;
 
 const POSTGRES: &str = "postgres";
 const POSTGRES_BELOW: &str = "/usr/lib/postgresql";
@@ -49,6 +51,8 @@ struct Software {
     version_argument: &'static str,
     /// Where the program lies in the image.
     inside: &'static str,
+    /// Further programs, by which recipes check it.
+    tools: &'static [&'static str],
     /// A recipe's arguments follow it; without one they are the whole command.
     entrypoint: &'static [&'static str],
     command: &'static [&'static str],
@@ -65,6 +69,7 @@ const SOFTWARE: [Software; 5] = [
         program: "postgres",
         version_argument: "--version",
         inside: "",
+        tools: &[],
         entrypoint: &["/usr/local/bin/eos-postgres-entrypoint"],
         command: &[],
         environment: &[],
@@ -77,6 +82,7 @@ const SOFTWARE: [Software; 5] = [
         program: "redis-server",
         version_argument: "--version",
         inside: "/usr/local/bin/redis-server",
+        tools: &["redis-cli"],
         entrypoint: &[],
         command: &["redis-server"],
         environment: &[],
@@ -89,6 +95,7 @@ const SOFTWARE: [Software; 5] = [
         program: "prometheus",
         version_argument: "--version",
         inside: "/bin/prometheus",
+        tools: &[],
         entrypoint: &["/bin/prometheus"],
         command: &[],
         environment: &[],
@@ -102,6 +109,7 @@ const SOFTWARE: [Software; 5] = [
         program: "prometheus-alertmanager",
         version_argument: "--version",
         inside: "/bin/alertmanager",
+        tools: &[],
         entrypoint: &["/bin/alertmanager"],
         command: &[],
         environment: &[],
@@ -114,6 +122,7 @@ const SOFTWARE: [Software; 5] = [
         program: "caddy",
         version_argument: "version",
         inside: "/usr/bin/caddy",
+        tools: &[],
         entrypoint: &[],
         command: &["caddy", "run"],
         environment: &["XDG_CONFIG_HOME=/config", "XDG_DATA_HOME=/data"],
@@ -167,6 +176,9 @@ impl Software {
             path = format!("{}:{path}", home.join("bin").display());
         } else {
             contents.program(program, Path::new(self.inside)).await?;
+            for tool in self.tools.iter().filter_map(|tool| programs::find(tool)) {
+                contents.program(&tool, &tool).await?;
+            }
             for directory in self.directories {
                 contents.directory(Path::new(directory))?;
             }
@@ -221,6 +233,48 @@ async fn postgres(contents: &mut Contents, home: &Path) -> Result<()> {
         0o755,
     );
     Ok(())
+}
+
+/// The image that stands for a group's network, which a container holds as long as the group runs.
+pub const PAUSE: &str = "eos-pause:1";
+
+/// The image of the sidecars of the mesh.
+pub fn sidecar(envoy: &Installed) -> String {
+    format!("envoy:{}", envoy.version)
+}
+
+/// The images that Nomad runs beside those of recipes in the mesh, by name.
+pub async fn of_mesh(choices: &Choices) -> Result<Vec<(String, Plan)>> {
+    let Some(envoy) = &choices.engines.envoy else {
+        return Ok(Vec::new());
+    };
+    let sleep = Path::new("/bin/sleep");
+    let images = [
+        (PAUSE.to_owned(), sleep, vec!["infinity"], "holds a network"),
+        (sidecar(envoy), envoy.path.as_path(), Vec::new(), "Envoy"),
+    ];
+    let mut plans = Vec::new();
+    for (name, program, words, holds) in images {
+        let mut contents = Contents::new(None);
+        let inside = Path::new("/usr/local/bin").join(program.file_name().unwrap_or_default());
+        contents.program(program, &inside).await?;
+        let settings = Settings {
+            entrypoint: vec![inside.display().to_string()],
+            command: words.into_iter().map(String::from).collect(),
+            holds: holds.into(),
+            ..Settings::default()
+        };
+        let stand_in = false;
+        plans.push((
+            name,
+            Plan {
+                contents,
+                settings,
+                stand_in,
+            },
+        ));
+    }
+    Ok(plans)
 }
 
 async fn stand_in(image: &RecipeImage, eos: &Path) -> Result<Plan> {

@@ -131,6 +131,9 @@ fn client(layout: &Layout, choices: &Choices, node: Option<&Node>) -> Value {
         client["bridge_network_subnet"] = json!(format!("{first}.{second}.{third}.0/24"));
         // Loopback is another one in the network of a task: sidecars find one another at the bridge.
         client["alloc_dir"] = json!(mesh.allocations.join(number.to_string()));
+        if let Some(envoy) = &choices.engines.envoy {
+            client["meta"] = json!({"connect.sidecar_image": containers::sidecar(envoy)});
+        }
         client["host_network"] = json!({"mesh": {"interface": mesh.interface}});
     }
     if !choices.nodes.is_empty() {
@@ -153,6 +156,9 @@ fn plugins(layout: &Layout, choices: &Choices) -> Value {
     if let Some(endpoint) = containers::endpoint(layout, choices) {
         plugins["docker"] =
             json!({"config": {"endpoint": endpoint, "volumes": {"enabled": true}, "gc": {"image": false}}});
+        if choices.mesh.is_some() {
+            plugins["docker"]["config"]["infra_image"] = json!(containers::PAUSE);
+        }
     }
     plugins
 }
