@@ -93,7 +93,7 @@ pub enum Error {
     #[error("the engines that were given are not those of the full profile")]
     NotFull,
 
-    #[error("this lab has {there} nodes, and cannot have {wanted}")]
+    #[error("a lab cannot lose nodes: asked for are {wanted}, and there are {there}")]
     FewerNodes { there: usize, wanted: usize },
 
     #[error("a lab has at most {most} nodes")]
@@ -116,6 +116,17 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether something else has to be asked for.
+    pub fn is_input(&self) -> bool {
+        matches!(
+            self,
+            Error::NoSuchEngine { .. }
+                | Error::StaysFull
+                | Error::FewerNodes { .. }
+                | Error::TooManyNodes { .. }
+        )
+    }
+
     /// What to do about it, where that is known.
     pub fn hint(&self) -> Option<String> {
         match self {
