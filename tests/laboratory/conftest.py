@@ -227,7 +227,8 @@ def estate(tmp_path_factory):
 @pytest.fixture(scope="session")
 def full_estate(tmp_path_factory):
     """An estate of the full profile, with two nodes beside control that are not in its pillar yet."""
-    with running_estate(tmp_path_factory.mktemp("full") / "estate", "--full", "--nodes", "2") as made:
+    containers = [] if no_containers() else ["--containers"]
+    with running_estate(tmp_path_factory.mktemp("full") / "estate", "--full", "--nodes", "2", *containers) as made:
         yield made
 
 

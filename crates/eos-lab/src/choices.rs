@@ -36,6 +36,9 @@ pub struct Choices {
     pub sockets: PathBuf,
     /// The engines of the last `up`.
     pub engines: Engines,
+    /// OpenTofu runs in place of Terraform.
+    #[serde(default)]
+    pub tofu: bool,
     /// The host that this Terraform takes a provider without one to be from.
     pub registry: Option<String>,
     /// A Docker of the lab's own, once it was asked for.
@@ -197,6 +200,7 @@ impl Choices {
             mesh: None,
             sockets: layout.choose_sockets(run_time().as_deref()),
             engines: engines.clone(),
+            tofu: false,
             registry: None,
             containers: None,
         })

@@ -50,6 +50,8 @@ pub struct LabInput<'a> {
     pub nodes: Option<usize>,
     /// A Docker and a registry of the lab's own, from now on.
     pub containers: bool,
+    /// The engines have OpenTofu in place of Terraform.
+    pub tofu: bool,
 }
 
 /// A node beside control.
@@ -100,6 +102,8 @@ impl Lab {
         self.layout.make()?;
         let _lock = self.lock(progress).await?;
         let mut choices = Choices::open(&self.layout, engines, input.profile, input.nodes)?;
+        choices.tofu = input.tofu;
+        choices.save(&self.layout)?;
         let secrets = Secrets::open(&self.layout.secrets())?;
         let formula = served::install_formula(&self.layout.srv(), input.formula)?;
         served::first_release(&self.layout.srv())?;
@@ -263,6 +267,11 @@ impl Lab {
         });
         all.extend(containers::status(&self.layout, &choices).await?);
         Ok(all)
+    }
+
+    /// Whether OpenTofu was chosen for it.
+    pub fn has_tofu(&self) -> Result<bool> {
+        Ok(Choices::read(&self.layout)?.is_some_and(|choices| choices.tofu))
     }
 
     /// The nodes beside control.

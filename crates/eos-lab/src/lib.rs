@@ -47,7 +47,7 @@ mod vault;
 
 pub use containers::{ContainersStatus, ImageInput, ImageStatus, PackedImage, RecipeImage, StandIn};
 pub use error::{Error, Result};
-pub use install::{Cache, Engines, Installed, InstalledVault, install};
+pub use install::{Cache, Engines, Installed, InstalledVault, Wanted, install};
 pub use lab::{EngineStatus, Lab, LabInput, LabNode};
 pub use progress::{Advance, Outcome, Progress, Step};
 pub use served::FormulaFile;

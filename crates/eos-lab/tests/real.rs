@@ -187,6 +187,7 @@ impl Trial {
             profile: self.profile,
             nodes: Some(self.nodes),
             containers: false,
+            tofu: false,
         }
     }
 

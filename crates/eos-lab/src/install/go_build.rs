@@ -35,6 +35,7 @@ pub struct GoBuild {
 
 /// Modules that lie inside of another one: its go.mod names them by a path that its own archive lacks.
 pub enum Nested {
+    None,
     /// Fetched and laid into the source: module with version, and its directory.
     Added(&'static str, &'static str),
     /// Released under the versions that go.mod asks for as well, so that the paths can be forgotten. With them come
@@ -73,6 +74,7 @@ impl GoBuild {
         durable::remove(&go.source)?;
         copy_tree(&go.download(self.module, step).await?, &go.source)?;
         match self.nested {
+            Nested::None => {}
             Nested::Added(module, place) => {
                 copy_tree(&go.download(module, step).await?, &go.source.join(place))?;
             }

@@ -9,6 +9,7 @@ mod python;
 mod salt;
 mod slot;
 mod terraform;
+mod tofu;
 mod tool;
 mod vault;
 
@@ -131,8 +132,17 @@ impl Engines {
     }
 }
 
-/// Finds every engine of a profile, and installs what is missing. What is installed already costs a look each.
-pub async fn install(cache: &Cache, profile: Profile, progress: &dyn Progress) -> Result<Engines> {
+/// Which engines are wanted.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wanted {
+    pub profile: Profile,
+    /// OpenTofu in place of Terraform.
+    pub tofu: bool,
+}
+
+/// Finds every engine that is wanted, and installs what is missing. What is installed already costs a look each.
+pub async fn install(cache: &Cache, wanted: Wanted, progress: &dyn Progress) -> Result<Engines> {
+    let Wanted { profile, tofu } = wanted;
     let sidecar = async {
         match profile {
             Profile::Solo => Ok(None),
@@ -141,10 +151,16 @@ pub async fn install(cache: &Cache, profile: Profile, progress: &dyn Progress) -
     };
     let (salt, terraform, envoy, (nomad, consul, vault)) = tokio::try_join!(
         salt::install(cache, progress),
-        terraform::install(cache, progress),
+        async {
+            match tofu {
+                true => tofu::install(cache, progress).await,
+                false => terraform::install(cache, progress).await,
+            }
+        },
         sidecar,
         build(cache, profile, progress),
     )?;
+    go_build::remove_caches(cache)?;
     Ok(Engines {
         salt,
         terraform,
@@ -169,6 +185,5 @@ async fn build(
             Some(vault::install(cache, progress).await?),
         ),
     };
-    go_build::remove_caches(cache)?;
     Ok((nomad, consul, vault))
 }

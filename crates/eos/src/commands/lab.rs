@@ -9,7 +9,7 @@ use crate::problem::{Exit, Problem};
 use crate::views::reports::{LabCondition, LabReport};
 use eos_engine::estate::Estate;
 use eos_engine::settings::Profile;
-use eos_lab::{Cache, Lab, LabInput, LabNode};
+use eos_lab::{Cache, Lab, LabInput, LabNode, Wanted};
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -45,6 +45,9 @@ enum Command {
         /// Those of the full profile: Consul and Vault too
         #[arg(long)]
         full: bool,
+        /// OpenTofu in place of Terraform
+        #[arg(long)]
+        tofu: bool,
     },
     /// Install what is missing, start what is down, repair what is not right
     ///
@@ -62,6 +65,9 @@ enum Command {
         /// Run containers too, by a Docker of the lab's own
         #[arg(long)]
         containers: bool,
+        /// Run OpenTofu in place of Terraform, now and later
+        #[arg(long)]
+        tofu: bool,
     },
     /// Stop the engines and what runs on them; jobs and secrets are there again after the next up
     Down,
@@ -87,11 +93,12 @@ enum Command {
 }
 
 pub async fn run(session: &mut Session<'_>, args: Args) -> Answer {
-    if let Command::Install { full } = args.command {
+    if let Command::Install { full, tofu } = args.command {
         let profile = if full { Profile::Full } else { Profile::Solo };
         let progress = session.view.lab_progress();
         let cache = Cache::of_user()?;
-        let engines = unless_interrupted(eos_lab::install(&cache, profile, progress.as_ref())).await?;
+        let wanted = Wanted { profile, tofu };
+        let engines = unless_interrupted(eos_lab::install(&cache, wanted, progress.as_ref())).await?;
         session.view.lab_engines(&engines);
         return Ok(Exit::Done);
     }
@@ -104,11 +111,16 @@ pub async fn run(session: &mut Session<'_>, args: Args) -> Answer {
             full,
             nodes,
             containers,
+            tofu,
         } => {
             if full {
                 full_profile::take(&mut estate).await?;
             }
-            up(session, &lab, estate.settings.profile, nodes, containers).await?;
+            let wanted = Wanted {
+                profile: estate.settings.profile,
+                tofu: tofu || lab.has_tofu()?,
+            };
+            up(session, &lab, wanted, nodes, containers).await?;
             report(session, &estate, &lab, Some(begun.elapsed())).await?;
         }
         Command::Down => {
@@ -150,7 +162,7 @@ pub async fn run(session: &mut Session<'_>, args: Args) -> Answer {
 async fn up(
     session: &mut Session<'_>,
     lab: &Lab,
-    profile: Profile,
+    wanted: Wanted,
     nodes: Option<usize>,
     containers: bool,
 ) -> Result<(), Problem> {
@@ -166,12 +178,13 @@ async fn up(
         formula: formula::FILES,
         program,
         provider,
-        profile,
+        profile: wanted.profile,
         nodes,
         containers,
+        tofu: wanted.tofu,
     };
     unless_interrupted(async {
-        let engines = eos_lab::install(&Cache::of_user()?, profile, progress.as_ref()).await?;
+        let engines = eos_lab::install(&Cache::of_user()?, wanted, progress.as_ref()).await?;
         lab.up(&engines, &input, progress.as_ref()).await
     })
     .await?;
