@@ -18,6 +18,8 @@ PROGRAM = os.environ.get("EOS_TEST_PROGRAM")
 FAULT_PROGRAM = os.environ.get("EOS_TEST_FAULT_PROGRAM")
 FULL = os.environ.get("EOS_TEST_FULL") == "1"
 SEED = int(os.environ.get("EOS_TEST_SEED", "0"))
+# For every lab, such as another Terraform.
+LAB_OPTIONS = os.environ.get("EOS_TEST_LAB_OPTIONS", "").split()
 
 
 def sample(items: list, size: int) -> list:
@@ -206,7 +208,7 @@ def running_estate(root: Path, *words: str):
     ran = subprocess.run([PROGRAM, "init", str(root)], capture_output=True, text=True, timeout=60)
     assert ran.returncode == 0, ran.stderr
     try:
-        made.must("lab", "up", *words, timeout=900)
+        made.must("lab", "up", *words, *LAB_OPTIONS, timeout=900)
         yield made
     finally:
         down = made.eos("lab", "down", timeout=180)
