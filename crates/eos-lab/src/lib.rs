@@ -14,6 +14,7 @@
 //! | `consul` | `consul/`: settings, tokens, policies, its trust in Nomad |
 //! | `vault` | `vault/`: settings, seal, engines, policies, ways in |
 //! | `network` | interfaces of nodes |
+//! | `machine` | whether this machine has what a lab needs |
 //! | `terraform` | `terraform/mirror`, `terraform/cli.tfrc` |
 //! | `served` | `srv/formula` and the first release |
 //! | `daemon`, `process` | `run/`: how a process is started apart, found again and ended |
@@ -31,6 +32,7 @@ mod install;
 mod lab;
 mod layout;
 mod logs;
+mod machine;
 mod network;
 mod nomad;
 mod ports;
@@ -46,5 +48,6 @@ mod vault;
 pub use error::{Error, Result};
 pub use install::{Cache, Engines, Installed, InstalledVault, install};
 pub use lab::{EngineStatus, Lab, LabInput, LabNode};
+pub use machine::examine as examine_machine;
 pub use progress::{Advance, Outcome, Progress, Step};
 pub use served::FormulaFile;

@@ -1,7 +1,7 @@
 //! Nomad in the lab: server and client in one agent, a client on every other node, made ready, given their policies,
 //! drained before they are ended.
 
-mod settings;
+pub mod settings;
 
 use std::fs;
 use std::path::PathBuf;

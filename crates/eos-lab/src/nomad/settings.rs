@@ -157,7 +157,7 @@ fn plugins() -> Value {
 }
 
 /// A Docker that can be spoken to: the one that the person's environment names, else the usual socket.
-fn docker() -> Option<String> {
+pub fn docker() -> Option<String> {
     let named = env::var("DOCKER_HOST").ok().filter(|host| !host.is_empty());
     let host = named.unwrap_or_else(|| "unix:///var/run/docker.sock".into());
     match host.strip_prefix("unix://") {
