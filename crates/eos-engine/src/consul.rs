@@ -3,6 +3,7 @@
 //! A rolled-back transaction is HTTP 409 with its reason in JSON, also when the token may not do it; every other
 //! refusal is plain text. An empty list is the answer for a session or service that is not there.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -65,6 +66,16 @@ pub struct Check {
     /// Empty for a check of the node.
     #[serde(rename = "ServiceID", default)]
     pub service_id: String,
+}
+
+/// Something that a token may be allowed to do: `("key", "terraform/", "write")`.
+pub type Right = (&'static str, &'static str, &'static str);
+
+/// How many services there are beside Consul itself, and of how many every check passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ServicesPassing {
+    pub passing: usize,
+    pub all: usize,
 }
 
 /// A key with its value, and the session that holds it.
@@ -188,6 +199,66 @@ impl ConsulClient {
             query: &[],
         })
         .await
+    }
+
+    /// The address of the server that leads; empty where none does.
+    pub async fn leader(&self) -> Result<String, EngineError> {
+        self.get(Request {
+            object: "leader",
+            path: "status/leader",
+            query: &[],
+        })
+        .await
+    }
+
+    /// Which of these the token is not allowed to do.
+    pub async fn denied(&self, rights: &[Right]) -> Result<Vec<Right>, EngineError> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "PascalCase")]
+        struct Decision {
+            allow: bool,
+        }
+        let request = Request {
+            object: "the token of Eos",
+            path: "internal/acl/authorize",
+            query: &[],
+        };
+        let asked: Vec<Value> = rights
+            .iter()
+            .map(|(resource, segment, access)| json!({"Resource": resource, "Segment": segment, "Access": access}))
+            .collect();
+        let decisions: Vec<Decision> = self.post(request, &Value::Array(asked)).await?;
+        let decided = rights.iter().zip(decisions);
+        Ok(decided
+            .filter(|(_, decision)| !decision.allow)
+            .map(|(right, _)| *right)
+            .collect())
+    }
+
+    pub async fn services_passing(&self) -> Result<ServicesPassing, EngineError> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "PascalCase")]
+        struct ServiceCheck {
+            service_name: String,
+            status: String,
+        }
+        let request = |object, path| Request {
+            object,
+            path,
+            query: &[],
+        };
+        let mut names: BTreeMap<String, Value> = self.get(request("services", "catalog/services")).await?;
+        names.remove("consul");
+        let checks: Vec<ServiceCheck> = self.get(request("checks", "health/state/any")).await?;
+        let fails = |name: &&String| {
+            checks
+                .iter()
+                .any(|check| check.service_name == **name && check.status != "passing")
+        };
+        Ok(ServicesPassing {
+            passing: names.len() - names.keys().filter(fails).count(),
+            all: names.len(),
+        })
     }
 
     pub async fn key(&self, key: &str) -> Result<Option<Key>, EngineError> {

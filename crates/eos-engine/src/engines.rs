@@ -66,7 +66,7 @@ impl Engines {
 }
 
 /// A lab may be of another profile than the estate: what is compiled for one does not run on the other.
-fn refuse_other_profile(profile: Profile, endpoints: &Endpoints) -> Result<(), EngineError> {
+pub(crate) fn refuse_other_profile(profile: Profile, endpoints: &Endpoints) -> Result<(), EngineError> {
     let has_both = endpoints.consul.is_some() && endpoints.vault.is_some();
     let has_one = endpoints.consul.is_some() || endpoints.vault.is_some();
     let (words, hint) = match profile {
@@ -141,7 +141,7 @@ pub fn keep_token(endpoint: &SaltEndpoint, token: &Token) -> Result<PathBuf, Eng
     Ok(path)
 }
 
-fn kept_token(endpoint: &SaltEndpoint) -> Result<Option<Token>, EngineError> {
+pub(crate) fn kept_token(endpoint: &SaltEndpoint) -> Result<Option<Token>, EngineError> {
     let path = token_path(endpoint)?;
     let bytes = match std::fs::read(&path) {
         Ok(bytes) => bytes,

@@ -20,6 +20,7 @@
 //! | `git` | the estate's repository |
 //! | `estate` | the estate on disk: pillar and recipes read, artifacts written |
 //! | `engines` | the engines of an estate, ready to be spoken to |
+//! | `doctor` | what works and what does not: findings, and the questions that engines are asked |
 //! | `planning` | a plan: pillar edited and compiled, engines observed |
 //! | `operation` | a plan carried out, from journal entry to read-back |
 //! | `steps` | what each kind of step asks for, and how it is read back |
@@ -30,6 +31,7 @@ pub mod component_lock;
 pub mod consul;
 pub mod delivery;
 pub mod discovery;
+pub mod doctor;
 pub mod endpoints;
 pub mod engines;
 pub mod env_names;

@@ -518,6 +518,48 @@ impl NomadClient {
         .await
     }
 
+    /// The address of the server that leads.
+    pub async fn leader(&self) -> Result<String, EngineError> {
+        self.get(Request {
+            object: "leader",
+            path: "status/leader",
+            query: &[],
+        })
+        .await
+    }
+
+    /// Whether a node can join the network of a task to a bridge: it has the bridge, and the plugin that does it.
+    pub async fn has_bridge(&self, node: &Node) -> Result<bool, EngineError> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "PascalCase")]
+        struct Found {
+            #[serde(default, deserialize_with = "null_is_empty")]
+            attributes: BTreeMap<String, String>,
+            node_resources: Resources,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "PascalCase")]
+        struct Resources {
+            #[serde(default, deserialize_with = "null_is_empty")]
+            networks: Vec<Network>,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "PascalCase")]
+        struct Network {
+            #[serde(default)]
+            mode: String,
+        }
+        let request = Request {
+            object: &format!("node {}", node.name),
+            path: &format!("node/{}", node.id),
+            query: &[],
+        };
+        let found: Found = self.get(request).await?;
+        let is_bridge = |network: &Network| network.mode == "bridge";
+        Ok(found.node_resources.networks.iter().any(is_bridge)
+            && found.attributes.contains_key("plugins.cni.version.bridge"))
+    }
+
     pub async fn namespaces(&self) -> Result<Vec<Namespace>, EngineError> {
         self.get(Request {
             object: "namespaces",

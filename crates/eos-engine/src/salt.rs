@@ -143,6 +143,14 @@ impl SaltClient {
         read_local(minion, function, &answer)
     }
 
+    /// Asks API and master, with the token, without waiting for the minion: the answer is when the token expires.
+    pub async fn reach(&self, minion: &str, deadline: Duration) -> Result<Option<Timestamp>, EngineError> {
+        let object = "the API";
+        let low = json!([{"client": "local_async", "tgt": [minion], "tgt_type": "list", "fun": "test.ping"}]);
+        within(deadline, object, self.lowstate(object, &low)).await?;
+        Ok(self.kept().map(|token| token.expires))
+    }
+
     /// Runs a step and follows it: its progress goes to `on_progress`, its record (or other answer) comes back.
     ///
     /// The event stream tells soonest, but minion, master and stream can each die under it. So every few seconds

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use reqwest::{Method, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
@@ -37,6 +38,37 @@ pub struct Health {
 pub struct Entry {
     pub version: u64,
     pub items: BTreeMap<String, SecretString>,
+}
+
+/// What Vault says of the token it was asked with; times in seconds.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct OwnToken {
+    pub ttl: u64,
+    pub creation_ttl: u64,
+    pub renewable: bool,
+    /// Nothing for a token that does not expire.
+    pub expire_time: Option<Timestamp>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct SecretsEngine {
+    pub r#type: String,
+    pub options: Option<BTreeMap<String, String>>,
+}
+
+impl SecretsEngine {
+    /// As a person calls it: `kv version 2`.
+    pub fn words(&self) -> String {
+        match self.options.as_ref().and_then(|options| options.get("version")) {
+            Some(version) => format!("{} version {version}", self.r#type),
+            None => self.r#type.clone(),
+        }
+    }
+
+    /// Whether entries have versions, without which nothing is written.
+    pub fn is_versioned_store(&self) -> bool {
+        self.words() == "kv version 2"
+    }
 }
 
 /// Every answer of Vault has what was asked for in `data`.
@@ -155,30 +187,31 @@ impl VaultClient {
         .await
     }
 
+    pub async fn own_token(&self) -> Result<OwnToken, EngineError> {
+        let token: Wrapped<OwnToken> = self.get(own("auth/token/lookup-self")).await?;
+        Ok(token.data)
+    }
+
     /// Renews the program's own token once half of its time has passed; one that cannot be renewed is left as it is.
     pub async fn keep_token(&self) -> Result<(), EngineError> {
-        #[derive(Deserialize)]
-        struct Token {
-            ttl: u64,
-            creation_ttl: u64,
-            renewable: bool,
-        }
-        let own = |path| Request {
-            object: "the token of Eos",
-            path,
-            query: &[],
-        };
-        let token: Wrapped<Token> = self.get(own("auth/token/lookup-self")).await?;
-        let Token {
-            ttl,
-            creation_ttl,
-            renewable,
-        } = token.data;
-        if renewable && ttl < creation_ttl / 2 {
+        let token = self.own_token().await?;
+        if token.renewable && token.ttl < token.creation_ttl / 2 {
             let renewed: Result<Value, _> = self.put(own("auth/token/renew-self"), &json!({})).await;
             renewed?;
         }
         Ok(())
+    }
+
+    /// What is mounted where the key-value store should be.
+    pub async fn secrets_engine(&self) -> Result<SecretsEngine, EngineError> {
+        let engine: Wrapped<SecretsEngine> = self
+            .get(Request {
+                object: &format!("secrets engine {MOUNT}/"),
+                path: &format!("sys/internal/ui/mounts/{MOUNT}"),
+                query: &[],
+            })
+            .await?;
+        Ok(engine.data)
     }
 
     async fn exchange<T: DeserializeOwned>(
@@ -193,6 +226,14 @@ impl VaultClient {
         } else {
             Err(read_refusal(request.object, answer.status, &answer.text))
         }
+    }
+}
+
+fn own(path: &str) -> Request<'_> {
+    Request {
+        object: "the token of Eos",
+        path,
+        query: &[],
     }
 }
 

@@ -15,6 +15,7 @@
 //! | `vault` | `vault/`: settings, seal, engines, policies, ways in |
 //! | `network` | interfaces of nodes and of the mesh |
 //! | `containers` | `containers/`: Docker, registry and images of the lab's own |
+//! | `machine` | whether this machine has what a lab needs |
 //! | `terraform` | `terraform/mirror`, `terraform/cli.tfrc` |
 //! | `served` | `srv/formula` and the first release |
 //! | `daemon`, `process` | `run/`: how a process is started apart, found again and ended |
@@ -33,6 +34,7 @@ mod install;
 mod lab;
 mod layout;
 mod logs;
+mod machine;
 mod network;
 mod nomad;
 mod ports;
@@ -49,5 +51,6 @@ pub use containers::{ContainersStatus, ImageInput, ImageStatus, PackedImage, Rec
 pub use error::{Error, Result};
 pub use install::{Cache, Engines, Installed, InstalledVault, Wanted, install};
 pub use lab::{EngineStatus, Lab, LabInput, LabNode};
+pub use machine::examine as examine_machine;
 pub use progress::{Advance, Outcome, Progress, Step};
 pub use served::FormulaFile;

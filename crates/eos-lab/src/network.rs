@@ -128,7 +128,8 @@ fn exists(interface: &str) -> bool {
     Path::new("/sys/class/net").join(interface).exists()
 }
 
-fn may_make_interfaces() -> bool {
+/// Whether this process has the right, which an ordinary user has not, and root in a container may lack.
+pub fn may_make_interfaces() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let rights = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     rights

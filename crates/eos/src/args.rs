@@ -38,7 +38,7 @@ Exit codes:
   0    done, or nothing to do
   1    failed
   2    wrong input, nothing was changed
-  3    changes are pending (--check)
+  3    changes are pending (--check), or doctor has found what needs mending
   130  interrupted"
 )]
 pub struct Cli {
@@ -102,6 +102,7 @@ pub enum Verb {
     Resume(commands::resume::Args),
     History(commands::history::Args),
     Status(commands::status::Args),
+    Doctor(commands::doctor::Args),
     Logs(commands::logs::Args),
     Catalog(commands::catalog::Args),
     Compile(commands::compile::Args),

@@ -9,7 +9,7 @@
 //! | `views` | what a person reads (`human`) and what a program reads (`json`): two implementations of one trait |
 //! | `problem` | what went wrong, flattened for both views, and the exit code it means |
 //! | `terminal` | width, and asking a person |
-//! | `formula` | the Salt code that this program carries |
+//! | `formula` | the Salt code that this program carries, and its digest |
 //! | `env_names` | the environment variables it reads |
 
 mod args;

@@ -12,7 +12,7 @@ pub enum Exit {
     Failed = 1,
     /// The command, or what it read, is wrong; nothing was changed.
     Usage = 2,
-    /// Changes are pending, and `--check` was asked.
+    /// Changes are pending, and `--check` was asked; or the doctor found what needs mending.
     Pending = 3,
     Interrupted = 130,
 }

@@ -39,6 +39,7 @@ use crate::ports;
 use crate::process::{self, Process};
 use crate::progress::{Progress, Running};
 
+pub use docker::found as found_docker;
 pub use images::{ContainersStatus, ImageInput, ImageStatus, PackedImage};
 pub use software::{PAUSE, RecipeImage, StandIn, sidecar};
 

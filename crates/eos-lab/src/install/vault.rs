@@ -8,7 +8,7 @@ use crate::durable;
 use crate::error::Result;
 use crate::install::go_build::{GoBuild, Nested};
 use crate::install::slot::Slot;
-use crate::install::{Cache, InstalledVault, tool};
+use crate::install::{Cache, Installed, InstalledVault, tool};
 use crate::progress::{Progress, Running};
 
 /// Since then the plugins of this version speak its language.
@@ -28,13 +28,29 @@ const BUILD: GoBuild = GoBuild {
 /// On two cores, with what was compiled for Nomad and Consul.
 const USUALLY: Duration = Duration::from_secs(5 * 60);
 
+/// What is installed already, with its plugins.
+pub async fn found(cache: &Cache) -> Option<Installed> {
+    let on_path = tool::installed("vault", NEEDED).await;
+    let own = slot(cache, on_path.as_ref()).installed("vault")?;
+    Some(on_path.unwrap_or(own))
+}
+
+/// Beside a Vault on PATH there are only the plugins.
+fn slot(cache: &Cache, on_path: Option<&Installed>) -> Slot {
+    let name = match on_path {
+        Some(_) => "vault-plugins",
+        None => "vault",
+    };
+    Slot::new(cache, name, VERSION)
+}
+
 pub async fn install(cache: &Cache, progress: &dyn Progress) -> Result<InstalledVault> {
     let found = tool::installed("vault", NEEDED).await;
-    let (name, what) = match found {
-        Some(_) => ("vault-plugins", "plugins of Vault"),
-        None => ("vault", "Vault"),
+    let what = match found {
+        Some(_) => "plugins of Vault",
+        None => "Vault",
     };
-    let slot = Slot::new(cache, name, VERSION);
+    let slot = slot(cache, found.as_ref());
     let plugins = slot.directory().join("plugins");
     let own = slot.directory().join("vault");
     if !slot.is_complete() {

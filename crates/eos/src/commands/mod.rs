@@ -8,6 +8,7 @@ pub mod complete;
 pub mod completions;
 pub mod create;
 pub mod delete;
+pub mod doctor;
 pub mod graph;
 pub mod history;
 pub mod host;
@@ -109,6 +110,7 @@ async fn dispatch(session: &mut Session<'_>, verb: Verb, typed: Option<Typed>) -
         Verb::Resume(args) => resume::run(session, &args).await,
         Verb::History(args) => history::run(session, &args),
         Verb::Status(args) => status::run(session, &args).await,
+        Verb::Doctor(args) => doctor::run(session, &args).await,
         Verb::Logs(args) => logs::run(session, &args).await,
         Verb::Catalog(args) => catalog::run(session, &args),
         Verb::Compile(args) => compile::run(session, &args),

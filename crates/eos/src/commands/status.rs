@@ -7,7 +7,8 @@ use eos_core::emit::terraform::PLATFORM;
 use eos_engine::engines::Engines;
 use eos_engine::nomad::Allocation;
 use eos_engine::store::Operation;
-use eos_engine::{EngineError, ErrorKind, NomadClient};
+use eos_engine::vault::MOUNT;
+use eos_engine::{ConsulClient, EngineError, ErrorKind, NomadClient, VaultClient};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -160,12 +161,14 @@ async fn ask_engines(
         .iter()
         .map(|one| format!("{environment}/{}", one.component))
         .collect();
-    let (info, observed, nodes) = tokio::join!(
+    let (info, observed, nodes, consul, vault) = tokio::join!(
         engines.salt.call(control, "eos.info", json!({}), ASK),
         engines
             .salt
             .call(control, "eos.observe", json!({"workspaces": workspaces}), ASK),
         engines.nomad.nodes(),
+        of_full(engines.consul.as_ref(), ask_consul),
+        of_full(engines.vault.as_ref(), ask_vault),
     );
     let salt = info.map(|info| {
         let release = info
@@ -193,8 +196,14 @@ async fn ask_engines(
         let ready = nodes.iter().filter(|node| node.status == "ready").count();
         format!("{ready} of {} nodes ready", nodes.len())
     });
-    [("salt", salt), ("terraform", terraform), ("nomad", nomad)]
+    let of_both = [("salt", salt), ("terraform", terraform), ("nomad", nomad)];
+    let of_full = [("consul", consul), ("vault", vault)];
+    let of_full = of_full
         .into_iter()
+        .filter_map(|(engine, answer)| answer.map(|answer| (engine, answer)));
+    of_both
+        .into_iter()
+        .chain(of_full)
         .map(|(engine, answer)| match answer {
             Ok(words) => EngineStatus {
                 engine,
@@ -208,4 +217,29 @@ async fn ask_engines(
             },
         })
         .collect()
+}
+
+/// Asks an engine that only the full profile has.
+async fn of_full<'a, T>(
+    engine: Option<&'a T>,
+    ask: impl AsyncFnOnce(&'a T) -> Result<String, EngineError>,
+) -> Option<Result<String, EngineError>> {
+    match engine {
+        Some(engine) => Some(ask(engine).await),
+        None => None,
+    }
+}
+
+async fn ask_consul(consul: &ConsulClient) -> Result<String, EngineError> {
+    let (leader, services) = tokio::try_join!(consul.leader(), consul.services_passing())?;
+    Ok(format!(
+        "leader {leader}, {} of {} services passing",
+        services.passing, services.all
+    ))
+}
+
+/// A sealed one refuses to say what is mounted.
+async fn ask_vault(vault: &VaultClient) -> Result<String, EngineError> {
+    let engine = vault.secrets_engine().await?;
+    Ok(format!("unsealed, {} at {MOUNT}/", engine.words()))
 }

@@ -1,5 +1,6 @@
 //! What a person reads: data on standard output, talk (plans, progress, errors) on standard error.
 
+use super::doctor_text::{findings_text, outcome_words};
 use super::graph_text::{extent, graph_text};
 use super::lab_progress::LabProgress;
 use super::plan_text::{BOLD, GREEN, RED, YELLOW, plan_text, subject, value_words};
@@ -19,6 +20,7 @@ use eos_core::plan::{Plan, Step};
 use eos_core::recipe::Recipe;
 use eos_core::why::Answer;
 use eos_core::yaml;
+use eos_engine::doctor::Finding;
 use eos_engine::operation::{Finished, Watch};
 use eos_engine::store::{Entry, Event, Operation, Outcome};
 use eos_lab::Progress;
@@ -322,6 +324,13 @@ impl View for Human {
             let text = hang("! ", &line, data_width().unwrap_or(usize::MAX));
             self.data(&text);
         }
+    }
+
+    fn doctor(&mut self, findings: &[Finding]) {
+        let text = findings_text(findings, data_width().unwrap_or(usize::MAX));
+        self.data(&text);
+        let text = hang("", &outcome_words(findings), talk_width());
+        self.talk(&text);
     }
 
     fn logs(&mut self, logs: &[LogText]) {

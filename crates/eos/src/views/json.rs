@@ -13,6 +13,7 @@ use eos_core::plan::{Plan, Step};
 use eos_core::recipe::{Recipe, Run};
 use eos_core::template::Template;
 use eos_core::why::Answer;
+use eos_engine::doctor::Finding;
 use eos_engine::operation::{Finished, Watch};
 use eos_engine::store::{Entry, Operation};
 use eos_lab::{Advance, Outcome, Progress};
@@ -280,6 +281,10 @@ impl View for Json {
 
     fn status(&mut self, status: &StatusReport) {
         self.document("status", value(status));
+    }
+
+    fn doctor(&mut self, findings: &[Finding]) {
+        self.document("doctor", json!({"findings": value(&findings)}));
     }
 
     fn logs(&mut self, logs: &[LogText]) {

@@ -1,5 +1,6 @@
 //! Views: one trait, one implementation for people and one for programs.
 
+mod doctor_text;
 mod graph_text;
 mod human;
 mod json;
@@ -19,6 +20,7 @@ use eos_core::graph::Graph;
 use eos_core::plan::Plan;
 use eos_core::recipe::Recipe;
 use eos_core::why::Answer;
+use eos_engine::doctor::Finding;
 use eos_engine::operation::{Finished, Watch};
 use eos_engine::store::{Entry, Operation};
 use eos_lab::Progress;
@@ -51,6 +53,7 @@ pub trait View: Watch {
     fn history(&mut self, operations: &[Operation]);
     fn operation(&mut self, operation: &Operation, journal: &[Entry]);
     fn status(&mut self, status: &StatusReport);
+    fn doctor(&mut self, findings: &[Finding]);
     fn logs(&mut self, logs: &[LogText]);
     fn recipes(&mut self, catalog: &Catalog);
     fn recipe(&mut self, recipe: &Recipe);

@@ -1,0 +1,141 @@
+//! `eos doctor`: what works here, and what mends the rest.
+
+use super::{Answer, Session};
+use crate::formula;
+use crate::options::shell_word;
+use crate::problem::{Exit, Fault, Problem};
+use eos_core::pillar::Pillar;
+use eos_engine::doctor::{self, Area, Condition, Expected, Finding};
+use eos_engine::estate::Estate;
+use eos_engine::settings::{self, Profile, Source};
+use eos_engine::{EngineError, ErrorKind, env_names};
+use eos_lab::Cache;
+
+/// Find what does not work, and what mends it
+///
+/// One line a finding: of this machine, of the estate, and of each engine, all asked at once and for a few seconds at
+/// most. `limited` means that Eos works with less; `missing` and `broken` need mending and make the exit code 3.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  eos doctor
+  eos doctor --json | jq '.findings[] | select(.condition != \"ok\")'")]
+pub struct Args {}
+
+pub async fn run(session: &mut Session<'_>, _args: &Args) -> Answer {
+    session.refuse_environment("The doctor looks at all environments")?;
+    let opened = Estate::open(session.everywhere.estate.as_deref());
+    let is_named = session.everywhere.estate.is_some() || std::env::var_os(env_names::ESTATE).is_some();
+    let findings = match opened {
+        Ok(estate) => {
+            let (machine, engines) = tokio::join!(
+                machine(estate.settings.source, estate.settings.profile),
+                estate_and_engines(&estate)
+            );
+            [machine, engines].concat()
+        }
+        Err(error) if error.kind == ErrorKind::NotFound && is_named => return Err(error.into()),
+        Err(error) => {
+            let mut findings = machine(Source::None, Profile::Solo).await;
+            findings.push(no_estate(&error));
+            findings
+        }
+    };
+    session.view.doctor(&findings);
+    Ok(match findings.iter().any(Finding::is_to_mend) {
+        true => Exit::Pending,
+        false => Exit::Done,
+    })
+}
+
+/// What a lab needs is asked for where there may be one: an estate with other engines can do without.
+async fn machine(source: Source, profile: Profile) -> Vec<Finding> {
+    if source == Source::File {
+        return Vec::new();
+    }
+    match Cache::of_user() {
+        Ok(cache) => eos_lab::examine_machine(&cache, profile).await,
+        Err(error) => vec![Finding::not_ok(
+            Area::Machine,
+            "engines",
+            Condition::Missing,
+            error.to_string(),
+            "export HOME=/your/home",
+        )],
+    }
+}
+
+async fn estate_and_engines(estate: &Estate) -> Vec<Finding> {
+    let (pillar, finding) = match estate.whole_pillar() {
+        Ok(pillar) => {
+            let finding = Finding::ok(Area::Estate, "pillar", extent(&pillar));
+            (Some(pillar), finding)
+        }
+        Err(failure) => {
+            let faults = Problem::from(failure).faults();
+            (None, unreadable_pillar(&faults))
+        }
+    };
+    let expected = Expected {
+        settings: &estate.settings,
+        pillar: pillar.as_ref(),
+        formula: &formula::digest(),
+    };
+    let engines = doctor::examine(&expected).await;
+    [finding].into_iter().chain(engines).collect()
+}
+
+/// The first fault is named; `eos compile --check` shows all of them.
+fn unreadable_pillar(faults: &[Fault]) -> Finding {
+    let words: Vec<String> = faults
+        .iter()
+        .take(1)
+        .map(|fault| match &fault.place {
+            Some(place) => format!("{place}: {}", fault.message),
+            None => fault.message.clone(),
+        })
+        .chain((faults.len() > 1).then(|| format!("{} more: eos compile --check", faults.len() - 1)))
+        .collect();
+    let file = faults.iter().find_map(|fault| fault.place.as_ref());
+    let mend = match file {
+        Some(place) => edit(&place.file),
+        None => "eos compile --check".to_owned(),
+    };
+    Finding::not_ok(Area::Estate, "pillar", Condition::Broken, words.join("; "), mend)
+}
+
+fn edit(file: &str) -> String {
+    format!("$EDITOR {}", shell_word(file))
+}
+
+fn extent(pillar: &Pillar) -> String {
+    let counted = |count: usize, word: &str| match count {
+        1 => format!("1 {word}"),
+        count => format!("{count} {word}s"),
+    };
+    let hosts = counted(pillar.hosts.len(), "host");
+    format!("{hosts}, {}", counted(pillar.components.len(), "component"))
+}
+
+/// Outside of an estate the doctor looks at the machine; one that cannot be read is broken.
+fn no_estate(error: &EngineError) -> Finding {
+    match error.kind {
+        ErrorKind::NotFound => Finding::not_ok(
+            Area::Estate,
+            "eos.toml",
+            Condition::Limited,
+            "there is no estate here, so no engines were asked",
+            "eos init DIRECTORY",
+        ),
+        _ => {
+            let words = format!("{}: {}", error.object, error.words);
+            Finding::not_ok(
+                Area::Estate,
+                "eos.toml",
+                Condition::Broken,
+                words,
+                edit(settings::FILE),
+            )
+        }
+    }
+}

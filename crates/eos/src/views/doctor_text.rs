@@ -1,0 +1,101 @@
+//! Findings as a person reads them: one row each and, where something is to be mended, the command below it.
+
+use super::plan_text::{GREEN, RED, YELLOW};
+use super::text::{hang, pad, printable, width};
+use eos_engine::doctor::{Condition, Finding};
+
+/// As wide as the longest area and the longest condition: `machine`, `limited`.
+const WORD: usize = 7;
+
+pub fn findings_text(findings: &[Finding], columns: usize) -> String {
+    let whats = findings.iter().map(|finding| width(&finding.what)).max();
+    let mut text = String::new();
+    for finding in findings {
+        let condition = finding.condition.name();
+        let prefix = format!(
+            "{}  {}  {}  ",
+            pad(finding.area.name(), WORD),
+            pad(&finding.what, whats.unwrap_or(0)),
+            pad(condition, WORD)
+        );
+        let row = hang(&prefix, &printable(&finding.words), columns);
+        let style = match finding.condition {
+            Condition::Ok => GREEN,
+            Condition::Limited => YELLOW,
+            Condition::Missing | Condition::Broken => RED,
+        };
+        // The condition stands last in the prefix.
+        let (before, after) = row.split_at(prefix.trim_end().len() - condition.len());
+        text.push_str(before);
+        text.push_str(&after.replacen(condition, &format!("{style}{condition}{style:#}"), 1));
+        // Whole, since it is there to be copied.
+        if let Some(mend) = &finding.mend {
+            text.push_str(&format!("{}mend: {mend}\n", " ".repeat(WORD + 2)));
+        }
+    }
+    text
+}
+
+/// How it stands in all, and what to do first.
+pub fn outcome_words(findings: &[Finding]) -> String {
+    let conditions = [
+        Condition::Ok,
+        Condition::Limited,
+        Condition::Missing,
+        Condition::Broken,
+    ];
+    let counts: Vec<String> = conditions
+        .into_iter()
+        .filter_map(|condition| {
+            let same = |finding: &&Finding| finding.condition == condition;
+            let count = findings.iter().filter(same).count();
+            (count > 0).then(|| format!("{count} {}", condition.name()))
+        })
+        .collect();
+    let counts = counts.join(", ");
+    // What stands first is what the rest depends on.
+    let first = findings.iter().find(|finding| finding.is_to_mend());
+    match first.and_then(|finding| finding.mend.as_deref()) {
+        Some(mend) => format!("{counts}   next: {mend}"),
+        None => format!("{counts}: nothing needs mending"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eos_engine::doctor::Area;
+
+    fn findings() -> Vec<Finding> {
+        vec![
+            Finding::ok(Area::Machine, "git", "/usr/bin/git"),
+            Finding::not_ok(
+                Area::Nomad,
+                "leader",
+                Condition::Broken,
+                "http://127.0.0.1:1/: Connection refused, and more words than fit",
+                "eos lab up",
+            ),
+        ]
+    }
+
+    #[test]
+    fn a_row_each_and_the_command_below() {
+        let text = anstream::adapter::strip_str(&findings_text(&findings(), 60)).to_string();
+        let expected = "\
+machine  git     ok       /usr/bin/git
+nomad    leader  broken   http://127.0.0.1:1/: Connection
+                          refused, and more words than fit
+         mend: eos lab up
+";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn the_end_says_what_to_do_first() {
+        let mut findings = findings();
+        assert_eq!(outcome_words(&findings), "1 ok, 1 broken   next: eos lab up");
+        findings[1].condition = Condition::Limited;
+        assert_eq!(outcome_words(&findings), "1 ok, 1 limited: nothing needs mending");
+    }
+}
