@@ -152,14 +152,14 @@ impl Lab {
             // Nomad runs it, by its bare name.
             durable::link(&installed.path, &self.layout.bin().join(CONSUL))?;
             let step = started(progress, CONSUL, "start Consul", 3);
-            consul.up().await.map(|()| step.done())?;
+            consul.up(input.formula).await.map(|()| step.done())?;
         }
         if let Some(installed) = &choices.engines.envoy {
             durable::link(&installed.path, &self.layout.bin().join("envoy"))?;
         }
         if let Some(vault) = &parts.vault {
             let step = started(progress, VAULT, "start Vault", 3);
-            vault.up().await.map(|()| step.done())?;
+            vault.up(input.formula).await.map(|()| step.done())?;
         }
         // Nomad looks for Docker when it starts, and its client has its address on Docker's bridge.
         containers::up(&self.layout, choices, progress).await?;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::durable;
-use crate::error::{AtPath, Result};
+use crate::error::{AtPath, Error, Result};
 
 /// A pillar for nobody. Delivery puts a real release in its place.
 const EMPTY_TOP: &str = "#!json\n{\"base\": {}}\n";
@@ -43,6 +43,13 @@ pub fn install_formula(srv: &Path, formula: &[FormulaFile<'_>]) -> Result<String
     }
     remove_others(&root, &wanted)?;
     Ok(hex::encode(digest.finalize()))
+}
+
+/// The text of a policy that comes with the formula: its modules need exactly what it allows.
+pub fn policy(formula: &[FormulaFile<'_>], path: &'static str) -> Result<String> {
+    let found = formula.iter().find(|(there, _)| *there == path);
+    let (_, rules) = found.ok_or(Error::FormulaIncomplete { path })?;
+    Ok(String::from_utf8_lossy(rules).into_owned())
 }
 
 fn remove_others(directory: &Path, wanted: &BTreeSet<PathBuf>) -> Result<()> {

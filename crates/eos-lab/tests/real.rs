@@ -16,7 +16,7 @@ use eos_lab::{Advance, EngineStatus, Engines, FormulaFile, Lab, LabInput, Outcom
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
-const FORMULA: [FormulaFile<'static>; 2] = [
+const FORMULA: [FormulaFile<'static>; 5] = [
     (
         "_modules/eos.py",
         b"def info():\n    return {'version': __opts__['eos']['nomad_address']}\n",
@@ -24,6 +24,18 @@ const FORMULA: [FormulaFile<'static>; 2] = [
     (
         "files/eos-deploy.policy.hcl",
         b"namespace \"*\" {\n  policy = \"write\"\n}\n\nnode {\n  policy = \"read\"\n}\n",
+    ),
+    (
+        "files/eos-nodes.policy.hcl",
+        include_bytes!("../../../formula/files/eos-nodes.policy.hcl"),
+    ),
+    (
+        "files/eos-deploy.consul.hcl",
+        include_bytes!("../../../formula/files/eos-deploy.consul.hcl"),
+    ),
+    (
+        "files/eos-control.vault.hcl",
+        include_bytes!("../../../formula/files/eos-control.vault.hcl"),
     ),
 ];
 

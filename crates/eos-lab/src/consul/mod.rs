@@ -20,6 +20,7 @@ use crate::error::{IfThere, Result};
 use crate::install::Installed;
 use crate::layout::Layout;
 use crate::secrets::Secrets;
+use crate::served::{self, FormulaFile};
 
 const READY: Duration = Duration::from_secs(60);
 const STOP: Duration = Duration::from_secs(10);
@@ -104,13 +105,15 @@ impl<'a> Consul<'a> {
     }
 
     /// Brings up what is not up, and sees to policies and tokens.
-    pub async fn up(&self) -> Result<()> {
+    pub async fn up(&self, formula: &[FormulaFile<'_>]) -> Result<()> {
         self.start(&self.server).await?;
         self.wait_for(&self.server, "it found no leader", || self.look_for_leader())
             .await?;
         for policy in policies::ALL {
-            self.policy(&policy).await?;
+            self.policy(policy.name, policy.rules).await?;
         }
+        let deploy = served::policy(formula, policies::DEPLOY_FILE)?;
+        self.policy(policies::DEPLOY, &deploy).await?;
         self.tokens().await?;
         for agent in &self.agents {
             self.start(agent).await?;
@@ -304,12 +307,12 @@ impl<'a> Consul<'a> {
         Ok(self.server.client.put(request, &json!(true)).await?)
     }
 
-    async fn policy(&self, policy: &policies::Policy) -> Result<()> {
-        let (client, object) = (&self.server.client, format!("policy {}", policy.name));
-        let by_name = format!("acl/policy/name/{}", policy.name);
-        let mut wanted = json!({"Name": policy.name, "Rules": policy.rules});
+    async fn policy(&self, name: &str, rules: &str) -> Result<()> {
+        let (client, object) = (&self.server.client, format!("policy {name}"));
+        let by_name = format!("acl/policy/name/{name}");
+        let mut wanted = json!({"Name": name, "Rules": rules});
         let path = match client.get::<Value>(request(&object, &by_name)).await.if_there()? {
-            Some(there) if there["Rules"] == policy.rules => return Ok(()),
+            Some(there) if there["Rules"] == rules => return Ok(()),
             Some(there) => {
                 wanted["ID"] = there["ID"].clone();
                 format!("acl/policy/{}", there["ID"].as_str().unwrap_or_default())

@@ -40,33 +40,9 @@ pub const VAULT: Policy = Policy {
     rules: "acl = \"write\"\n",
 };
 
-/// The token of one Terraform run: Terraform state with its locks, intentions, settings of the mesh.
-pub const DEPLOY: Policy = Policy {
-    name: "eos-deploy",
-    rules: r#"mesh = "write"
-
-agent_prefix "" {
-  policy = "read"
-}
-
-key_prefix "terraform/" {
-  policy = "write"
-}
-
-node_prefix "" {
-  policy = "read"
-}
-
-service_prefix "" {
-  policy     = "read"
-  intentions = "write"
-}
-
-session_prefix "" {
-  policy = "write"
-}
-"#,
-};
+/// That of one Terraform run comes with the formula, which makes such runs.
+pub const DEPLOY: &str = "eos-deploy";
+pub const DEPLOY_FILE: &str = "files/eos-deploy.consul.hcl";
 
 /// The program itself: it reads everything, and holds the locks of its operations.
 pub const PROGRAM: Policy = Policy {
@@ -96,7 +72,7 @@ session_prefix "" {
 "#,
 };
 
-pub const ALL: [Policy; 5] = [NOMAD_AGENT, NOMAD_TASKS, VAULT, DEPLOY, PROGRAM];
+pub const ALL: [Policy; 4] = [NOMAD_AGENT, NOMAD_TASKS, VAULT, PROGRAM];
 
 pub struct Policy {
     pub name: &'static str,

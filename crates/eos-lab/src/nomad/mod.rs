@@ -23,7 +23,7 @@ use crate::layout::Layout;
 use crate::process;
 use crate::progress::Running;
 use crate::secrets::Secrets;
-use crate::served::FormulaFile;
+use crate::served::{self, FormulaFile};
 use crate::vault;
 
 const LEADER: Duration = Duration::from_secs(60);
@@ -72,8 +72,7 @@ plugin {
 }
 "#;
 
-/// What those may do who only ask which nodes there are.
-const NODES_RULES: &str = "node {\n  policy = \"read\"\n}\n";
+const NODES_POLICY_FILE: &str = "files/eos-nodes.policy.hcl";
 
 pub struct Nomad<'a> {
     layout: &'a Layout,
@@ -386,16 +385,9 @@ impl<'a> Nomad<'a> {
     }
 
     async fn grant(&self, formula: &[FormulaFile<'_>]) -> Result<()> {
-        let deploy = formula.iter().find(|(path, _)| *path == DEPLOY_POLICY_FILE);
-        let (_, rules) = deploy.ok_or(Error::FormulaIncomplete {
-            path: DEPLOY_POLICY_FILE,
-        })?;
-        self.policy(
-            DEPLOY_POLICY,
-            "What one Terraform run of Eos may do",
-            &String::from_utf8_lossy(rules),
-        )
-        .await?;
+        let rules = served::policy(formula, DEPLOY_POLICY_FILE)?;
+        self.policy(DEPLOY_POLICY, "What one Terraform run of Eos may do", &rules)
+            .await?;
         self.policy(
             PROGRAM_POLICY,
             "What the program eos itself may do",
@@ -411,7 +403,8 @@ impl<'a> Nomad<'a> {
             // There the control minion has its tokens from Vault.
             Profile::Full => {
                 let description = "What those may do who only ask which nodes there are";
-                self.policy(vault::NODES_POLICY, description, NODES_RULES).await?;
+                let rules = served::policy(formula, NODES_POLICY_FILE)?;
+                self.policy(vault::NODES_POLICY, description, &rules).await?;
             }
         }
         let secret = self.program_token().await?;

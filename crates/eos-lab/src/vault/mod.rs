@@ -27,6 +27,7 @@ use crate::layout::Layout;
 use crate::logs;
 use crate::process::MARK;
 use crate::secrets::Secrets;
+use crate::served::{self, FormulaFile};
 
 const READY: Duration = Duration::from_secs(60);
 const STOP: Duration = Duration::from_secs(10);
@@ -98,7 +99,7 @@ impl<'a> Vault<'a> {
     }
 
     /// Brings it up if it is not, unseals it, and sees to what needs no other engine.
-    pub async fn up(&self) -> Result<()> {
+    pub async fn up(&self, formula: &[FormulaFile<'_>]) -> Result<()> {
         durable::directory(&self.layout.vault(), 0o700)?;
         durable::write_json(&self.settings_file(), &self.settings()?, 0o600)?;
         self.start().await?;
@@ -119,8 +120,12 @@ impl<'a> Vault<'a> {
                 .is_ok())
         })
         .await?;
-        for policy in [policies::PROGRAM, policies::CONTROL] {
-            self.policy(&client, policy.name, policy.rules).await?;
+        let control = served::policy(formula, policies::CONTROL_FILE)?;
+        for (name, rules) in [
+            (policies::PROGRAM.name, policies::PROGRAM.rules),
+            (policies::CONTROL, &control),
+        ] {
+            self.policy(&client, name, rules).await?;
         }
         self.program_token(&client).await
     }
@@ -452,7 +457,7 @@ impl<'a> Vault<'a> {
         let object = "role eos-control";
         self.enable_auth(client, "approle", "approle").await?;
         let role = json!({
-            "token_policies": [policies::CONTROL.name],
+            "token_policies": [policies::CONTROL],
             "token_ttl": "20m",
             "token_max_ttl": "1h",
         });

@@ -41,34 +41,9 @@ path "auth/token/renew-self" {
 "#,
 };
 
-/// The control minion: it makes the short-lived tokens of one run, and sees which secrets there are, not their values.
-pub const CONTROL: Policy = Policy {
-    name: "eos-control",
-    rules: r#"path "nomad/creds/eos-deploy" {
-  capabilities = ["read"]
-}
-
-path "nomad/creds/eos-platform" {
-  capabilities = ["read"]
-}
-
-path "nomad/creds/eos-read" {
-  capabilities = ["read"]
-}
-
-path "consul/creds/eos-deploy" {
-  capabilities = ["read"]
-}
-
-path "secret/metadata/*" {
-  capabilities = ["read", "list"]
-}
-
-path "auth/token/revoke-self" {
-  capabilities = ["update"]
-}
-"#,
-};
+/// The control minion's comes with the formula, which does its work.
+pub const CONTROL: &str = "eos-control";
+pub const CONTROL_FILE: &str = "files/eos-control.vault.hcl";
 
 pub struct Policy {
     pub name: &'static str,
