@@ -9,7 +9,6 @@ import json
 import os
 import random
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -22,7 +21,14 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "eos"
 PYTEST = "pytest==8.4.2"
 RUFF = "ruff==0.14.4"
 FIRST = ["lint", "compiler"]
-TOGETHER = ["estates", "engine clients", "formula", "lab", "provider", "program"]
+SPINE = "tests/laboratory/test_spine.py::test_one_sentence_down_and_back"
+ALONE = ["speed"]
+# The files of the laboratory by suite, so that several labs run side by side; what is in none is in `laboratory`.
+LABORATORY = {
+    "estates": ("composition", "environments", "hosts", "hostile", "volumes"),
+    "containers": ("containers", "grafana"),
+    "full": ("full",),
+}
 # What the machine's own settings would do to the engines under test.
 UNWANTED = (
     "TF_CLI_CONFIG_FILE",
@@ -46,6 +52,8 @@ class Suite:
     passed: int = 0
     failed: int = 0
     skipped: list[str] = field(default_factory=list)
+    # Left out by the sample.
+    left_out: int = 0
     seconds: float = 0.0
 
 
@@ -80,6 +88,7 @@ def count(suite: Suite, code: int, output: str) -> None:
         for number, what in re.findall(r"(\d+) (passed|failed|error)", line):
             suite.passed += int(number) if what == "passed" else 0
             suite.failed += int(number) if what != "passed" else 0
+    suite.left_out = sum(int(number) for number in re.findall(r"(\d+) deselected", output.rsplit("\n=", 1)[-1]))
     # A test that prints why it skipped itself counted as passed above.
     own = re.findall(r"^skipped: (.+)$", output, re.M)
     suite.passed -= len(own)
@@ -96,7 +105,10 @@ def run_suite(suite: Suite, environment: dict[str, str], show: bool = True) -> N
     if show:
         print(title, flush=True)
     begun = time.monotonic()
-    code, output = run(suite.command, environment | suite.environment, show)
+    own = {
+        name: environment["EOS_TEST_TOFU"] if value == "tofu" else value for name, value in suite.environment.items()
+    }
+    code, output = run(suite.command, environment | own, show)
     suite.seconds = time.monotonic() - begun
     if not show:
         print(f"{title}\n{output}", end="", flush=True)
@@ -114,9 +126,9 @@ def tools() -> Path:
     return place / "bin"
 
 
-def engines(environment: dict[str, str]) -> dict[str, str]:
+def engines(environment: dict[str, str], *options: str) -> dict[str, str]:
     """Installs the engines and gives their places, as the test suites expect them."""
-    install = [ROOT / "target/debug/eos", "lab", "install", "--full"]
+    install = [ROOT / "target/debug/eos", "lab", "install", "--full", *options]
     subprocess.run(install, cwd=ROOT, env=environment, check=True)
     answer = subprocess.run(
         [*install, "--json"],
@@ -130,11 +142,13 @@ def engines(environment: dict[str, str]) -> dict[str, str]:
     return last["engines"]
 
 
-def laboratory(estates: bool) -> list[str]:
-    """The laboratory tests in two halves, so that two labs can run side by side."""
-    names = ("composition", "environments", "hosts", "hostile", "volumes")
-    files = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests/laboratory").glob("test_*.py"))
-    return [file for file in files if any(f"test_{name}.py" in file for name in names) == estates]
+def laboratory(suite: str) -> list[str]:
+    """The files of one suite of the laboratory."""
+    elsewhere = [name for names in LABORATORY.values() for name in names]
+    files = sorted((ROOT / "tests/laboratory").glob("test_*.py"))
+    names = {file.stem.removeprefix("test_"): str(file.relative_to(ROOT)) for file in files}
+    wanted = LABORATORY.get(suite) or [name for name in names if name not in elsewhere]
+    return [names[name] for name in wanted]
 
 
 def suites(options: argparse.Namespace, environment: dict[str, str]) -> list[Suite]:
@@ -155,16 +169,29 @@ def suites(options: argparse.Namespace, environment: dict[str, str]) -> list[Sui
     in_full = {"EOS_TEST_FULL": "1"} if options.full else {}
     seed = {"EOS_TEST_SEED": str(options.seed)}
     quick = [] if options.full else ["--quick"]
+    sampled = {**seed, **in_full}
+    tofu = [
+        Suite("opentofu", 1200, [*pytest, *laboratory("full"), SPINE], {**sampled, "EOS_TEST_LAB_OPTIONS": "--tofu"}),
+        Suite(
+            "tofu provider",
+            180,
+            [*cargo_test, "eos-terraform-provider", "--", "--nocapture"],
+            {"EOS_TEST_TERRAFORM": "tofu"},
+        ),
+    ]
     return [
         Suite("lint", 180, ["sh", "tests/lint.sh", str(bin / "ruff")]),
         Suite("compiler", 300, [*cargo_test, "eos-core", "--", "--include-ignored"], seed),
-        Suite("engine clients", 240, [*cargo_test, "eos-engine", "--features", "fault", "--", "--nocapture"]),
+        Suite("full", 900, [*pytest, *laboratory("full")], sampled),
+        Suite("estates", 900 if options.full else 600, [*pytest, *laboratory("estates")], sampled),
+        Suite("laboratory", 1300 if options.full else 600, [*pytest, *laboratory("laboratory")], sampled),
+        Suite("formula", 900 if options.full else 360, [*pytest, "tests/formula"], sampled),
+        Suite("containers", 900 if options.full else 400, [*pytest, *laboratory("containers")], sampled),
+        Suite("engine clients", 300, [*cargo_test, "eos-engine", "--features", "fault", "--", "--nocapture"]),
         Suite("provider", 180, [*cargo_test, "eos-terraform-provider", "--", "--nocapture"]),
         Suite("program", 120, [*cargo_test, "eos"]),
-        Suite("formula", 360, [*pytest, "tests/formula"]),
         Suite("lab", 480, [*cargo_test, "eos-lab", "--", "--nocapture"]),
-        Suite("estates", 900 if options.full else 600, [*pytest, *laboratory(estates=True)], {**seed, **in_full}),
-        Suite("laboratory", 900 if options.full else 600, [*pytest, *laboratory(estates=False)], {**seed, **in_full}),
+        *(tofu if options.full else []),
         Suite("speed", 1200 if options.full else 400, [sys.executable, "benches/ratios.py", *quick]),
     ]
 
@@ -185,6 +212,7 @@ def report(ran: list[Suite], options: argparse.Namespace, seconds: float) -> str
             f"{suite.seconds:>8.0f} {suite.budget:>7}{over}"
         )
     lines += [f"skipped: {reason}" for suite in ran for reason in suite.skipped]
+    lines += [f"left out by the sample: {suite.left_out} of {suite.name}" for suite in ran if suite.left_out]
     lines.append(f"seed {options.seed}, {seconds:.0f} s in all")
     return "\n".join(lines)
 
@@ -213,21 +241,19 @@ def main() -> int:
             "EOS_TEST_CONSUL": places["consul"],
             "EOS_TEST_VAULT": places["vault"],
             "EOS_TEST_VAULT_PLUGINS": places["vault_plugins"],
+            # Where the suites of OpenTofu look for it.
+            **({"EOS_TEST_TOFU": engines(environment, "--tofu")["terraform"]} if options.full else {}),
             "EOS_TEST_PROVIDER": str(ROOT / "target/debug/eos-terraform-provider"),
             "EOS_TEST_PROGRAM": str(ROOT / "target/debug/eos"),
             "EOS_TEST_FAULT_PROGRAM": str(ROOT / "target/debug/eos-fault"),
         }
-        # Only the full profile has Consul, so it may be missing.
-        places_of_consul = f"{CACHE}/engines/consul-1.22.6{os.pathsep}{environment['PATH']}"
-        if consul := shutil.which("consul", path=places_of_consul):
-            environment.setdefault("EOS_TEST_CONSUL", consul)
-    # Most of their time these wait for engines, so two run at once; the last one measures, and runs alone.
-    together = [suite for suite in chosen if suite.name in TOGETHER]
+    # Most of their time these wait for engines, so three run at once; the last one measures, and runs alone.
+    together = [suite for suite in chosen if suite.name not in FIRST + ALONE]
     for suite in (suite for suite in chosen if suite.name in FIRST):
         run_suite(suite, environment)
-    with ThreadPoolExecutor(max_workers=2) as pool:
+    with ThreadPoolExecutor(max_workers=3) as pool:
         list(pool.map(lambda suite: run_suite(suite, environment, show=False), together))
-    for suite in (suite for suite in chosen if suite.name not in TOGETHER + FIRST):
+    for suite in (suite for suite in chosen if suite.name in ALONE):
         run_suite(suite, environment)
     text = report(chosen, options, time.monotonic() - started)
     passed, failed = sum(suite.passed for suite in chosen), sum(suite.failed for suite in chosen)

@@ -1,6 +1,5 @@
 """A laboratory for the tests: an estate with its engines, asked directly over HTTP. Shares no code with Eos."""
 
-import contextlib
 import json
 import os
 import random
@@ -10,6 +9,7 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,8 @@ PROGRAM = os.environ.get("EOS_TEST_PROGRAM")
 FAULT_PROGRAM = os.environ.get("EOS_TEST_FAULT_PROGRAM")
 FULL = os.environ.get("EOS_TEST_FULL") == "1"
 SEED = int(os.environ.get("EOS_TEST_SEED", "0"))
+# For every lab, such as another Terraform.
+LAB_OPTIONS = os.environ.get("EOS_TEST_LAB_OPTIONS", "").split()
 
 
 def sample(items: list, size: int) -> list:
@@ -129,16 +131,25 @@ class Estate:
         token = json.loads(body)["return"][0]["token"]
         return post("/", lowstate, {"X-Auth-Token": token})
 
+    def docker(self, *words: str) -> str:
+        """What Docker's own client says of the lab's Docker."""
+        sockets = json.loads((self.lab / "lab.json").read_text())["sockets"]
+        command = ["docker", "-H", f"unix://{sockets}/docker.sock", *words]
+        ran = subprocess.run(command, capture_output=True, text=True)
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout
+
     def processes(self) -> list[str]:
-        """Command lines of all processes that name this estate."""
+        """Command lines of all processes that name this estate, there or in their environment."""
         found = []
         for process in Path("/proc").iterdir():
             try:
                 line = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                environment = (process / "environ").read_bytes().decode(errors="replace")
                 stat = (process / "stat").read_text().rsplit(")", 1)[1].split()[0]
             except (OSError, IndexError):
                 continue
-            if process.name.isdigit() and stat != "Z" and str(self.root) in line:
+            if process.name.isdigit() and stat != "Z" and str(self.root) in line + environment:
                 found.append(f"{process.name} {line}")
         return found
 
@@ -160,33 +171,73 @@ def get(url: str) -> tuple[int, str]:
         return error.code, error.read().decode()
 
 
-@pytest.fixture(scope="session")
-def estate(tmp_path_factory):
-    """An estate of the solo profile."""
-    with laboratory(tmp_path_factory.mktemp("lab") / "estate") as made:
-        yield made
+CONTAINER_PACKAGES = {
+    "dockerd": "docker.io",
+    "docker-registry": "docker-registry",
+    "ip": "iproute2",
+    "redis-server": "redis-server",
+    "prometheus": "prometheus",
+    "prometheus-alertmanager": "prometheus-alertmanager",
+    "caddy": "caddy",
+}
 
 
-@pytest.fixture(scope="session")
-def full_estate(tmp_path_factory):
-    """An estate of the full profile, with two nodes beside control that are not in its pillar yet."""
-    with laboratory(tmp_path_factory.mktemp("full") / "estate", "--full", "--nodes", "2") as made:
-        yield made
+def no_containers() -> str | None:
+    """Why a lab cannot have containers here, or nothing if it can: what Debian has of it is installed."""
+    if os.geteuid() != 0:
+        return "a Docker of the lab's own needs root"
+    missing = [package for program, package in CONTAINER_PACKAGES.items() if not shutil.which(program)]
+    if not list(Path("/usr/lib/postgresql").glob("*/bin/postgres")):
+        missing.append("postgresql")
+    if not missing:
+        return None
+    if not shutil.which("apt-get"):
+        return f"no {', '.join(missing)}, and no apt-get to install them"
+    install = f"apt-get update -qq && apt-get install -y -qq --no-install-recommends {' '.join(missing)}"
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    ran = subprocess.run(["sh", "-c", install], env=environment, capture_output=True, text=True)
+    return None if ran.returncode == 0 else f"{', '.join(missing)} could not be installed: {ran.stderr.strip()[-200:]}"
 
 
-@contextlib.contextmanager
-def laboratory(root: Path, *options: str):
+@contextmanager
+def running_estate(root: Path, *words: str):
+    """An estate whose lab is up as long as it is needed, and leaves nothing."""
     if not PROGRAM:
         pytest.skip("EOS_TEST_PROGRAM is not set")
     made = Estate(root)
     ran = subprocess.run([PROGRAM, "init", str(root)], capture_output=True, text=True, timeout=60)
     assert ran.returncode == 0, ran.stderr
     try:
-        made.must("lab", "up", *options, timeout=900)
+        made.must("lab", "up", *words, *LAB_OPTIONS, timeout=900)
         yield made
     finally:
-        down = made.eos("lab", "down", timeout=120)
+        down = made.eos("lab", "down", timeout=180)
         left = made.processes()
+        mounts = [line for line in Path("/proc/mounts").read_text().splitlines() if str(root) in line]
         shutil.rmtree(root, ignore_errors=True)
     assert down.returncode == 0, down.stderr
     assert not left, "left running after `eos lab down`:\n" + "\n".join(left)
+    assert not mounts, "left mounted after `eos lab down`:\n" + "\n".join(mounts)
+
+
+@pytest.fixture(scope="session")
+def estate(tmp_path_factory):
+    with running_estate(tmp_path_factory.mktemp("lab") / "estate") as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def full_estate(tmp_path_factory):
+    """An estate of the full profile, with two nodes beside control that are not in its pillar yet."""
+    containers = [] if no_containers() else ["--containers"]
+    with running_estate(tmp_path_factory.mktemp("full") / "estate", "--full", "--nodes", "2", *containers) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def with_containers(tmp_path_factory):
+    why = no_containers()
+    if why:
+        pytest.skip(why)
+    with running_estate(tmp_path_factory.mktemp("containers") / "estate", "--containers") as made:
+        yield made

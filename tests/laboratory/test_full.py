@@ -10,7 +10,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from conftest import get
+from conftest import get, no_containers, sample
 
 STORE = """\
 recipe: store
@@ -277,11 +277,13 @@ def test_another_job_cannot_read_it(full):
 
 
 def test_two_replicas_of_one_port_need_two_hosts(full):
-    refused = full.eos("create", "pair", "--yes")
-    assert refused.returncode == 2 and "--replicas 1" in refused.stderr, refused.stderr
+    for recipe in ("pair", "jenkins"):
+        refused = full.eos("create", recipe, "--yes")
+        assert refused.returncode == 2 and "--replicas 1" in refused.stderr, refused.stderr
     nodes = {node["name"]: node["address"] for node in json.loads((full.lab / "lab.json").read_text())["nodes"]}
     for name, address in nodes.items():
-        full.must("create", "host", name, "--address", address, "--role", "client", "--yes")
+        below = str(full.lab / "volumes" / name)
+        full.must("create", "host", name, "--address", address, "--role", "client", "--volumes-below", below, "--yes")
     full.must("create", "pair", "--yes")
     assert sorted(one["NodeName"] for one in full.running("pair")) != ["control", "control"]
     assert len({one["NodeName"] for one in full.running("pair")}) == 2
@@ -290,6 +292,25 @@ def test_two_replicas_of_one_port_need_two_hosts(full):
     assert len({one["Service"]["Address"] for one in instances}) == 2
     for one in instances:
         assert get(f"http://{one['Service']['Address']}:18765/health") == (200, "ok")
+
+
+def test_recipes_of_the_catalog_run_in_containers(full):
+    if why := no_containers():
+        pytest.skip(why)
+    more = sample(["grafana", "postgres", "prometheus", "redis"], 1)
+    for recipe in ["jenkins", "mattermost", *more]:
+        full.must("create", recipe, "--yes")
+        count = 2 if recipe == "jenkins" else 1
+        assert len(passing(full, recipe)) == count, recipe
+        assert len({one["NodeName"] for one in full.running(recipe)}) == count
+    # A real PostgreSQL, reached through the mesh alone by what uses it.
+    assert full.consul("/v1/connect/intentions/check?source=mattermost&destination=mattermost-database") == {
+        "Allowed": True
+    }
+    checks = [check["Type"] for check in passing(full, "mattermost-database")[0]["Checks"]]
+    assert "ttl" in checks, "the command in the task says that it is healthy"
+    for recipe in ["jenkins", "mattermost", *more]:
+        full.must("delete", recipe, "--yes")
 
 
 def test_killed_engines_come_back_with_everything(full):

@@ -279,7 +279,7 @@ impl Examination<'_> {
         for node in &nodes {
             findings.push(node_finding(node, &self.start("nomad")));
             if node.status == "ready" {
-                findings.push(driver_finding(node, &self.start("nomad"), &self.start_docker()));
+                findings.push(driver_finding(node, &self.start("nomad"), self.start_docker()));
                 findings.extend(bridges.remove(&node.name));
             }
         }
@@ -486,13 +486,12 @@ impl Examination<'_> {
         }
     }
 
-    /// Nomad looks for Docker when it starts. Whether a lab's machine has one is found there.
-    fn start_docker(&self) -> String {
-        let install = match self.is_lab() {
-            true => "systemctl start docker",
-            false => "apt install docker.io",
-        };
-        format!("{install} && {}", self.start("nomad"))
+    /// Nomad looks for Docker when it starts.
+    fn start_docker(&self) -> &'static str {
+        match self.is_lab() {
+            true => "eos lab up --containers",
+            false => "apt install docker.io && systemctl restart nomad",
+        }
     }
 
     /// Gets a token that is valid, for the file that eos.toml names.

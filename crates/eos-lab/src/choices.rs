@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use eos_engine::settings::Profile;
 use serde::{Deserialize, Serialize};
 
+use crate::containers::ContainerChoices;
 use crate::durable;
 use crate::error::{Error, Result};
 use crate::install::Engines;
@@ -35,8 +36,14 @@ pub struct Choices {
     pub sockets: PathBuf,
     /// The engines of the last `up`.
     pub engines: Engines,
+    /// OpenTofu runs in place of Terraform.
+    #[serde(default)]
+    pub tofu: bool,
     /// The host that this Terraform takes a provider without one to be from.
     pub registry: Option<String>,
+    /// A Docker of the lab's own, once it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub containers: Option<ContainerChoices>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -160,7 +167,12 @@ impl Choices {
                 node.consul_serf,
             ]
         });
-        solo.into_iter().chain(full).chain(nodes).collect()
+        let registry = self.containers.iter().map(|chosen| chosen.registry_port);
+        solo.into_iter()
+            .chain(full)
+            .chain(nodes)
+            .chain(registry)
+            .collect()
     }
 
     fn choose(layout: &Layout, engines: &Engines) -> Result<Choices> {
@@ -188,7 +200,9 @@ impl Choices {
             mesh: None,
             sockets: layout.choose_sockets(run_time().as_deref()),
             engines: engines.clone(),
+            tofu: false,
             registry: None,
+            containers: None,
         })
     }
 
@@ -327,7 +341,7 @@ mod tests {
         assert_eq!(more.nodes[..2], full.nodes);
         for (profile, nodes, words) in [
             (Profile::Solo, None, "cannot go back to solo"),
-            (Profile::Full, Some(2), "has 3 nodes, and cannot have 2"),
+            (Profile::Full, Some(2), "asked for are 2, and there are 3"),
             (Profile::Full, Some(10), "at most 9 nodes"),
         ] {
             let error = open(full_engines(), profile, nodes).unwrap_err().to_string();

@@ -112,6 +112,17 @@ impl<'a> Daemon<'a> {
         }
     }
 
+    /// One that is told apart by these arguments, which name a file of this lab.
+    pub fn with_arguments(layout: &'a Layout, program: &'static str, arguments: Vec<String>) -> Daemon<'a> {
+        Daemon {
+            layout,
+            name: program.to_owned(),
+            program,
+            arguments,
+            plugins: None,
+        }
+    }
+
     /// The record of the running leader; one of an earlier boot, or of a process that is gone, is none.
     pub fn running(&self) -> Result<Option<Record>> {
         let record: Option<Record> =

@@ -93,7 +93,7 @@ pub enum Error {
     #[error("the engines that were given are not those of the full profile")]
     NotFull,
 
-    #[error("this lab has {there} nodes, and cannot have {wanted}")]
+    #[error("a lab cannot lose nodes: asked for are {wanted}, and there are {there}")]
     FewerNodes { there: usize, wanted: usize },
 
     #[error("a lab has at most {most} nodes")]
@@ -105,11 +105,28 @@ pub enum Error {
     #[error("the formula of this program has no file {path}")]
     FormulaIncomplete { path: &'static str },
 
+    #[error("the lab has no containers: {why}")]
+    NoContainers { why: String },
+
+    #[error("the image cannot be packed: {why}")]
+    NoSuchImage { why: String },
+
     #[error(transparent)]
     Engine(#[from] EngineError),
 }
 
 impl Error {
+    /// Whether something else has to be asked for.
+    pub fn is_input(&self) -> bool {
+        matches!(
+            self,
+            Error::NoSuchEngine { .. }
+                | Error::StaysFull
+                | Error::FewerNodes { .. }
+                | Error::TooManyNodes { .. }
+        )
+    }
+
     /// What to do about it, where that is known.
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -148,6 +165,10 @@ impl Error {
             Error::FormulaIncomplete { .. } => {
                 Some("Build the program again from a complete source tree".into())
             }
+            Error::NoContainers { .. } => Some(
+                "eos lab up --containers, as root, starts a Docker and a registry of the lab's own".into(),
+            ),
+            Error::NoSuchImage { .. } => Some("eos lab image --help has examples".into()),
             Error::Engine(error) => error.hint.clone(),
         }
     }

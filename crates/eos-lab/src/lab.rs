@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::choices::Choices;
 use crate::consul::Consul;
+use crate::containers;
 use crate::daemon::{CONSUL, Daemon, NOMAD, SALT_API, SALT_MASTER, SALT_MINION, VAULT};
 use crate::durable;
 use crate::error::{AtPath, Error, Result};
@@ -33,7 +34,7 @@ const GRACE_FOR_TASKS: Duration = Duration::from_secs(5);
 
 /// One lab, known by its directory.
 pub struct Lab {
-    layout: Layout,
+    pub(crate) layout: Layout,
 }
 
 /// What the lab is given by the program.
@@ -47,6 +48,10 @@ pub struct LabInput<'a> {
     pub profile: Profile,
     /// How many nodes there shall be beside control; without a number, as many as there are.
     pub nodes: Option<usize>,
+    /// A Docker and a registry of the lab's own, from now on.
+    pub containers: bool,
+    /// The engines have OpenTofu in place of Terraform.
+    pub tofu: bool,
 }
 
 /// A node beside control.
@@ -97,11 +102,14 @@ impl Lab {
         self.layout.make()?;
         let _lock = self.lock(progress).await?;
         let mut choices = Choices::open(&self.layout, engines, input.profile, input.nodes)?;
+        choices.tofu = input.tofu;
+        choices.save(&self.layout)?;
         let secrets = Secrets::open(&self.layout.secrets())?;
         let formula = served::install_formula(&self.layout.srv(), input.formula)?;
         served::first_release(&self.layout.srv())?;
         durable::copy_program(&input.program, &self.layout.bin().join("eos"))?;
         terraform::set_up(&self.layout, &mut choices, &input.provider).await?;
+        containers::choose(&self.layout, &mut choices, input.containers)?;
         network::make(&choices.nodes, choices.mesh.as_ref()).await?;
         if let Some(mesh) = &choices.mesh {
             layout::make_private(&mesh.allocations, iter::empty())?;
@@ -153,6 +161,8 @@ impl Lab {
             let step = started(progress, VAULT, "start Vault", 3);
             vault.up().await.map(|()| step.done())?;
         }
+        // Nomad looks for Docker when it starts, and its client has its address on Docker's bridge.
+        containers::up(&self.layout, choices, progress).await?;
         let step = started(progress, NOMAD, "start Nomad", 5);
         parts.nomad.up(input.formula, &step).await?;
         let nomad = nomad::address(choices);
@@ -255,7 +265,13 @@ impl Lab {
             ready: engines.terraform.path.exists(),
             memory: 0,
         });
+        all.extend(containers::status(&self.layout, &choices).await?);
         Ok(all)
+    }
+
+    /// Whether OpenTofu was chosen for it.
+    pub fn has_tofu(&self) -> Result<bool> {
+        Ok(Choices::read(&self.layout)?.is_some_and(|choices| choices.tofu))
     }
 
     /// The nodes beside control.
@@ -301,8 +317,11 @@ impl Lab {
             let parts = Parts::new(&self.layout, &choices, &secrets)?;
             let others: Vec<&Daemon<'_>> = parts.but_nomad().collect();
             let stop_others = async {
+                // It ends containers itself, in good order, as long as their Docker answers.
+                let mut ended = containers::revive(&self.layout, &choices).await;
                 // Nomad first: its tasks have what they need until they end.
-                let mut ended = parts.nomad.stop(&others, &step).await;
+                ended = ended.and(parts.nomad.stop(&others, &step).await);
+                ended = ended.and(containers::stop(&self.layout, &choices).await);
                 if let Some(vault) = &parts.vault {
                     ended = ended.and(vault.stop().await);
                 }
@@ -321,7 +340,16 @@ impl Lab {
                     count: left.len(),
                 });
             }
-            nomad::unmount(&self.layout, &choices)?;
+            let elsewhere = choices.mesh.iter().map(|mesh| mesh.allocations.clone());
+            let places = [
+                self.layout.nomad(),
+                self.layout.nodes(),
+                self.layout.containers(),
+                choices.sockets.clone(),
+            ];
+            for place in places.into_iter().chain(elsewhere) {
+                nomad::unmount(&place)?;
+            }
             if let Some(mesh) = &choices.mesh {
                 durable::remove(&mesh.allocations)?;
             }
@@ -341,11 +369,15 @@ impl Lab {
         let secrets = Secrets::open(&self.layout.secrets())?;
         let parts = Parts::new(&self.layout, &choices, &secrets)?;
         let all = parts.but_nomad().chain(parts.nomad.daemons());
-        Ok(all.map(|daemon| daemon.name.clone()).collect())
+        let of_containers = containers::WITH_LOGS.map(String::from);
+        Ok(all
+            .map(|daemon| daemon.name.clone())
+            .chain(of_containers)
+            .collect())
     }
 
     /// One at a time works on a lab. The lock is the system's: it ends with its holder.
-    async fn lock(&self, progress: &dyn Progress) -> Result<File> {
+    pub(crate) async fn lock(&self, progress: &dyn Progress) -> Result<File> {
         let path = self.layout.lock();
         let file = File::options()
             .create(true)

@@ -107,6 +107,10 @@ impl Layout {
     pub fn bin(&self) -> PathBuf {
         self.root.join("bin")
     }
+    /// Docker, registry and images of the lab's own.
+    pub fn containers(&self) -> PathBuf {
+        self.root.join("containers")
+    }
     pub fn run(&self, engine: &str) -> PathBuf {
         self.root.join("run").join(format!("{engine}.json"))
     }

@@ -13,7 +13,8 @@
 //! | `nomad` | `nomad/`: settings, first token, policies, readiness, draining |
 //! | `consul` | `consul/`: settings, tokens, policies, its trust in Nomad |
 //! | `vault` | `vault/`: settings, seal, engines, policies, ways in |
-//! | `network` | interfaces of nodes |
+//! | `network` | interfaces of nodes and of the mesh |
+//! | `containers` | `containers/`: Docker, registry and images of the lab's own |
 //! | `machine` | whether this machine has what a lab needs |
 //! | `terraform` | `terraform/mirror`, `terraform/cli.tfrc` |
 //! | `served` | `srv/formula` and the first release |
@@ -25,6 +26,7 @@
 
 mod choices;
 mod consul;
+mod containers;
 mod daemon;
 mod durable;
 mod error;
@@ -45,8 +47,9 @@ mod terraform;
 mod tls;
 mod vault;
 
+pub use containers::{ContainersStatus, ImageInput, ImageStatus, PackedImage, RecipeImage, StandIn};
 pub use error::{Error, Result};
-pub use install::{Cache, Engines, Installed, InstalledVault, install};
+pub use install::{Cache, Engines, Installed, InstalledVault, Wanted, install};
 pub use lab::{EngineStatus, Lab, LabInput, LabNode};
 pub use machine::examine as examine_machine;
 pub use progress::{Advance, Outcome, Progress, Step};

@@ -186,6 +186,8 @@ impl Trial {
             provider: "/bin/true".into(),
             profile: self.profile,
             nodes: Some(self.nodes),
+            containers: false,
+            tofu: false,
         }
     }
 
@@ -544,7 +546,7 @@ async fn logs_are_shown_and_an_unknown_engine_is_named() {
     assert_eq!(error.to_string(), "the lab has no engine named vault");
     assert_eq!(
         error.hint().unwrap(),
-        "It has salt-master, salt-api, salt-minion, nomad"
+        "It has salt-master, salt-api, salt-minion, nomad, dockerd, docker-registry"
     );
     assert!(!Path::new(&lab.endpoints()).exists());
 }

@@ -44,7 +44,7 @@ impl Problem {
         match self {
             Self::Usage(_) | Self::Failure(Failure::Input(_)) => Exit::Usage,
             Self::Failure(Failure::Engine(error)) if is_input(error) => Exit::Usage,
-            Self::Lab(eos_lab::Error::NoSuchEngine { .. }) => Exit::Usage,
+            Self::Lab(error) if error.is_input() => Exit::Usage,
             Self::Interrupted { .. } => Exit::Interrupted,
             _ => Exit::Failed,
         }

@@ -14,13 +14,23 @@ const VERSION: &str = "1.22.6";
 const BUILD: GoBuild = GoBuild {
     name: "Consul",
     module: "github.com/hashicorp/consul@v1.22.6",
-    nested: Nested::Released,
+    nested: Nested::Released(SUMS),
     go_needed: "1.25.8",
     tags: "",
     link: "-s -w",
     c_hint: None,
     packages: 1000,
 };
+/// Go's database of checksums answers `404 Not Found` for these three, so they are held to what the module proxy served
+/// when this was written.
+const SUMS: &str = "\
+github.com/hashicorp/consul/envoyextensions v0.9.4 h1:YwlgpelCyZQF0HZiGELa9D8uRgQzQflf4kvphIlOCpA=
+github.com/hashicorp/consul/envoyextensions v0.9.4/go.mod h1:rx7eXCLQpBuyKDe8lpY3E9qJCXNaHIHQO6MNaSNYXx0=
+github.com/hashicorp/consul/proto-public v0.7.2 h1:nJlgQwXgUd7Uwbj5ZkSo7oK4sIp53ONbx2GLVOK4WjE=
+github.com/hashicorp/consul/proto-public v0.7.2/go.mod h1:VNuZ1sdNYguOU1DhfU7e99Nf8qeIK+WntaeBHnC561Y=
+github.com/hashicorp/consul/troubleshoot v0.8.5 h1:l527En05h/tIsHV6Lodt6gx0vEdfeCYdHzA06UKBbxM=
+github.com/hashicorp/consul/troubleshoot v0.8.5/go.mod h1:QHc6k0DQUiS8rovti18eMGTyiy1QQYaUxJfzVVrS4Eo=
+";
 /// On two cores, with what was compiled for Nomad.
 const USUALLY: Duration = Duration::from_secs(8 * 60);
 

@@ -36,10 +36,12 @@ pub struct GoBuild {
 
 /// Modules that lie inside of another one: its go.mod names them by a path that its own archive lacks.
 pub enum Nested {
+    None,
     /// Fetched and laid into the source: module with version, and its directory.
     Added(&'static str, &'static str),
-    /// Released under the versions that go.mod asks for as well, so that the paths can be forgotten.
-    Released,
+    /// Released under the versions that go.mod asks for as well, so that the paths can be forgotten. With them come
+    /// the checksums, as lines of go.sum, of those that Go's own database does not know.
+    Released(&'static str),
 }
 
 impl GoBuild {
@@ -68,15 +70,19 @@ impl GoBuild {
             source: directory.join(format!("source-{}", self.name)),
             directory,
             has_c: self.c_hint.is_some(),
-            edits: matches!(self.nested, Nested::Released),
+            edits: matches!(self.nested, Nested::Released(_)),
         };
         durable::remove(&go.source)?;
         copy_tree(&go.download(self.module, step).await?, &go.source)?;
         match self.nested {
+            Nested::None => {}
             Nested::Added(module, place) => {
                 copy_tree(&go.download(module, step).await?, &go.source.join(place))?;
             }
-            Nested::Released => forget_paths(&go.source.join("go.mod"))?,
+            Nested::Released(sums) => {
+                edit(&go.source.join("go.mod"), without_paths)?;
+                edit(&go.source.join("go.sum"), |text| format!("{text}{sums}"))?;
+            }
         }
         let compiled = AtomicU64::new(0);
         let on_line = |line: &str| {
@@ -226,12 +232,12 @@ impl Go {
     }
 }
 
-/// Takes the lines out of a go.mod that put a path in place of a module.
-fn forget_paths(file: &Path) -> Result<()> {
+fn edit(file: &Path, change: impl FnOnce(&str) -> String) -> Result<()> {
     let text = fs::read_to_string(file).at("read", file)?;
-    durable::write(file, without_paths(&text).as_bytes(), 0o644)
+    durable::write(file, change(&text).as_bytes(), 0o644)
 }
 
+/// A go.mod without the lines that put a path in place of a module.
 fn without_paths(text: &str) -> String {
     text.split_inclusive('\n')
         .filter(|line| !line.contains("=> ./"))

@@ -9,7 +9,8 @@ pub mod python;
 mod salt;
 mod slot;
 mod terraform;
-pub mod tool;
+mod tofu;
+mod tool;
 mod vault;
 
 use std::env;
@@ -135,8 +136,17 @@ impl Engines {
     }
 }
 
-/// Finds every engine of a profile, and installs what is missing. What is installed already costs a look each.
-pub async fn install(cache: &Cache, profile: Profile, progress: &dyn Progress) -> Result<Engines> {
+/// Which engines are wanted.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wanted {
+    pub profile: Profile,
+    /// OpenTofu in place of Terraform.
+    pub tofu: bool,
+}
+
+/// Finds every engine that is wanted, and installs what is missing. What is installed already costs a look each.
+pub async fn install(cache: &Cache, wanted: Wanted, progress: &dyn Progress) -> Result<Engines> {
+    let Wanted { profile, tofu } = wanted;
     let sidecar = async {
         match profile {
             Profile::Solo => Ok(None),
@@ -145,10 +155,16 @@ pub async fn install(cache: &Cache, profile: Profile, progress: &dyn Progress) -
     };
     let (salt, terraform, envoy, (nomad, consul, vault)) = tokio::try_join!(
         salt::install(cache, progress),
-        terraform::install(cache, progress),
+        async {
+            match tofu {
+                true => tofu::install(cache, progress).await,
+                false => terraform::install(cache, progress).await,
+            }
+        },
         sidecar,
         build(cache, profile, progress),
     )?;
+    go_build::remove_caches(cache)?;
     Ok(Engines {
         salt,
         terraform,
@@ -159,10 +175,10 @@ pub async fn install(cache: &Cache, profile: Profile, progress: &dyn Progress) -
     })
 }
 
-/// The engines of a profile that are installed already, and the names of those that are not. Nothing is installed.
-pub async fn look(cache: &Cache, profile: Profile) -> (Vec<(&'static str, Installed)>, Vec<&'static str>) {
+/// The wanted engines that are installed already, and the names of those that are not. Nothing is installed.
+pub async fn look(cache: &Cache, wanted: Wanted) -> (Vec<(&'static str, Installed)>, Vec<&'static str>) {
     let of_full = async {
-        match profile {
+        match wanted.profile {
             Profile::Solo => Vec::new(),
             Profile::Full => {
                 let (consul, vault, envoy) =
@@ -171,12 +187,14 @@ pub async fn look(cache: &Cache, profile: Profile) -> (Vec<(&'static str, Instal
             }
         }
     };
-    let (terraform, nomad, of_full) = tokio::join!(terraform::found(cache), nomad::found(cache), of_full);
-    let of_both = [
-        ("salt", salt::found(cache)),
-        ("terraform", terraform),
-        ("nomad", nomad),
-    ];
+    let terraform = async {
+        match wanted.tofu {
+            true => ("tofu", tofu::found(cache).await),
+            false => ("terraform", terraform::found(cache).await),
+        }
+    };
+    let (terraform, nomad, of_full) = tokio::join!(terraform, nomad::found(cache), of_full);
+    let of_both = [("salt", salt::found(cache)), terraform, ("nomad", nomad)];
     let (mut here, mut missing) = (Vec::new(), Vec::new());
     for (name, found) in of_both.into_iter().chain(of_full) {
         match found {
@@ -201,6 +219,5 @@ async fn build(
             Some(vault::install(cache, progress).await?),
         ),
     };
-    go_build::remove_caches(cache)?;
     Ok((nomad, consul, vault))
 }

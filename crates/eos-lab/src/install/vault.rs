@@ -17,7 +17,7 @@ const VERSION: &str = "1.21.2";
 const BUILD: GoBuild = GoBuild {
     name: "Vault",
     module: "github.com/hashicorp/vault@v1.21.2",
-    nested: Nested::Released,
+    nested: Nested::Released(""),
     go_needed: "1.25.3",
     // Without the engines and storages of half the world.
     tags: "minimal",

@@ -1,10 +1,10 @@
 //! Nomad in the lab: server and client in one agent, a client on every other node, made ready, given their policies,
 //! drained before they are ended.
 
-pub mod settings;
+mod settings;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use eos_engine::nomad::Request;
@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use crate::choices::{Choices, Node};
+use crate::containers;
 use crate::daemon::{self, Daemon, NOMAD, Start};
 use crate::durable;
 use crate::error::{Error, Result};
@@ -191,7 +192,11 @@ impl<'a> Nomad<'a> {
 
     /// Whether there are processes of the lab that no other engine counts as its own.
     fn has_left_tasks(&self, others: &[&Daemon<'_>]) -> bool {
-        let theirs: Vec<_> = others.iter().flat_map(|daemon| daemon.processes()).collect();
+        let theirs: Vec<_> = others
+            .iter()
+            .flat_map(|daemon| daemon.processes())
+            .chain(containers::engine_processes(self.layout))
+            .collect();
         process::marked(&self.layout.root)
             .iter()
             .any(|process| !theirs.contains(process))
@@ -481,13 +486,11 @@ pub fn address(choices: &Choices) -> String {
     format!("http://127.0.0.1:{}", choices.ports.nomad_http)
 }
 
-/// Root's tasks have small file systems in memory for their secrets, which outlive them and hold the directory.
-pub fn unmount(layout: &Layout, choices: &Choices) -> Result<()> {
+/// Root's tasks have small file systems in memory for their secrets, which outlive them and hold the directory; what a
+/// Docker that was killed had mounted likewise.
+pub fn unmount(directory: &Path) -> Result<()> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    let places = [layout.nomad(), layout.nodes()];
-    let elsewhere = choices.mesh.as_ref().map(|mesh| &mesh.allocations);
-    let places = places.iter().chain(elsewhere);
-    for mount in places.flat_map(|place| settings::mounts_below(&mounts, place)) {
+    for mount in settings::mounts_below(&mounts, directory) {
         rustix::mount::unmount(&mount, rustix::mount::UnmountFlags::DETACH).map_err(|error| Error::File {
             action: "unmount",
             path: mount,

@@ -1,15 +1,14 @@
 //! How an agent is set: on loopback only, with tokens required, and finding this program for tasks.
 
-use std::env;
 use std::path::{Path, PathBuf};
 
 use eos_engine::settings::Profile;
-use rustix::fs::Access;
 use secrecy::ExposeSecret;
 use serde_json::{Map, Value, json};
 
 use crate::choices::{Choices, Node};
 use crate::consul;
+use crate::containers;
 use crate::daemon::NOMAD;
 use crate::error::Result;
 use crate::layout::Layout;
@@ -68,8 +67,8 @@ pub fn settings(layout: &Layout, choices: &Choices, secrets: &Secrets, node: Opt
         "server": {"enabled": true, "bootstrap_expect": 1, "raft_multiplier": 1},
         // A token that is looked up again each second lets the client be woken (see `start_until_registered`).
         "acl": {"enabled": true, "token_ttl": "1s"},
-        "client": client(choices, node),
-        "plugin": plugins(),
+        "client": client(layout, choices, node),
+        "plugin": plugins(layout, choices),
         "consul": {"enabled": false},
     });
     if let Some(node) = node {
@@ -99,7 +98,7 @@ pub fn settings(layout: &Layout, choices: &Choices, secrets: &Secrets, node: Opt
     Ok(settings)
 }
 
-fn client(choices: &Choices, node: Option<&Node>) -> Value {
+fn client(layout: &Layout, choices: &Choices, node: Option<&Node>) -> Value {
     let visible: Map<String, Value> = VISIBLE
         .into_iter()
         .filter(|(host, _)| Path::new(host).exists())
@@ -112,14 +111,16 @@ fn client(choices: &Choices, node: Option<&Node>) -> Value {
     };
     let mut client = json!({
         "enabled": true,
-        "network_interface": "lo",
+        "network_interface": containers::interface(layout, choices),
         "options": {"fingerprint.denylist": not_probed},
         "chroot_env": visible,
         "reserved": {"reserved_ports": own_ports.join(",")},
     });
     if let Some(node) = node {
         client["servers"] = json!([format!("127.0.0.1:{}", choices.ports.nomad_rpc)]);
-        client["network_interface"] = json!(node.interface.as_deref().unwrap_or("lo"));
+        if let Some(interface) = &node.interface {
+            client["network_interface"] = json!(interface);
+        }
     }
     let place = node.and_then(|node| choices.nodes.iter().position(|other| other == node));
     let number = place.map_or(0, |place| place + 1);
@@ -130,6 +131,9 @@ fn client(choices: &Choices, node: Option<&Node>) -> Value {
         client["bridge_network_subnet"] = json!(format!("{first}.{second}.{third}.0/24"));
         // Loopback is another one in the network of a task: sidecars find one another at the bridge.
         client["alloc_dir"] = json!(mesh.allocations.join(number.to_string()));
+        if let Some(envoy) = &choices.engines.envoy {
+            client["meta"] = json!({"connect.sidecar_image": containers::sidecar(envoy)});
+        }
         client["host_network"] = json!({"mesh": {"interface": mesh.interface}});
     }
     if !choices.nodes.is_empty() {
@@ -147,25 +151,16 @@ fn port_range(number: usize) -> (u16, u16) {
     (first, first.saturating_add(PORTS_A_NODE - 1))
 }
 
-fn plugins() -> Value {
+fn plugins(layout: &Layout, choices: &Choices) -> Value {
     let mut plugins = json!({"raw_exec": {"config": {"enabled": true}}});
-    if let Some(endpoint) = docker() {
+    if let Some(endpoint) = containers::endpoint(layout, choices) {
         plugins["docker"] =
             json!({"config": {"endpoint": endpoint, "volumes": {"enabled": true}, "gc": {"image": false}}});
+        if choices.mesh.is_some() {
+            plugins["docker"]["config"]["infra_image"] = json!(containers::PAUSE);
+        }
     }
     plugins
-}
-
-/// A Docker that can be spoken to: the one that the person's environment names, else the usual socket.
-pub fn docker() -> Option<String> {
-    let named = env::var("DOCKER_HOST").ok().filter(|host| !host.is_empty());
-    let host = named.unwrap_or_else(|| "unix:///var/run/docker.sock".into());
-    match host.strip_prefix("unix://") {
-        Some(socket) => rustix::fs::access(socket, Access::WRITE_OK)
-            .is_ok()
-            .then_some(host),
-        None => Some(host),
-    }
 }
 
 /// The mounts below a directory, the innermost first, from the text of `mountinfo`.

@@ -1,7 +1,7 @@
 //! `eos lab`: the real engines on this machine.
 
 use super::carry_out::confirm;
-use super::{Answer, Session};
+use super::{Answer, Session, lab_image};
 use crate::formula;
 use crate::full_profile;
 use crate::options::shell_word;
@@ -9,7 +9,7 @@ use crate::problem::{Exit, Problem};
 use crate::views::reports::{LabCondition, LabReport};
 use eos_engine::estate::Estate;
 use eos_engine::settings::Profile;
-use eos_lab::{Cache, Lab, LabInput, LabNode};
+use eos_lab::{Cache, Lab, LabInput, LabNode, Wanted};
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -29,6 +29,7 @@ Examples:
   eos lab up --full --nodes 3
   eos lab status
   eos lab logs nomad --follow
+  eos lab image tools/busybox:1 busybox
   eos lab down")]
 pub struct Args {
     #[command(subcommand)]
@@ -44,8 +45,16 @@ enum Command {
         /// Those of the full profile: Consul and Vault too
         #[arg(long)]
         full: bool,
+        /// OpenTofu in place of Terraform
+        #[arg(long)]
+        tofu: bool,
     },
     /// Install what is missing, start what is down, repair what is not right
+    ///
+    /// With --containers also a Docker and an image registry of the lab's own, as root and with Debian's docker.io and
+    /// docker-registry, and the images of the built-in recipes; it holds for every later up. Services then have the
+    /// address of this machine on the lab's own bridge, which containers reach too. A Docker that is reachable already
+    /// is used as it is.
     Up {
         /// Have Consul and Vault too; written to eos.toml as its profile, once and for all
         #[arg(long)]
@@ -53,14 +62,24 @@ enum Command {
         /// Have so many nodes more, node1 and on, each a Salt minion and a Nomad client (at most 9)
         #[arg(long, value_name = "NUMBER")]
         nodes: Option<usize>,
+        /// Run containers too, by a Docker of the lab's own
+        #[arg(long)]
+        containers: bool,
+        /// Run OpenTofu in place of Terraform, now and later
+        #[arg(long)]
+        tofu: bool,
     },
     /// Stop the engines and what runs on them; jobs and secrets are there again after the next up
     Down,
     /// Show the engines
     Status,
+    /// Pack programs of this machine, with the libraries they need, into an image for jobs of this lab
+    Image(lab_image::Args),
+    /// Make the images of the built-in recipes, from software of this machine where there is such, else as stand-ins
+    Images,
     /// Show the log of an engine
     Logs {
-        /// salt-master, salt-api, salt-minion, nomad, consul, vault, or one of a node such as nomad-node1
+        /// salt-master, salt-api, salt-minion, nomad, consul, vault, dockerd, docker-registry, or one of a node such as nomad-node1
         engine: String,
         /// How many lines of its end
         #[arg(long, short = 'n', default_value_t = 50, value_name = "NUMBER")]
@@ -74,11 +93,12 @@ enum Command {
 }
 
 pub async fn run(session: &mut Session<'_>, args: Args) -> Answer {
-    if let Command::Install { full } = args.command {
+    if let Command::Install { full, tofu } = args.command {
         let profile = if full { Profile::Full } else { Profile::Solo };
         let progress = session.view.lab_progress();
         let cache = Cache::of_user()?;
-        let engines = unless_interrupted(eos_lab::install(&cache, profile, progress.as_ref())).await?;
+        let wanted = Wanted { profile, tofu };
+        let engines = unless_interrupted(eos_lab::install(&cache, wanted, progress.as_ref())).await?;
         session.view.lab_engines(&engines);
         return Ok(Exit::Done);
     }
@@ -87,11 +107,20 @@ pub async fn run(session: &mut Session<'_>, args: Args) -> Answer {
     let begun = Instant::now();
     match args.command {
         Command::Install { .. } => {}
-        Command::Up { full, nodes } => {
+        Command::Up {
+            full,
+            nodes,
+            containers,
+            tofu,
+        } => {
             if full {
                 full_profile::take(&mut estate).await?;
             }
-            up(session, &lab, estate.settings.profile, nodes).await?;
+            let wanted = Wanted {
+                profile: estate.settings.profile,
+                tofu: tofu || lab.has_tofu()?,
+            };
+            up(session, &lab, wanted, nodes, containers).await?;
             report(session, &estate, &lab, Some(begun.elapsed())).await?;
         }
         Command::Down => {
@@ -100,6 +129,11 @@ pub async fn run(session: &mut Session<'_>, args: Args) -> Answer {
             report(session, &estate, &lab, Some(begun.elapsed())).await?;
         }
         Command::Status => report(session, &estate, &lab, None).await?,
+        Command::Image(args) => lab_image::run(session, &lab, args).await?,
+        Command::Images => {
+            lab_image::make_all(session, &lab).await?;
+            report(session, &estate, &lab, Some(begun.elapsed())).await?;
+        }
         Command::Logs {
             engine,
             lines,
@@ -128,8 +162,9 @@ pub async fn run(session: &mut Session<'_>, args: Args) -> Answer {
 async fn up(
     session: &mut Session<'_>,
     lab: &Lab,
-    profile: Profile,
+    wanted: Wanted,
     nodes: Option<usize>,
+    containers: bool,
 ) -> Result<(), Problem> {
     let program = std::env::current_exe().map_err(|error| {
         Problem::not_done(
@@ -143,15 +178,20 @@ async fn up(
         formula: formula::FILES,
         program,
         provider,
-        profile,
+        profile: wanted.profile,
         nodes,
+        containers,
+        tofu: wanted.tofu,
     };
     unless_interrupted(async {
-        let engines = eos_lab::install(&Cache::of_user()?, profile, progress.as_ref()).await?;
+        let engines = eos_lab::install(&Cache::of_user()?, wanted, progress.as_ref()).await?;
         lab.up(&engines, &input, progress.as_ref()).await
     })
     .await?;
-    Ok(())
+    match containers {
+        true => lab_image::make_all(session, lab).await,
+        false => Ok(()),
+    }
 }
 
 /// Beside this program, where a build and a package put it; else on PATH.
@@ -214,6 +254,7 @@ async fn report(
             Vec::new()
         },
         nodes,
+        containers: lab.containers()?,
         seconds: took.map(|took| took.as_secs_f64()),
     });
     Ok(())
@@ -235,7 +276,7 @@ fn hosts_to_create(estate: &Estate, nodes: &[LabNode]) -> Vec<String> {
 }
 
 /// What the lab was doing is left where it stands when Ctrl-C comes; the same command goes on from there.
-async fn unless_interrupted<T>(work: impl Future<Output = eos_lab::Result<T>>) -> Result<T, Problem> {
+pub async fn unless_interrupted<T>(work: impl Future<Output = eos_lab::Result<T>>) -> Result<T, Problem> {
     tokio::select! {
         ended = work => Ok(ended?),
         Ok(()) = tokio::signal::ctrl_c() => Err(Problem::Interrupted { operation: None }),

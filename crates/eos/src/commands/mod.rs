@@ -14,6 +14,7 @@ pub mod history;
 pub mod host;
 pub mod init;
 pub mod lab;
+mod lab_image;
 pub mod list;
 pub mod login;
 pub mod logs;

@@ -3,8 +3,12 @@
 use super::Answer;
 use super::serve::{TEXT, not_found, serve};
 use hyper::StatusCode;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Less than whoever asks for its health waits for the answer.
+const CONNECT: Duration = Duration::from_secs(1);
 
 /// Serve in place of an image that cannot be had, healthy only while it has what the image would need
 #[derive(Debug, clap::Args)]
@@ -21,6 +25,9 @@ pub struct Args {
     /// Environment variable that must name a file with something in it
     #[arg(long, value_name = "NAME")]
     require_file_of: Vec<String>,
+    /// Environment variable that must hold the address of a service that takes connections
+    #[arg(long, value_name = "NAME")]
+    require_reachable: Vec<String>,
     /// Directory that must be writable
     #[arg(long, value_name = "DIRECTORY")]
     require_dir: Vec<PathBuf>,
@@ -31,6 +38,7 @@ pub async fn run(args: &Args) -> Answer {
     let needed = Needed {
         variables: args.require_env.clone(),
         files: args.require_file_of.clone(),
+        services: args.require_reachable.clone(),
         directories: args.require_dir.clone(),
     };
     serve(
@@ -56,6 +64,7 @@ pub async fn run(args: &Args) -> Answer {
 struct Needed {
     variables: Vec<String>,
     files: Vec<String>,
+    services: Vec<String>,
     directories: Vec<PathBuf>,
 }
 
@@ -67,6 +76,7 @@ impl Needed {
             .variables
             .iter()
             .chain(&self.files)
+            .chain(&self.services)
             .find(|name| value(name).is_none())
         {
             return Some(format!("variable {name} is not set"));
@@ -80,6 +90,16 @@ impl Needed {
         if let Some(name) = self.files.iter().find(empty) {
             return Some(format!("the file that {name} names holds nothing"));
         }
+        let unreached = |name: &&String| {
+            let text = value(name).map(|value| value.to_string_lossy().into_owned());
+            !text
+                .as_deref()
+                .and_then(address_in)
+                .is_some_and(takes_connections)
+        };
+        if let Some(name) = self.services.iter().find(unreached) {
+            return Some(format!("the service that {name} names is not reachable"));
+        }
         self.directories.iter().find_map(|directory| {
             let error = write_in(directory).err()?;
             Some(format!(
@@ -88,6 +108,21 @@ impl Needed {
             ))
         })
     }
+}
+
+/// `host:port` of a URL, or of a text that is nothing else.
+fn address_in(text: &str) -> Option<&str> {
+    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let authority = rest.split(['/', '?']).next()?;
+    let address = authority
+        .rsplit_once('@')
+        .map_or(authority, |(_, address)| address);
+    address.contains(':').then_some(address)
+}
+
+fn takes_connections(address: &str) -> bool {
+    let mut found = address.to_socket_addrs().into_iter().flatten();
+    found.any(|address| TcpStream::connect_timeout(&address, CONNECT).is_ok())
 }
 
 fn write_in(directory: &Path) -> std::io::Result<()> {
@@ -101,6 +136,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_service_is_reached_where_the_text_says() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let url = format!("postgres://app:p@ss/word@{address}/app?sslmode=disable");
+        assert_eq!(
+            address_in(&format!("postgres://app:secret@{address}/app")),
+            Some(address.as_str())
+        );
+        assert_eq!(address_in(&address), Some(address.as_str()));
+        assert_eq!(address_in("http://host/"), None);
+        assert!(takes_connections(&address));
+        drop(listener);
+        assert!(!takes_connections(&address));
+        // A password is written as URLs write it, or the URL is none.
+        assert_ne!(address_in(&url), Some(address.as_str()));
+    }
+
+    #[test]
     fn it_is_healthy_only_with_what_it_needs() {
         let directory = tempfile::tempdir().unwrap();
         let needed = |variables: &[&str], files: &[&str], directories: Vec<PathBuf>| {
@@ -108,6 +161,7 @@ mod tests {
             Needed {
                 variables: names(variables),
                 files: names(files),
+                services: Vec::new(),
                 directories,
             }
             .missing()

@@ -443,7 +443,10 @@ impl View for Human {
     }
 
     fn lab(&mut self, lab: &LabReport) {
-        let text = lab_text(lab);
+        let mut text = lab_text(lab);
+        if let Some(containers) = &lab.containers {
+            text.push_str(&containers_text(containers));
+        }
         self.data(&text);
         let took = lab.seconds.map_or_else(String::new, |seconds| {
             format!(" in {}", duration(Duration::from_secs_f64(seconds)))
@@ -502,6 +505,22 @@ impl View for Human {
             .print(data_width()),
         );
         self.talk("all engines are installed   next: eos lab up\n");
+    }
+
+    fn lab_image(&mut self, image: &eos_lab::PackedImage) {
+        let place = match image.stored {
+            "registry" => "in the lab's registry",
+            _ => "in Docker",
+        };
+        let line = format!(
+            "{}: {} files, {}, {place}; runs {}",
+            image.name,
+            image.files,
+            human_size(image.bytes >> 20 << 20),
+            image.runs.join(" ")
+        );
+        let text = hang("", &line, data_width().unwrap_or(usize::MAX));
+        self.data(&text);
     }
 
     fn lab_log_line(&mut self, _engine: &str, line: &str) {
@@ -767,4 +786,22 @@ fn lab_text(lab: &LabReport) -> String {
         rows: lab.engines.iter().map(row).collect(),
     }
     .print(data_width())
+}
+
+/// Which Docker there is, then a line an image.
+fn containers_text(containers: &eos_lab::ContainersStatus) -> String {
+    let row = |image: &eos_lab::ImageStatus| {
+        let size = image.bytes.map(|bytes| human_size(bytes >> 20 << 20));
+        vec![image.name.clone(), size.unwrap_or_default(), image.holds.clone()]
+    };
+    let mut text = format!("\ncontainers: {}\n", containers.docker);
+    if !containers.images.is_empty() {
+        let table = Table {
+            headings: &["image", "size", "holds"],
+            right: &[1],
+            rows: containers.images.iter().map(row).collect(),
+        };
+        text.push_str(&table.print(data_width()));
+    }
+    text
 }

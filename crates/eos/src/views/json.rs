@@ -363,6 +363,10 @@ impl View for Json {
         self.document("engines", json!({"engines": places, "versions": versions}));
     }
 
+    fn lab_image(&mut self, image: &eos_lab::PackedImage) {
+        self.document("lab_image", value(image));
+    }
+
     fn lab_log_line(&mut self, engine: &str, text: &str) {
         self.event("line", json!({"engine": engine, "text": text}));
     }

@@ -65,6 +65,7 @@ pub trait View: Watch {
     fn why(&mut self, answer: &Answer);
     fn lab(&mut self, lab: &LabReport);
     fn lab_engines(&mut self, engines: &eos_lab::Engines);
+    fn lab_image(&mut self, image: &eos_lab::PackedImage);
     /// One line of an engine's log, as it comes.
     fn lab_log_line(&mut self, engine: &str, line: &str);
     /// Who is told what the lab is doing.

@@ -182,6 +182,8 @@ pub struct LabReport {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub next: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub containers: Option<eos_lab::ContainersStatus>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
 }
 

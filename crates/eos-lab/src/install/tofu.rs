@@ -1,0 +1,61 @@
+//! OpenTofu, in place of Terraform for those who want it: the one on PATH, else built from source.
+
+use std::time::Duration;
+
+use crate::error::Result;
+use crate::install::go_build::{GoBuild, Nested};
+use crate::install::slot::Slot;
+use crate::install::{Cache, Installed, terraform, tool};
+use crate::progress::{Progress, Running};
+
+const NEEDED: &str = "1.6";
+const VERSION: &str = "1.12.6";
+const BUILD: GoBuild = GoBuild {
+    name: "OpenTofu",
+    module: "github.com/opentofu/opentofu@v1.12.6",
+    nested: Nested::None,
+    go_needed: "1.26.6",
+    tags: "",
+    link: "-s -w -X github.com/opentofu/opentofu/version.dev=no",
+    c_hint: None,
+    packages: 1500,
+};
+/// On two cores.
+const USUALLY: Duration = Duration::from_secs(6 * 60);
+
+/// What is installed already.
+pub async fn found(cache: &Cache) -> Option<Installed> {
+    if let Some(path) = tool::on_path("tofu") {
+        // One that does not run, or does not say its version, is none.
+        let version = terraform::version(&path).await.unwrap_or_default();
+        if tool::is_at_least(&version, NEEDED) {
+            return Some(Installed { version, path });
+        }
+    }
+    slot(cache).installed("tofu")
+}
+
+fn slot(cache: &Cache) -> Slot {
+    Slot::new(cache, "tofu", VERSION)
+}
+
+pub async fn install(cache: &Cache, progress: &dyn Progress) -> Result<Installed> {
+    if let Some(found) = found(cache).await {
+        return Ok(found);
+    }
+    let slot = slot(cache);
+    let path = slot.directory().join("tofu");
+    let what = format!("build OpenTofu {VERSION} from source");
+    let step = Running::start(progress, "tofu", what, Some(USUALLY));
+    slot.fill(&step, || async {
+        let programs = [("./cmd/tofu", path.clone())];
+        BUILD.run(cache, &programs, progress, &step).await?;
+        terraform::version(&path).await
+    })
+    .await?;
+    step.done();
+    Ok(Installed {
+        version: VERSION.into(),
+        path,
+    })
+}
