@@ -369,11 +369,11 @@ impl Lab {
         let secrets = Secrets::open(&self.layout.secrets())?;
         let parts = Parts::new(&self.layout, &choices, &secrets)?;
         let all = parts.but_nomad().chain(parts.nomad.daemons());
-        let of_containers = containers::WITH_LOGS.map(String::from);
-        Ok(all
-            .map(|daemon| daemon.name.clone())
-            .chain(of_containers)
-            .collect())
+        let mut names: Vec<String> = all.map(|daemon| daemon.name.clone()).collect();
+        if choices.containers.is_some() {
+            names.extend(containers::WITH_LOGS.map(String::from));
+        }
+        Ok(names)
     }
 
     /// One at a time works on a lab. The lock is the system's: it ends with its holder.

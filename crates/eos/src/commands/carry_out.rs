@@ -162,9 +162,7 @@ pub async fn plan_as_possible(
         given: wish.given.clone(),
     };
     match make_plan(estate, engines, wish).await {
-        Err(Failure::Engine(error))
-            if matches!(error.layer, Layer::Salt | Layer::Nomad | Layer::Terraform) =>
-        {
+        Err(Failure::Engine(error)) if !matches!(error.layer, Layer::Estate | Layer::Git) => {
             let without = "this plan is made without the engines";
             let hint = error
                 .hint
