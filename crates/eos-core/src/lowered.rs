@@ -243,6 +243,11 @@ impl Lowered {
         format!("{}/{}", self.environment, self.component)
     }
 
+    /// Whether some of it speaks through the mesh.
+    pub fn is_meshed(&self) -> bool {
+        self.groups.iter().any(|group| group.mesh.is_some())
+    }
+
     /// Name of the need -> its volumes: one, or one on each of several hosts.
     pub fn volumes_by_need(&self) -> BTreeMap<&str, Vec<&Volume>> {
         let mut by_need: BTreeMap<&str, Vec<&Volume>> = BTreeMap::new();

@@ -197,6 +197,8 @@ pub struct Observed {
     pub secrets: BTreeMap<Key, BTreeSet<String>>,
     /// Host -> drivers that are healthy there.
     pub drivers: BTreeMap<String, BTreeSet<String>>,
+    /// Hosts that can give a task a network of its own, as the mesh needs it.
+    pub bridges: BTreeSet<String>,
 }
 
 pub struct PlanInput<'a> {
@@ -236,7 +238,7 @@ pub fn refusals(
             if !observed.drivers.values().any(|healthy| healthy.contains(driver)) {
                 let hint = match driver {
                     "docker" => {
-                        "Start a Docker engine on a host and restart its Nomad client (in a lab: `eos lab down`, `eos lab up`)"
+                        "Start a Docker engine on a host and restart its Nomad client (in a lab: `eos lab up --containers`)"
                     }
                     _ => "Enable the driver in the Nomad client's configuration",
                 };
@@ -249,6 +251,16 @@ pub fn refusals(
                     .hint(hint),
                 );
             }
+        }
+        if observed.bridges.is_empty() && component.is_meshed() {
+            found.push(
+                Diagnostic::new(format!(
+                    "{} needs the mesh, and no host can give a task a network of its own",
+                    component.component
+                ))
+                .at(&at.file, at.position)
+                .hint("Run Nomad as root with the CNI plugins (apt install containernetworking-plugins); `eos doctor` says what is missing"),
+            );
         }
         for volume in &component.volumes {
             if volume.filesystem.value != Filesystem::Directory {

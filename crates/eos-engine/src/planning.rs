@@ -6,6 +6,7 @@ use std::time::Duration;
 use eos_core::compile::{Compilation, compile};
 use eos_core::diagnostic::Diagnostic;
 use eos_core::intent::{Intent, Noun, edit};
+use eos_core::lowered::Lowered;
 use eos_core::node::Node;
 use eos_core::pillar::{Host, Pillar, PillarFiles};
 use eos_core::plan::{Key, Observed, Plan, PlanInput, plan, refusals, scope};
@@ -199,8 +200,12 @@ async fn observe(
             .filter(|_| !job.stop);
         observed.jobs.insert((environment.to_owned(), job.id), digest);
     }
+    let has_mesh = compilation.of_environment(environment).any(Lowered::is_meshed);
     for node in nodes? {
         if node.status == "ready" && node.scheduling_eligibility == "eligible" {
+            if has_mesh && engines.nomad.has_bridge(&node).await? {
+                observed.bridges.insert(node.name.clone());
+            }
             let healthy = node
                 .drivers
                 .into_iter()

@@ -33,11 +33,12 @@ pub fn tell_where_to_listen(composed: &mut Composed<'_>, profile: Profile) {
             .port(port.fixed.as_ref())
             .is_ok_and(|port| port.is_some());
         let calls = profile == Profile::Full && (component.recipe.proxy || !component.uses.is_empty());
-        let address = match (called.contains(key) && !has_door, &front.run) {
-            (true, _) => LOOPBACK.to_owned(),
+        let is_called = called.contains(key);
+        let address = match &front.run {
+            _ if is_called && !has_door => LOOPBACK.to_owned(),
             // A program that is in no network of its own would listen on all of its host's.
-            (false, Run::Program(_)) if !calls => Piece::OwnAddress(port.label.clone()).mark(),
-            (false, _) => EVERYWHERE.to_owned(),
+            Run::Program(_) if !calls && !is_called => Piece::OwnAddress(port.label.clone()).mark(),
+            Run::Program(_) | Run::Image(..) => EVERYWHERE.to_owned(),
         };
         component
             .context
