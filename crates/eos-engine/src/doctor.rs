@@ -238,6 +238,13 @@ impl Examination<'_> {
                     mend,
                 )
             }
+            Err(error) if error.kind == ErrorKind::NotFound => Finding::not_ok(
+                Area::Salt,
+                format!("minion {minion}"),
+                Condition::Broken,
+                &error.words,
+                self.bring_host(minion, &format!("salt-key -a {minion}")),
+            ),
             Err(error) => self.failed(Area::Salt, &format!("minion {minion}"), error),
         });
         [api].into_iter().chain(minions).collect()
@@ -279,14 +286,18 @@ impl Examination<'_> {
         for node in &nodes {
             findings.push(node_finding(node, &self.start("nomad")));
             if node.status == "ready" {
-                findings.push(driver_finding(node, &self.start("nomad"), &self.start_docker()));
+                findings.push(driver_finding(node, &self.start("nomad"), self.start_docker()));
                 findings.extend(bridges.remove(&node.name));
             }
         }
         findings.extend(
             self.expected
                 .pillar
-                .map(|pillar| host_findings(pillar, &nodes, &self.start("nomad")))
+                .map(|pillar| {
+                    host_findings(pillar, &nodes, &|host| {
+                        self.bring_host(host, "systemctl restart nomad")
+                    })
+                })
                 .unwrap_or_default(),
         );
         findings
@@ -395,16 +406,19 @@ impl Examination<'_> {
         }
         let enable = format!("vault secrets enable -path={} -version=2 kv", vault::MOUNT);
         let enable = if self.is_lab() { "eos lab up" } else { &enable };
+        let seal = Finding::ok(
+            Area::Vault,
+            "seal",
+            format!("unsealed, version {}", health.version),
+        );
+        let token = match token {
+            Ok(token) => token_finding(&token, &self.token(Layer::Vault)),
+            // Without one nobody is told what is mounted.
+            Err(error) => return vec![seal, self.failed(Area::Vault, "token", &error)],
+        };
         vec![
-            Finding::ok(
-                Area::Vault,
-                "seal",
-                format!("unsealed, version {}", health.version),
-            ),
-            match token {
-                Ok(token) => token_finding(&token, &self.token(Layer::Vault)),
-                Err(error) => self.failed(Area::Vault, "token", &error),
-            },
+            seal,
+            token,
             match engine {
                 Ok(engine) if engine.is_versioned_store() => Finding::ok(
                     Area::Vault,
@@ -486,22 +500,46 @@ impl Examination<'_> {
         }
     }
 
-    /// Nomad looks for Docker when it starts. Whether a lab's machine has one is found there.
-    fn start_docker(&self) -> String {
-        let install = match self.is_lab() {
-            true => "systemctl start docker",
-            false => "apt install docker.io",
-        };
-        format!("{install} && {}", self.start("nomad"))
+    /// Has a host of the pillar join its engines: a lab has nodes of certain names only.
+    fn bring_host(&self, host: &str, elsewhere: &str) -> String {
+        let number = host
+            .strip_prefix("node")
+            .and_then(|number| number.parse::<u8>().ok());
+        match number {
+            _ if !self.is_lab() => elsewhere.to_owned(),
+            Some(number) => format!("eos lab up --nodes {number}"),
+            None => format!("eos delete host {host}"),
+        }
     }
 
-    /// Gets a token that is valid, for the file that eos.toml names.
+    /// Nomad looks for Docker when it starts.
+    fn start_docker(&self) -> &'static str {
+        match self.is_lab() {
+            true => "eos lab up --containers",
+            false => "apt install docker.io && systemctl restart nomad",
+        }
+    }
+
+    /// Gets a token that is valid, for the file that eos.toml names. A lab makes one anew where there is none.
     fn token(&self, layer: Layer) -> String {
-        let own = match layer {
-            _ if self.is_lab() => "eos lab up",
-            Layer::Nomad => "nomad acl token create -type=client -policy=eos-read",
-            Layer::Consul => "consul acl token create -policy-name=eos-program",
-            Layer::Vault => "vault token create -policy=eos-program -period=768h",
+        let Endpoints {
+            nomad, consul, vault, ..
+        } = self.endpoints;
+        let file = match layer {
+            Layer::Nomad => nomad.token_file.as_ref(),
+            Layer::Consul => consul.as_ref().and_then(|consul| consul.token_file.as_ref()),
+            Layer::Vault => vault.as_ref().and_then(|vault| vault.token_file.as_ref()),
+            _ => None,
+        };
+        let own = match (layer, file) {
+            (_, Some(file)) if self.is_lab() => {
+                let quoted = file.display().to_string().replace('\'', r"'\''");
+                return format!("rm -f '{quoted}' && eos lab up");
+            }
+            (_, None) if self.is_lab() => "eos lab up",
+            (Layer::Nomad, _) => "nomad acl token create -type=client -policy=eos-read",
+            (Layer::Consul, _) => "consul acl token create -policy-name=eos-program",
+            (Layer::Vault, _) => "vault token create -policy=eos-program -period=768h",
             _ => "eos login",
         };
         own.to_owned()
@@ -649,7 +687,7 @@ fn driver_finding(node: &Node, start: &str, start_docker: &str) -> Finding {
 }
 
 /// The contract between Salt and Nomad: a host has one name, as minion and as node.
-fn host_findings(pillar: &Pillar, nodes: &[Node], start: &str) -> Vec<Finding> {
+fn host_findings(pillar: &Pillar, nodes: &[Node], bring: &dyn Fn(&str) -> String) -> Vec<Finding> {
     let clients = || pillar.hosts.values().filter(|host| host.has_role("client"));
     let is_node = |name: &str| nodes.iter().any(|node| node.name == name);
     let lost: Vec<Finding> = clients()
@@ -660,7 +698,7 @@ fn host_findings(pillar: &Pillar, nodes: &[Node], start: &str) -> Vec<Finding> {
                 host.name
             );
             let what = format!("host {}", host.name);
-            Finding::not_ok(Area::Nomad, what, Condition::Broken, words, start)
+            Finding::not_ok(Area::Nomad, what, Condition::Broken, words, bring(&host.name))
         })
         .collect();
     if !lost.is_empty() {
@@ -830,14 +868,15 @@ mod tests {
         let files = PillarFiles::from([(COMMON_FILE.to_owned(), text.as_bytes().to_vec())]);
         let pillar = Pillar::read(&files).unwrap();
         let nodes = [node("control", "ready", &[]), node("node-1", "ready", &[])];
-        let lost = host_findings(&pillar, &nodes, "start");
+        let bring = |host: &str| format!("bring {host}");
+        let lost = host_findings(&pillar, &nodes, &bring);
         assert_eq!(lost.len(), 1, "{lost:?}");
         assert_eq!(
-            (lost[0].what.as_str(), lost[0].condition),
-            ("host node1", Condition::Broken)
+            (lost[0].what.as_str(), lost[0].condition, lost[0].mend.as_deref()),
+            ("host node1", Condition::Broken, Some("bring node1"))
         );
         let nodes = [node("control", "ready", &[]), node("node1", "down", &[])];
-        let all = host_findings(&pillar, &nodes, "start");
+        let all = host_findings(&pillar, &nodes, &bring);
         assert_eq!((all.len(), all[0].condition), (1, Condition::Ok));
     }
 

@@ -5,17 +5,16 @@ use std::time::Duration;
 
 use eos_engine::doctor::{Area, Condition, Finding};
 use eos_engine::settings::Profile;
-use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
 
-use crate::containers;
-use crate::install::{self, Cache, go_build, python, tool};
+use crate::containers::docker::{self, DOCKERD};
+use crate::containers::programs::find;
+use crate::containers::registry::REGISTRY;
+use crate::install::{self, Cache, Wanted, go_build, python};
 use crate::network;
 
 /// How long programs may take to say their versions, and Docker to let itself be spoken to.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// Where services lie, which not everybody has on PATH.
-const OF_SYSTEM: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 /// What a lab itself writes, with room to live.
 const DISK_OF_LAB_GIB: u64 = 1;
 
@@ -42,10 +41,10 @@ struct Seen {
     registry: Option<PathBuf>,
 }
 
-/// Looks at this machine for a lab of that profile.
-pub async fn examine(cache: &Cache, profile: Profile) -> Vec<Finding> {
+/// Looks at this machine for a lab with those engines.
+pub async fn examine(cache: &Cache, wanted: Wanted) -> Vec<Finding> {
     let (look, python, docker) = tokio::join!(
-        timeout(PATIENCE, install::look(cache, profile)),
+        timeout(PATIENCE, install::look(cache, wanted)),
         timeout(PATIENCE, python::find()),
         timeout(PATIENCE, reachable_docker()),
     );
@@ -74,31 +73,16 @@ pub async fn examine(cache: &Cache, profile: Profile) -> Vec<Finding> {
         iptables: find("iptables"),
         cni_plugins: network::cni_plugins(),
         docker: docker.ok().flatten(),
-        dockerd: find("dockerd"),
-        registry: find("docker-registry"),
+        dockerd: find(DOCKERD),
+        registry: find(REGISTRY),
     };
-    findings(&seen, profile)
+    findings(&seen, wanted.profile)
 }
 
-fn find(name: &str) -> Option<PathBuf> {
-    let of_system = || {
-        OF_SYSTEM
-            .iter()
-            .map(|directory| Path::new(directory).join(name))
-            .find(|path| path.is_file())
-    };
-    tool::on_path(name).or_else(of_system)
-}
-
-/// The Docker that Nomad would be told of, if it takes connections.
+/// The Docker that was there before the lab, if it answers.
 async fn reachable_docker() -> Option<String> {
-    let host = containers::found_docker()?;
-    let connected = match (host.strip_prefix("unix://"), host.strip_prefix("tcp://")) {
-        (Some(socket), _) => UnixStream::connect(socket).await.is_ok(),
-        (None, Some(address)) => TcpStream::connect(address).await.is_ok(),
-        (None, None) => false,
-    };
-    connected.then_some(host)
+    let host = docker::found()?;
+    docker::Engine::at(&host)?.answers().await.then_some(host)
 }
 
 fn findings(seen: &Seen, profile: Profile) -> Vec<Finding> {
@@ -161,7 +145,7 @@ fn findings(seen: &Seen, profile: Profile) -> Vec<Finding> {
                 "apt install containernetworking-plugins",
             ),
         },
-        docker(seen),
+        docker_engine(seen),
         program(
             "registry",
             seen.registry.as_deref(),
@@ -245,7 +229,7 @@ fn engines(seen: &Seen) -> Finding {
     not_ok("engines", Condition::Missing, words, "eos lab install")
 }
 
-fn docker(seen: &Seen) -> Finding {
+fn docker_engine(seen: &Seen) -> Finding {
     match (&seen.docker, &seen.dockerd, seen.user) {
         (Some(host), ..) => ok("Docker", host),
         (None, Some(dockerd), 0) => ok("Docker", dockerd.display().to_string()),

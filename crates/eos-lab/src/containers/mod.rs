@@ -12,14 +12,14 @@
 //! | `http` | how Docker and registry are spoken to |
 
 mod bridge;
-mod docker;
+pub mod docker;
 mod http;
 mod image;
 mod images;
 mod layer;
-mod programs;
+pub mod programs;
 mod reference;
-mod registry;
+pub mod registry;
 mod software;
 
 use std::net::Ipv4Addr;
@@ -39,7 +39,6 @@ use crate::ports;
 use crate::process::{self, Process};
 use crate::progress::{Progress, Running};
 
-pub use docker::found as found_docker;
 pub use images::{ContainersStatus, ImageInput, ImageStatus, PackedImage};
 pub use software::{PAUSE, RecipeImage, StandIn, sidecar};
 

@@ -10,7 +10,7 @@ mod salt;
 mod slot;
 mod terraform;
 mod tofu;
-pub mod tool;
+mod tool;
 mod vault;
 
 use std::env;
@@ -175,10 +175,10 @@ pub async fn install(cache: &Cache, wanted: Wanted, progress: &dyn Progress) -> 
     })
 }
 
-/// The engines of a profile that are installed already, and the names of those that are not. Nothing is installed.
-pub async fn look(cache: &Cache, profile: Profile) -> (Vec<(&'static str, Installed)>, Vec<&'static str>) {
+/// The wanted engines that are installed already, and the names of those that are not. Nothing is installed.
+pub async fn look(cache: &Cache, wanted: Wanted) -> (Vec<(&'static str, Installed)>, Vec<&'static str>) {
     let of_full = async {
-        match profile {
+        match wanted.profile {
             Profile::Solo => Vec::new(),
             Profile::Full => {
                 let (consul, vault, envoy) =
@@ -187,12 +187,14 @@ pub async fn look(cache: &Cache, profile: Profile) -> (Vec<(&'static str, Instal
             }
         }
     };
-    let (terraform, nomad, of_full) = tokio::join!(terraform::found(cache), nomad::found(cache), of_full);
-    let of_both = [
-        ("salt", salt::found(cache)),
-        ("terraform", terraform),
-        ("nomad", nomad),
-    ];
+    let terraform = async {
+        match wanted.tofu {
+            true => ("tofu", tofu::found(cache).await),
+            false => ("terraform", terraform::found(cache).await),
+        }
+    };
+    let (terraform, nomad, of_full) = tokio::join!(terraform, nomad::found(cache), of_full);
+    let of_both = [("salt", salt::found(cache)), terraform, ("nomad", nomad)];
     let (mut here, mut missing) = (Vec::new(), Vec::new());
     for (name, found) in of_both.into_iter().chain(of_full) {
         match found {

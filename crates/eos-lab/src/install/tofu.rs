@@ -23,27 +23,37 @@ const BUILD: GoBuild = GoBuild {
 /// On two cores.
 const USUALLY: Duration = Duration::from_secs(6 * 60);
 
-pub async fn install(cache: &Cache, progress: &dyn Progress) -> Result<Installed> {
+/// What is installed already.
+pub async fn found(cache: &Cache) -> Option<Installed> {
     if let Some(path) = tool::on_path("tofu") {
         // One that does not run, or does not say its version, is none.
         let version = terraform::version(&path).await.unwrap_or_default();
         if tool::is_at_least(&version, NEEDED) {
-            return Ok(Installed { version, path });
+            return Some(Installed { version, path });
         }
     }
-    let slot = Slot::new(cache, "tofu", VERSION);
-    let path = slot.directory().join("tofu");
-    if !slot.is_complete() {
-        let what = format!("build OpenTofu {VERSION} from source");
-        let step = Running::start(progress, "tofu", what, Some(USUALLY));
-        slot.fill(&step, || async {
-            let programs = [("./cmd/tofu", path.clone())];
-            BUILD.run(cache, &programs, progress, &step).await?;
-            terraform::version(&path).await
-        })
-        .await?;
-        step.done();
+    slot(cache).installed("tofu")
+}
+
+fn slot(cache: &Cache) -> Slot {
+    Slot::new(cache, "tofu", VERSION)
+}
+
+pub async fn install(cache: &Cache, progress: &dyn Progress) -> Result<Installed> {
+    if let Some(found) = found(cache).await {
+        return Ok(found);
     }
+    let slot = slot(cache);
+    let path = slot.directory().join("tofu");
+    let what = format!("build OpenTofu {VERSION} from source");
+    let step = Running::start(progress, "tofu", what, Some(USUALLY));
+    slot.fill(&step, || async {
+        let programs = [("./cmd/tofu", path.clone())];
+        BUILD.run(cache, &programs, progress, &step).await?;
+        terraform::version(&path).await
+    })
+    .await?;
+    step.done();
     Ok(Installed {
         version: VERSION.into(),
         path,

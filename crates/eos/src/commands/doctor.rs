@@ -7,9 +7,9 @@ use crate::problem::{Exit, Fault, Problem};
 use eos_core::pillar::Pillar;
 use eos_engine::doctor::{self, Area, Condition, Expected, Finding};
 use eos_engine::estate::Estate;
-use eos_engine::settings::{self, Profile, Source};
+use eos_engine::settings::{self, Source};
 use eos_engine::{EngineError, ErrorKind, env_names};
-use eos_lab::Cache;
+use eos_lab::{Cache, Lab, Wanted};
 
 /// Find what does not work, and what mends it
 ///
@@ -28,15 +28,12 @@ pub async fn run(session: &mut Session<'_>, _args: &Args) -> Answer {
     let is_named = session.everywhere.estate.is_some() || std::env::var_os(env_names::ESTATE).is_some();
     let findings = match opened {
         Ok(estate) => {
-            let (machine, engines) = tokio::join!(
-                machine(estate.settings.source, estate.settings.profile),
-                estate_and_engines(&estate)
-            );
+            let (machine, engines) = tokio::join!(lab_of(&estate), estate_and_engines(&estate));
             [machine, engines].concat()
         }
         Err(error) if error.kind == ErrorKind::NotFound && is_named => return Err(error.into()),
         Err(error) => {
-            let mut findings = machine(Source::None, Profile::Solo).await;
+            let mut findings = machine(Wanted::default()).await;
             findings.push(no_estate(&error));
             findings
         }
@@ -49,12 +46,29 @@ pub async fn run(session: &mut Session<'_>, _args: &Args) -> Answer {
 }
 
 /// What a lab needs is asked for where there may be one: an estate with other engines can do without.
-async fn machine(source: Source, profile: Profile) -> Vec<Finding> {
-    if source == Source::File {
+async fn lab_of(estate: &Estate) -> Vec<Finding> {
+    if estate.settings.source == Source::File {
         return Vec::new();
     }
+    let lab = Lab::at(estate.root.join(".eos/lab"));
+    match lab.and_then(|lab| lab.has_tofu()) {
+        Ok(tofu) => {
+            let profile = estate.settings.profile;
+            machine(Wanted { profile, tofu }).await
+        }
+        Err(error) => vec![Finding::not_ok(
+            Area::Machine,
+            "lab",
+            Condition::Broken,
+            error.to_string(),
+            "eos lab up",
+        )],
+    }
+}
+
+async fn machine(wanted: Wanted) -> Vec<Finding> {
     match Cache::of_user() {
-        Ok(cache) => eos_lab::examine_machine(&cache, profile).await,
+        Ok(cache) => eos_lab::examine_machine(&cache, wanted).await,
         Err(error) => vec![Finding::not_ok(
             Area::Machine,
             "engines",

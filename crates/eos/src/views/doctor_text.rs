@@ -6,9 +6,12 @@ use eos_engine::doctor::{Condition, Finding};
 
 /// As wide as the longest area and the longest condition: `machine`, `limited`.
 const WORD: usize = 7;
+/// With less room beside it than that, what was found stands below.
+const ROOM: usize = 30;
 
 pub fn findings_text(findings: &[Finding], columns: usize) -> String {
     let whats = findings.iter().map(|finding| width(&finding.what)).max();
+    let below = " ".repeat(WORD + 2);
     let mut text = String::new();
     for finding in findings {
         let condition = finding.condition.name();
@@ -18,7 +21,11 @@ pub fn findings_text(findings: &[Finding], columns: usize) -> String {
             pad(&finding.what, whats.unwrap_or(0)),
             pad(condition, WORD)
         );
-        let row = hang(&prefix, &printable(&finding.words), columns);
+        let words = printable(&finding.words);
+        let row = match width(&prefix) + ROOM <= columns {
+            true => hang(&prefix, &words, columns),
+            false => format!("{}\n{}", prefix.trim_end(), hang(&below, &words, columns)),
+        };
         let style = match finding.condition {
             Condition::Ok => GREEN,
             Condition::Limited => YELLOW,
@@ -30,7 +37,7 @@ pub fn findings_text(findings: &[Finding], columns: usize) -> String {
         text.push_str(&after.replacen(condition, &format!("{style}{condition}{style:#}"), 1));
         // Whole, since it is there to be copied.
         if let Some(mend) = &finding.mend {
-            text.push_str(&format!("{}mend: {mend}\n", " ".repeat(WORD + 2)));
+            text.push_str(&format!("{below}mend: {mend}\n"));
         }
     }
     text
@@ -86,6 +93,16 @@ mod tests {
 machine  git     ok       /usr/bin/git
 nomad    leader  broken   http://127.0.0.1:1/: Connection
                           refused, and more words than fit
+         mend: eos lab up
+";
+        assert_eq!(text, expected);
+        let text = anstream::adapter::strip_str(&findings_text(&findings(), 45)).to_string();
+        let expected = "\
+machine  git     ok
+         /usr/bin/git
+nomad    leader  broken
+         http://127.0.0.1:1/: Connection
+         refused, and more words than fit
          mend: eos lab up
 ";
         assert_eq!(text, expected);
