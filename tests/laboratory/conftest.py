@@ -1,5 +1,7 @@
 """A laboratory for the tests: an estate with its engines, asked directly over HTTP. Shares no code with Eos."""
 
+import functools
+import glob
 import json
 import os
 import random
@@ -171,32 +173,49 @@ def get(url: str) -> tuple[int, str]:
         return error.code, error.read().decode()
 
 
+# Program, by name or path, and the package of Debian that has it.
 CONTAINER_PACKAGES = {
     "dockerd": "docker.io",
     "docker-registry": "docker-registry",
     "ip": "iproute2",
     "redis-server": "redis-server",
+    "redis-cli": "redis-tools",
     "prometheus": "prometheus",
     "prometheus-alertmanager": "prometheus-alertmanager",
     "caddy": "caddy",
+    "/usr/lib/postgresql/*/bin/postgres": "postgresql",
 }
+MESH_PACKAGES = {"/usr/lib/cni/bridge": "containernetworking-plugins", "iptables": "iptables", "ip": "iproute2"}
 
 
 def no_containers() -> str | None:
-    """Why a lab cannot have containers here, or nothing if it can: what Debian has of it is installed."""
-    if os.geteuid() != 0:
-        return "a Docker of the lab's own needs root"
-    missing = [package for program, package in CONTAINER_PACKAGES.items() if not shutil.which(program)]
-    if not list(Path("/usr/lib/postgresql").glob("*/bin/postgres")):
-        missing.append("postgresql")
-    if not missing:
-        return None
+    """Why a lab cannot have containers here, or nothing if it can."""
+    return cannot_have(CONTAINER_PACKAGES, "a Docker of the lab's own needs root")
+
+
+def no_mesh() -> str | None:
+    """Why a lab cannot have the mesh here, or nothing if it can."""
+    return cannot_have(MESH_PACKAGES, "the mesh needs root: networks of tasks are joined to a bridge")
+
+
+@functools.cache
+def installed(missing: tuple[str, ...]) -> str | None:
+    """Installs packages; gives back why that failed."""
     if not shutil.which("apt-get"):
         return f"no {', '.join(missing)}, and no apt-get to install them"
     install = f"apt-get update -qq && apt-get install -y -qq --no-install-recommends {' '.join(missing)}"
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     ran = subprocess.run(["sh", "-c", install], env=environment, capture_output=True, text=True)
     return None if ran.returncode == 0 else f"{', '.join(missing)} could not be installed: {ran.stderr.strip()[-200:]}"
+
+
+def cannot_have(packages: dict[str, str], without_root: str) -> str | None:
+    """Installs what is missing of these, as root; else says why it cannot be had."""
+    if os.geteuid() != 0:
+        return without_root
+    there = lambda name: glob.glob(name) if name.startswith("/") else shutil.which(name)  # noqa: E731
+    missing = tuple(package for name, package in packages.items() if not there(name))
+    return installed(missing) if missing else None
 
 
 @contextmanager
@@ -229,6 +248,8 @@ def estate(tmp_path_factory):
 @pytest.fixture(scope="session")
 def full_estate(tmp_path_factory):
     """An estate of the full profile, with two nodes beside control that are not in its pillar yet."""
+    # Installs what the mesh needs; without it the lab comes up all the same.
+    no_mesh()
     containers = [] if no_containers() else ["--containers"]
     with running_estate(tmp_path_factory.mktemp("full") / "estate", "--full", "--nodes", "2", *containers) as made:
         yield made

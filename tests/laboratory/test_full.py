@@ -10,7 +10,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from conftest import get, no_containers, sample
+from conftest import get, no_containers, no_mesh, sample
 
 STORE = """\
 recipe: store
@@ -147,8 +147,8 @@ def test_a_held_lock_is_respected_and_its_holder_named(full):
 
 
 def test_a_component_reaches_what_it_uses_through_the_mesh(full):
-    if os.getuid() != 0:
-        pytest.skip("the mesh needs root: networks of tasks are joined to a bridge")
+    if why := no_mesh():
+        pytest.skip(why)
     full.must("create", "notes", "--yes")
     (store,) = passing(full, "notes-store")
     full.wait_until(lambda: "ok" in log(full, "notes"), 30, "an answer through the mesh")
@@ -163,8 +163,8 @@ def test_a_component_reaches_what_it_uses_through_the_mesh(full):
 
 
 def test_who_is_not_listed_cannot_connect(full):
-    if os.getuid() != 0:
-        pytest.skip("the mesh needs root: networks of tasks are joined to a bridge")
+    if why := no_mesh():
+        pytest.skip(why)
     # The very job of notes under another name: same sidecar, same upstream, but no intention.
     job = full.nomad("/v1/job/notes?namespace=production")
     job["ID"] = job["Name"] = "stranger"
@@ -295,7 +295,7 @@ def test_two_replicas_of_one_port_need_two_hosts(full):
 
 
 def test_recipes_of_the_catalog_run_in_containers(full):
-    if why := no_containers():
+    if why := no_containers() or no_mesh():
         pytest.skip(why)
     more = sample(["grafana", "postgres", "prometheus", "redis"], 1)
     for recipe in ["jenkins", "mattermost", *more]:
@@ -328,7 +328,7 @@ def test_killed_engines_come_back_with_everything(full):
 
 def test_everything_goes_again(full):
     for name in ("notes", "pair", "store", "hello"):
-        if name == "notes" and os.getuid() != 0:
+        if name == "notes" and no_mesh():
             continue
         full.must("delete", name, "--yes")
     assert full.jobs() == []
