@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from golden_jobs import validate_jobs
 
 GOLDEN = sorted((Path(__file__).parent.parent / "golden").iterdir())
 
@@ -37,25 +38,9 @@ def test_terraform_formats_and_validates(tree, estate, tmp_path):
 
 
 def test_nomad_parses_and_validates_every_job(tree, estate):
-    jobs = sorted(tree.glob("terraform/modules/*/*/*.nomad.hcl"))
-    assert jobs
-    for job in jobs:
-        component = job.name.removesuffix(".nomad.hcl")
-        for values in tree.glob(f"terraform/environments/*/{component}/terraform.tfvars.json"):
-            # The last one is looked up when Terraform runs.
-            wanted = {**json.loads(values.read_text()), "secret_version": 3}
-            text = job.read_text()
-            variables = "".join(
-                f"{name} = {json.dumps(value, ensure_ascii=False).replace('${', '$${').replace('%{', '%%{')}\n"
-                for name, value in wanted.items()
-                if f'variable "{name}"' in text
-            )
-            parsed = estate.nomad(
-                "/v1/jobs/parse", "POST", {"JobHCL": text, "Variables": variables, "Canonicalize": True}
-            )
-            assert parsed["ID"] == component
-            checked = estate.nomad("/v1/validate/job", "POST", {"Job": {**parsed, "Namespace": "default"}})
-            assert not checked["ValidationErrors"], checked
+    if tree.parent.name.startswith("full"):
+        pytest.skip("a Nomad without Consul and Vault refuses such jobs: test_full.py shows them to one that has both")
+    validate_jobs(tree, estate)
 
 
 RENDER = """
