@@ -142,6 +142,15 @@ def test_terraform_state_and_locks_are_in_consul(full):
     assert "nothing to do" in full.must("create", "hello", "--yes").stderr
 
 
+def test_doctor_and_status_know_consul_and_vault(full):
+    findings = full.json("doctor")["findings"]
+    conditions = {(one["area"], one["condition"]) for one in findings}
+    assert ("consul", "ok") in conditions and ("vault", "ok") in conditions
+    assert not [one for one in findings if one["condition"] in ("missing", "broken")], findings
+    status = full.must("status").stdout
+    assert "services passing" in status and "unsealed" in status
+
+
 def test_a_held_lock_is_respected_and_its_holder_named(full):
     session = full.consul("/v1/session/create", "PUT", {"TTL": "60s", "LockDelay": "0s"})["ID"]
     key = "/v1/kv/terraform/production/hello/lock"
