@@ -558,7 +558,7 @@ async fn logs_are_shown_and_an_unknown_engine_is_named() {
     assert_eq!(error.to_string(), "the lab has no engine named vault");
     assert_eq!(
         error.hint().unwrap(),
-        "It has salt-master, salt-api, salt-minion, nomad, dockerd, docker-registry"
+        "It has salt-master, salt-api, salt-minion, nomad"
     );
     assert!(!Path::new(&lab.endpoints()).exists());
 }
