@@ -1,5 +1,6 @@
 """A laboratory for the tests: an estate with its engines, asked directly over HTTP. Shares no code with Eos."""
 
+import fcntl
 import functools
 import glob
 import json
@@ -8,6 +9,7 @@ import random
 import shutil
 import ssl
 import subprocess
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -205,7 +207,10 @@ def installed(missing: tuple[str, ...]) -> str | None:
         return f"no {', '.join(missing)}, and no apt-get to install them"
     install = f"apt-get update -qq && apt-get install -y -qq --no-install-recommends {' '.join(missing)}"
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    ran = subprocess.run(["sh", "-c", install], env=environment, capture_output=True, text=True)
+    # Suites run side by side, and apt-get does not wait for another one.
+    with open(Path(tempfile.gettempdir()) / "eos-test-packages.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        ran = subprocess.run(["sh", "-c", install], env=environment, capture_output=True, text=True)
     return None if ran.returncode == 0 else f"{', '.join(missing)} could not be installed: {ran.stderr.strip()[-200:]}"
 
 
