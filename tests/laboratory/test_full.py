@@ -74,13 +74,17 @@ def full(full_estate):
     return full_estate
 
 
-def resolve(port: int, name: str) -> list[str]:
-    """The IPv4 addresses that a name has, asked of a DNS server on loopback."""
+def resolve(estate, service: str) -> list[str]:
+    """The IPv4 addresses that Consul's DNS gives for a service, in less than a second."""
+    port = json.loads((estate.lab / "lab.json").read_text())["ports"]["full"]["consul_dns"]
+    name = f"{service}.service.consul"
     question = b"".join(bytes([len(part)]) + part.encode() for part in name.split(".")) + b"\0\0\1\0\1"
+    begun = time.monotonic()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
         asking.settimeout(5)
         asking.sendto(struct.pack("!6H", 7, 0x100, 1, 0, 0, 0) + question, ("127.0.0.1", port))
         answer = asking.recv(4096)
+    assert time.monotonic() - begun < 1
     count, at = struct.unpack("!H", answer[6:8])[0], 12 + len(question)
     addresses = []
     for _ in range(count):
@@ -125,10 +129,7 @@ def test_a_service_is_in_consul_and_found_by_name(full):
     (one,) = passing(full, "hello")
     address, port = one["Service"]["Address"], one["Service"]["Port"]
     assert "Hello from Eos" in get(f"http://{address}:{port}/")[1]
-    dns = json.loads((full.lab / "lab.json").read_text())["ports"]["full"]["consul_dns"]
-    begun = time.monotonic()
-    assert resolve(dns, "hello.service.consul") == [address]
-    assert time.monotonic() - begun < 1
+    assert resolve(full, "hello") == [address]
     assert (full.nomad("/v1/services?namespace=*") or []) == []
 
 
@@ -317,12 +318,18 @@ def test_two_replicas_of_one_port_need_two_hosts(full):
 def test_recipes_of_the_catalog_run_in_containers(full):
     if why := no_containers() or no_mesh():
         pytest.skip(why)
-    more = sample(["grafana", "postgres", "prometheus", "redis"], 1)
+    canary = "canary-" + os.urandom(12).hex()
+    full.must("create", "grafana", "--admin-password", "-", "--yes", input=canary + "\n")
+    more = sample(["postgres", "prometheus", "redis"], 1)
     for recipe in ["jenkins", "mattermost", *more]:
         full.must("create", recipe, "--yes")
+    for recipe in ["grafana", "jenkins", "mattermost", *more]:
         count = 2 if recipe == "jenkins" else 1
         assert len(passing(full, recipe)) == count, recipe
         assert len({one["NodeName"] for one in full.running(recipe)}) == count
+        assert len(resolve(full, recipe)) == count, recipe
+    assert full.vault("/v1/secret/data/production/grafana/app")["data"]["data"] == {"admin_password": canary}
+    assert leaks(full, canary) == []
     # A real PostgreSQL, reached through the mesh alone by what uses it.
     assert full.consul("/v1/connect/intentions/check?source=mattermost&destination=mattermost-database") == {
         "Allowed": True
@@ -333,13 +340,23 @@ def test_recipes_of_the_catalog_run_in_containers(full):
         full.must("delete", recipe, "--yes")
 
 
+def volume_states(estate) -> dict[str, str]:
+    return {one["Name"]: one["State"] for one in estate.nomad("/v1/volumes?type=host&namespace=*")}
+
+
 def test_killed_engines_come_back_with_everything(full):
     secrets = full.vault("/v1/secret/data/production/store/app")["data"]["data"]
-    jobs = sorted(full.jobs())
+    jobs, volumes = sorted(full.jobs()), volume_states(full)
+    marks = [directory / "mark" for directory in full.lab.glob("volumes/**/grafana/data")]
+    for mark in marks:
+        mark.write_text("still here")
     for engine in ("consul", "vault", "nomad"):
         os.kill(full.pid(engine), 9)
     full.must("lab", "up", timeout=300)
     assert sorted(full.jobs()) == jobs
+    assert volume_states(full) == volumes and all(state == "ready" for state in volumes.values())
+    assert bool(volumes) == bool(marks) == ("production/grafana" in jobs)
+    assert [mark.read_text() for mark in marks] == ["still here"] * len(marks)
     assert full.vault("/v1/secret/data/production/store/app")["data"]["data"] == secrets
     assert "terraform/production/store/state" in full.consul("/v1/kv/terraform/?keys")
     full.wait_until(lambda: len(passing(full, "hello")) == 1, 60, "hello passes its check again")
@@ -347,10 +364,10 @@ def test_killed_engines_come_back_with_everything(full):
 
 
 def test_everything_goes_again(full):
-    for name in ("notes", "pair", "store", "hello"):
-        if name == "notes" and no_mesh():
-            continue
-        full.must("delete", name, "--yes")
+    # What was left, but for what goes along with its owner.
+    for job in full.jobs():
+        if job != "production/notes-store":
+            full.must("delete", job.removeprefix("production/"), "--yes")
     assert full.jobs() == []
     assert (full.consul("/v1/kv/terraform/?keys") or []) == []
     assert full.vault("/v1/secret/metadata/production?list=true") is None

@@ -33,7 +33,11 @@ fn estate(root: PathBuf) -> Estate {
         .collect();
     let pillar = Pillar::read(&files).unwrap();
     let catalog = Catalog::load(&[]).unwrap();
-    let compilation = compile(&pillar, &catalog, Profile::Solo).unwrap();
+    let profile = match root.parent().unwrap().ends_with("full") {
+        true => Profile::Full,
+        false => Profile::Solo,
+    };
+    let compilation = compile(&pillar, &catalog, profile).unwrap();
     Estate {
         root,
         pillar,

@@ -164,6 +164,9 @@ impl Lab {
         // Nomad looks for Docker when it starts, and its client has its address on Docker's bridge.
         containers::up(&self.layout, choices, progress).await?;
         let step = started(progress, NOMAD, "start Nomad", 5);
+        if choices.profile == Profile::Full && choices.mesh.is_none() {
+            step.note("no mesh: it needs root, and CNI plugins (apt install containernetworking-plugins)");
+        }
         parts.nomad.up(input.formula, &step).await?;
         let nomad = nomad::address(choices);
         if let Some(consul) = &parts.consul {

@@ -261,7 +261,7 @@ mod tests {
             python: Ok("/usr/bin/python3".into()),
             go: None,
             c_compiler: at("cc"),
-            cache: "/root/.cache/eos".into(),
+            cache: "/home/ada/.cache/eos".into(),
             free_gib: Ok(40),
             installed: vec![("salt", "3008.3".into()), ("nomad", "1.11.2".into())],
             not_installed: vec![],

@@ -162,7 +162,7 @@ impl<'a> Explainer<'a> {
             ("volume_group", Some((_, host)), _) => Some(of_host(host)),
             ("host", Some(_), _) => Some(of_component(home)),
             ("count", _, Some(service)) => Some(self.in_recipe(recipe, Some(service.at.line))),
-            ("datacenter", ..) => None,
+            ("datacenter" | "callers" | "reached" | "catalogue", ..) => None,
             ("name", ..) => Some(of_component(home)),
             _ => Some(self.in_recipe(recipe, None)),
         }
@@ -269,6 +269,12 @@ impl<'a> Explainer<'a> {
                 command: self.in_environment(format!("eos update {} --upgrade", component.name)),
             }],
             ("name", ..) => vec![follows("from the name and the environment".to_owned())],
+            ("callers", ..) => vec![follows("from the components that use it".to_owned())],
+            ("reached", ..) => match self.update(home, "port") {
+                Some(open) => vec![open],
+                None => vec![follows("from the components that use it".to_owned())],
+            },
+            ("catalogue", ..) => vec![follows("from the profile in eos.toml".to_owned())],
             _ => vec![self.edit_recipe(home, None)],
         }
     }

@@ -242,6 +242,7 @@ async fn the_lock_names_the_operation_and_is_given_back(full: &Full) {
                 .unwrap()
         });
         assert!(key.session.is_some());
+        // What is no holder is none, and the assertion below says so.
         found = serde_json::from_slice(&key.value).ok();
     };
     let mut watch = Seen {

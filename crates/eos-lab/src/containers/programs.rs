@@ -140,6 +140,7 @@ fn interpreters(program: &Path) -> Result<Option<Vec<PathBuf>>> {
 
 /// The highest numbered directory in a place, such as the newest of several versions.
 pub fn newest_below(place: &Path) -> Option<PathBuf> {
+    // What is no number is no version, and what cannot be read is not there.
     let number = |entry: &fs::DirEntry| entry.file_name().to_str()?.parse::<u32>().ok();
     let entries = fs::read_dir(place).ok()?.filter_map(|entry| entry.ok());
     let numbered = entries.filter_map(|entry| Some((number(&entry)?, entry.path())));

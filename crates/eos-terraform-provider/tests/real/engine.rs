@@ -37,6 +37,7 @@ impl Caller {
             .enable_all()
             .build()
             .expect("a runtime");
+        // Only the first call of a process installs it; a second one changes nothing.
         rustls::crypto::ring::default_provider().install_default().ok();
         let http = http.timeout(Duration::from_secs(60));
         Self {
@@ -98,6 +99,6 @@ pub fn end(agent: &mut Child) {
         }
         std::thread::sleep(Duration::from_millis(100));
     }
-    agent.kill().ok();
-    agent.wait().ok();
+    agent.kill().expect("the engine can be killed");
+    agent.wait().expect("the engine has ended");
 }
