@@ -2,6 +2,7 @@
 
 use eos_core::diagnostic::Diagnostic;
 
+use crate::diagnose::Diagnosis;
 use crate::error::EngineError;
 
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub struct StepFailure {
     pub total: usize,
     pub title: String,
     pub error: EngineError,
+    /// What the engines know of it, where they were asked.
+    pub diagnosis: Option<Diagnosis>,
 }
 
 impl Failure {

@@ -14,6 +14,7 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 
 use crate::component_lock::{self, ComponentLock};
+use crate::diagnose::{Diagnosis, diagnose};
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::{COMMITTED, Estate, pillar_digest};
@@ -359,7 +360,7 @@ impl Run<'_> {
         let ended = self.ended_steps()?;
         if !ended.contains(COMMIT) {
             let committed = self.commit().await;
-            self.settle(committed, 0, "commit")?;
+            self.settle(committed, 0, "commit", None)?;
         }
         self.record_unfinished()?;
         for (index, step) in self.plan.steps.iter().enumerate() {
@@ -370,7 +371,11 @@ impl Run<'_> {
             watch.step(number, step);
             let begun = Instant::now();
             let performed = self.perform(step, watch).await;
-            let effect = self.settle(performed, number, step.work.title())?;
+            let diagnosis = match &performed {
+                Err(error) => Some(diagnose(self.engines, &self.operation, step, error).await),
+                Ok(_) => None,
+            };
+            let effect = self.settle(performed, number, step.work.title(), diagnosis)?;
             watch.done(number, step, &effect, begun.elapsed());
         }
         let outputs = self.finish().await?;
@@ -388,6 +393,7 @@ impl Run<'_> {
         result: Result<T, EngineError>,
         number: usize,
         title: &str,
+        diagnosis: Option<Diagnosis>,
     ) -> Result<T, Failure> {
         result.or_else(|error| {
             self.store.end_operation(&self.operation, Outcome::Failed)?;
@@ -397,6 +403,7 @@ impl Run<'_> {
                 total: self.plan.steps.len(),
                 title: title.to_owned(),
                 error,
+                diagnosis,
             })))
         })
     }

@@ -52,7 +52,7 @@ impl Look<'_> {
     /// What the checks of an instance say that do not pass.
     async fn checks(&self, group: &TaskGroup, one: &Allocation, found: &mut Diagnosis) {
         let discovery = self.engines.discovery();
-        found.hint = "See what it wrote below; its check is in the recipe".to_owned();
+        found.hint = "See what it wrote, and what its check asks for".to_owned();
         for service in &group.services {
             let checked = service.checks.first().map(|check| check.words()).unwrap_or_default();
             found.words = format!("{checked} does not pass").trim_start().to_owned();
@@ -133,7 +133,7 @@ impl Cause {
                 format!("Are its secrets there? eos status {job} shows them")
             }
             Cause::NotStarted { .. } => "Correct its program, image or options, or the host".to_owned(),
-            Cause::Ended { .. } => "See what it wrote below; correct its options".to_owned(),
+            Cause::Ended { .. } => "See what it wrote; correct its options".to_owned(),
             Cause::OutOfMemory { .. } => "Raise --memory".to_owned(),
         }
     }
