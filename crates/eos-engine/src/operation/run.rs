@@ -18,6 +18,7 @@ use super::locks::{Locks, locked_components, waiting};
 use super::records::{read_plan, refuse_unfinished};
 use super::take_back::{self, Turned};
 use super::{Author, Finished, Terms, Watch};
+use crate::diagnose::diagnose;
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::{COMMITTED, Estate, PILLAR, pillar_digest};
@@ -344,8 +345,11 @@ impl<'a> Run<'a> {
         error: EngineError,
     ) -> Result<Finished, Failure> {
         let total = self.subject.plan.steps.len();
-        let diagnosis = None;
-        let _ = step;
+        // Before anything is taken back: what is gone cannot be read.
+        let diagnosis = match step {
+            Some(step) => Some(diagnose(self.engines, &self.subject.id, step, &error).await),
+            None => None,
+        };
         let mut failure = StepFailure {
             operation: self.subject.id.clone(),
             number,
