@@ -68,12 +68,7 @@ impl Failure {
         match self {
             Self::Engine(error) => error,
             Self::Step(step) => step.error,
-            other => EngineError::new(
-                Layer::Estate,
-                ErrorKind::Invalid,
-                "the pillar",
-                other.to_string(),
-            ),
+            other => EngineError::new(Layer::Estate, ErrorKind::Invalid, "the pillar", other.to_string()),
         }
     }
 }

@@ -121,7 +121,12 @@ impl Allocation {
             .collect();
         events.sort_by_key(|(time, _)| *time);
         let last = events.into_iter().map(|(_, words)| words);
-        last.rev().take(count).collect::<Vec<_>>().into_iter().rev().collect()
+        last.rev()
+            .take(count)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .rev()
+            .collect()
     }
 
     /// The last thing that went wrong in a task, in Nomad's words.

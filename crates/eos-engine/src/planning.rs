@@ -61,7 +61,10 @@ impl Wish {
             environment: plan.environment.clone(),
             intent: plan.intent.clone(),
             components: plan.intent.as_ref().map(|_| plan.components.clone()),
-            given: given.filter(|work| work.given).map(|work| work.item.clone()).collect(),
+            given: given
+                .filter(|work| work.given)
+                .map(|work| work.item.clone())
+                .collect(),
             take_back: None,
         }
     }

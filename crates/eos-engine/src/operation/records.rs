@@ -12,7 +12,9 @@ use crate::lock::{Lock, Target};
 use crate::store::{Operation, Outcome, Store};
 
 fn not_found(named: Option<&str>, words: &str) -> EngineError {
-    let object = named.map_or("operation to go on with".to_owned(), |id| format!("operation {id}"));
+    let object = named.map_or("operation to go on with".to_owned(), |id| {
+        format!("operation {id}")
+    });
     EngineError::new(Layer::Estate, ErrorKind::NotFound, object, words)
         .with_hint("`eos history` shows them all")
 }
@@ -56,9 +58,16 @@ pub(super) fn resumable(store: &Store, named: Option<&str>) -> Result<Operation,
 /// The newest operation that is done, takes none back, and was not taken back.
 pub fn newest_to_undo(store: &Store) -> Result<Operation, EngineError> {
     let history = store.history(u32::MAX)?;
-    let done = || history.iter().filter(|operation| operation.outcome == Outcome::Done);
-    let undone: BTreeSet<&str> = done().filter_map(|operation| operation.takes_back.as_deref()).collect();
-    let newest = done().find(|operation| operation.takes_back.is_none() && !undone.contains(operation.id.as_str()));
+    let done = || {
+        history
+            .iter()
+            .filter(|operation| operation.outcome == Outcome::Done)
+    };
+    let undone: BTreeSet<&str> = done()
+        .filter_map(|operation| operation.takes_back.as_deref())
+        .collect();
+    let newest =
+        done().find(|operation| operation.takes_back.is_none() && !undone.contains(operation.id.as_str()));
     let nothing = || {
         EngineError::new(
             Layer::Estate,

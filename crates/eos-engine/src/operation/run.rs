@@ -199,7 +199,11 @@ impl<'a> Run<'a> {
     async fn refresh(&mut self) -> Result<(), Failure> {
         let files = self.estate.pillar_files()?;
         let plan = &self.subject.plan;
-        let mut edited = plan.pillar.iter().filter(|(path, _)| !path.starts_with(KEPT)).peekable();
+        let mut edited = plan
+            .pillar
+            .iter()
+            .filter(|(path, _)| !path.starts_with(KEPT))
+            .peekable();
         let is_written = edited.peek().is_some()
             && edited.all(|(path, text)| files.get(path).map(Vec::as_slice) == Some(text.as_bytes()));
         if !is_written && pillar_digest(&files) != plan.base {
@@ -387,7 +391,10 @@ impl<'a> Run<'a> {
         let is_silent = error.kind == ErrorKind::Unreachable
             || (error.kind == ErrorKind::Timeout && error.layer == Layer::Salt);
         if is_silent {
-            return Ok(Some(format!("without {} nothing can be taken back", error.layer.name())));
+            return Ok(Some(format!(
+                "without {} nothing can be taken back",
+                error.layer.name()
+            )));
         }
         if error.layer == Layer::Consul && error.kind == ErrorKind::Conflict {
             return Ok(Some("another may be at work on the same components".to_owned()));
@@ -395,12 +402,7 @@ impl<'a> Run<'a> {
         let begun = self.begun()?;
         let is_past = |step: &&Step| step.work.is_final() && begun.contains_key(&step.id);
         let past = self.subject.plan.steps.iter().find(is_past);
-        Ok(past.map(|step| {
-            format!(
-                "step {} cannot be taken back, and had begun",
-                step.work.title()
-            )
-        }))
+        Ok(past.map(|step| format!("step {} cannot be taken back, and had begun", step.work.title())))
     }
 
     async fn turn_back(&mut self, title: &str) -> Result<Vec<String>, Failure> {
@@ -442,7 +444,13 @@ impl<'a> Run<'a> {
 
     async fn plan_back(&mut self) -> Result<Turned, Failure> {
         let begun = self.begun()?;
-        for step in self.subject.plan.steps.iter().filter(|step| begun.contains_key(&step.id)) {
+        for step in self
+            .subject
+            .plan
+            .steps
+            .iter()
+            .filter(|step| begun.contains_key(&step.id))
+        {
             steps::settle(self.engines, &self.subject.id, step).await?;
         }
         let guard = self.estate_lock().await?;
@@ -522,9 +530,7 @@ impl<'a> Run<'a> {
             let words = format!("The lock was not given back: {error}");
             self.watch.borrow_mut().waiting(&words);
         }
-        self.store
-            .borrow_mut()
-            .end_operation(&self.subject.id, outcome)
+        self.store.borrow_mut().end_operation(&self.subject.id, outcome)
     }
 
     /// Step -> the detail of its first beginning.
@@ -549,9 +555,7 @@ impl<'a> Run<'a> {
 
     /// The pillar edit, what it compiles to, and one commit of both. Doing it twice changes nothing.
     async fn commit(&mut self, step: &str) -> Result<(), EngineError> {
-        let Subject {
-            id, author, plan, ..
-        } = &self.subject;
+        let Subject { id, author, plan, .. } = &self.subject;
         self.store.borrow_mut().begin_step(id, step, &json!({}))?;
         let repository = self.estate.repository();
         if !self.is_back {
@@ -584,9 +588,7 @@ impl<'a> Run<'a> {
         let repository = self.estate.repository();
         let edited = !repository.is_clean(PILLAR).await?;
         if edited && !plan.pillar.is_empty() {
-            repository
-                .commit(PILLAR, "Edit the pillar by hand", &[])
-                .await?;
+            repository.commit(PILLAR, "Edit the pillar by hand", &[]).await?;
         }
         let head = repository.head().await?;
         let before = match plan.pillar.is_empty() && !edited {
@@ -635,14 +637,24 @@ impl<'a> Run<'a> {
         let this = &*self;
         let mut running = FuturesUnordered::new();
         loop {
-            let is_stopped = halt.is_some() || this.terms.stop.get();
+            let is_stopped = halt.is_some() || this.terms.stop.is_wanted();
             while !is_stopped && running.len() < AT_ONCE {
                 let is_ready = |(_, step): &(usize, &Step)| step.after.iter().all(|id| ended.contains(id));
-                let Some(at) = open.iter().position(is_ready) else { break };
+                let Some(at) = open.iter().position(is_ready) else {
+                    break;
+                };
                 let (number, step) = open.remove(at);
                 running.push(this.step(number, step, begun.get(&step.id)));
             }
-            let Some((number, step, performed)) = running.next().await else {
+            let next = tokio::select! {
+                next = running.next() => next,
+                () = this.terms.stop.wanted() => {
+                    let words = "The steps that have begun come to their end, then it stops; again: it stops at once";
+                    this.watch.borrow_mut().waiting(words);
+                    continue;
+                }
+            };
+            let Some((number, step, performed)) = next else {
                 break;
             };
             match performed {
@@ -681,7 +693,12 @@ impl<'a> Run<'a> {
         (number, step, performed)
     }
 
-    async fn perform(&self, number: usize, step: &Step, begun: Option<&Value>) -> Result<String, EngineError> {
+    async fn perform(
+        &self,
+        number: usize,
+        step: &Step,
+        begun: Option<&Value>,
+    ) -> Result<String, EngineError> {
         self.locks.still_held().await?;
         let id = &self.subject.id;
         let mut detail = json!({"title": step.work.title()});

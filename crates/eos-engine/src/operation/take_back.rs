@@ -89,7 +89,10 @@ pub async fn plan_rollback(
     let mut secrets = overwritten(&plan, &begun);
     // What Nomad held before is kept until an operation ends, and no longer.
     secrets.retain(|_, previous| matches!(previous, Previous::Version(_)));
-    let components = plan.steps.iter().filter(|step| !matches!(step.work, Work::Deliver));
+    let components = plan
+        .steps
+        .iter()
+        .filter(|step| !matches!(step.work, Work::Deliver));
     let names: BTreeSet<String> = components.map(|step| step.component.clone()).collect();
     let wish = Wish {
         environment: plan.environment.clone(),
@@ -184,7 +187,12 @@ async fn pillar_without(estate: &Estate, operation: &Operation, plan: &Plan) -> 
     // An apply of what a person edited is about one environment; an edit by Eos, about the files that it wrote.
     let files: Vec<String> = match plan.pillar.is_empty() {
         true => vec![environment_file(&plan.environment)],
-        false => plan.pillar.keys().filter(|path| now.contains_key(*path)).cloned().collect(),
+        false => plan
+            .pillar
+            .keys()
+            .filter(|path| now.contains_key(*path))
+            .cloned()
+            .collect(),
     };
     let repository = estate.repository();
     let (mut before, mut after) = (PillarFiles::new(), PillarFiles::new());
