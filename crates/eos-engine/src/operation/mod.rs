@@ -147,6 +147,7 @@ pub async fn apply(
         id,
         author,
         plan: plan.clone(),
+        takes_back: order.takes_back.map(str::to_owned),
         _alive: alive,
     };
     Run::new(estate, engines, store, subject, terms, watch)
@@ -204,6 +205,7 @@ fn reopen<'a>(
         id: id.clone(),
         author,
         plan: records::plan_of(operation)?,
+        takes_back: operation.takes_back.clone(),
         _alive: alive,
     };
     Ok(Run::new(estate, engines, store, subject, terms, watch))

@@ -39,6 +39,8 @@ pub(super) struct Subject<'a> {
     pub id: String,
     pub author: Author<'a>,
     pub plan: Plan,
+    /// The operation that it takes back.
+    pub takes_back: Option<String>,
     /// Held as long as this process is at work on it.
     pub _alive: Lock,
 }
@@ -241,14 +243,9 @@ impl<'a> Run<'a> {
             return Err(stale("the pillar was changed after it was made"));
         }
         let confirmed = &self.subject.plan;
-        let takes_back = self
-            .store
-            .borrow()
-            .operation(&self.subject.id)?
-            .and_then(|own| own.takes_back);
-        let again = match takes_back {
+        let again = match &self.subject.takes_back {
             Some(other) => {
-                let other = super::find(&self.store.borrow(), &other)?;
+                let other = super::find(&self.store.borrow(), other)?;
                 take_back::plan_rollback(self.estate, self.engines, &other).await?
             }
             None => make_plan(self.estate, Some(self.engines), Wish::again(confirmed)).await?,
@@ -609,9 +606,10 @@ impl<'a> Run<'a> {
             Some(intent) => format!("{:?} {} ({environment})", intent.verb, intent.component),
             None => format!("Apply {} ({environment})", plan.components.join(", ")),
         };
-        match self.is_back {
-            true => format!("Take back {}", self.subject.id),
-            false => what,
+        match (self.is_back, &self.subject.takes_back) {
+            (true, _) => format!("Take back {}", self.subject.id),
+            (false, Some(other)) => format!("Take back {other}"),
+            (false, None) => what,
         }
     }
 
