@@ -24,9 +24,12 @@
 //! | `planning` | a plan: pillar edited and compiled, engines observed |
 //! | `operation` | a plan carried out, from journal entry to read-back |
 //! | `steps` | what each kind of step asks for, and how it is read back |
+//! | `audit` | who did what, when, and how it ended; each entry chained to the one before |
+//! | `home` | which machine operates an estate |
 //! | `written` | what generated files were when they were last written |
 //! | `failure` | why something was not done |
 
+pub mod audit;
 pub mod component_lock;
 pub mod consul;
 pub mod delivery;
@@ -41,6 +44,7 @@ pub mod failure;
 #[cfg(feature = "fault")]
 mod fault;
 pub mod git;
+pub mod home;
 mod http;
 pub mod lock;
 pub mod nomad;
