@@ -27,5 +27,6 @@ pub mod schema;
 pub mod source;
 pub mod splice;
 pub mod template;
+pub mod undo;
 pub mod why;
 pub mod yaml;
