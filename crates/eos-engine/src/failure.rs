@@ -2,6 +2,7 @@
 
 use eos_core::diagnostic::Diagnostic;
 
+use crate::approval::Needed;
 use crate::error::EngineError;
 
 #[derive(Debug)]
@@ -12,6 +13,16 @@ pub enum Failure {
     Engine(EngineError),
     /// A step of an operation failed; the operation can be resumed.
     Step(Box<StepFailure>),
+    /// Somebody must approve the operation before it goes on.
+    Waiting(Box<Waiting>),
+}
+
+#[derive(Debug)]
+pub struct Waiting {
+    pub operation: String,
+    pub needed: Needed,
+    /// The API user who asked for it, and so cannot approve it.
+    pub requester: String,
 }
 
 #[derive(Debug)]

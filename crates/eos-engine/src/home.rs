@@ -11,10 +11,11 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use ulid::Ulid;
 
 use crate::audit::{Action, Actor, NewEntry};
+use crate::control::{self, Control};
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::Estate;
@@ -91,16 +92,6 @@ pub fn machine_name() -> String {
     }
 }
 
-/// The home that the control minion has on record, if any.
-pub async fn recorded(engines: &Engines) -> Result<Option<Recorded>, EngineError> {
-    let control = &engines.endpoints.control;
-    let info = engines.salt.call(control, "eos.info", json!({}), CALL).await?;
-    match info.get("home") {
-        None | Some(Value::Null) => Ok(None),
-        Some(home) => understand(control, home.clone()).map(Some),
-    }
-}
-
 /// Makes this machine the home, if the one on record is still `instead_of`; what is then on record is read back.
 pub async fn take(
     engines: &Engines,
@@ -145,7 +136,7 @@ pub async fn take(
 }
 
 async fn read_back(engines: &Engines, id: &str) -> Result<Recorded, EngineError> {
-    match recorded(engines).await? {
+    match control::ask(engines).await?.home {
         Some(home) if home.id == id => Ok(home),
         other => {
             let there = other.map_or("none".to_owned(), |home| format!("{} ({})", home.name, home.id));
@@ -156,30 +147,28 @@ async fn read_back(engines: &Engines, id: &str) -> Result<Recorded, EngineError>
     }
 }
 
-/// What must be so before an operation begins: this machine is the home. Where none is on record it becomes so.
-pub async fn require(engines: &Engines, estate: &Estate, by: Actor<'_>) -> Result<(), EngineError> {
+/// What must be so before an operation begins: this machine is the home. Where none is on record it becomes so. The
+/// answer is what else the control minion said.
+pub async fn require(engines: &Engines, estate: &Estate, by: Actor<'_>) -> Result<Control, EngineError> {
     let id = id(&estate.root)?;
-    match recorded(engines).await? {
-        None => take(engines, estate, None, by).await.map(drop),
-        Some(home) if home.id == id => Ok(()),
-        Some(home) => {
-            let words = format!("its home is {} ({}) since {}", home.name, home.id, home.since);
-            Err(EngineError::new(
-                Layer::Estate,
-                ErrorKind::Conflict,
-                "operating this estate here",
-                words,
-            )
-            .with_hint("Operate it there, or move the home here: eos home take"))
-        }
+    let mut control = control::ask(engines).await?;
+    match &control.home {
+        Some(home) if home.id == id => {}
+        Some(home) => return Err(elsewhere(home)),
+        None => control.home = Some(take(engines, estate, None, by).await?),
     }
+    Ok(control)
 }
 
-fn understand(control: &str, home: Value) -> Result<Recorded, EngineError> {
-    serde_json::from_value(home).map_err(|error| {
-        let object = format!("home on minion {control}");
-        EngineError::new(Layer::Salt, ErrorKind::Invalid, object, error.to_string())
-    })
+fn elsewhere(home: &Recorded) -> EngineError {
+    let words = format!(
+        "its home is {} since {}",
+        home.name,
+        home.since.strftime("%Y-%m-%d %H:%M UTC")
+    );
+    let object = "operations on this machine";
+    EngineError::new(Layer::Estate, ErrorKind::Conflict, object, words)
+        .with_hint("Operate the estate there, or move the home here: eos home take")
 }
 
 fn broken(kind: ErrorKind, words: impl Into<String>) -> EngineError {
