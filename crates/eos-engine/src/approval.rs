@@ -96,7 +96,7 @@ pub fn requester(store: &Store, operation: &str) -> Result<String, EngineError> 
     let entries = store.audit_of(operation)?;
     let begun = entries
         .into_iter()
-        .find(|entry| entry.action == Action::OperationBegun.words());
+        .find(|entry| entry.action == Action::Begin.words());
     begun.map(|entry| entry.user).ok_or_else(|| {
         refused(operation, "the audit does not say who asked for it").with_hint("Ask for it again")
     })

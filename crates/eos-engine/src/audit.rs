@@ -55,9 +55,10 @@ pub struct Actor<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    OperationBegun,
-    OperationResumed,
-    OperationEnded,
+    Begin,
+    Resume,
+    TakeBack,
+    End,
     Approve,
     Reveal,
     TakeHome,
@@ -68,9 +69,10 @@ pub enum Action {
 impl Action {
     pub fn words(self) -> &'static str {
         match self {
-            Action::OperationBegun => "operation begun",
-            Action::OperationResumed => "operation resumed",
-            Action::OperationEnded => "operation ended",
+            Action::Begin => "operation begun",
+            Action::Resume => "operation resumed",
+            Action::TakeBack => "operation being taken back",
+            Action::End => "operation ended",
             Action::Approve => "approve",
             Action::Reveal => "reveal",
             Action::TakeHome => "take home",
@@ -201,10 +203,27 @@ pub(crate) fn append_begin(
 ) -> rusqlite::Result<()> {
     let entry = NewEntry {
         by: new.by,
-        action: Action::OperationBegun,
+        action: Action::Begin,
         object: operation,
         outcome: Outcome::Running.words(),
         detail: json!({"words": new.words, "environment": new.environment, "components": new.components}),
+    };
+    append(transaction, &entry)
+}
+
+/// Appends that an operation which had stopped goes on: forward, or back.
+pub(crate) fn append_goes_on(
+    transaction: &Transaction<'_>,
+    action: Action,
+    operation: &str,
+    by: Actor<'_>,
+) -> rusqlite::Result<()> {
+    let entry = NewEntry {
+        by,
+        action,
+        object: operation,
+        outcome: Outcome::Running.words(),
+        detail: Value::Null,
     };
     append(transaction, &entry)
 }
@@ -219,7 +238,7 @@ pub(crate) fn append_end(
     let sealed = Sealed::read(transaction, operation, None)?;
     let entry = NewEntry {
         by,
-        action: Action::OperationEnded,
+        action: Action::End,
         object: operation,
         outcome: outcome.words(),
         detail: sealed.to_json(),

@@ -13,7 +13,6 @@ use jiff::Timestamp;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
-use crate::audit::{self, Actor};
 use crate::component_lock::{self, ComponentLock};
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
@@ -87,7 +86,7 @@ pub async fn apply(
         environment: &plan.environment,
         components: &plan.components,
         words: author.words,
-        by: actor(engines, author),
+        who: author.who,
         plan: &to_json(plan),
         commit_before: head.as_deref(),
     })?;
@@ -103,8 +102,7 @@ pub async fn apply(
     };
     if let Err(error) = run.prepare(secrets).await {
         // Nothing was changed, and without what is missing here it could not be resumed.
-        let by = actor(engines, author);
-        run.store.end_operation(&run.operation, Outcome::TakenBack, by)?;
+        run.store.end_operation(&run.operation, Outcome::TakenBack)?;
         run.release(watch).await;
         return Err(error.into());
     }
@@ -131,18 +129,17 @@ pub async fn resume(
             error.to_string(),
         )
     })?;
-    let author = Author {
-        who: &who,
-        words: &words,
-    };
-    let by = actor(engines, author);
     let compilation = match planned_compilation(estate, &plan) {
         Ok(compilation) => compilation,
         // It can never go on, and as long as it counts as unfinished nothing else could begin.
         Err(failure) => {
-            store.end_operation(&id, Outcome::Failed, by)?;
+            store.end_operation(&id, Outcome::Failed)?;
             return Err(failure.with_hint("`eos plan` shows what is left to do, `eos apply` does it"));
         }
+    };
+    let author = Author {
+        who: &who,
+        words: &words,
     };
     let mut run = Run {
         estate,
@@ -155,7 +152,7 @@ pub async fn resume(
         lock: None,
     };
     run.enter().await?;
-    run.store.resume_operation(&run.operation, by)?;
+    run.store.resume_operation(&run.operation)?;
     run.go(watch).await
 }
 
@@ -245,7 +242,7 @@ fn resumable(store: &Store, named: Option<&str>) -> Result<Operation, EngineErro
     };
     match found.outcome {
         Outcome::Done | Outcome::TakenBack => Err(not_found("it is finished")),
-        Outcome::Running | Outcome::Failed | Outcome::Interrupted | Outcome::Waiting => Ok(found),
+        Outcome::Running | Outcome::Failed | Outcome::Interrupted => Ok(found),
     }
 }
 
@@ -393,8 +390,7 @@ impl Run<'_> {
         title: &str,
     ) -> Result<T, Failure> {
         result.or_else(|error| {
-            let by = actor(self.engines, self.author);
-            self.store.end_operation(&self.operation, Outcome::Failed, by)?;
+            self.store.end_operation(&self.operation, Outcome::Failed)?;
             Err(Failure::Step(Box::new(StepFailure {
                 operation: self.operation.clone(),
                 number,
@@ -421,11 +417,9 @@ impl Run<'_> {
         self.estate.write_changed(&self.compilation.artifacts)?;
         let repository = self.estate.repository();
         let subject = self.subject();
-        let anchor = audit::anchor(self.estate, &self.store)?.unwrap_or_default();
         let trailers = [
             ("Operation", self.operation.as_str()),
             ("Intent", self.author.words),
-            (audit::TRAILER, &anchor),
         ];
         // Nothing to commit: a person committed the pillar by hand, or a killed run got this far.
         let commit = match repository.commit(COMMITTED, &subject, &trailers).await? {
@@ -521,16 +515,8 @@ impl Run<'_> {
         if let Some(head) = head.filter(|_| self.plan.host().is_none()) {
             repository.set_applied(&self.plan.environment, &head).await?;
         }
-        let by = actor(self.engines, self.author);
-        self.store.end_operation(&self.operation, Outcome::Done, by)?;
+        self.store.end_operation(&self.operation, Outcome::Done)?;
         Ok(outputs)
-    }
-}
-
-fn actor<'a>(engines: &'a Engines, author: Author<'a>) -> Actor<'a> {
-    Actor {
-        who: author.who,
-        user: &engines.endpoints.salt.user,
     }
 }
 

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ulid::Ulid;
 
-use crate::audit::{self, Action, Actor, NewEntry};
+use crate::audit::{self, Action, Actor};
 use crate::error::{EngineError, ErrorKind, Layer};
 
 const FILE: &str = ".eos/store.db";
@@ -23,7 +23,7 @@ const FILE: &str = ".eos/store.db";
 const BUSY: Duration = Duration::from_secs(10);
 
 /// One entry for each version of the schema; what a store has is in its `user_version`.
-const SCHEMA: [&str; 2] = [
+const SCHEMA: [&str; 3] = [
     "
     CREATE TABLE operations (
         id            TEXT PRIMARY KEY,
@@ -59,6 +59,11 @@ const SCHEMA: [&str; 2] = [
         operation   TEXT NOT NULL REFERENCES operations (id),
         PRIMARY KEY (environment, component)
     ) STRICT;
+",
+    "
+    ALTER TABLE operations ADD COLUMN takes_back TEXT REFERENCES operations (id);
+    ALTER TABLE operations ADD COLUMN back TEXT;
+    ALTER TABLE operations ADD COLUMN failure TEXT;
 ",
     audit::SCHEMA,
 ];
@@ -114,7 +119,8 @@ pub struct NewOperation<'a> {
     pub words: &'a str,
     pub by: Actor<'a>,
     pub plan: &'a Value,
-    pub commit_before: Option<&'a str>,
+    /// The operation that this one takes back.
+    pub takes_back: Option<&'a str>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -128,8 +134,15 @@ pub struct Operation {
     pub ended: Option<Timestamp>,
     pub outcome: Outcome,
     pub plan: Value,
+    /// The pillar as it was before, and as this operation left it.
     pub commit_before: Option<String>,
     pub commit_after: Option<String>,
+    /// The operation that this one takes back.
+    pub takes_back: Option<String>,
+    /// The plan by which it is taken back itself, once that has begun.
+    pub back: Option<Value>,
+    /// Which step failed last, and what is known of the cause.
+    pub failure: Option<Value>,
 }
 
 impl ToSql for Outcome {
@@ -219,11 +232,15 @@ impl Store {
         Ok(store)
     }
 
-    /// Writes down that an operation begins; the answer is its id, which sorts by time.
-    pub fn begin_operation(&mut self, new: &NewOperation<'_>) -> Result<String, EngineError> {
-        let id = Ulid::new().to_string();
+    /// An id for a new operation; ids sort by time.
+    pub fn new_operation_id() -> String {
+        Ulid::new().to_string()
+    }
+
+    /// Writes down that an operation begins.
+    pub fn begin_operation(&mut self, id: &str, new: &NewOperation<'_>) -> Result<(), EngineError> {
         self.write_audited(
-            "INSERT INTO operations (id, environment, components, words, who, started, outcome, plan, commit_before)
+            "INSERT INTO operations (id, environment, components, words, who, started, outcome, plan, takes_back)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             params![
                 id,
@@ -234,11 +251,48 @@ impl Store {
                 Timestamp::now(),
                 Outcome::Running,
                 new.plan,
-                new.commit_before
+                new.takes_back
             ],
-            |transaction| audit::append_begin(transaction, &id, new),
-        )?;
-        Ok(id)
+            |transaction| audit::append_begin(transaction, id, new),
+        )
+        .map(|_| ())
+    }
+
+    /// Writes down the plan that an operation goes by from here on: others changed the estate while it waited.
+    pub fn replace_plan(&mut self, operation: &str, plan: &Value) -> Result<(), EngineError> {
+        self.write_one(
+            "UPDATE operations SET plan = ?2 WHERE id = ?1",
+            params![operation, plan],
+            operation,
+        )
+    }
+
+    /// Writes down what the pillar was before an operation edits it.
+    pub fn record_commit_before(&mut self, operation: &str, commit: &str) -> Result<(), EngineError> {
+        self.write_one(
+            "UPDATE operations SET commit_before = ?2 WHERE id = ?1",
+            params![operation, commit],
+            operation,
+        )
+    }
+
+    /// Writes down which step failed, and what is known of the cause.
+    pub fn record_failure(&mut self, operation: &str, failure: &Value) -> Result<(), EngineError> {
+        self.write_one(
+            "UPDATE operations SET failure = ?2 WHERE id = ?1",
+            params![operation, failure],
+            operation,
+        )
+    }
+
+    /// Writes down that an operation is taken back from here on, and by which plan.
+    pub fn begin_back(&mut self, operation: &str, plan: &Value, by: Actor<'_>) -> Result<(), EngineError> {
+        let written = self.write_audited(
+            "UPDATE operations SET back = ?2, outcome = ?3, ended = NULL WHERE id = ?1",
+            params![operation, plan, Outcome::Running],
+            |transaction| audit::append_goes_on(transaction, Action::TakeBack, operation, by),
+        );
+        one(written?, operation)
     }
 
     /// Writes down the commit an operation made, before anything is delivered from it.
@@ -266,17 +320,10 @@ impl Store {
 
     /// Writes down that an operation which did not end goes on.
     pub fn resume_operation(&mut self, operation: &str, by: Actor<'_>) -> Result<(), EngineError> {
-        let entry = NewEntry {
-            by,
-            action: Action::OperationResumed,
-            object: operation,
-            outcome: Outcome::Running.words(),
-            detail: Value::Null,
-        };
         let written = self.write_audited(
             "UPDATE operations SET outcome = ?2, ended = NULL WHERE id = ?1",
             params![operation, Outcome::Running],
-            |transaction| audit::append(transaction, &entry),
+            |transaction| audit::append_goes_on(transaction, Action::Resume, operation, by),
         );
         one(written?, operation)
     }
@@ -538,6 +585,9 @@ fn read_operation(row: &Row<'_>) -> rusqlite::Result<Operation> {
         plan: row.get("plan")?,
         commit_before: row.get("commit_before")?,
         commit_after: row.get("commit_after")?,
+        takes_back: row.get("takes_back")?,
+        back: row.get("back")?,
+        failure: row.get("failure")?,
     })
 }
 
@@ -564,16 +614,18 @@ mod tests {
     };
 
     fn begin(store: &mut Store, words: &str) -> String {
-        store
-            .begin_operation(&NewOperation {
-                environment: "production",
-                components: &["grafana".to_owned()],
-                words,
-                by: ADA,
-                plan: &json!({"steps": []}),
-                commit_before: Some("a41c9e2"),
-            })
-            .unwrap()
+        let id = Store::new_operation_id();
+        let new = NewOperation {
+            environment: "production",
+            components: &["grafana".to_owned()],
+            words,
+            by: ADA,
+            plan: &json!({"steps": []}),
+            takes_back: None,
+        };
+        store.begin_operation(&id, &new).unwrap();
+        store.record_commit_before(&id, "a41c9e2").unwrap();
+        id
     }
 
     #[test]

@@ -27,9 +27,10 @@ fn an_operation() {
         words: "create grafana",
         by: ROOT,
         plan: &json!({}),
-        commit_before: None,
+        takes_back: None,
     };
-    let operation = store.begin_operation(&new).unwrap();
+    let operation = Store::new_operation_id();
+    store.begin_operation(&operation, &new).unwrap();
     store.record_commit(&operation, "a41c9e2").unwrap();
     for step in ["secret", "volume"] {
         store.begin_step(&operation, step, &json!({})).unwrap();

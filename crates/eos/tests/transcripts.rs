@@ -6,6 +6,7 @@
 //! applied, as after an operation. What differs from run to run stands in brackets. `SNAPSHOTS=overwrite cargo test -p eos`
 //! writes them anew.
 
+use eos_engine::Store;
 use eos_engine::audit::Actor;
 use eos_engine::estate::Estate;
 use eos_engine::store::{Applied, NewOperation, Outcome};
@@ -97,16 +98,16 @@ fn take_as_applied(estate: &Path) {
     let estate = Estate::open(Some(estate)).expect("an estate");
     let compilation = estate.compile().expect("a sound pillar");
     let mut store = estate.store().expect("a store");
-    let operation = store
-        .begin_operation(&NewOperation {
-            environment: "production",
-            components: &[],
-            words: "eos apply",
-            by: ADA,
-            plan: &serde_json::json!({}),
-            commit_before: None,
-        })
-        .expect("an operation");
+    let operation = Store::new_operation_id();
+    let new = NewOperation {
+        environment: "production",
+        components: &[],
+        words: "eos apply",
+        by: ADA,
+        plan: &serde_json::json!({}),
+        takes_back: None,
+    };
+    store.begin_operation(&operation, &new).expect("an operation");
     store
         .end_operation(&operation, Outcome::Done, ADA)
         .expect("an operation");

@@ -87,7 +87,7 @@ fn check(store: &Store, anchors: &[Anchor]) -> rusqlite::Result<Verdict> {
         let misfit = |words: String| Some(Misfit { entry: wanted, words });
         verdict.misfit = match misfit_of_entry(entry, wanted, previous, anchors) {
             Some(words) => misfit(words),
-            None if entry.action == Action::OperationEnded.words() => {
+            None if entry.action == Action::End.words() => {
                 verdict.operations += 1;
                 misfit_of_operation(&transaction, entry, &all[wanted as usize..])?.and_then(misfit)
             }
@@ -144,16 +144,17 @@ fn misfit_of_operation(
             "does not fit: the journal of operation {id} was changed"
         )));
     }
-    if entry.detail["record"] != found.to_json()["record"] {
-        return Ok(Some(format!(
-            "does not fit: operation {id} or its plan was changed"
-        )));
-    }
+    // It went on, maybe with another plan; a later end seals it.
     if later
         .iter()
         .any(|later| later.object == *id && later.action.starts_with("operation "))
     {
         return Ok(None);
+    }
+    if entry.detail["record"] != found.to_json()["record"] {
+        return Ok(Some(format!(
+            "does not fit: operation {id} or its plan was changed"
+        )));
     }
     let newest: Option<i64> =
         connection.query_row("SELECT max(seq) FROM journal WHERE operation = ?1", [id], |row| {
@@ -215,9 +216,10 @@ mod tests {
             words: "eos create hello",
             by: ADA,
             plan: &json!({"steps": [1, 2]}),
-            commit_before: None,
+            takes_back: None,
         };
-        let id = store.begin_operation(&new).unwrap();
+        let id = Store::new_operation_id();
+        store.begin_operation(&id, &new).unwrap();
         store.begin_step(&id, "1-deliver", &json!({})).unwrap();
         store
             .end_step(&id, "1-deliver", &json!({"effect": "served"}))
