@@ -109,6 +109,13 @@ impl Settings {
         Ok(settings)
     }
 
+    /// The user of Salt's API; empty where there is none.
+    pub fn salt_user(&self) -> &str {
+        self.endpoints
+            .as_ref()
+            .map_or("", |endpoints| &endpoints.salt.user)
+    }
+
     /// Speaks to Salt as another of its API users.
     pub fn act_as(&mut self, user: &str) {
         if let Some(endpoints) = &mut self.endpoints {

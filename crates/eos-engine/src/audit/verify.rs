@@ -23,6 +23,20 @@ pub struct Verdict {
     pub misfit: Option<Misfit>,
 }
 
+impl Verdict {
+    pub fn counted_entries(&self) -> String {
+        counted_as(self.entries, "entry", "entries")
+    }
+
+    pub fn counted_anchors(&self) -> String {
+        counted_as(self.anchors, "anchor", "anchors")
+    }
+}
+
+fn counted_as(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
 /// The first entry that does not fit.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Misfit {

@@ -9,6 +9,7 @@ use eos_core::diagnostic::Diagnostic;
 use eos_core::intent::{Intent, Noun, Verb};
 use eos_core::plan::{Plan, Step};
 use eos_engine::Layer;
+use eos_engine::audit::Actor;
 use eos_engine::engines::Engines;
 use eos_engine::estate::Estate;
 use eos_engine::failure::Failure;
@@ -263,7 +264,13 @@ impl<'a> Watched<'a> {
         match ended {
             None => {
                 if let Some(operation) = &self.operation {
-                    estate.store()?.end_operation(operation, Outcome::Interrupted)?;
+                    let by = Actor {
+                        who: &who(),
+                        user: estate.settings.salt_user(),
+                    };
+                    estate
+                        .store()?
+                        .end_operation(operation, Outcome::Interrupted, by)?;
                 }
                 Err(Problem::Interrupted {
                     operation: self.operation,

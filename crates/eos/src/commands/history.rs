@@ -46,7 +46,7 @@ pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     Ok(Exit::Done)
 }
 
-fn find(store: &Store, beginning: &str) -> Result<Operation, Problem> {
+pub fn find(store: &Store, beginning: &str) -> Result<Operation, Problem> {
     let beginning = beginning.to_uppercase();
     let mut found: Vec<_> = store
         .history(u32::MAX)?
