@@ -113,9 +113,9 @@ pub async fn consider(
         operation.outcome,
         Outcome::Waiting | Outcome::Failed | Outcome::Interrupted
     ) {
-        let words = format!("it does not wait for one: {}", operation.outcome.words());
+        let words = format!("it does not wait for one, it is {}", operation.outcome.words());
         return Err(
-            EngineError::new(Layer::Estate, ErrorKind::Invalid, approval_of(id), words)
+            EngineError::new(Layer::Estate, ErrorKind::Conflict, approval_of(id), words)
                 .with_hint("`eos history` shows which do"),
         );
     }
@@ -262,7 +262,7 @@ fn read_back(
 }
 
 fn approval_of(operation: &str) -> String {
-    format!("approval of operation {operation}")
+    format!("the approval of operation {operation}")
 }
 
 fn refused(operation: &str, words: impl Into<String>) -> EngineError {

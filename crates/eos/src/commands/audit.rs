@@ -4,7 +4,7 @@ use super::{Answer, Session};
 use crate::problem::{Exit, Problem};
 use eos_engine::audit::{self, Verdict};
 
-/// Show who did what, when, and how it ended; or prove that nobody changed that record
+/// Show who did what here, or prove that the record of it is whole
 ///
 /// Every operation, approval, revealed secret, login and move of the home is an entry. Each holds the hash of the one
 /// before it, and every commit of an operation names the newest, in its trailer `Audit:`.
@@ -51,9 +51,9 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
 fn misfit(verdict: &Verdict) -> Option<Problem> {
     let misfit = verdict.misfit.as_ref()?;
     let message = format!("Entry {} of the audit {}", misfit.entry, misfit.words);
-    let before = misfit.entry - 1;
     let hint = format!(
-        "{before} of {} and {} were looked at; all before it fit. Compare .eos/store.db with a copy of it",
+        "All before it fit: {} of {}, compared with {} in commits; what is in .eos/store.db now is not what Eos wrote",
+        misfit.entry - 1,
         verdict.counted_entries(),
         verdict.counted_anchors()
     );

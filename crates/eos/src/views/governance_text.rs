@@ -43,10 +43,10 @@ fn person(who: &str, user: &str) -> String {
 
 pub fn audit_fits_text(verdict: &Verdict, columns: usize) -> String {
     let mut words = format!(
-        "{} and {} fit, and the journals of {}",
+        "{}, {} in commits and {} fit",
         verdict.counted_entries(),
         verdict.counted_anchors(),
-        counted(verdict.operations, "end of an operation", "ends of operations"),
+        counted(verdict.operations, "sealed journal", "sealed journals"),
     );
     if verdict.foreign_anchors > 0 {
         let others = counted(verdict.foreign_anchors, "commit names", "commits name");
