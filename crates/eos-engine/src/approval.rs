@@ -32,6 +32,17 @@ pub struct Needed {
     pub role: Role,
 }
 
+impl Needed {
+    /// Of a plan whose call Salt refused for want of an approval: what is on the minion may be riskier than the plan knew.
+    pub fn by_salt(plan: &Plan) -> Self {
+        let risk = plan.risk().max(Risk::Medium);
+        Needed {
+            risk,
+            role: Role::for_risk(risk),
+        }
+    }
+}
+
 /// Low risk is for any role, medium risk for operators; high risk is for nobody alone.
 pub fn needed(plan: &Plan, role: Role) -> Option<Needed> {
     let risk = plan.risk();
@@ -119,7 +130,9 @@ pub async fn consider(
                 .with_hint("`eos history` shows which do"),
         );
     }
-    let plan: Plan = serde_json::from_value(operation.plan.clone()).map_err(|error| {
+    // Of one that is being taken back, it is the way back that is approved.
+    let plan = operation.back.as_ref().unwrap_or(&operation.plan);
+    let plan: Plan = serde_json::from_value(plan.clone()).map_err(|error| {
         let object = format!("plan of operation {id}");
         EngineError::new(Layer::Estate, ErrorKind::Invalid, object, error.to_string())
     })?;

@@ -378,6 +378,15 @@ impl Store {
         )
     }
 
+    /// The operations whose id begins so.
+    pub fn beginning_with(&self, beginning: &str) -> Result<Vec<Operation>, EngineError> {
+        self.read(
+            "SELECT * FROM operations WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id",
+            [beginning],
+            read_operation,
+        )
+    }
+
     pub fn journal(&self, operation: &str) -> Result<Vec<Entry>, EngineError> {
         self.read(
             "SELECT * FROM journal WHERE operation = ?1 ORDER BY seq",
