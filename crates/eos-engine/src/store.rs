@@ -633,7 +633,6 @@ mod tests {
             takes_back: None,
         };
         store.begin_operation(&id, &new).unwrap();
-        store.record_commit_before(&id, "a41c9e2").unwrap();
         id
     }
 
@@ -643,6 +642,7 @@ mod tests {
         let id = {
             let mut store = Store::open(estate.path()).unwrap();
             let id = begin(&mut store, "create grafana");
+            store.record_commit_before(&id, "a41c9e2").unwrap();
             store.record_commit(&id, "b52d0f3").unwrap();
             store.end_operation(&id, Outcome::TakenBack, ADA).unwrap();
             id

@@ -6,10 +6,9 @@
 //! applied, as after an operation. What differs from run to run stands in brackets. `SNAPSHOTS=overwrite cargo test -p eos`
 //! writes them anew.
 
-use eos_engine::Store;
 use eos_engine::audit::Actor;
 use eos_engine::estate::Estate;
-use eos_engine::store::{Applied, NewOperation, Outcome};
+use eos_engine::store::{Applied, NewOperation, Outcome, Store};
 use regex::Regex;
 use snapbox::{Assert, Data};
 use std::fmt::Write;

@@ -20,6 +20,7 @@ use std::time::Duration;
 use eos_core::compile::Compilation;
 use eos_core::plan::{Plan, Step};
 use secrecy::SecretString;
+use tokio::sync::Notify;
 
 use crate::audit::Actor;
 use crate::engines::Engines;
@@ -65,8 +66,30 @@ pub struct Terms {
     pub exact: bool,
     /// Who carries it out, where that is another than who asked.
     pub who: Option<String>,
-    /// Set from outside: no further step begins.
-    pub stop: Cell<bool>,
+    pub stop: Stop,
+}
+
+/// A person's wish, from outside, that no further step begins.
+#[derive(Debug, Default)]
+pub struct Stop {
+    is_wanted: Cell<bool>,
+    changed: Notify,
+}
+
+impl Stop {
+    pub fn want(&self) {
+        self.is_wanted.set(true);
+        self.changed.notify_one();
+    }
+
+    pub fn is_wanted(&self) -> bool {
+        self.is_wanted.get()
+    }
+
+    /// Returns once it is wanted, and only to the first who waits.
+    async fn wanted(&self) {
+        self.changed.notified().await;
+    }
 }
 
 /// What is to be carried out.

@@ -1,12 +1,12 @@
 //! `eos approve`: let an operation be carried out that its requester may not carry out alone.
 
 use super::carry_out::{confirm, need_engines};
-use super::history::find;
 use super::{Answer, Session, who};
 use crate::problem::Exit;
 use crate::views::Purpose;
 use crate::views::reports::Approved;
 use eos_engine::approval;
+use eos_engine::operation::find;
 
 /// Approve an operation that waits for it
 ///

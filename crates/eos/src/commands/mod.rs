@@ -26,6 +26,7 @@ pub mod plan;
 pub mod promote;
 pub mod read;
 pub mod resume;
+pub mod rollback;
 mod serve;
 pub mod serve_hello;
 pub mod serve_stand_in;
@@ -112,6 +113,8 @@ async fn dispatch(session: &mut Session<'_>, verb: Verb, typed: Option<Typed>) -
         Verb::Apply(args) => apply::run(session, &args).await,
         Verb::Resume(args) => resume::run(session, &args).await,
         Verb::Approve(args) => approve::run(session, &args).await,
+        Verb::Rollback(args) => rollback::run(session, &args).await,
+        Verb::Undo(args) => rollback::undo(session, &args).await,
         Verb::History(args) => history::run(session, &args),
         Verb::Audit(args) => audit::run(session, &args).await,
         Verb::Home(args) => home::run(session, &args).await,
