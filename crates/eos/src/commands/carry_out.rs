@@ -198,6 +198,7 @@ fn terms(session: &Session<'_>) -> Terms {
     Terms {
         keep: session.everywhere.keep,
         no_wait: session.everywhere.no_wait,
+        who: Some(who()),
         ..Terms::default()
     }
 }

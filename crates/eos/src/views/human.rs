@@ -27,7 +27,7 @@ use eos_engine::audit;
 use eos_engine::diagnose::LogLines;
 use eos_engine::doctor::Finding;
 use eos_engine::operation::{Finished, Watch, is_resumable};
-use eos_engine::store::{Entry, Event, Operation};
+use eos_engine::store::{Entry, Event, Operation, Outcome};
 use eos_lab::Progress;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::Timestamp;
@@ -333,11 +333,7 @@ impl View for Human {
             .iter()
             .find(|operation| is_resumable(operation.outcome))
         {
-            let text = hang(
-                "",
-                &format!("next: eos resume {}", short_operation(&stopped.id)),
-                talk_width(),
-            );
+            let text = hang("", &next_of(stopped), talk_width());
             self.talk(&text);
         }
     }
@@ -666,6 +662,14 @@ impl View for Human {
     fn close(&mut self, exit: Exit) -> ExitCode {
         self.end_all_live();
         self.out.close(exit)
+    }
+}
+
+fn next_of(stopped: &Operation) -> String {
+    let id = short_operation(&stopped.id);
+    match stopped.outcome {
+        Outcome::Waiting => format!("next: eos approve {id} --as USER, then eos resume {id}"),
+        _ => format!("next: eos resume {id}"),
     }
 }
 
