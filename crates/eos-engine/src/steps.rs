@@ -11,6 +11,7 @@ use secrecy::SecretString;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::calls::{Call, call_of};
 use crate::delivery;
 use crate::discovery::{Discovery, Instance};
 use crate::engines::Engines;
@@ -49,15 +50,8 @@ pub async fn perform(
 ) -> Result<Verified, EngineError> {
     match &step.work {
         Work::Deliver => deliver(context.engines, context.compilation).await,
-        Work::Volumes {
-            minion,
-            sls,
-            digest,
-            paths,
-        } => volumes(context, step, minion, (sls, digest), paths, progress).await,
-        Work::Workspace { minion, sls, digest } => {
-            workspace(context, step, minion, sls, digest, progress).await
-        }
+        Work::Volumes { minion, paths, .. } => volumes(context, step, minion, paths, progress).await,
+        Work::Workspace { minion, digest, .. } => workspace(context, step, minion, digest, progress).await,
         Work::Secret { path, items } => secret(context, step, path, items).await,
         Work::RestoreSecret { path, previous } => restore_secret(context, step, path, previous).await,
         Work::Verify { digest, groups } => verify(context, step, digest, groups, progress).await,
@@ -130,13 +124,20 @@ pub async fn settle(engines: &Engines, operation: &str, step: &Step) -> Result<(
 async fn run_step(
     context: &Context<'_>,
     step: &Step,
-    minion: &str,
-    function: &str,
-    arguments: Value,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Value, EngineError> {
-    let call = StepCall {
+    let Some(Call {
         minion,
+        function,
+        arguments,
+    }) = call_of(step, context.operation)
+    else {
+        let object = format!("step {}", step.id);
+        let words = "it asks nothing of Salt";
+        return Err(EngineError::new(Layer::Estate, ErrorKind::Invalid, object, words));
+    };
+    let call = StepCall {
+        minion: &minion,
         function,
         operation: context.operation,
         step: &step.id,
@@ -147,7 +148,7 @@ async fn run_step(
     if record.get("status").and_then(Value::as_str) == Some("done") {
         return Ok(record);
     }
-    Err(step_error(minion, &record))
+    Err(step_error(&minion, &record))
 }
 
 /// The error of a step record, in the words of the engine that failed.
@@ -187,12 +188,10 @@ async fn volumes(
     context: &Context<'_>,
     step: &Step,
     minion: &str,
-    (sls, digest): (&str, &str),
     paths: &[String],
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
-    let arguments = json!({"sls": sls, "digest": digest});
-    run_step(context, step, minion, "eos.run_step", arguments, progress).await?;
+    run_step(context, step, progress).await?;
     let seen = observe_volumes(context, minion, paths).await?;
     for path in paths {
         if exists(&seen, path) != Some(true) {
@@ -219,8 +218,7 @@ async fn remove_volumes(
     volumes: &BTreeMap<String, String>,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
-    let arguments = json!({"volumes": volumes});
-    run_step(context, step, minion, "eos.remove_volumes", arguments, progress).await?;
+    run_step(context, step, progress).await?;
     let paths: Vec<&String> = volumes.values().collect();
     let seen = observe_volumes(context, minion, &paths).await?;
     if let Some((name, path)) = volumes
@@ -246,9 +244,7 @@ async fn remove_unused_volumes(
     volumes: &BTreeMap<String, String>,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
-    let arguments = json!({"volumes": volumes, "made_by": context.operation});
-    let function = "eos.remove_unused_volumes";
-    let record = run_step(context, step, minion, function, arguments, progress).await?;
+    let record = run_step(context, step, progress).await?;
     let paths: Vec<&String> = volumes.values().collect();
     let seen = observe_volumes(context, minion, &paths).await?;
     let (kept, gone): (Vec<_>, Vec<_>) = volumes
@@ -290,12 +286,10 @@ async fn workspace(
     context: &Context<'_>,
     step: &Step,
     minion: &str,
-    sls: &str,
     digest: &str,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
-    let arguments = json!({"sls": sls, "digest": digest});
-    let record = run_step(context, step, minion, "eos.run_step", arguments, progress).await?;
+    let record = run_step(context, step, progress).await?;
     let name = format!("{}/{}", step.environment, step.component);
     let seen = observe_workspace(context, minion, &name).await?;
     if seen.get("digest").and_then(Value::as_str) != Some(digest) {
@@ -341,8 +335,7 @@ async fn remove_workspace(
     minion: &str,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
-    let arguments = json!({"environment": step.environment, "component": step.component});
-    let record = run_step(context, step, minion, "eos.remove_workspace", arguments, progress).await?;
+    let record = run_step(context, step, progress).await?;
     let name = format!("{}/{}", step.environment, step.component);
     let seen = observe_workspace(context, minion, &name).await?;
     if !seen.is_null() {

@@ -17,12 +17,15 @@ use serde_json::{Value, json};
 use super::locks::{Locks, locked_components, waiting};
 use super::records::{read_plan, refuse_unfinished};
 use super::take_back::{self, Turned};
-use super::{Author, Finished, Terms, Watch};
+use super::{Author, Finished, Terms, Watch, actor};
+use crate::approval::{self, Needed};
+use crate::audit;
+use crate::control::Control;
 use crate::diagnose::diagnose;
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::{COMMITTED, Estate, PILLAR, pillar_digest};
-use crate::failure::{Aftermath, Failure, StepFailure};
+use crate::failure::{Aftermath, Failure, StepFailure, Waiting};
 use crate::lock::{Lock, Target};
 use crate::planning::{Wish, make_plan};
 use crate::secrets::{STAGED_NAMESPACE, SecretPath, Secrets, staged_path};
@@ -52,6 +55,8 @@ pub(super) struct Run<'a> {
     watch: RefCell<&'a mut dyn Watch>,
     terms: &'a Terms,
     subject: Subject<'a>,
+    /// Who carries it out, as Salt knows them.
+    caller: Control,
     locks: Locks,
     compiled: Option<Compiled>,
     /// Whether the plan is the one that takes the operation back.
@@ -77,10 +82,10 @@ enum Halt {
 
 impl<'a> Run<'a> {
     pub fn new(
-        estate: &'a Estate,
-        engines: &'a Engines,
+        (estate, engines): (&'a Estate, &'a Engines),
         store: Store,
         subject: Subject<'a>,
+        caller: Control,
         terms: &'a Terms,
         watch: &'a mut dyn Watch,
     ) -> Self {
@@ -91,6 +96,7 @@ impl<'a> Run<'a> {
             watch: RefCell::new(watch),
             terms,
             subject,
+            caller,
             locks: Locks::default(),
             compiled: None,
             is_back: false,
@@ -100,7 +106,11 @@ impl<'a> Run<'a> {
     /// A new operation. Until its commit nothing is changed, and what stands in the way ends it without a trace.
     pub async fn start(mut self, secrets: &BTreeMap<String, SecretString>) -> Result<Finished, Failure> {
         match self.prepare(secrets).await {
-            Ok(guard) => self.go(Some(guard)).await,
+            Ok(guard) => match self.admit() {
+                Ok(()) => self.go(Some(guard)).await,
+                // What was given with the command stays where it waits: it is gone on with from there.
+                Err(waiting) => self.wait(waiting).await,
+            },
             Err(failure) => {
                 // The failure is what a person must know; beside it, where a given secret may still lie.
                 if !secrets.is_empty()
@@ -130,7 +140,7 @@ impl<'a> Run<'a> {
     /// Goes on where the journal ends.
     pub async fn go_on(mut self, operation: &Operation) -> Result<Finished, Failure> {
         self.enter().await?;
-        self.store.borrow_mut().resume_operation(&self.subject.id)?;
+        self.resume()?;
         if let Some(back) = &operation.back {
             return self.go_back(Some(back)).await;
         }
@@ -139,7 +149,12 @@ impl<'a> Run<'a> {
             false => {
                 let guard = self.estate_lock().await?;
                 match self.refresh().await {
-                    Ok(()) => return self.go(Some(guard)).await,
+                    Ok(()) => {
+                        return match self.admit() {
+                            Ok(()) => self.go(Some(guard)).await,
+                            Err(waiting) => self.wait(waiting).await,
+                        };
+                    }
                     Err(failure) => Err(failure),
                 }
             }
@@ -149,7 +164,44 @@ impl<'a> Run<'a> {
             self.end(Outcome::Failed).await?;
             return Err(failure.with_hint("`eos plan` shows what is left to do, `eos apply` does it"));
         }
-        self.go(None).await
+        match self.admit() {
+            Ok(()) => self.go(None).await,
+            Err(waiting) => self.wait(waiting).await,
+        }
+    }
+
+    fn resume(&self) -> Result<(), EngineError> {
+        let by = actor(self.engines, self.terms, self.subject.author);
+        self.store.borrow_mut().resume_operation(&self.subject.id, by)
+    }
+
+    /// What the plan's risk asks for beside the caller's role is there.
+    fn admit(&self) -> Result<(), Failure> {
+        let Subject { id, plan, .. } = &self.subject;
+        let Some(needed) = approval::needed(plan, self.caller.role) else {
+            return Ok(());
+        };
+        let store = self.store.borrow();
+        if approval::given(&store, id, plan)?.is_some() {
+            return Ok(());
+        }
+        Err(self.waiting_for(needed)?)
+    }
+
+    fn waiting_for(&self, needed: Needed) -> Result<Failure, EngineError> {
+        let operation = self.subject.id.clone();
+        let requester = approval::requester(&self.store.borrow(), &operation)?;
+        Ok(Failure::Waiting(Box::new(Waiting {
+            operation,
+            needed,
+            requester,
+        })))
+    }
+
+    /// Ends for now: somebody has to approve it.
+    async fn wait(mut self, waiting: Failure) -> Result<Finished, Failure> {
+        self.end(Outcome::Waiting).await?;
+        Err(waiting)
     }
 
     /// Takes back what the journal says was done.
@@ -162,7 +214,7 @@ impl<'a> Run<'a> {
             return Ok(self.finished(Instant::now(), Vec::new(), Some(Vec::new())));
         }
         self.enter().await?;
-        self.store.borrow_mut().resume_operation(&self.subject.id)?;
+        self.resume()?;
         self.go_back(operation.back.as_ref()).await
     }
 
@@ -345,6 +397,11 @@ impl<'a> Run<'a> {
         step: Option<&Step>,
         error: EngineError,
     ) -> Result<Finished, Failure> {
+        // The approval ended on the way, or was for another plan: it goes on once there is a new one.
+        if approval::is_missing(&error) {
+            let waiting = self.waiting_for(Needed::by_salt(&self.subject.plan))?;
+            return self.wait(waiting).await;
+        }
         let total = self.subject.plan.steps.len();
         // Before anything is taken back: what is gone cannot be read.
         let diagnosis = match step {
@@ -371,7 +428,11 @@ impl<'a> Run<'a> {
             None => match self.turn_back(title).await {
                 Ok(effects) => Aftermath::TakenBack { effects },
                 Err(second) => {
-                    self.end(Outcome::Failed).await?;
+                    let outcome = match second {
+                        Failure::Waiting(_) => Outcome::Waiting,
+                        _ => Outcome::Failed,
+                    };
+                    self.end(outcome).await?;
                     let why = format!("taking it back failed as well: {second}");
                     Aftermath::Stands { why }
                 }
@@ -432,6 +493,7 @@ impl<'a> Run<'a> {
                 self.end(Outcome::Interrupted).await?;
                 Err(Failure::Stopped(stopped))
             }
+            Err(waiting @ Failure::Waiting(_)) => self.wait(waiting).await,
             Err(other) => {
                 self.end(Outcome::Failed).await?;
                 Err(other)
@@ -456,9 +518,11 @@ impl<'a> Run<'a> {
             return Err(stale("its operation is not in the store").with_hint("`eos history` shows them all"));
         };
         let plan = take_back::plan_unfinished(self.estate, self.engines, &operation, &begun).await?;
-        self.store
-            .borrow_mut()
-            .begin_back(&self.subject.id, &to_json(&plan))?;
+        self.store.borrow_mut().begin_back(
+            &self.subject.id,
+            &to_json(&plan),
+            actor(self.engines, self.terms, self.subject.author),
+        )?;
         Ok(Turned {
             plan,
             guard: Some(guard),
@@ -471,6 +535,7 @@ impl<'a> Run<'a> {
         self.is_back = true;
         self.subject.plan = plan;
         self.compiled = None;
+        self.admit()?;
         self.lock(locked_components(&self.subject.plan)).await?;
         self.watch
             .borrow_mut()
@@ -488,6 +553,9 @@ impl<'a> Run<'a> {
         let effects = match self.steps().await {
             Ok(effects) => effects,
             Err(Halt::Stopped { done }) => return Err(Failure::Stopped(self.stop_of(done))),
+            Err(Halt::Failed { error, .. }) if approval::is_missing(&error) => {
+                return Err(self.waiting_for(Needed::by_salt(&self.subject.plan))?);
+            }
             Err(Halt::Failed { number, step, error }) => {
                 return Err(Failure::Step(Box::new(StepFailure {
                     operation: self.subject.id.clone(),
@@ -527,7 +595,11 @@ impl<'a> Run<'a> {
             let words = format!("The lock was not given back: {error}");
             self.watch.borrow_mut().waiting(&words);
         }
-        self.store.borrow_mut().end_operation(&self.subject.id, outcome)
+        self.store.borrow_mut().end_operation(
+            &self.subject.id,
+            outcome,
+            actor(self.engines, self.terms, self.subject.author),
+        )
     }
 
     /// Step -> the detail of its first beginning.
@@ -561,7 +633,12 @@ impl<'a> Run<'a> {
         self.estate.write_pillar(&plan.pillar)?;
         self.estate.write_changed(&self.compilation().artifacts)?;
         let subject = self.words_of_commit();
-        let trailers = [("Operation", id.as_str()), ("Intent", author.words)];
+        let anchor = audit::anchor(self.estate, &self.store.borrow())?.unwrap_or_default();
+        let trailers = [
+            ("Operation", id.as_str()),
+            ("Intent", author.words),
+            (audit::TRAILER, &anchor),
+        ];
         // Nothing to commit: a person committed the pillar by hand, or a killed run got this far.
         let commit = match repository.commit(COMMITTED, &subject, &trailers).await? {
             Some(commit) => commit,

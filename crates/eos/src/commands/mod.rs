@@ -1,6 +1,8 @@
 //! Verbs: one file each. Shared here is only what a verb works with.
 
 pub mod apply;
+pub mod approve;
+pub mod audit;
 mod carry_out;
 pub mod catalog;
 pub mod compile;
@@ -11,6 +13,7 @@ pub mod delete;
 pub mod doctor;
 pub mod graph;
 pub mod history;
+pub mod home;
 pub mod host;
 pub mod init;
 pub mod lab;
@@ -109,9 +112,12 @@ async fn dispatch(session: &mut Session<'_>, verb: Verb, typed: Option<Typed>) -
         Verb::Plan(args) => plan::run(session, &args).await,
         Verb::Apply(args) => apply::run(session, &args).await,
         Verb::Resume(args) => resume::run(session, &args).await,
+        Verb::Approve(args) => approve::run(session, &args).await,
         Verb::Rollback(args) => rollback::run(session, &args).await,
         Verb::Undo(args) => rollback::undo(session, &args).await,
         Verb::History(args) => history::run(session, &args),
+        Verb::Audit(args) => audit::run(session, &args).await,
+        Verb::Home(args) => home::run(session, &args).await,
         Verb::Status(args) => status::run(session, &args).await,
         Verb::Doctor(args) => doctor::run(session, &args).await,
         Verb::Logs(args) => logs::run(session, &args).await,

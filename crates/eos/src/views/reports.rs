@@ -2,6 +2,8 @@
 
 use eos_core::diagnostic::Diagnostic;
 use eos_core::source::Source;
+use eos_engine::approval::Approval;
+use eos_engine::home::Recorded;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
@@ -20,6 +22,29 @@ pub struct Login {
     pub user: String,
     pub expires: Timestamp,
     pub token_file: PathBuf,
+}
+
+#[derive(Serialize)]
+pub struct HomeReport {
+    /// The machine that this runs on.
+    #[serde(rename = "this")]
+    pub here: Machine,
+    pub home: Option<Recorded>,
+    pub is_here: bool,
+}
+
+#[derive(Serialize)]
+pub struct Machine {
+    pub id: String,
+    pub name: String,
+}
+
+#[derive(Serialize)]
+pub struct Approved {
+    #[serde(flatten)]
+    pub approval: Approval,
+    /// The API user who asked for the operation, and can now carry it out.
+    pub requester: String,
 }
 
 /// `eos catalog new`: a recipe to begin with.
