@@ -416,8 +416,77 @@ fn a_new_value_for_a_secret_is_a_point_of_no_return() {
     let plan = planned(&there, &there, "grafana", &["admin_password"], None);
     assert_eq!(
         summary(&plan),
-        "~secret/grafana | platform:deliver grafana:secret grafana:terraform grafana:healthy | 1 final"
+        "~secret/grafana ~job/grafana | platform:deliver grafana:secret grafana:terraform grafana:healthy | 1 final"
     );
+    let note = plan.changes[0].note.as_deref().unwrap();
+    assert!(
+        note.starts_with("recorded only: Grafana takes it at its first start"),
+        "{note}"
+    );
+}
+
+#[test]
+fn a_rotated_secret_reaches_all_that_have_a_copy_after_the_one_whose_it_is() {
+    let there = create("mattermost", json!({}));
+    for (profile, finals, note) in [
+        (Profile::Solo, 2, "the old value cannot be had back"),
+        (
+            Profile::Full,
+            0,
+            "Vault keeps the old value as an earlier version",
+        ),
+    ] {
+        let compiled =
+            |files: &PillarFiles| compile(&Pillar::read(files).unwrap(), &catalog(), profile).unwrap();
+        let wish = intent(Verb::Rotate, "mattermost-database", json!({"password": null}));
+        let after = edit(&there, &catalog(), &wish).unwrap();
+        let compilation = compiled(&after);
+        let plan = plan(PlanInput {
+            environment: "production",
+            components: Some(&["mattermost-database".to_owned()]),
+            intent: Some(wish),
+            compilation: &compilation,
+            applied: &compiled(&there).all_nodes(),
+            unfinished: &BTreeSet::new(),
+            observed: None,
+            given: &BTreeSet::new(),
+            hosts: (&BTreeMap::new(), &BTreeMap::new()),
+            base: String::new(),
+            pillar: BTreeMap::new(),
+        });
+        assert_eq!(
+            summary(&plan),
+            format!(
+                "~secret/mattermost ~job/mattermost ~secret/mattermost-database ~job/mattermost-database | \
+                 platform:deliver mattermost-database:secret mattermost-database:terraform mattermost-database:healthy \
+                 mattermost:secret mattermost:terraform mattermost:healthy | {finals} final"
+            )
+        );
+        let notes: Vec<_> = plan
+            .changes
+            .iter()
+            .map(|change| change.note.as_deref().unwrap())
+            .collect();
+        assert_eq!(
+            notes,
+            [
+                note,
+                "starts anew with its copy; from mattermost-database's new start until then it cannot sign in",
+                note,
+                "starts anew with the new value",
+            ]
+        );
+        let rotates = |component: &str| {
+            let mut steps = plan.steps.iter();
+            let step = steps.find(|step| step.component == component && step.work.title() == "secret");
+            match &step.unwrap().work {
+                Work::Secret { items, .. } => items.iter().map(|item| item.rotate).collect::<Vec<_>>(),
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(rotates("mattermost-database"), [true]);
+        assert_eq!(rotates("mattermost"), [false], "it gets a copy");
+    }
 }
 
 #[test]

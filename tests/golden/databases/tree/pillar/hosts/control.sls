@@ -33,16 +33,16 @@
         "secrets": []
       },
       "production/postgres": {
-        "digest": "7cfe9d7ac63487ae2b8e0052399916ce0c152eb248333c3fc9315acd0186f5c1",
+        "digest": "2722c6dd7bbc522ce7ca5485fa766ebcab705e8725c816c4ed2c268a95c5466a",
         "token": "client",
         "files": {
-          "terraform/environments/production/postgres/main.tf": "b685e8835053f3025d7c12afdd2f943172a4829a7d4e07c53fdbc87303a48ff5",
-          "terraform/environments/production/postgres/terraform.tfvars.json": "d68b2e64ba9fc6dc52e32ea8f88eb5f5e43628716ba551a8cef4359ae5737f78",
-          "terraform/environments/production/postgres/variables.tf": "f4d7033a428fc9fa05e000baef56154cd1dc50adaae75c12b760ce9c10806b72",
-          "terraform/modules/postgres/3358ffd541ec/main.tf": "4f11e321950bc682cdc5fac1be5a5474ef9fb0399629c97d32d9329b420a5ebb",
-          "terraform/modules/postgres/3358ffd541ec/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/postgres/3358ffd541ec/postgres.nomad.hcl": "f78fb8ff9dc54923ec62fb710235e3bc07460b8f76c5c8019330ba73c7f53b64",
-          "terraform/modules/postgres/3358ffd541ec/variables.tf": "69f1cac3de7a42b5d62a3b521592c2685850baddf0e44da412e90e14039c3e13"
+          "terraform/environments/production/postgres/main.tf": "ebde5f94151216fcbb7b1e8905f48a352c47b1059b94836b8ee07ddbf99a31e1",
+          "terraform/environments/production/postgres/terraform.tfvars.json": "69ff9d3fa87c223cebe8486d12b16e28061e707bf8ea1b75961d3760b42ba59b",
+          "terraform/environments/production/postgres/variables.tf": "ab4fcafc7b4b1e53e9b74bf72717128b5e8e6671393a9cdb1954038dd3b9db85",
+          "terraform/modules/postgres/8b2a1d02bc67/main.tf": "2caf9d20f99398ec5f8f60d2c72f613282a8793e6cf6f513ec1f2472b675ccf9",
+          "terraform/modules/postgres/8b2a1d02bc67/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/postgres/8b2a1d02bc67/postgres.nomad.hcl": "dab4da5d93d9273398eb255323b2a9a56cfe154a3a6471c319cbb81203548242",
+          "terraform/modules/postgres/8b2a1d02bc67/variables.tf": "7796803dda3e520f09b2d97f420cce1c1bc9f6d8e328b16a66bb283efcab2c6b"
         },
         "hosts": [
           "control"
@@ -58,16 +58,16 @@
         ]
       },
       "production/redis": {
-        "digest": "54a46bec6b4cf7ae785758f40e523ed6b79bf8100a07d85e5c7ac1f2bd791a2b",
+        "digest": "5a6c0bfc52449b7e0147d880e03743828d3ab0d2678fecae6035cf1de0c7ed01",
         "token": "client",
         "files": {
-          "terraform/environments/production/redis/main.tf": "9e8714747706fa1d60dc533e64d22aa47fabf0bf06b839f5a016437c9efbf47c",
-          "terraform/environments/production/redis/terraform.tfvars.json": "6198017ae23eb71da93db72166b407d6db2662153908f7438da01a4c046dac2b",
-          "terraform/environments/production/redis/variables.tf": "f0eeb45ed35ec7492ca36e1bea36253e42695a3965a77e500678d6d6dad07430",
-          "terraform/modules/redis/30eba3248042/main.tf": "a62984d53d647c2ae1fde840b80eedd161a6bb22a6b359e9ebde9600a88824a9",
-          "terraform/modules/redis/30eba3248042/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/redis/30eba3248042/redis.nomad.hcl": "5536403ad1c074423a3450c8441f41eab3d01ea2e0c8f5967f826858a2f648b9",
-          "terraform/modules/redis/30eba3248042/variables.tf": "d9aa920636cad2ba1cd36e622c1f0c97318122ddcde35a626b25a1340c43bd9c"
+          "terraform/environments/production/redis/main.tf": "d8752377891eecb829917a51579b76b15ccb3c4ea366397846ed1e117f62f5f6",
+          "terraform/environments/production/redis/terraform.tfvars.json": "4031b58ddebfc128efad05a0c5c703a401cf0d372c4c17a0a33ee72bc25eb1f4",
+          "terraform/environments/production/redis/variables.tf": "6ee3d5547ddd72addff50a73bc60b3837e27b30dcbd04d0dc618bbb88778e413",
+          "terraform/modules/redis/58780c98ba33/main.tf": "d4087900f62215fa01f22e7f4425a762a02366a07a01593d99ee695fe89cf130",
+          "terraform/modules/redis/58780c98ba33/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/redis/58780c98ba33/redis.nomad.hcl": "5e9478d5e5468bab821886f902062cc23fd7aff41f3409663c9d2d0f79df7e39",
+          "terraform/modules/redis/58780c98ba33/variables.tf": "cb94606b1fd264589339213d76ae5921c6434c74f0fe4389553aab336c527215"
         },
         "hosts": [
           "control"

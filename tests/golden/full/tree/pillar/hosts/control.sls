@@ -47,16 +47,16 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "c6c2b7fab31186897cbd93f62f678befa235369e197f87ccf8ded967bc16a7f0",
+        "digest": "bc1b63e63e265ea6e733e91fc1c751de86cd46ae70f97833d16cae8f2087a6e1",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "f2846876b02b27c1c75f7ba191b98c9e4f5f7fbf1bb322f03537676a8f89cfe3",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "97ad89b0389ab6134f126c590dd5a6c0bce7fe3ac9e485aefd68df09381d433f",
-          "terraform/environments/production/grafana/variables.tf": "fd85dfebd262e276e00171e9a29e5a1a99f4fbb32585bbccc90aadab818724f2",
-          "terraform/modules/grafana/f9648909675f/grafana.nomad.hcl": "4fed331bdb043b6a70a0f8539e3f0b5d14d6c0daaf6f99c71ccf39d4350c02e4",
-          "terraform/modules/grafana/f9648909675f/main.tf": "50c150bf9c56f239f8cf32b63c8ce11431ded8e3d1b771bfa5bfcd1b94d4cd44",
-          "terraform/modules/grafana/f9648909675f/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/f9648909675f/variables.tf": "2305f252e97311cb3e19bcb1d5889c3aca7419b8e615961ec1c1a8f2f480abf5"
+          "terraform/environments/production/grafana/main.tf": "af85c29fa29c27a387fb032d4c3f901efdffabcf6664c6d13e3dfbff21dd403e",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "10a55e7a76668a3465aa0c595280a3e69409d91814567a4ca5ed80a0fdf73b52",
+          "terraform/environments/production/grafana/variables.tf": "8b400d025e5975c55053a05cc6ac0ae0131505f08d1b256966db185fd119d1b4",
+          "terraform/modules/grafana/85513271efe7/grafana.nomad.hcl": "7645967f3ada88509459a1ea492d319aa427f0bb2db6eb94e2bc1c4510fd2ae5",
+          "terraform/modules/grafana/85513271efe7/main.tf": "50c150bf9c56f239f8cf32b63c8ce11431ded8e3d1b771bfa5bfcd1b94d4cd44",
+          "terraform/modules/grafana/85513271efe7/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/85513271efe7/variables.tf": "e24c4e8d1c2ecf62aeba03a8efd46eb6c51d117b4e2fa5dc3042b8cde8ae1ee7"
         },
         "hosts": [
           "control"
@@ -89,16 +89,16 @@
         "secrets": []
       },
       "production/mattermost": {
-        "digest": "fdb26d07170d59f175af681dc4997b56f764176339993fe6c41fc3cdc859b433",
+        "digest": "2ce5447ae39b1b76f5ea57b6f2c19465927bd843a1fe44113e3f3151a94383f7",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost/main.tf": "51b38ccfd62bd60d87d190d7a83eb3feda53dc18e5228e4d0403f3e48621b5d1",
-          "terraform/environments/production/mattermost/terraform.tfvars.json": "ed14a1f7614c78b775cb25676d1f4e718ff00d211a800a93fba3ee57f0d0bf1d",
-          "terraform/environments/production/mattermost/variables.tf": "82288c86d25c0527699c980ed5b795cb43f39cd8a9b80ef2be51e2306f73a04e",
-          "terraform/modules/mattermost/74b220432e87/main.tf": "24696fe8ad58fba93f5b45a1f054bafa3cb2ae39852165b1f27b6bef2a434915",
-          "terraform/modules/mattermost/74b220432e87/mattermost.nomad.hcl": "4b532c08dbc7ce794609f38d9c4fb8aeb32330cd48b8e9ac48eec92fa39e4368",
-          "terraform/modules/mattermost/74b220432e87/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/74b220432e87/variables.tf": "7260293ca4bca8017b0dfed55a7a954f4a6189b895dd59dfe30043035beb267d"
+          "terraform/environments/production/mattermost/main.tf": "30dc87f3fa43e8145191a5163a558b661ad32517edf1bf9ef363385fe0b190e6",
+          "terraform/environments/production/mattermost/terraform.tfvars.json": "579510f68e6be7ab385b9d0cc1970b7ecda905bbf1f202ced83a8cc6f15183be",
+          "terraform/environments/production/mattermost/variables.tf": "db3d65568249d94778c450e02d238b8ed898267e5fd3f6bd49d96804a81785b6",
+          "terraform/modules/mattermost/b1b1d06593d5/main.tf": "24696fe8ad58fba93f5b45a1f054bafa3cb2ae39852165b1f27b6bef2a434915",
+          "terraform/modules/mattermost/b1b1d06593d5/mattermost.nomad.hcl": "6ae2107564ae9f76dc7b0a844a20ddfb1e5befa2979775b76a76c8953c8b0c8d",
+          "terraform/modules/mattermost/b1b1d06593d5/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/b1b1d06593d5/variables.tf": "468e931723625658058817a51b5605d14234cae520207f637685b77502b0e1d2"
         },
         "hosts": [
           "control"
@@ -114,16 +114,16 @@
         ]
       },
       "production/mattermost-database": {
-        "digest": "c725173b17ac82b380650bf0fc92f7243b869069be13d3fb8877191eeec46fb0",
+        "digest": "75256b20e9b983aa32048fe43befb9b33d95b6de682fa973973bc3da499bf48d",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost-database/main.tf": "78744a4f07b3433af9db87dfcf45449a1525cd1ee24b393c5d5620a45e79e6bc",
-          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "99e54d5344ba266b92852d5a150bfaff579614e64bf7eddff83382f36f0e689f",
-          "terraform/environments/production/mattermost-database/variables.tf": "1d5b80e57f23945309079f152dd840881efb2f960ba7e5f1f27f3524edc1f9c3",
-          "terraform/modules/mattermost-database/6adaadca3954/main.tf": "ab62640a5b794e4dfa72fc84faff64e56f4425fcd9567b1f84e12dd93b4d32f4",
-          "terraform/modules/mattermost-database/6adaadca3954/mattermost-database.nomad.hcl": "49dab961c1d5220dd9a917912c0dddf0467c058d84b968b3611365e823edb828",
-          "terraform/modules/mattermost-database/6adaadca3954/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/6adaadca3954/variables.tf": "3e290a4d4c2212c8c1029da4d586a0bb38a83c963f0300ebf3c37e573a6c2ad0"
+          "terraform/environments/production/mattermost-database/main.tf": "bb210604993c6aa847e55d7e82a200fca6720261bf60d19845e557085546f132",
+          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "0bdf91e9b1a66583c309a4c917186ff643403a6cf4aef7982e1aeacd6857c48b",
+          "terraform/environments/production/mattermost-database/variables.tf": "4aec7cf275baabc15d000d328d51953304e3097d9aaac25dcfcdbf8716d40dad",
+          "terraform/modules/mattermost-database/c2efcbab9aa0/main.tf": "ef92f1db1de0e6d90826faf367db69d87a6ec9fc6dc56b982fc6401b1ca5e584",
+          "terraform/modules/mattermost-database/c2efcbab9aa0/mattermost-database.nomad.hcl": "8b4a6c06cdceee64f33acb2f124cc89a3dec9bb2ee406e9a2ded43354d356173",
+          "terraform/modules/mattermost-database/c2efcbab9aa0/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/c2efcbab9aa0/variables.tf": "08f28827d6053f4afbc8062754ac9bdadcb9cdb1a1e002520f0408932426e91d"
         },
         "hosts": [
           "control"
@@ -153,16 +153,16 @@
         "secrets": []
       },
       "staging/mattermost": {
-        "digest": "a37a80f8b427d5701268b4757ad7da56eb0ddfcc4519b672426cc38a7fbcc5ae",
+        "digest": "0fc8c0fe010265c6dc60104a59ff14aea0fd85cf605896fb63d999af2720cecb",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost/main.tf": "a43b8f6f1cb9821f24e9dc33f5150c2a9f0a302b76d8ffeb19db20862ca44381",
-          "terraform/environments/staging/mattermost/terraform.tfvars.json": "a8a4aa72459454737f6c9389e6b9d3d7b43af97e0dfebebd94f18719a3391639",
-          "terraform/environments/staging/mattermost/variables.tf": "dd6b09c697907b33754c25ab00e059718e40cf3bb0122184997d363d2abe2e75",
-          "terraform/modules/mattermost/f8557956b86b/main.tf": "08e7f3a7f589ec4baa68903e4fe33478c02034f5c4ed5ef3debdb8924c24fcf1",
-          "terraform/modules/mattermost/f8557956b86b/mattermost.nomad.hcl": "4b532c08dbc7ce794609f38d9c4fb8aeb32330cd48b8e9ac48eec92fa39e4368",
-          "terraform/modules/mattermost/f8557956b86b/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/f8557956b86b/variables.tf": "b282dedab58c3f0a87805d7739aaa2d2a8d52facae379065572406917c9e94c9"
+          "terraform/environments/staging/mattermost/main.tf": "e6d833e2e5068a4f26d52d26844cf5d1dca08089d7ee6bb91c12a50fa297763b",
+          "terraform/environments/staging/mattermost/terraform.tfvars.json": "a22cbce0e2d84969a024e9b19b349a1226b79c5f9203deda19b1d033e1e9021e",
+          "terraform/environments/staging/mattermost/variables.tf": "940d017c287dd6a1ff8847b954009f86cbe4d3013cebdbb7a0cb9d19f55d5ac4",
+          "terraform/modules/mattermost/be5a3d01a236/main.tf": "08e7f3a7f589ec4baa68903e4fe33478c02034f5c4ed5ef3debdb8924c24fcf1",
+          "terraform/modules/mattermost/be5a3d01a236/mattermost.nomad.hcl": "6ae2107564ae9f76dc7b0a844a20ddfb1e5befa2979775b76a76c8953c8b0c8d",
+          "terraform/modules/mattermost/be5a3d01a236/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/be5a3d01a236/variables.tf": "762ac56714a461a17cb4221b6826b390abe1b31246c22e3851ca98037b3eec2b"
         },
         "hosts": [
           "control"
@@ -178,16 +178,16 @@
         ]
       },
       "staging/mattermost-database": {
-        "digest": "a7732dda89250f91179c5335f8803e2c8844ea824467cbf7ebcc02713dfd1641",
+        "digest": "a864cdef06b60d5e8c4c2c302b6f56a060c39db7bb941cf45328e5918dc33434",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost-database/main.tf": "78744a4f07b3433af9db87dfcf45449a1525cd1ee24b393c5d5620a45e79e6bc",
-          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "b8330a01f6ba514f2c6f0e229bd09c257fdd37db5cadd19bca5e44e2704769de",
-          "terraform/environments/staging/mattermost-database/variables.tf": "1d5b80e57f23945309079f152dd840881efb2f960ba7e5f1f27f3524edc1f9c3",
-          "terraform/modules/mattermost-database/6adaadca3954/main.tf": "ab62640a5b794e4dfa72fc84faff64e56f4425fcd9567b1f84e12dd93b4d32f4",
-          "terraform/modules/mattermost-database/6adaadca3954/mattermost-database.nomad.hcl": "49dab961c1d5220dd9a917912c0dddf0467c058d84b968b3611365e823edb828",
-          "terraform/modules/mattermost-database/6adaadca3954/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/6adaadca3954/variables.tf": "3e290a4d4c2212c8c1029da4d586a0bb38a83c963f0300ebf3c37e573a6c2ad0"
+          "terraform/environments/staging/mattermost-database/main.tf": "bb210604993c6aa847e55d7e82a200fca6720261bf60d19845e557085546f132",
+          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "9add0ed36b10acd8c9a6927403cab7bb5dcb587eb169d43de96f194a0843ea3c",
+          "terraform/environments/staging/mattermost-database/variables.tf": "4aec7cf275baabc15d000d328d51953304e3097d9aaac25dcfcdbf8716d40dad",
+          "terraform/modules/mattermost-database/c2efcbab9aa0/main.tf": "ef92f1db1de0e6d90826faf367db69d87a6ec9fc6dc56b982fc6401b1ca5e584",
+          "terraform/modules/mattermost-database/c2efcbab9aa0/mattermost-database.nomad.hcl": "8b4a6c06cdceee64f33acb2f124cc89a3dec9bb2ee406e9a2ded43354d356173",
+          "terraform/modules/mattermost-database/c2efcbab9aa0/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/c2efcbab9aa0/variables.tf": "08f28827d6053f4afbc8062754ac9bdadcb9cdb1a1e002520f0408932426e91d"
         },
         "hosts": [
           "control"

@@ -47,16 +47,16 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "ea233c655dfa7ae476f05253b56e488cbb055876c9abd6263aa8567d1cada907",
+        "digest": "54ca778fe32490377a11201e894e1f4526db137ab35262f82803842d5280964b",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "52035d7d7fe034903796a56c1a2e5775f295ef7937d01cd70830684436f6c42e",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "7cdefa80f9e63f40ab9605744d35afadf62eba972cc4c2f52d85ac507afd0cec",
-          "terraform/environments/production/grafana/variables.tf": "5a342798ef4fe8dfa94b89f3930b1e8ff503089d026b6d32706e9717cdab48d5",
-          "terraform/modules/grafana/360783112ab5/grafana.nomad.hcl": "46bb3a8e501c58d1ae702862285868375bd84ba81d7c3af408d043cd3939a991",
-          "terraform/modules/grafana/360783112ab5/main.tf": "553928d3065974390fcad0ca77eab6b0d408c90d9167778ed6e760b25a145af7",
-          "terraform/modules/grafana/360783112ab5/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/360783112ab5/variables.tf": "909c14e6505710b19fc4047a97e78218984cd6b21a8ffa6562efd7465beeea6d"
+          "terraform/environments/production/grafana/main.tf": "c76bba0d1fe35de86c5f75853beac87245a041ac96eaf10400d2b69cbab2f8be",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "3e3be3993d11b250b0f4a7efbd747706c826a30c2abd85f38f51217794ec2176",
+          "terraform/environments/production/grafana/variables.tf": "f4391c6ff1586673e5cee5739d9e798bcac7e186beb9a6618a4fb3a7ed63b8bc",
+          "terraform/modules/grafana/ce9a0ac8888c/grafana.nomad.hcl": "f324aab8d51042a4983aa23694b2bfc44f048dc91b7ad3f17909cd93cd0907cc",
+          "terraform/modules/grafana/ce9a0ac8888c/main.tf": "4886f74b490b13dcd860476ff0c38b410e1d91f2e1e7c1544d9be7b7be1d7617",
+          "terraform/modules/grafana/ce9a0ac8888c/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/ce9a0ac8888c/variables.tf": "84ad7e154d78952d2e4a4c3570c7e56fc9581b6a516bae290e2d821f0981ce42"
         },
         "hosts": [
           "control"
@@ -89,16 +89,16 @@
         "secrets": []
       },
       "production/mattermost": {
-        "digest": "7cf61235714b81e132edcf078b97856aace9c77da3276402d3c31b81cb25e84d",
+        "digest": "c224ad636106d03267126acce9c6d96a732f9a9ff152e2232766b5e39c87dc37",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost/main.tf": "8fefa1981dcfdffa3df0a245787fbe273910604b3c9c4d74475dcfae40cf3d44",
-          "terraform/environments/production/mattermost/terraform.tfvars.json": "cce044e63e2693a04848c8e887d8f8c2dfe136be098a4b15950f6b833a3483d0",
-          "terraform/environments/production/mattermost/variables.tf": "907d4ea5ba6c27d8bcfc34bfb190ef665af993b767c6f4c68aaa52b91cd3a268",
-          "terraform/modules/mattermost/90aa4a7db6c4/main.tf": "4052cbb3bb172387db450f7ba0a35e153f36c41573604e037d83eea9fb4001fa",
-          "terraform/modules/mattermost/90aa4a7db6c4/mattermost.nomad.hcl": "c618167429606f79beeaf259996c963806dc1b273a33b3808bf182e996d17aca",
-          "terraform/modules/mattermost/90aa4a7db6c4/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/90aa4a7db6c4/variables.tf": "25836f5553bf49163a7b0bd006f3aa9bb0ca33a24b31351ceb8b31830f1e0ed3"
+          "terraform/environments/production/mattermost/main.tf": "f7eae18b48098edbb42233d8d5aa11a0f4eb6a78c5c88e5199a2822b45da38ff",
+          "terraform/environments/production/mattermost/terraform.tfvars.json": "9db3ca634f73c598f9a690aadd4468d797aa8e7a4da07127257ce78fb4821ac3",
+          "terraform/environments/production/mattermost/variables.tf": "4a0e0cfa65b9ef34f881702217a241811ae372029dc1133e617ccf4d038ba795",
+          "terraform/modules/mattermost/7dcca6413e9e/main.tf": "c5be3ccc949531fabe6a9011583e0a2faf9f7d305f157bc95e3644624f1c385c",
+          "terraform/modules/mattermost/7dcca6413e9e/mattermost.nomad.hcl": "5f16519b67a76e7f0b76222591b89c01d9ae9d9d830616dd841a473434ad94ad",
+          "terraform/modules/mattermost/7dcca6413e9e/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/7dcca6413e9e/variables.tf": "05913ebaf956c2b5269fb40f01d4b8e9e9868d8392ec38f22b8f7002358804f1"
         },
         "hosts": [
           "control"
@@ -114,16 +114,16 @@
         ]
       },
       "production/mattermost-database": {
-        "digest": "b333177befcbb6abe6beb7f02d6d2ca8e3ec74d251211087395a1e40fe77a2cb",
+        "digest": "a82de22e98423f483c76e20008f4a43c2e8f9afe0cfde286cffb4a88c57b3a06",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost-database/main.tf": "397624242ce4606693d28cc6b389b14f9938ec020158707344f43d15007e7de1",
-          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "e2206faef9893daca5cadba88609176f6bd1e2a5b5b9e4853020730a01f1a1d7",
-          "terraform/environments/production/mattermost-database/variables.tf": "a844b90d471e260151470d3ad6ffda0a92f0276453865f1af6669e83c9453aee",
-          "terraform/modules/mattermost-database/7f8dc8372c55/main.tf": "29f7326111b14a1a09b017e67edb9e4b548508d79ae136b0837e2b90d5f8f4ec",
-          "terraform/modules/mattermost-database/7f8dc8372c55/mattermost-database.nomad.hcl": "3e151f9ca58ebd552e83e451a92671f3874b4fea3b3c24bc43192f64768a8d1d",
-          "terraform/modules/mattermost-database/7f8dc8372c55/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/7f8dc8372c55/variables.tf": "348ea2c2c5afb6d6d856f47b974c3bd42f0c8e86ea6ef43ca08dad9ffc03bd76"
+          "terraform/environments/production/mattermost-database/main.tf": "6b2b811e18187ea75151697be9938d549daab030202de720491192f4a7204ccc",
+          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "6fa69f0d9ffa538682e8c0960b16b0f6ddad9c2530f29bd27a3568cc3987145f",
+          "terraform/environments/production/mattermost-database/variables.tf": "b63a2dd979a3d09bcf5e0917510fe73bc87b163bc510170c74ea3b68290ce3b7",
+          "terraform/modules/mattermost-database/c3967e46effc/main.tf": "f7b6092b0cf4c83565d1a01692a1866fa1f94ab370c5c2a2ee2f7b4a38c56828",
+          "terraform/modules/mattermost-database/c3967e46effc/mattermost-database.nomad.hcl": "34e9e666b8b69f0177948b24577bb5d576fdf4490d16fe1d95213f06234c8714",
+          "terraform/modules/mattermost-database/c3967e46effc/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/c3967e46effc/variables.tf": "e1c519447f1ea797a12ea9534b934217d1befe807f595346433f8b95ba3e00a0"
         },
         "hosts": [
           "control"
@@ -153,16 +153,16 @@
         "secrets": []
       },
       "staging/mattermost": {
-        "digest": "5404caadde8276598449c5cfc8349eb937d7ed6fb7a34b40bbca01c1c7b9c757",
+        "digest": "5496288bcf555ff90b0267ed0986c378bd8dd1afd1b10d74508fe8f90b432cb8",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost/main.tf": "8fefa1981dcfdffa3df0a245787fbe273910604b3c9c4d74475dcfae40cf3d44",
-          "terraform/environments/staging/mattermost/terraform.tfvars.json": "a7aa60064732140933dda50f608cda3b800bd2d2a0272090118deee53bc32747",
-          "terraform/environments/staging/mattermost/variables.tf": "907d4ea5ba6c27d8bcfc34bfb190ef665af993b767c6f4c68aaa52b91cd3a268",
-          "terraform/modules/mattermost/90aa4a7db6c4/main.tf": "4052cbb3bb172387db450f7ba0a35e153f36c41573604e037d83eea9fb4001fa",
-          "terraform/modules/mattermost/90aa4a7db6c4/mattermost.nomad.hcl": "c618167429606f79beeaf259996c963806dc1b273a33b3808bf182e996d17aca",
-          "terraform/modules/mattermost/90aa4a7db6c4/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/90aa4a7db6c4/variables.tf": "25836f5553bf49163a7b0bd006f3aa9bb0ca33a24b31351ceb8b31830f1e0ed3"
+          "terraform/environments/staging/mattermost/main.tf": "f7eae18b48098edbb42233d8d5aa11a0f4eb6a78c5c88e5199a2822b45da38ff",
+          "terraform/environments/staging/mattermost/terraform.tfvars.json": "457eefed096add7d68ffb0b90e754c688f31809ec8b6fffe5b698020a46320f1",
+          "terraform/environments/staging/mattermost/variables.tf": "4a0e0cfa65b9ef34f881702217a241811ae372029dc1133e617ccf4d038ba795",
+          "terraform/modules/mattermost/7dcca6413e9e/main.tf": "c5be3ccc949531fabe6a9011583e0a2faf9f7d305f157bc95e3644624f1c385c",
+          "terraform/modules/mattermost/7dcca6413e9e/mattermost.nomad.hcl": "5f16519b67a76e7f0b76222591b89c01d9ae9d9d830616dd841a473434ad94ad",
+          "terraform/modules/mattermost/7dcca6413e9e/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/7dcca6413e9e/variables.tf": "05913ebaf956c2b5269fb40f01d4b8e9e9868d8392ec38f22b8f7002358804f1"
         },
         "hosts": [
           "control"
@@ -178,16 +178,16 @@
         ]
       },
       "staging/mattermost-database": {
-        "digest": "696f4f78664a1284e6091f7032d163b76221c6cb55c52caae9cb78baf63bbbdc",
+        "digest": "078367e13ba952a51f874c86b865e78e097a03e65246c187fd8dbd9ea4d6ae47",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost-database/main.tf": "397624242ce4606693d28cc6b389b14f9938ec020158707344f43d15007e7de1",
-          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "48c1924f0102b520da5085e7f936b74d8563dd6216871ad0034644d2d89cb3d5",
-          "terraform/environments/staging/mattermost-database/variables.tf": "a844b90d471e260151470d3ad6ffda0a92f0276453865f1af6669e83c9453aee",
-          "terraform/modules/mattermost-database/7f8dc8372c55/main.tf": "29f7326111b14a1a09b017e67edb9e4b548508d79ae136b0837e2b90d5f8f4ec",
-          "terraform/modules/mattermost-database/7f8dc8372c55/mattermost-database.nomad.hcl": "3e151f9ca58ebd552e83e451a92671f3874b4fea3b3c24bc43192f64768a8d1d",
-          "terraform/modules/mattermost-database/7f8dc8372c55/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/7f8dc8372c55/variables.tf": "348ea2c2c5afb6d6d856f47b974c3bd42f0c8e86ea6ef43ca08dad9ffc03bd76"
+          "terraform/environments/staging/mattermost-database/main.tf": "6b2b811e18187ea75151697be9938d549daab030202de720491192f4a7204ccc",
+          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "8b28de215b1a7da592e67c6b5f61cfacb48c7abbdad4d36aeef48c4fc736d6ca",
+          "terraform/environments/staging/mattermost-database/variables.tf": "b63a2dd979a3d09bcf5e0917510fe73bc87b163bc510170c74ea3b68290ce3b7",
+          "terraform/modules/mattermost-database/c3967e46effc/main.tf": "f7b6092b0cf4c83565d1a01692a1866fa1f94ab370c5c2a2ee2f7b4a38c56828",
+          "terraform/modules/mattermost-database/c3967e46effc/mattermost-database.nomad.hcl": "34e9e666b8b69f0177948b24577bb5d576fdf4490d16fe1d95213f06234c8714",
+          "terraform/modules/mattermost-database/c3967e46effc/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/c3967e46effc/variables.tf": "e1c519447f1ea797a12ea9534b934217d1befe807f595346433f8b95ba3e00a0"
         },
         "hosts": [
           "control"
