@@ -6,7 +6,7 @@ use eos_core::diagnostic::Diagnostic;
 use eos_core::intent::{Intent, Noun, Verb, edit};
 use eos_core::node::{Node, Reversibility};
 use eos_core::pillar::{Pillar, PillarFiles};
-use eos_core::plan::{Action, Key, Observed, Plan, PlanInput, Work, plan, refusals};
+use eos_core::plan::{Action, Key, Left, Observed, Plan, PlanInput, Previous, Work, plan, refusals};
 use eos_core::profile::Profile;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,6 +65,7 @@ fn planned(
         applied: &applied,
         unfinished: &BTreeSet::new(),
         observed,
+        left: None,
         given: &given.iter().map(|name| (*name).to_owned()).collect(),
         hosts: (&BTreeMap::new(), &BTreeMap::new()),
         base: String::new(),
@@ -245,6 +246,7 @@ fn data_plan(environment: &str, before: &str, after: &str, intent: Option<Intent
         applied: &applied,
         unfinished: &BTreeSet::new(),
         observed: None,
+        left: None,
         given: &BTreeSet::new(),
         hosts: (&BTreeMap::new(), &BTreeMap::new()),
         base: String::new(),
@@ -449,6 +451,7 @@ fn a_rotated_secret_reaches_all_that_have_a_copy_after_the_one_whose_it_is() {
             applied: &compiled(&there).all_nodes(),
             unfinished: &BTreeSet::new(),
             observed: None,
+            left: None,
             given: &BTreeSet::new(),
             hosts: (&BTreeMap::new(), &BTreeMap::new()),
             base: String::new(),
@@ -487,6 +490,42 @@ fn a_rotated_secret_reaches_all_that_have_a_copy_after_the_one_whose_it_is() {
         assert_eq!(rotates("mattermost-database"), [true]);
         assert_eq!(rotates("mattermost"), [false], "it gets a copy");
     }
+}
+
+#[test]
+fn a_rotation_is_taken_back_by_the_version_before_it() {
+    let there = create("redis", json!({}));
+    let compilation = compile(&Pillar::read(&there).unwrap(), &catalog(), Profile::Full).unwrap();
+    let key = ("production".to_owned(), "redis".to_owned());
+    let left = Left {
+        secrets: [(key, Previous::Version(1))].into(),
+        ..Left::default()
+    };
+    let plan = plan(PlanInput {
+        environment: "production",
+        components: Some(&["redis".to_owned()]),
+        intent: None,
+        compilation: &compilation,
+        applied: &compilation.all_nodes(),
+        unfinished: &BTreeSet::new(),
+        observed: None,
+        left: Some(&left),
+        given: &BTreeSet::new(),
+        hosts: (&BTreeMap::new(), &BTreeMap::new()),
+        base: String::new(),
+        pillar: BTreeMap::new(),
+    });
+    assert_eq!(
+        summary(&plan),
+        "~secret/redis ~job/redis | platform:deliver redis:secret redis:secret redis:terraform redis:healthy | 0 final"
+    );
+    let notes: Vec<_> = plan
+        .changes
+        .iter()
+        .map(|change| change.note.as_deref().unwrap())
+        .collect();
+    assert_eq!(notes, ["as it was before", "starts anew with the earlier value"]);
+    assert!(matches!(plan.steps[1].work, Work::RestoreSecret { .. }));
 }
 
 #[test]

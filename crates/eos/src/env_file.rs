@@ -251,7 +251,7 @@ services:
             ("KEY=a#b=c*d", "a#b=c*d"),
             ("KEY='a $b \\ \"c\" # d'", "a $b \\ \"c\" # d"),
             ("KEY=\"it's \\\"5\\\" \\$ \\\\\" # a comment", "it's \"5\" $ \\"),
-            ("# KEY=one\n\nKEY=one\nKEY=two\r", "two"),
+            ("# KEY=one\n\nKEY=one\r\nKEY=two\r\n", "two"),
             ("KEY=", ""),
         ] {
             let (values, _) = taken(line).unwrap();

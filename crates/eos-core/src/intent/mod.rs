@@ -15,7 +15,7 @@ use crate::pillar::{
 use crate::recipe::Recipe;
 use crate::splice;
 use crate::yaml;
-pub use rotate::{rotates, unknown as unknown_secret};
+pub use rotate::unknown as unknown_secret;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use settle::{Settled, settle};

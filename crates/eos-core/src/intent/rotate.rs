@@ -1,6 +1,6 @@
 //! New values for secrets: which ones may have them, and the intent's own record. A value is nowhere in the pillar.
 
-use super::{Editor, Intent, missing, new_component, words};
+use super::{Editor, Intent, Verb, missing, new_component, words};
 use crate::catalog::Catalog;
 use crate::compose::compose;
 use crate::diagnostic::Diagnostic;
@@ -36,9 +36,11 @@ pub fn edit(
     }
 }
 
-/// Whether the intent gives this secret of its component a new value.
-pub fn rotates(intent: &Intent, secret: &str) -> bool {
-    intent.options.is_empty() || intent.options.contains_key(secret)
+impl Intent {
+    /// Whether it gives this secret of its component's own a new value.
+    pub fn rotates(&self, secret: &str) -> bool {
+        self.verb == Verb::Rotate && (self.options.is_empty() || self.options.contains_key(secret))
+    }
 }
 
 fn refusals(intent: &Intent, secrets: &[SecretItem]) -> Vec<Diagnostic> {
@@ -65,7 +67,7 @@ fn refusals(intent: &Intent, secrets: &[SecretItem]) -> Vec<Diagnostic> {
             Some(_) => {}
         }
     }
-    for secret in own.iter().filter(|secret| rotates(intent, &secret.item)) {
+    for secret in own.iter().filter(|secret| intent.rotates(&secret.item)) {
         let name = &secret.item;
         let given = intent.options.get(name).is_some_and(|value| !value.is_null());
         if let Some(why) = &secret.not_rotated {

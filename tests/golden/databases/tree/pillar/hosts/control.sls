@@ -33,16 +33,16 @@
         "secrets": []
       },
       "production/postgres": {
-        "digest": "2722c6dd7bbc522ce7ca5485fa766ebcab705e8725c816c4ed2c268a95c5466a",
+        "digest": "09f2576539cd0dc6b08dcf01a4cf7a9492dc72c300769932b53962ec94a01639",
         "token": "client",
         "files": {
-          "terraform/environments/production/postgres/main.tf": "ebde5f94151216fcbb7b1e8905f48a352c47b1059b94836b8ee07ddbf99a31e1",
-          "terraform/environments/production/postgres/terraform.tfvars.json": "69ff9d3fa87c223cebe8486d12b16e28061e707bf8ea1b75961d3760b42ba59b",
+          "terraform/environments/production/postgres/main.tf": "57ec6a92a422a085a9c386d688414aebf7fec8c6a4ddbfecd7841cd66bfc0d66",
+          "terraform/environments/production/postgres/terraform.tfvars.json": "05f0a8b2926897cac3aae1f05bfb9c79a461346f68bc0d15b05fcc363f25462c",
           "terraform/environments/production/postgres/variables.tf": "ab4fcafc7b4b1e53e9b74bf72717128b5e8e6671393a9cdb1954038dd3b9db85",
-          "terraform/modules/postgres/8b2a1d02bc67/main.tf": "2caf9d20f99398ec5f8f60d2c72f613282a8793e6cf6f513ec1f2472b675ccf9",
-          "terraform/modules/postgres/8b2a1d02bc67/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/postgres/8b2a1d02bc67/postgres.nomad.hcl": "dab4da5d93d9273398eb255323b2a9a56cfe154a3a6471c319cbb81203548242",
-          "terraform/modules/postgres/8b2a1d02bc67/variables.tf": "7796803dda3e520f09b2d97f420cce1c1bc9f6d8e328b16a66bb283efcab2c6b"
+          "terraform/modules/postgres/dbf963416f22/main.tf": "2caf9d20f99398ec5f8f60d2c72f613282a8793e6cf6f513ec1f2472b675ccf9",
+          "terraform/modules/postgres/dbf963416f22/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/postgres/dbf963416f22/postgres.nomad.hcl": "a9a6a0799420229d97db62d33f2748a504a63dd6d23dcca63a2815a0e85ea959",
+          "terraform/modules/postgres/dbf963416f22/variables.tf": "7796803dda3e520f09b2d97f420cce1c1bc9f6d8e328b16a66bb283efcab2c6b"
         },
         "hosts": [
           "control"
@@ -58,16 +58,16 @@
         ]
       },
       "production/redis": {
-        "digest": "5a6c0bfc52449b7e0147d880e03743828d3ab0d2678fecae6035cf1de0c7ed01",
+        "digest": "a12976fe7db37ef1768cc08d3261333c0b888b2598af00cfa2eebc3335f1d8a7",
         "token": "client",
         "files": {
-          "terraform/environments/production/redis/main.tf": "d8752377891eecb829917a51579b76b15ccb3c4ea366397846ed1e117f62f5f6",
-          "terraform/environments/production/redis/terraform.tfvars.json": "4031b58ddebfc128efad05a0c5c703a401cf0d372c4c17a0a33ee72bc25eb1f4",
+          "terraform/environments/production/redis/main.tf": "38523770c7d232650d23d63da58af3f8c3d16ac4fda7374c98067d4f54ff4352",
+          "terraform/environments/production/redis/terraform.tfvars.json": "3da8c0a2f81e6c096f206e195c31ab92b8e377639ec8df0b59da179eab22d7eb",
           "terraform/environments/production/redis/variables.tf": "6ee3d5547ddd72addff50a73bc60b3837e27b30dcbd04d0dc618bbb88778e413",
-          "terraform/modules/redis/58780c98ba33/main.tf": "d4087900f62215fa01f22e7f4425a762a02366a07a01593d99ee695fe89cf130",
-          "terraform/modules/redis/58780c98ba33/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/redis/58780c98ba33/redis.nomad.hcl": "5e9478d5e5468bab821886f902062cc23fd7aff41f3409663c9d2d0f79df7e39",
-          "terraform/modules/redis/58780c98ba33/variables.tf": "cb94606b1fd264589339213d76ae5921c6434c74f0fe4389553aab336c527215"
+          "terraform/modules/redis/8d3a1f1d160a/main.tf": "d4087900f62215fa01f22e7f4425a762a02366a07a01593d99ee695fe89cf130",
+          "terraform/modules/redis/8d3a1f1d160a/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/redis/8d3a1f1d160a/redis.nomad.hcl": "c72657de005ac67e47fecf6f8768c21caca95bd7229a36757cc2a8d48276ea59",
+          "terraform/modules/redis/8d3a1f1d160a/variables.tf": "cb94606b1fd264589339213d76ae5921c6434c74f0fe4389553aab336c527215"
         },
         "hosts": [
           "control"

@@ -47,16 +47,16 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "bc1b63e63e265ea6e733e91fc1c751de86cd46ae70f97833d16cae8f2087a6e1",
+        "digest": "2d65f0736334804f67c159082d032f3756a8d5f146928d2cb763377623b3e140",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "af85c29fa29c27a387fb032d4c3f901efdffabcf6664c6d13e3dfbff21dd403e",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "10a55e7a76668a3465aa0c595280a3e69409d91814567a4ca5ed80a0fdf73b52",
+          "terraform/environments/production/grafana/main.tf": "1692467d08e442f5c0accd126b75380f510607c83cf21291a7dd95a2662ce878",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "9037a510ba88466a8c0df5a9cf7114823ef1c4a27c13a268ae1328a2a1f53336",
           "terraform/environments/production/grafana/variables.tf": "8b400d025e5975c55053a05cc6ac0ae0131505f08d1b256966db185fd119d1b4",
-          "terraform/modules/grafana/85513271efe7/grafana.nomad.hcl": "7645967f3ada88509459a1ea492d319aa427f0bb2db6eb94e2bc1c4510fd2ae5",
-          "terraform/modules/grafana/85513271efe7/main.tf": "50c150bf9c56f239f8cf32b63c8ce11431ded8e3d1b771bfa5bfcd1b94d4cd44",
-          "terraform/modules/grafana/85513271efe7/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/85513271efe7/variables.tf": "e24c4e8d1c2ecf62aeba03a8efd46eb6c51d117b4e2fa5dc3042b8cde8ae1ee7"
+          "terraform/modules/grafana/f24e0370775e/grafana.nomad.hcl": "d9258018c1ca5c09155e49f7814bc863013350d4241a39505e222f8b4af0481c",
+          "terraform/modules/grafana/f24e0370775e/main.tf": "50c150bf9c56f239f8cf32b63c8ce11431ded8e3d1b771bfa5bfcd1b94d4cd44",
+          "terraform/modules/grafana/f24e0370775e/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/f24e0370775e/variables.tf": "e24c4e8d1c2ecf62aeba03a8efd46eb6c51d117b4e2fa5dc3042b8cde8ae1ee7"
         },
         "hosts": [
           "control"
@@ -72,16 +72,16 @@
         ]
       },
       "production/hecate-proxy": {
-        "digest": "83f6f0c4a123c14b7971d5b89650829432ac11a67bf0458b5e823f43e217a030",
+        "digest": "77093a114b1f9705162290895faea77023718fda954c2d6e2dd2c4bccbae572e",
         "token": "client",
         "files": {
-          "terraform/environments/production/hecate-proxy/main.tf": "39853444337e64c1c5e74e18cd4a431e0efcb1e0154c1eccd7de2974059edf26",
-          "terraform/environments/production/hecate-proxy/terraform.tfvars.json": "a18178b2c58d72c2e7f53e263cd9badfbea34dc8ffbd9cb45945a7aa15859632",
+          "terraform/environments/production/hecate-proxy/main.tf": "0503955a4b92415746b5f8489f4f82659f0f9d0c0484493aed3e661f869b0ca4",
+          "terraform/environments/production/hecate-proxy/terraform.tfvars.json": "19e2f72207c4ce91a7df6edda04c84205fbbb6b8cb8fed7387bcb897f873abba",
           "terraform/environments/production/hecate-proxy/variables.tf": "60a56031a2099ce7a5d0ff8f80c5973851faeceb3019f69590c4711f9b9aa61d",
-          "terraform/modules/hecate-proxy/d724cb5b6deb/hecate-proxy.nomad.hcl": "86d73479396a952c006e958643e8cda0cf9eb298d7ace120f61d9453ba012899",
-          "terraform/modules/hecate-proxy/d724cb5b6deb/main.tf": "7a9c0cdbfa29ae6a09e5e0f098171044fd83d369a2761bace3dedce1262baa9b",
-          "terraform/modules/hecate-proxy/d724cb5b6deb/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hecate-proxy/d724cb5b6deb/variables.tf": "4191e62e8d42fa287d8ac7dd0059ed6772f6810c3ba625d361c83bbef92d0c0f"
+          "terraform/modules/hecate-proxy/784661f81351/hecate-proxy.nomad.hcl": "41e49cc22a68edfdd2a7e073a9a4ceb1aa316debd2b381423439b1638d0126f8",
+          "terraform/modules/hecate-proxy/784661f81351/main.tf": "7a9c0cdbfa29ae6a09e5e0f098171044fd83d369a2761bace3dedce1262baa9b",
+          "terraform/modules/hecate-proxy/784661f81351/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hecate-proxy/784661f81351/variables.tf": "4191e62e8d42fa287d8ac7dd0059ed6772f6810c3ba625d361c83bbef92d0c0f"
         },
         "hosts": [
           "control"
@@ -89,16 +89,16 @@
         "secrets": []
       },
       "production/mattermost": {
-        "digest": "2ce5447ae39b1b76f5ea57b6f2c19465927bd843a1fe44113e3f3151a94383f7",
+        "digest": "34310e8f56978d9a974e6b2bd5325a5c8d362abf957fcd2cc8fd03e2139fdcf0",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost/main.tf": "30dc87f3fa43e8145191a5163a558b661ad32517edf1bf9ef363385fe0b190e6",
-          "terraform/environments/production/mattermost/terraform.tfvars.json": "579510f68e6be7ab385b9d0cc1970b7ecda905bbf1f202ced83a8cc6f15183be",
+          "terraform/environments/production/mattermost/main.tf": "adb94244db2269ffeea2bb623a9f314ff2883bcc33c4dcfda98ba9db05bc09ff",
+          "terraform/environments/production/mattermost/terraform.tfvars.json": "045ba03c80d9152bf2573189b81357cc80187c7c948ebed4a4cbb8f67b3cfb63",
           "terraform/environments/production/mattermost/variables.tf": "db3d65568249d94778c450e02d238b8ed898267e5fd3f6bd49d96804a81785b6",
-          "terraform/modules/mattermost/b1b1d06593d5/main.tf": "24696fe8ad58fba93f5b45a1f054bafa3cb2ae39852165b1f27b6bef2a434915",
-          "terraform/modules/mattermost/b1b1d06593d5/mattermost.nomad.hcl": "6ae2107564ae9f76dc7b0a844a20ddfb1e5befa2979775b76a76c8953c8b0c8d",
-          "terraform/modules/mattermost/b1b1d06593d5/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/b1b1d06593d5/variables.tf": "468e931723625658058817a51b5605d14234cae520207f637685b77502b0e1d2"
+          "terraform/modules/mattermost/335bc10d3610/main.tf": "24696fe8ad58fba93f5b45a1f054bafa3cb2ae39852165b1f27b6bef2a434915",
+          "terraform/modules/mattermost/335bc10d3610/mattermost.nomad.hcl": "1c60703025b61862ae46315045719f94f7838b5805803b5995bd5a66402a4988",
+          "terraform/modules/mattermost/335bc10d3610/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/335bc10d3610/variables.tf": "468e931723625658058817a51b5605d14234cae520207f637685b77502b0e1d2"
         },
         "hosts": [
           "control"
@@ -114,16 +114,16 @@
         ]
       },
       "production/mattermost-database": {
-        "digest": "75256b20e9b983aa32048fe43befb9b33d95b6de682fa973973bc3da499bf48d",
+        "digest": "fffa02d1457ff432b69f01193e4666f66b7ff02ab6f485d5dfb1e660dfbc671e",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost-database/main.tf": "bb210604993c6aa847e55d7e82a200fca6720261bf60d19845e557085546f132",
-          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "0bdf91e9b1a66583c309a4c917186ff643403a6cf4aef7982e1aeacd6857c48b",
+          "terraform/environments/production/mattermost-database/main.tf": "83e62d96fd3e0a48182ff3e10776cba9e2fc7a2eac85e56206ad4bfee5b5aa8c",
+          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "97f9286d15c721f249d9da21cfca7325d9103b5bbc433906bf39c749722d1147",
           "terraform/environments/production/mattermost-database/variables.tf": "4aec7cf275baabc15d000d328d51953304e3097d9aaac25dcfcdbf8716d40dad",
-          "terraform/modules/mattermost-database/c2efcbab9aa0/main.tf": "ef92f1db1de0e6d90826faf367db69d87a6ec9fc6dc56b982fc6401b1ca5e584",
-          "terraform/modules/mattermost-database/c2efcbab9aa0/mattermost-database.nomad.hcl": "8b4a6c06cdceee64f33acb2f124cc89a3dec9bb2ee406e9a2ded43354d356173",
-          "terraform/modules/mattermost-database/c2efcbab9aa0/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/c2efcbab9aa0/variables.tf": "08f28827d6053f4afbc8062754ac9bdadcb9cdb1a1e002520f0408932426e91d"
+          "terraform/modules/mattermost-database/0a6becd37e5e/main.tf": "ef92f1db1de0e6d90826faf367db69d87a6ec9fc6dc56b982fc6401b1ca5e584",
+          "terraform/modules/mattermost-database/0a6becd37e5e/mattermost-database.nomad.hcl": "3d6e406b7dbae60fce6414bea55bc6be4d9b6bad9c76abac3a235c363fd70859",
+          "terraform/modules/mattermost-database/0a6becd37e5e/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/0a6becd37e5e/variables.tf": "08f28827d6053f4afbc8062754ac9bdadcb9cdb1a1e002520f0408932426e91d"
         },
         "hosts": [
           "control"
@@ -153,16 +153,16 @@
         "secrets": []
       },
       "staging/mattermost": {
-        "digest": "0fc8c0fe010265c6dc60104a59ff14aea0fd85cf605896fb63d999af2720cecb",
+        "digest": "312889aab0d42dbf87f611a5762f1fb8f8d3686cb9eae6854c11cb6a35b17d5c",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost/main.tf": "e6d833e2e5068a4f26d52d26844cf5d1dca08089d7ee6bb91c12a50fa297763b",
-          "terraform/environments/staging/mattermost/terraform.tfvars.json": "a22cbce0e2d84969a024e9b19b349a1226b79c5f9203deda19b1d033e1e9021e",
+          "terraform/environments/staging/mattermost/main.tf": "abd6e621ee4e042c38f5b83c672ad84c31ad31dde35e3383f0c316b6d686d21c",
+          "terraform/environments/staging/mattermost/terraform.tfvars.json": "8f38a72cb26b48bda41e39274b0855aa9c908caeb44acaf9681a9b2a3ae8e39f",
           "terraform/environments/staging/mattermost/variables.tf": "940d017c287dd6a1ff8847b954009f86cbe4d3013cebdbb7a0cb9d19f55d5ac4",
-          "terraform/modules/mattermost/be5a3d01a236/main.tf": "08e7f3a7f589ec4baa68903e4fe33478c02034f5c4ed5ef3debdb8924c24fcf1",
-          "terraform/modules/mattermost/be5a3d01a236/mattermost.nomad.hcl": "6ae2107564ae9f76dc7b0a844a20ddfb1e5befa2979775b76a76c8953c8b0c8d",
-          "terraform/modules/mattermost/be5a3d01a236/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/be5a3d01a236/variables.tf": "762ac56714a461a17cb4221b6826b390abe1b31246c22e3851ca98037b3eec2b"
+          "terraform/modules/mattermost/d9672647f78d/main.tf": "08e7f3a7f589ec4baa68903e4fe33478c02034f5c4ed5ef3debdb8924c24fcf1",
+          "terraform/modules/mattermost/d9672647f78d/mattermost.nomad.hcl": "1c60703025b61862ae46315045719f94f7838b5805803b5995bd5a66402a4988",
+          "terraform/modules/mattermost/d9672647f78d/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/d9672647f78d/variables.tf": "762ac56714a461a17cb4221b6826b390abe1b31246c22e3851ca98037b3eec2b"
         },
         "hosts": [
           "control"
@@ -178,16 +178,16 @@
         ]
       },
       "staging/mattermost-database": {
-        "digest": "a864cdef06b60d5e8c4c2c302b6f56a060c39db7bb941cf45328e5918dc33434",
+        "digest": "9b6c618ef9c751b0c4af73100d0b3fcf57d4119ddbae6366ba1ab25684049d52",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost-database/main.tf": "bb210604993c6aa847e55d7e82a200fca6720261bf60d19845e557085546f132",
-          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "9add0ed36b10acd8c9a6927403cab7bb5dcb587eb169d43de96f194a0843ea3c",
+          "terraform/environments/staging/mattermost-database/main.tf": "83e62d96fd3e0a48182ff3e10776cba9e2fc7a2eac85e56206ad4bfee5b5aa8c",
+          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "8d81a476e219f1433aa63d4cc444e845a38a32c7e8505e2871bf6b68f1d71a59",
           "terraform/environments/staging/mattermost-database/variables.tf": "4aec7cf275baabc15d000d328d51953304e3097d9aaac25dcfcdbf8716d40dad",
-          "terraform/modules/mattermost-database/c2efcbab9aa0/main.tf": "ef92f1db1de0e6d90826faf367db69d87a6ec9fc6dc56b982fc6401b1ca5e584",
-          "terraform/modules/mattermost-database/c2efcbab9aa0/mattermost-database.nomad.hcl": "8b4a6c06cdceee64f33acb2f124cc89a3dec9bb2ee406e9a2ded43354d356173",
-          "terraform/modules/mattermost-database/c2efcbab9aa0/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/c2efcbab9aa0/variables.tf": "08f28827d6053f4afbc8062754ac9bdadcb9cdb1a1e002520f0408932426e91d"
+          "terraform/modules/mattermost-database/0a6becd37e5e/main.tf": "ef92f1db1de0e6d90826faf367db69d87a6ec9fc6dc56b982fc6401b1ca5e584",
+          "terraform/modules/mattermost-database/0a6becd37e5e/mattermost-database.nomad.hcl": "3d6e406b7dbae60fce6414bea55bc6be4d9b6bad9c76abac3a235c363fd70859",
+          "terraform/modules/mattermost-database/0a6becd37e5e/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/0a6becd37e5e/variables.tf": "08f28827d6053f4afbc8062754ac9bdadcb9cdb1a1e002520f0408932426e91d"
         },
         "hosts": [
           "control"

@@ -12,16 +12,16 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "54ca778fe32490377a11201e894e1f4526db137ab35262f82803842d5280964b",
+        "digest": "be88b889842d60990c7103a8f4d1c4d72455990c8f724c548d0d0e69df64dbc0",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "c76bba0d1fe35de86c5f75853beac87245a041ac96eaf10400d2b69cbab2f8be",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "3e3be3993d11b250b0f4a7efbd747706c826a30c2abd85f38f51217794ec2176",
+          "terraform/environments/production/grafana/main.tf": "8c8aa3580048058d500ac801564714576880223eb71a9eafc3d0130175a52e9b",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "73b30c2284dbe08c99cde24b05d02ed4915faaecea0f472e155c4cbe18f17a75",
           "terraform/environments/production/grafana/variables.tf": "f4391c6ff1586673e5cee5739d9e798bcac7e186beb9a6618a4fb3a7ed63b8bc",
-          "terraform/modules/grafana/ce9a0ac8888c/grafana.nomad.hcl": "f324aab8d51042a4983aa23694b2bfc44f048dc91b7ad3f17909cd93cd0907cc",
-          "terraform/modules/grafana/ce9a0ac8888c/main.tf": "4886f74b490b13dcd860476ff0c38b410e1d91f2e1e7c1544d9be7b7be1d7617",
-          "terraform/modules/grafana/ce9a0ac8888c/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/ce9a0ac8888c/variables.tf": "84ad7e154d78952d2e4a4c3570c7e56fc9581b6a516bae290e2d821f0981ce42"
+          "terraform/modules/grafana/5e771acdb20a/grafana.nomad.hcl": "84131f0ee42080861e73e678cbce989b7f982f3581f45a68374ff46994406b79",
+          "terraform/modules/grafana/5e771acdb20a/main.tf": "4886f74b490b13dcd860476ff0c38b410e1d91f2e1e7c1544d9be7b7be1d7617",
+          "terraform/modules/grafana/5e771acdb20a/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/5e771acdb20a/variables.tf": "84ad7e154d78952d2e4a4c3570c7e56fc9581b6a516bae290e2d821f0981ce42"
         },
         "hosts": [
           "control"

@@ -47,16 +47,16 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "54ca778fe32490377a11201e894e1f4526db137ab35262f82803842d5280964b",
+        "digest": "be88b889842d60990c7103a8f4d1c4d72455990c8f724c548d0d0e69df64dbc0",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "c76bba0d1fe35de86c5f75853beac87245a041ac96eaf10400d2b69cbab2f8be",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "3e3be3993d11b250b0f4a7efbd747706c826a30c2abd85f38f51217794ec2176",
+          "terraform/environments/production/grafana/main.tf": "8c8aa3580048058d500ac801564714576880223eb71a9eafc3d0130175a52e9b",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "73b30c2284dbe08c99cde24b05d02ed4915faaecea0f472e155c4cbe18f17a75",
           "terraform/environments/production/grafana/variables.tf": "f4391c6ff1586673e5cee5739d9e798bcac7e186beb9a6618a4fb3a7ed63b8bc",
-          "terraform/modules/grafana/ce9a0ac8888c/grafana.nomad.hcl": "f324aab8d51042a4983aa23694b2bfc44f048dc91b7ad3f17909cd93cd0907cc",
-          "terraform/modules/grafana/ce9a0ac8888c/main.tf": "4886f74b490b13dcd860476ff0c38b410e1d91f2e1e7c1544d9be7b7be1d7617",
-          "terraform/modules/grafana/ce9a0ac8888c/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/ce9a0ac8888c/variables.tf": "84ad7e154d78952d2e4a4c3570c7e56fc9581b6a516bae290e2d821f0981ce42"
+          "terraform/modules/grafana/5e771acdb20a/grafana.nomad.hcl": "84131f0ee42080861e73e678cbce989b7f982f3581f45a68374ff46994406b79",
+          "terraform/modules/grafana/5e771acdb20a/main.tf": "4886f74b490b13dcd860476ff0c38b410e1d91f2e1e7c1544d9be7b7be1d7617",
+          "terraform/modules/grafana/5e771acdb20a/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/5e771acdb20a/variables.tf": "84ad7e154d78952d2e4a4c3570c7e56fc9581b6a516bae290e2d821f0981ce42"
         },
         "hosts": [
           "control"
@@ -72,16 +72,16 @@
         ]
       },
       "production/hecate-proxy": {
-        "digest": "34cef7d5b998746f5d225c3aeb92529ef8ab4abbd864d9ff516b1eeb569cbcb3",
+        "digest": "da8aa0e6715ce63db41ad29d05489a6ec5cb20817cdf6efffd58afad17712dbd",
         "token": "client",
         "files": {
-          "terraform/environments/production/hecate-proxy/main.tf": "d262adcb08dae9885d7334c3584d2a76b7c3aa5650b6a30e2d425344177b7f6d",
-          "terraform/environments/production/hecate-proxy/terraform.tfvars.json": "bb4ac8daf52c43e8f341a6e93a40c144fb173fa3eb8e825b55d6e73161edd8dd",
+          "terraform/environments/production/hecate-proxy/main.tf": "fab2b8993415aa79a1aa140a8fb8becb3eda95ebfc7a35ac67a4f4a9a6dfcf03",
+          "terraform/environments/production/hecate-proxy/terraform.tfvars.json": "f29a7d66a2bf1b77d45a78b913480152ceb96adbab07437c47b20c806558edd7",
           "terraform/environments/production/hecate-proxy/variables.tf": "20e5feeb9d39cd5dadc80efdb79d677c39b658fdb40166f6034e2fe4ef23c668",
-          "terraform/modules/hecate-proxy/cc973997aada/hecate-proxy.nomad.hcl": "7e6c399e5a1e096a66bf022ac5c43ac16a22f57cf31fed73e2888e599aa4ae0a",
-          "terraform/modules/hecate-proxy/cc973997aada/main.tf": "820dee38f0970f0e9cdc4349cda6a12609a6f3766190e2e932f752462467f50b",
-          "terraform/modules/hecate-proxy/cc973997aada/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hecate-proxy/cc973997aada/variables.tf": "b743ac6290039d3e067f6f2d106ac2124d050b779446cacaaf9546d7c57bfea5"
+          "terraform/modules/hecate-proxy/411dbab97e78/hecate-proxy.nomad.hcl": "e3fc11a0323b0687fdf812ab2f4d347be15f30380fc3457a85b05ea22f169980",
+          "terraform/modules/hecate-proxy/411dbab97e78/main.tf": "820dee38f0970f0e9cdc4349cda6a12609a6f3766190e2e932f752462467f50b",
+          "terraform/modules/hecate-proxy/411dbab97e78/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hecate-proxy/411dbab97e78/variables.tf": "b743ac6290039d3e067f6f2d106ac2124d050b779446cacaaf9546d7c57bfea5"
         },
         "hosts": [
           "control"
@@ -89,16 +89,16 @@
         "secrets": []
       },
       "production/mattermost": {
-        "digest": "c224ad636106d03267126acce9c6d96a732f9a9ff152e2232766b5e39c87dc37",
+        "digest": "7465828a4836cf2d5deaf3dfb855c2dd556946bdb64cfce8bdaf827b76ec2e34",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost/main.tf": "f7eae18b48098edbb42233d8d5aa11a0f4eb6a78c5c88e5199a2822b45da38ff",
-          "terraform/environments/production/mattermost/terraform.tfvars.json": "9db3ca634f73c598f9a690aadd4468d797aa8e7a4da07127257ce78fb4821ac3",
+          "terraform/environments/production/mattermost/main.tf": "e7c556e12097c6eb1f7196e81901a0c1222692ecaffbdbd93c407d40379d8077",
+          "terraform/environments/production/mattermost/terraform.tfvars.json": "52e13d50ddc34f3ced17224651cdaac55450ff19fd49890c782184123a176e52",
           "terraform/environments/production/mattermost/variables.tf": "4a0e0cfa65b9ef34f881702217a241811ae372029dc1133e617ccf4d038ba795",
-          "terraform/modules/mattermost/7dcca6413e9e/main.tf": "c5be3ccc949531fabe6a9011583e0a2faf9f7d305f157bc95e3644624f1c385c",
-          "terraform/modules/mattermost/7dcca6413e9e/mattermost.nomad.hcl": "5f16519b67a76e7f0b76222591b89c01d9ae9d9d830616dd841a473434ad94ad",
-          "terraform/modules/mattermost/7dcca6413e9e/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/7dcca6413e9e/variables.tf": "05913ebaf956c2b5269fb40f01d4b8e9e9868d8392ec38f22b8f7002358804f1"
+          "terraform/modules/mattermost/0935ca90d5eb/main.tf": "c5be3ccc949531fabe6a9011583e0a2faf9f7d305f157bc95e3644624f1c385c",
+          "terraform/modules/mattermost/0935ca90d5eb/mattermost.nomad.hcl": "bad7cf5953cac219072fc5bb4c80803009bd96f070e23e5288e907fe95b24517",
+          "terraform/modules/mattermost/0935ca90d5eb/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/0935ca90d5eb/variables.tf": "05913ebaf956c2b5269fb40f01d4b8e9e9868d8392ec38f22b8f7002358804f1"
         },
         "hosts": [
           "control"
@@ -114,16 +114,16 @@
         ]
       },
       "production/mattermost-database": {
-        "digest": "a82de22e98423f483c76e20008f4a43c2e8f9afe0cfde286cffb4a88c57b3a06",
+        "digest": "7fca93b207afc06494cb77d9f19b7c79a157f94847090a52b52940e83f1b3a2e",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost-database/main.tf": "6b2b811e18187ea75151697be9938d549daab030202de720491192f4a7204ccc",
-          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "6fa69f0d9ffa538682e8c0960b16b0f6ddad9c2530f29bd27a3568cc3987145f",
+          "terraform/environments/production/mattermost-database/main.tf": "a91502a1892e2e181c955d9d23edd45b1dcc1ceb0e6885c150ab6f49ece4a2ff",
+          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "3e55344e400cdb195fd0c8a5673ffd859f5c37671eb130a5f0276d9259772f69",
           "terraform/environments/production/mattermost-database/variables.tf": "b63a2dd979a3d09bcf5e0917510fe73bc87b163bc510170c74ea3b68290ce3b7",
-          "terraform/modules/mattermost-database/c3967e46effc/main.tf": "f7b6092b0cf4c83565d1a01692a1866fa1f94ab370c5c2a2ee2f7b4a38c56828",
-          "terraform/modules/mattermost-database/c3967e46effc/mattermost-database.nomad.hcl": "34e9e666b8b69f0177948b24577bb5d576fdf4490d16fe1d95213f06234c8714",
-          "terraform/modules/mattermost-database/c3967e46effc/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/c3967e46effc/variables.tf": "e1c519447f1ea797a12ea9534b934217d1befe807f595346433f8b95ba3e00a0"
+          "terraform/modules/mattermost-database/2f99ab64c6cb/main.tf": "f7b6092b0cf4c83565d1a01692a1866fa1f94ab370c5c2a2ee2f7b4a38c56828",
+          "terraform/modules/mattermost-database/2f99ab64c6cb/mattermost-database.nomad.hcl": "6b4db2a7b8a9affdfe1be07bf947379fde46c39679126c427b74a4956cfc7586",
+          "terraform/modules/mattermost-database/2f99ab64c6cb/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/2f99ab64c6cb/variables.tf": "e1c519447f1ea797a12ea9534b934217d1befe807f595346433f8b95ba3e00a0"
         },
         "hosts": [
           "control"
@@ -153,16 +153,16 @@
         "secrets": []
       },
       "staging/mattermost": {
-        "digest": "5496288bcf555ff90b0267ed0986c378bd8dd1afd1b10d74508fe8f90b432cb8",
+        "digest": "b0b8d15571b8e2a4f0561dfbf8f48e969b22bfa604754a55b948d5da83449bdf",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost/main.tf": "f7eae18b48098edbb42233d8d5aa11a0f4eb6a78c5c88e5199a2822b45da38ff",
-          "terraform/environments/staging/mattermost/terraform.tfvars.json": "457eefed096add7d68ffb0b90e754c688f31809ec8b6fffe5b698020a46320f1",
+          "terraform/environments/staging/mattermost/main.tf": "e7c556e12097c6eb1f7196e81901a0c1222692ecaffbdbd93c407d40379d8077",
+          "terraform/environments/staging/mattermost/terraform.tfvars.json": "2f58704b9e079fbb66ee3d327ee0803444c9fe5fe8ed2e44724525b9fab4ddce",
           "terraform/environments/staging/mattermost/variables.tf": "4a0e0cfa65b9ef34f881702217a241811ae372029dc1133e617ccf4d038ba795",
-          "terraform/modules/mattermost/7dcca6413e9e/main.tf": "c5be3ccc949531fabe6a9011583e0a2faf9f7d305f157bc95e3644624f1c385c",
-          "terraform/modules/mattermost/7dcca6413e9e/mattermost.nomad.hcl": "5f16519b67a76e7f0b76222591b89c01d9ae9d9d830616dd841a473434ad94ad",
-          "terraform/modules/mattermost/7dcca6413e9e/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/7dcca6413e9e/variables.tf": "05913ebaf956c2b5269fb40f01d4b8e9e9868d8392ec38f22b8f7002358804f1"
+          "terraform/modules/mattermost/0935ca90d5eb/main.tf": "c5be3ccc949531fabe6a9011583e0a2faf9f7d305f157bc95e3644624f1c385c",
+          "terraform/modules/mattermost/0935ca90d5eb/mattermost.nomad.hcl": "bad7cf5953cac219072fc5bb4c80803009bd96f070e23e5288e907fe95b24517",
+          "terraform/modules/mattermost/0935ca90d5eb/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/0935ca90d5eb/variables.tf": "05913ebaf956c2b5269fb40f01d4b8e9e9868d8392ec38f22b8f7002358804f1"
         },
         "hosts": [
           "control"
@@ -178,16 +178,16 @@
         ]
       },
       "staging/mattermost-database": {
-        "digest": "078367e13ba952a51f874c86b865e78e097a03e65246c187fd8dbd9ea4d6ae47",
+        "digest": "de2a4c9e8ea84bc1a00be8e1ff8acf24a84c7ef658c793649c5e79c8be5d488e",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost-database/main.tf": "6b2b811e18187ea75151697be9938d549daab030202de720491192f4a7204ccc",
-          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "8b28de215b1a7da592e67c6b5f61cfacb48c7abbdad4d36aeef48c4fc736d6ca",
+          "terraform/environments/staging/mattermost-database/main.tf": "a91502a1892e2e181c955d9d23edd45b1dcc1ceb0e6885c150ab6f49ece4a2ff",
+          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "e007731b1d5615b4d35aac715d09b3556ae86b979cb5cfabf95afc70a1673f34",
           "terraform/environments/staging/mattermost-database/variables.tf": "b63a2dd979a3d09bcf5e0917510fe73bc87b163bc510170c74ea3b68290ce3b7",
-          "terraform/modules/mattermost-database/c3967e46effc/main.tf": "f7b6092b0cf4c83565d1a01692a1866fa1f94ab370c5c2a2ee2f7b4a38c56828",
-          "terraform/modules/mattermost-database/c3967e46effc/mattermost-database.nomad.hcl": "34e9e666b8b69f0177948b24577bb5d576fdf4490d16fe1d95213f06234c8714",
-          "terraform/modules/mattermost-database/c3967e46effc/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/c3967e46effc/variables.tf": "e1c519447f1ea797a12ea9534b934217d1befe807f595346433f8b95ba3e00a0"
+          "terraform/modules/mattermost-database/2f99ab64c6cb/main.tf": "f7b6092b0cf4c83565d1a01692a1866fa1f94ab370c5c2a2ee2f7b4a38c56828",
+          "terraform/modules/mattermost-database/2f99ab64c6cb/mattermost-database.nomad.hcl": "6b4db2a7b8a9affdfe1be07bf947379fde46c39679126c427b74a4956cfc7586",
+          "terraform/modules/mattermost-database/2f99ab64c6cb/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/2f99ab64c6cb/variables.tf": "e1c519447f1ea797a12ea9534b934217d1befe807f595346433f8b95ba3e00a0"
         },
         "hosts": [
           "control"

@@ -18,16 +18,16 @@
         "secrets": []
       },
       "production/postgres": {
-        "digest": "8648816681b4247f49a5efdb5723c1b71d244ef85c894be3912f73dd7b87a11a",
+        "digest": "5a99f083aff07598b74a0cad36a2d099b45bb919efadc691919fc5bdf2c9f9ca",
         "token": "client",
         "files": {
-          "terraform/environments/production/postgres/main.tf": "b4e69997e36662a2401d659c7f341bc52084a328c01ea0926bd705feadc8b33d",
-          "terraform/environments/production/postgres/terraform.tfvars.json": "60a331f9a02adf57460061c142a873559db4901b00a8933fe6c8d4a63b2bb382",
+          "terraform/environments/production/postgres/main.tf": "cbd6b5a9eeaa1862ef3c926506f3af37433db5a6ac08c815766c06ed537d7f66",
+          "terraform/environments/production/postgres/terraform.tfvars.json": "4549e353e7c735e13968fd6dfba71eccf7647127f78c19b97dea8cb4bcf2ead9",
           "terraform/environments/production/postgres/variables.tf": "b63a2dd979a3d09bcf5e0917510fe73bc87b163bc510170c74ea3b68290ce3b7",
-          "terraform/modules/postgres/91a2f88a4223/main.tf": "47ed1d2df111b46687db16299a2190eccf1244a1129f2c2e43efaf72548e04eb",
-          "terraform/modules/postgres/91a2f88a4223/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/postgres/91a2f88a4223/postgres.nomad.hcl": "e157b53703d93219bc327fa341defa0f14aea49f382b3b03ee0e05112e58dbbe",
-          "terraform/modules/postgres/91a2f88a4223/variables.tf": "e1c519447f1ea797a12ea9534b934217d1befe807f595346433f8b95ba3e00a0"
+          "terraform/modules/postgres/588a74c09259/main.tf": "47ed1d2df111b46687db16299a2190eccf1244a1129f2c2e43efaf72548e04eb",
+          "terraform/modules/postgres/588a74c09259/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/postgres/588a74c09259/postgres.nomad.hcl": "96aa00c42fe7e1881ae97dddff1c8cc5a5ce313667e0936ab680d43d1c9df638",
+          "terraform/modules/postgres/588a74c09259/variables.tf": "e1c519447f1ea797a12ea9534b934217d1befe807f595346433f8b95ba3e00a0"
         },
         "hosts": [
           "node1"

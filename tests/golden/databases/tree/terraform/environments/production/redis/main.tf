@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "redis" {
-  source                  = "../../../modules/redis/58780c98ba33"
+  source                  = "../../../modules/redis/8d3a1f1d160a"
   namespace               = var.namespace
   datacenter              = var.datacenter
   redis_service           = var.redis_service
