@@ -107,7 +107,7 @@ fn take(file: &str, text: &str, recipe: &Recipe) -> Result<FromFile, Vec<Diagnos
             true => format!("Recipe {} has no secrets to give", recipe.name),
             false => format!("Secrets of {} are {}", recipe.name, known.join(", ")),
         };
-        let words = format!("Not used of {file}: {}", unused.join(", "));
+        let words = format!("Not used: {}", unused.join(", "));
         taken.warnings.push(Diagnostic::new(words).hint(hint));
     }
     Ok(taken)
@@ -240,7 +240,7 @@ services:
         // A text with more in it than the secret is not the secret, and no other option is taken.
         let (values, warnings) = taken("APP_URL=x\nPORT=81\nAPP_KEY=k\n").unwrap();
         assert_eq!(values, [("key".to_owned(), "k".to_owned())]);
-        assert_eq!(warnings, ["Not used of .env: APP_URL, PORT"]);
+        assert_eq!(warnings, ["Not used: APP_URL, PORT"]);
     }
 
     #[test]
@@ -251,7 +251,7 @@ services:
             ("KEY=a#b=c*d", "a#b=c*d"),
             ("KEY='a $b \\ \"c\" # d'", "a $b \\ \"c\" # d"),
             ("KEY=\"it's \\\"5\\\" \\$ \\\\\" # a comment", "it's \"5\" $ \\"),
-            ("# KEY=one\n\nKEY=one\nKEY=two\r", "two"),
+            ("# KEY=one\n\nKEY=one\r\nKEY=two\r\n", "two"),
             ("KEY=", ""),
         ] {
             let (values, _) = taken(line).unwrap();
