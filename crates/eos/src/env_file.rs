@@ -107,7 +107,7 @@ fn take(file: &str, text: &str, recipe: &Recipe) -> Result<FromFile, Vec<Diagnos
             true => format!("Recipe {} has no secrets to give", recipe.name),
             false => format!("Secrets of {} are {}", recipe.name, known.join(", ")),
         };
-        let words = format!("Not used of {file}: {}", unused.join(", "));
+        let words = format!("Not used: {}", unused.join(", "));
         taken.warnings.push(Diagnostic::new(words).hint(hint));
     }
     Ok(taken)
@@ -240,7 +240,7 @@ services:
         // A text with more in it than the secret is not the secret, and no other option is taken.
         let (values, warnings) = taken("APP_URL=x\nPORT=81\nAPP_KEY=k\n").unwrap();
         assert_eq!(values, [("key".to_owned(), "k".to_owned())]);
-        assert_eq!(warnings, ["Not used of .env: APP_URL, PORT"]);
+        assert_eq!(warnings, ["Not used: APP_URL, PORT"]);
     }
 
     #[test]
