@@ -7,19 +7,22 @@
         "user": "999",
         "group": "999",
         "mode": "0700",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "medium"
       },
       "production/redis/data": {
         "path": "/srv/lab/volumes/opt/redis/data",
         "user": "999",
         "group": "999",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "medium"
       }
     },
     "workspaces": {
       "production/platform": {
         "digest": "979cd0b5839e33386add654a9eac64a64302808cb8e58792c691af37fac367b2",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/production/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",
@@ -34,6 +37,7 @@
       },
       "production/postgres": {
         "digest": "09f2576539cd0dc6b08dcf01a4cf7a9492dc72c300769932b53962ec94a01639",
+        "risk": "medium",
         "token": "client",
         "files": {
           "terraform/environments/production/postgres/main.tf": "57ec6a92a422a085a9c386d688414aebf7fec8c6a4ddbfecd7841cd66bfc0d66",
@@ -59,6 +63,7 @@
       },
       "production/redis": {
         "digest": "a12976fe7db37ef1768cc08d3261333c0b888b2598af00cfa2eebc3335f1d8a7",
+        "risk": "medium",
         "token": "client",
         "files": {
           "terraform/environments/production/redis/main.tf": "38523770c7d232650d23d63da58af3f8c3d16ac4fda7374c98067d4f54ff4352",

@@ -7,47 +7,54 @@
         "user": "472",
         "group": "472",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "low"
       },
       "production/hecate-proxy/data": {
         "path": "/srv/lab/volumes/opt/hecate-proxy/data",
         "user": "root",
         "group": "root",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "medium"
       },
       "production/mattermost/data": {
         "path": "/srv/lab/volumes/opt/mattermost/data",
         "user": "2000",
         "group": "2000",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "low"
       },
       "production/mattermost-database/data": {
         "path": "/srv/lab/volumes/opt/mattermost-database/data",
         "user": "999",
         "group": "999",
         "mode": "0700",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "medium"
       },
       "staging/mattermost/data": {
         "path": "/srv/lab/volumes/opt/mattermost-staging/data",
         "user": "2000",
         "group": "2000",
         "mode": "0750",
-        "durability": "persistent"
+        "durability": "persistent",
+        "risk": "low"
       },
       "staging/mattermost-database/data": {
         "path": "/srv/lab/volumes/opt/mattermost-database-staging/data",
         "user": "999",
         "group": "999",
         "mode": "0700",
-        "durability": "persistent"
+        "durability": "persistent",
+        "risk": "medium"
       }
     },
     "workspaces": {
       "production/grafana": {
         "digest": "2d65f0736334804f67c159082d032f3756a8d5f146928d2cb763377623b3e140",
+        "risk": "low",
         "token": "client",
         "files": {
           "terraform/environments/production/grafana/main.tf": "1692467d08e442f5c0accd126b75380f510607c83cf21291a7dd95a2662ce878",
@@ -73,6 +80,7 @@
       },
       "production/hecate-proxy": {
         "digest": "77093a114b1f9705162290895faea77023718fda954c2d6e2dd2c4bccbae572e",
+        "risk": "medium",
         "token": "client",
         "files": {
           "terraform/environments/production/hecate-proxy/main.tf": "0503955a4b92415746b5f8489f4f82659f0f9d0c0484493aed3e661f869b0ca4",
@@ -90,6 +98,7 @@
       },
       "production/mattermost": {
         "digest": "34310e8f56978d9a974e6b2bd5325a5c8d362abf957fcd2cc8fd03e2139fdcf0",
+        "risk": "low",
         "token": "client",
         "files": {
           "terraform/environments/production/mattermost/main.tf": "adb94244db2269ffeea2bb623a9f314ff2883bcc33c4dcfda98ba9db05bc09ff",
@@ -115,6 +124,7 @@
       },
       "production/mattermost-database": {
         "digest": "fffa02d1457ff432b69f01193e4666f66b7ff02ab6f485d5dfb1e660dfbc671e",
+        "risk": "medium",
         "token": "client",
         "files": {
           "terraform/environments/production/mattermost-database/main.tf": "83e62d96fd3e0a48182ff3e10776cba9e2fc7a2eac85e56206ad4bfee5b5aa8c",
@@ -140,6 +150,7 @@
       },
       "production/platform": {
         "digest": "f12f5f9555a39dceddcc81f2269525ffe4f0921f43ccdb00718c01b5e39e96c6",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/production/platform/main.tf": "659405f9d79f674f169924857e6764219ca92c9f904ea0eb59e82b290f3ff1a8",
@@ -154,6 +165,7 @@
       },
       "staging/mattermost": {
         "digest": "312889aab0d42dbf87f611a5762f1fb8f8d3686cb9eae6854c11cb6a35b17d5c",
+        "risk": "low",
         "token": "client",
         "files": {
           "terraform/environments/staging/mattermost/main.tf": "abd6e621ee4e042c38f5b83c672ad84c31ad31dde35e3383f0c316b6d686d21c",
@@ -179,6 +191,7 @@
       },
       "staging/mattermost-database": {
         "digest": "9b6c618ef9c751b0c4af73100d0b3fcf57d4119ddbae6366ba1ab25684049d52",
+        "risk": "medium",
         "token": "client",
         "files": {
           "terraform/environments/staging/mattermost-database/main.tf": "83e62d96fd3e0a48182ff3e10776cba9e2fc7a2eac85e56206ad4bfee5b5aa8c",
@@ -204,6 +217,7 @@
       },
       "staging/platform": {
         "digest": "015e62a8a31e8424aa7c5e95358e71366e1741cbaf60834bf9c874e9d23bb1c1",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/staging/platform/main.tf": "659405f9d79f674f169924857e6764219ca92c9f904ea0eb59e82b290f3ff1a8",
