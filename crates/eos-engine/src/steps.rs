@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use eos_core::compile::Compilation;
 use eos_core::lowered::{CopyOf, Lowered};
 use eos_core::plan::{Expected, Previous, SecretWork, Step, Work};
+use eos_core::runtime::SECRET_VERSION;
 use eos_core::template::Template;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -357,7 +358,8 @@ async fn remove_workspace(
     })
 }
 
-/// Values that were given are taken from where they wait; the others are made, unless they are there already.
+/// Values that were given are taken from where they wait; the others are made, unless they are there already and are to
+/// stay. What is so already is not written again: a new version would start all that use it anew.
 async fn secret(
     context: &Context<'_>,
     step: &Step,
@@ -374,11 +376,12 @@ async fn secret(
         namespace: STAGED_NAMESPACE,
         path: &staged_path,
     };
-    let there = secrets.names(at).await?.unwrap_or_default();
+    let there = secrets.entry(at).await?.unwrap_or_default().items;
     let mut values: BTreeMap<String, SecretString> = BTreeMap::new();
     for SecretWork {
         item,
         given,
+        rotate,
         generate,
         copy_of,
     } in items
@@ -395,13 +398,17 @@ async fn secret(
                 }
                 None => return Err(missing_secret(secrets.layer(), item, path)),
             },
-            (false, _) if there.contains(item) => {}
+            (false, _) if there.contains_key(item) && !rotate => {}
             (false, Some(length)) => {
                 values.insert(item.clone(), random_secret(*length)?);
             }
             (false, None) => return Err(missing_secret(secrets.layer(), item, path)),
         }
     }
+    values.retain(|item, value| {
+        let old = there.get(item).map(|old| old.expose_secret());
+        old != Some(value.expose_secret())
+    });
     let version = match values.is_empty() {
         true => None,
         false => secrets.set_items(at, &values).await?,
@@ -610,6 +617,17 @@ async fn verify(
             ),
         );
     }
+    let version = secret_version(context, step).await?;
+    if let Some(version) = version
+        && job.meta.get(SECRET_VERSION) != Some(&version.to_string())
+    {
+        let words = format!("Nomad runs it with another version of its secrets than {version}, the newest");
+        return Err(
+            EngineError::new(Layer::Nomad, ErrorKind::Failed, format!("job {name}"), words).with_hint(
+                "They were written again, or the job was reverted, behind Eos: `eos apply` brings them together",
+            ),
+        );
+    }
     for Expected { group, count, .. } in groups {
         let asked = job
             .task_groups
@@ -643,10 +661,26 @@ async fn verify(
         healthy.allocations.len(),
         plural(wanted as usize, "instance", "instances")
     );
-    Ok(Verified {
-        words,
-        seen: json!({"version": healthy.version, "services": seen}),
-    })
+    let mut seen = json!({"version": healthy.version, "services": seen});
+    if let Some(version) = version {
+        seen["secret_version"] = version.into();
+    }
+    Ok(Verified { words, seen })
+}
+
+/// Which version of its secrets a component is to run with: the newest.
+async fn secret_version(context: &Context<'_>, step: &Step) -> Result<Option<u64>, EngineError> {
+    let lowered = context.compilation.component(&step.environment, &step.component);
+    let Some(lowered) = lowered.filter(|lowered| !lowered.secrets.is_empty()) else {
+        return Ok(None);
+    };
+    let path = lowered.secret_path();
+    let at = SecretPath {
+        namespace: &step.environment,
+        path: &path,
+    };
+    let entry = context.engines.secrets().entry(at).await?;
+    Ok(entry.map(|entry| entry.revision))
 }
 
 /// Waits until as many instances as wanted are registered and, where there is a check, pass it.

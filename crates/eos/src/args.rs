@@ -102,6 +102,7 @@ pub enum Verb {
     Update(commands::update::Args),
     Delete(commands::delete::Args),
     Promote(commands::promote::Args),
+    Rotate(commands::rotate::Args),
     Read(commands::read::Args),
     List(commands::list::Args),
     Plan(commands::plan::Args),

@@ -181,6 +181,9 @@ pub struct SecretWork {
     pub item: String,
     /// The person gave a value with this command.
     pub given: bool,
+    /// A new value takes the place of the one that is there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rotate: bool,
     pub generate: Option<u32>,
     /// The value is that of another component's secret, in the same environment.
     #[serde(default, skip_serializing_if = "Option::is_none")]

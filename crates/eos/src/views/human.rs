@@ -309,6 +309,12 @@ impl View for Human {
         self.data(&text);
     }
 
+    fn revealed(&mut self, secret: &Revealed<'_>) {
+        // To the byte, whatever it is: it may be piped into a program.
+        self.out
+            .write(&mut io::stdout(), &format!("{}\n", secret.revealed));
+    }
+
     fn history(&mut self, operations: &[Operation]) {
         if operations.is_empty() {
             return self.talk("No operation has been carried out yet\n");

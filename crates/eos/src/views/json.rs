@@ -267,6 +267,10 @@ impl View for Json {
         self.document("component", content);
     }
 
+    fn revealed(&mut self, secret: &Revealed<'_>) {
+        self.document("secret", value(secret));
+    }
+
     fn history(&mut self, operations: &[Operation]) {
         let brief = |operation: &Operation| {
             let mut brief = value(operation);

@@ -52,6 +52,7 @@ pub trait View: Watch {
     fn components(&mut self, environment: &str, rows: &[ComponentRow]);
     fn hosts(&mut self, rows: &[HostRow]);
     fn component(&mut self, component: &ComponentReport);
+    fn revealed(&mut self, secret: &Revealed<'_>);
     fn history(&mut self, operations: &[Operation]);
     fn operation(&mut self, operation: &Operation, journal: &[Entry]);
     fn audit(&mut self, entries: &[audit::Entry]);

@@ -61,6 +61,15 @@ pub struct Linted {
     pub warnings: Vec<Diagnostic>,
 }
 
+/// `eos read --reveal`: the one answer that holds a secret's value.
+#[derive(Serialize)]
+pub struct Revealed<'a> {
+    pub component: &'a str,
+    pub environment: &'a str,
+    pub name: &'a str,
+    pub revealed: &'a str,
+}
+
 /// One line of `eos list`.
 #[derive(Serialize)]
 pub struct ComponentRow {
