@@ -227,9 +227,10 @@ impl Work {
         }
     }
 
-    /// Whether what it does cannot be had back, whatever is done afterwards.
+    /// Whether what it does cannot be had back, not even by taking back the operation that it belongs to. Secrets can:
+    /// until that ends, a copy is kept.
     pub fn is_final(&self) -> bool {
-        matches!(self, Self::RemoveSecret { .. } | Self::RemoveVolumes { .. })
+        matches!(self, Self::RemoveVolumes { .. })
     }
 }
 

@@ -800,7 +800,9 @@ impl<'a> Run<'a> {
 
     /// What a step finds in the secrets engine before it writes there; of a step that began before, what it found then.
     async fn previous(&self, step: &Step, begun: Option<&Value>) -> Result<Option<Previous>, EngineError> {
-        let (Work::Secret { path, .. } | Work::RestoreSecret { path, .. }) = &step.work else {
+        let (Work::Secret { path, .. } | Work::RestoreSecret { path, .. } | Work::RemoveSecret { path }) =
+            &step.work
+        else {
             return Ok(None);
         };
         if let Some(known) = begun.and_then(|detail| take_back::previous_in(detail)) {
@@ -810,7 +812,11 @@ impl<'a> Run<'a> {
             namespace: &step.environment,
             path,
         };
-        let previous = self.engines.secrets().remember(at, &self.subject.id).await?;
+        let secrets = self.engines.secrets();
+        let previous = match &step.work {
+            Work::RemoveSecret { .. } => secrets.keep_copy(at, &self.subject.id).await?,
+            _ => secrets.remember(at, &self.subject.id).await?,
+        };
         Ok(Some(previous))
     }
 
