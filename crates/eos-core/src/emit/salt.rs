@@ -1,7 +1,8 @@
 //! What Salt is given: the slice of the pillar that each minion needs, and one small SLS a piece of work.
 //! The states themselves are static formula code.
 
-use super::{Artifacts, canonical_digest, json_lines, terraform::PLATFORM, terraform::Workspace};
+use super::{Artifacts, json_lines, terraform::PLATFORM, terraform::Workspace};
+use crate::canonical::canonical_digest;
 use crate::compose::Key;
 use crate::lowered::{Filesystem, Lowered, Volume};
 use crate::pillar::{Host, Pillar};

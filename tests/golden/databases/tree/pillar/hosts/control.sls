@@ -36,17 +36,17 @@
         "secrets": []
       },
       "production/postgres": {
-        "digest": "7cfe9d7ac63487ae2b8e0052399916ce0c152eb248333c3fc9315acd0186f5c1",
+        "digest": "09f2576539cd0dc6b08dcf01a4cf7a9492dc72c300769932b53962ec94a01639",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/postgres/main.tf": "b685e8835053f3025d7c12afdd2f943172a4829a7d4e07c53fdbc87303a48ff5",
-          "terraform/environments/production/postgres/terraform.tfvars.json": "d68b2e64ba9fc6dc52e32ea8f88eb5f5e43628716ba551a8cef4359ae5737f78",
-          "terraform/environments/production/postgres/variables.tf": "f4d7033a428fc9fa05e000baef56154cd1dc50adaae75c12b760ce9c10806b72",
-          "terraform/modules/postgres/3358ffd541ec/main.tf": "4f11e321950bc682cdc5fac1be5a5474ef9fb0399629c97d32d9329b420a5ebb",
-          "terraform/modules/postgres/3358ffd541ec/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/postgres/3358ffd541ec/postgres.nomad.hcl": "f78fb8ff9dc54923ec62fb710235e3bc07460b8f76c5c8019330ba73c7f53b64",
-          "terraform/modules/postgres/3358ffd541ec/variables.tf": "69f1cac3de7a42b5d62a3b521592c2685850baddf0e44da412e90e14039c3e13"
+          "terraform/environments/production/postgres/main.tf": "57ec6a92a422a085a9c386d688414aebf7fec8c6a4ddbfecd7841cd66bfc0d66",
+          "terraform/environments/production/postgres/terraform.tfvars.json": "05f0a8b2926897cac3aae1f05bfb9c79a461346f68bc0d15b05fcc363f25462c",
+          "terraform/environments/production/postgres/variables.tf": "ab4fcafc7b4b1e53e9b74bf72717128b5e8e6671393a9cdb1954038dd3b9db85",
+          "terraform/modules/postgres/dbf963416f22/main.tf": "2caf9d20f99398ec5f8f60d2c72f613282a8793e6cf6f513ec1f2472b675ccf9",
+          "terraform/modules/postgres/dbf963416f22/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/postgres/dbf963416f22/postgres.nomad.hcl": "a9a6a0799420229d97db62d33f2748a504a63dd6d23dcca63a2815a0e85ea959",
+          "terraform/modules/postgres/dbf963416f22/variables.tf": "7796803dda3e520f09b2d97f420cce1c1bc9f6d8e328b16a66bb283efcab2c6b"
         },
         "hosts": [
           "control"
@@ -62,17 +62,17 @@
         ]
       },
       "production/redis": {
-        "digest": "54a46bec6b4cf7ae785758f40e523ed6b79bf8100a07d85e5c7ac1f2bd791a2b",
+        "digest": "a12976fe7db37ef1768cc08d3261333c0b888b2598af00cfa2eebc3335f1d8a7",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/redis/main.tf": "9e8714747706fa1d60dc533e64d22aa47fabf0bf06b839f5a016437c9efbf47c",
-          "terraform/environments/production/redis/terraform.tfvars.json": "6198017ae23eb71da93db72166b407d6db2662153908f7438da01a4c046dac2b",
-          "terraform/environments/production/redis/variables.tf": "f0eeb45ed35ec7492ca36e1bea36253e42695a3965a77e500678d6d6dad07430",
-          "terraform/modules/redis/30eba3248042/main.tf": "a62984d53d647c2ae1fde840b80eedd161a6bb22a6b359e9ebde9600a88824a9",
-          "terraform/modules/redis/30eba3248042/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/redis/30eba3248042/redis.nomad.hcl": "5536403ad1c074423a3450c8441f41eab3d01ea2e0c8f5967f826858a2f648b9",
-          "terraform/modules/redis/30eba3248042/variables.tf": "d9aa920636cad2ba1cd36e622c1f0c97318122ddcde35a626b25a1340c43bd9c"
+          "terraform/environments/production/redis/main.tf": "38523770c7d232650d23d63da58af3f8c3d16ac4fda7374c98067d4f54ff4352",
+          "terraform/environments/production/redis/terraform.tfvars.json": "3da8c0a2f81e6c096f206e195c31ab92b8e377639ec8df0b59da179eab22d7eb",
+          "terraform/environments/production/redis/variables.tf": "6ee3d5547ddd72addff50a73bc60b3837e27b30dcbd04d0dc618bbb88778e413",
+          "terraform/modules/redis/8d3a1f1d160a/main.tf": "d4087900f62215fa01f22e7f4425a762a02366a07a01593d99ee695fe89cf130",
+          "terraform/modules/redis/8d3a1f1d160a/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/redis/8d3a1f1d160a/redis.nomad.hcl": "c72657de005ac67e47fecf6f8768c21caca95bd7229a36757cc2a8d48276ea59",
+          "terraform/modules/redis/8d3a1f1d160a/variables.tf": "cb94606b1fd264589339213d76ae5921c6434c74f0fe4389553aab336c527215"
         },
         "hosts": [
           "control"

@@ -53,17 +53,17 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "c6c2b7fab31186897cbd93f62f678befa235369e197f87ccf8ded967bc16a7f0",
+        "digest": "2d65f0736334804f67c159082d032f3756a8d5f146928d2cb763377623b3e140",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "f2846876b02b27c1c75f7ba191b98c9e4f5f7fbf1bb322f03537676a8f89cfe3",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "97ad89b0389ab6134f126c590dd5a6c0bce7fe3ac9e485aefd68df09381d433f",
-          "terraform/environments/production/grafana/variables.tf": "fd85dfebd262e276e00171e9a29e5a1a99f4fbb32585bbccc90aadab818724f2",
-          "terraform/modules/grafana/f9648909675f/grafana.nomad.hcl": "4fed331bdb043b6a70a0f8539e3f0b5d14d6c0daaf6f99c71ccf39d4350c02e4",
-          "terraform/modules/grafana/f9648909675f/main.tf": "50c150bf9c56f239f8cf32b63c8ce11431ded8e3d1b771bfa5bfcd1b94d4cd44",
-          "terraform/modules/grafana/f9648909675f/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/f9648909675f/variables.tf": "2305f252e97311cb3e19bcb1d5889c3aca7419b8e615961ec1c1a8f2f480abf5"
+          "terraform/environments/production/grafana/main.tf": "1692467d08e442f5c0accd126b75380f510607c83cf21291a7dd95a2662ce878",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "9037a510ba88466a8c0df5a9cf7114823ef1c4a27c13a268ae1328a2a1f53336",
+          "terraform/environments/production/grafana/variables.tf": "8b400d025e5975c55053a05cc6ac0ae0131505f08d1b256966db185fd119d1b4",
+          "terraform/modules/grafana/f24e0370775e/grafana.nomad.hcl": "d9258018c1ca5c09155e49f7814bc863013350d4241a39505e222f8b4af0481c",
+          "terraform/modules/grafana/f24e0370775e/main.tf": "50c150bf9c56f239f8cf32b63c8ce11431ded8e3d1b771bfa5bfcd1b94d4cd44",
+          "terraform/modules/grafana/f24e0370775e/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/f24e0370775e/variables.tf": "e24c4e8d1c2ecf62aeba03a8efd46eb6c51d117b4e2fa5dc3042b8cde8ae1ee7"
         },
         "hosts": [
           "control"
@@ -79,17 +79,17 @@
         ]
       },
       "production/hecate-proxy": {
-        "digest": "83f6f0c4a123c14b7971d5b89650829432ac11a67bf0458b5e823f43e217a030",
+        "digest": "77093a114b1f9705162290895faea77023718fda954c2d6e2dd2c4bccbae572e",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/hecate-proxy/main.tf": "39853444337e64c1c5e74e18cd4a431e0efcb1e0154c1eccd7de2974059edf26",
-          "terraform/environments/production/hecate-proxy/terraform.tfvars.json": "a18178b2c58d72c2e7f53e263cd9badfbea34dc8ffbd9cb45945a7aa15859632",
+          "terraform/environments/production/hecate-proxy/main.tf": "0503955a4b92415746b5f8489f4f82659f0f9d0c0484493aed3e661f869b0ca4",
+          "terraform/environments/production/hecate-proxy/terraform.tfvars.json": "19e2f72207c4ce91a7df6edda04c84205fbbb6b8cb8fed7387bcb897f873abba",
           "terraform/environments/production/hecate-proxy/variables.tf": "60a56031a2099ce7a5d0ff8f80c5973851faeceb3019f69590c4711f9b9aa61d",
-          "terraform/modules/hecate-proxy/d724cb5b6deb/hecate-proxy.nomad.hcl": "86d73479396a952c006e958643e8cda0cf9eb298d7ace120f61d9453ba012899",
-          "terraform/modules/hecate-proxy/d724cb5b6deb/main.tf": "7a9c0cdbfa29ae6a09e5e0f098171044fd83d369a2761bace3dedce1262baa9b",
-          "terraform/modules/hecate-proxy/d724cb5b6deb/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hecate-proxy/d724cb5b6deb/variables.tf": "4191e62e8d42fa287d8ac7dd0059ed6772f6810c3ba625d361c83bbef92d0c0f"
+          "terraform/modules/hecate-proxy/784661f81351/hecate-proxy.nomad.hcl": "41e49cc22a68edfdd2a7e073a9a4ceb1aa316debd2b381423439b1638d0126f8",
+          "terraform/modules/hecate-proxy/784661f81351/main.tf": "7a9c0cdbfa29ae6a09e5e0f098171044fd83d369a2761bace3dedce1262baa9b",
+          "terraform/modules/hecate-proxy/784661f81351/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hecate-proxy/784661f81351/variables.tf": "4191e62e8d42fa287d8ac7dd0059ed6772f6810c3ba625d361c83bbef92d0c0f"
         },
         "hosts": [
           "control"
@@ -97,17 +97,17 @@
         "secrets": []
       },
       "production/mattermost": {
-        "digest": "fdb26d07170d59f175af681dc4997b56f764176339993fe6c41fc3cdc859b433",
+        "digest": "34310e8f56978d9a974e6b2bd5325a5c8d362abf957fcd2cc8fd03e2139fdcf0",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost/main.tf": "51b38ccfd62bd60d87d190d7a83eb3feda53dc18e5228e4d0403f3e48621b5d1",
-          "terraform/environments/production/mattermost/terraform.tfvars.json": "ed14a1f7614c78b775cb25676d1f4e718ff00d211a800a93fba3ee57f0d0bf1d",
-          "terraform/environments/production/mattermost/variables.tf": "82288c86d25c0527699c980ed5b795cb43f39cd8a9b80ef2be51e2306f73a04e",
-          "terraform/modules/mattermost/74b220432e87/main.tf": "24696fe8ad58fba93f5b45a1f054bafa3cb2ae39852165b1f27b6bef2a434915",
-          "terraform/modules/mattermost/74b220432e87/mattermost.nomad.hcl": "4b532c08dbc7ce794609f38d9c4fb8aeb32330cd48b8e9ac48eec92fa39e4368",
-          "terraform/modules/mattermost/74b220432e87/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/74b220432e87/variables.tf": "7260293ca4bca8017b0dfed55a7a954f4a6189b895dd59dfe30043035beb267d"
+          "terraform/environments/production/mattermost/main.tf": "adb94244db2269ffeea2bb623a9f314ff2883bcc33c4dcfda98ba9db05bc09ff",
+          "terraform/environments/production/mattermost/terraform.tfvars.json": "045ba03c80d9152bf2573189b81357cc80187c7c948ebed4a4cbb8f67b3cfb63",
+          "terraform/environments/production/mattermost/variables.tf": "db3d65568249d94778c450e02d238b8ed898267e5fd3f6bd49d96804a81785b6",
+          "terraform/modules/mattermost/335bc10d3610/main.tf": "24696fe8ad58fba93f5b45a1f054bafa3cb2ae39852165b1f27b6bef2a434915",
+          "terraform/modules/mattermost/335bc10d3610/mattermost.nomad.hcl": "1c60703025b61862ae46315045719f94f7838b5805803b5995bd5a66402a4988",
+          "terraform/modules/mattermost/335bc10d3610/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/335bc10d3610/variables.tf": "468e931723625658058817a51b5605d14234cae520207f637685b77502b0e1d2"
         },
         "hosts": [
           "control"
@@ -123,17 +123,17 @@
         ]
       },
       "production/mattermost-database": {
-        "digest": "c725173b17ac82b380650bf0fc92f7243b869069be13d3fb8877191eeec46fb0",
+        "digest": "fffa02d1457ff432b69f01193e4666f66b7ff02ab6f485d5dfb1e660dfbc671e",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost-database/main.tf": "78744a4f07b3433af9db87dfcf45449a1525cd1ee24b393c5d5620a45e79e6bc",
-          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "99e54d5344ba266b92852d5a150bfaff579614e64bf7eddff83382f36f0e689f",
-          "terraform/environments/production/mattermost-database/variables.tf": "1d5b80e57f23945309079f152dd840881efb2f960ba7e5f1f27f3524edc1f9c3",
-          "terraform/modules/mattermost-database/6adaadca3954/main.tf": "ab62640a5b794e4dfa72fc84faff64e56f4425fcd9567b1f84e12dd93b4d32f4",
-          "terraform/modules/mattermost-database/6adaadca3954/mattermost-database.nomad.hcl": "49dab961c1d5220dd9a917912c0dddf0467c058d84b968b3611365e823edb828",
-          "terraform/modules/mattermost-database/6adaadca3954/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/6adaadca3954/variables.tf": "3e290a4d4c2212c8c1029da4d586a0bb38a83c963f0300ebf3c37e573a6c2ad0"
+          "terraform/environments/production/mattermost-database/main.tf": "83e62d96fd3e0a48182ff3e10776cba9e2fc7a2eac85e56206ad4bfee5b5aa8c",
+          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "97f9286d15c721f249d9da21cfca7325d9103b5bbc433906bf39c749722d1147",
+          "terraform/environments/production/mattermost-database/variables.tf": "4aec7cf275baabc15d000d328d51953304e3097d9aaac25dcfcdbf8716d40dad",
+          "terraform/modules/mattermost-database/0a6becd37e5e/main.tf": "ef92f1db1de0e6d90826faf367db69d87a6ec9fc6dc56b982fc6401b1ca5e584",
+          "terraform/modules/mattermost-database/0a6becd37e5e/mattermost-database.nomad.hcl": "3d6e406b7dbae60fce6414bea55bc6be4d9b6bad9c76abac3a235c363fd70859",
+          "terraform/modules/mattermost-database/0a6becd37e5e/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/0a6becd37e5e/variables.tf": "08f28827d6053f4afbc8062754ac9bdadcb9cdb1a1e002520f0408932426e91d"
         },
         "hosts": [
           "control"
@@ -164,17 +164,17 @@
         "secrets": []
       },
       "staging/mattermost": {
-        "digest": "a37a80f8b427d5701268b4757ad7da56eb0ddfcc4519b672426cc38a7fbcc5ae",
+        "digest": "312889aab0d42dbf87f611a5762f1fb8f8d3686cb9eae6854c11cb6a35b17d5c",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost/main.tf": "a43b8f6f1cb9821f24e9dc33f5150c2a9f0a302b76d8ffeb19db20862ca44381",
-          "terraform/environments/staging/mattermost/terraform.tfvars.json": "a8a4aa72459454737f6c9389e6b9d3d7b43af97e0dfebebd94f18719a3391639",
-          "terraform/environments/staging/mattermost/variables.tf": "dd6b09c697907b33754c25ab00e059718e40cf3bb0122184997d363d2abe2e75",
-          "terraform/modules/mattermost/f8557956b86b/main.tf": "08e7f3a7f589ec4baa68903e4fe33478c02034f5c4ed5ef3debdb8924c24fcf1",
-          "terraform/modules/mattermost/f8557956b86b/mattermost.nomad.hcl": "4b532c08dbc7ce794609f38d9c4fb8aeb32330cd48b8e9ac48eec92fa39e4368",
-          "terraform/modules/mattermost/f8557956b86b/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/f8557956b86b/variables.tf": "b282dedab58c3f0a87805d7739aaa2d2a8d52facae379065572406917c9e94c9"
+          "terraform/environments/staging/mattermost/main.tf": "abd6e621ee4e042c38f5b83c672ad84c31ad31dde35e3383f0c316b6d686d21c",
+          "terraform/environments/staging/mattermost/terraform.tfvars.json": "8f38a72cb26b48bda41e39274b0855aa9c908caeb44acaf9681a9b2a3ae8e39f",
+          "terraform/environments/staging/mattermost/variables.tf": "940d017c287dd6a1ff8847b954009f86cbe4d3013cebdbb7a0cb9d19f55d5ac4",
+          "terraform/modules/mattermost/d9672647f78d/main.tf": "08e7f3a7f589ec4baa68903e4fe33478c02034f5c4ed5ef3debdb8924c24fcf1",
+          "terraform/modules/mattermost/d9672647f78d/mattermost.nomad.hcl": "1c60703025b61862ae46315045719f94f7838b5805803b5995bd5a66402a4988",
+          "terraform/modules/mattermost/d9672647f78d/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/d9672647f78d/variables.tf": "762ac56714a461a17cb4221b6826b390abe1b31246c22e3851ca98037b3eec2b"
         },
         "hosts": [
           "control"
@@ -190,17 +190,17 @@
         ]
       },
       "staging/mattermost-database": {
-        "digest": "a7732dda89250f91179c5335f8803e2c8844ea824467cbf7ebcc02713dfd1641",
+        "digest": "9b6c618ef9c751b0c4af73100d0b3fcf57d4119ddbae6366ba1ab25684049d52",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost-database/main.tf": "78744a4f07b3433af9db87dfcf45449a1525cd1ee24b393c5d5620a45e79e6bc",
-          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "b8330a01f6ba514f2c6f0e229bd09c257fdd37db5cadd19bca5e44e2704769de",
-          "terraform/environments/staging/mattermost-database/variables.tf": "1d5b80e57f23945309079f152dd840881efb2f960ba7e5f1f27f3524edc1f9c3",
-          "terraform/modules/mattermost-database/6adaadca3954/main.tf": "ab62640a5b794e4dfa72fc84faff64e56f4425fcd9567b1f84e12dd93b4d32f4",
-          "terraform/modules/mattermost-database/6adaadca3954/mattermost-database.nomad.hcl": "49dab961c1d5220dd9a917912c0dddf0467c058d84b968b3611365e823edb828",
-          "terraform/modules/mattermost-database/6adaadca3954/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/6adaadca3954/variables.tf": "3e290a4d4c2212c8c1029da4d586a0bb38a83c963f0300ebf3c37e573a6c2ad0"
+          "terraform/environments/staging/mattermost-database/main.tf": "83e62d96fd3e0a48182ff3e10776cba9e2fc7a2eac85e56206ad4bfee5b5aa8c",
+          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "8d81a476e219f1433aa63d4cc444e845a38a32c7e8505e2871bf6b68f1d71a59",
+          "terraform/environments/staging/mattermost-database/variables.tf": "4aec7cf275baabc15d000d328d51953304e3097d9aaac25dcfcdbf8716d40dad",
+          "terraform/modules/mattermost-database/0a6becd37e5e/main.tf": "ef92f1db1de0e6d90826faf367db69d87a6ec9fc6dc56b982fc6401b1ca5e584",
+          "terraform/modules/mattermost-database/0a6becd37e5e/mattermost-database.nomad.hcl": "3d6e406b7dbae60fce6414bea55bc6be4d9b6bad9c76abac3a235c363fd70859",
+          "terraform/modules/mattermost-database/0a6becd37e5e/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/0a6becd37e5e/variables.tf": "08f28827d6053f4afbc8062754ac9bdadcb9cdb1a1e002520f0408932426e91d"
         },
         "hosts": [
           "control"

@@ -53,17 +53,17 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "ea233c655dfa7ae476f05253b56e488cbb055876c9abd6263aa8567d1cada907",
+        "digest": "be88b889842d60990c7103a8f4d1c4d72455990c8f724c548d0d0e69df64dbc0",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "52035d7d7fe034903796a56c1a2e5775f295ef7937d01cd70830684436f6c42e",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "7cdefa80f9e63f40ab9605744d35afadf62eba972cc4c2f52d85ac507afd0cec",
-          "terraform/environments/production/grafana/variables.tf": "5a342798ef4fe8dfa94b89f3930b1e8ff503089d026b6d32706e9717cdab48d5",
-          "terraform/modules/grafana/360783112ab5/grafana.nomad.hcl": "46bb3a8e501c58d1ae702862285868375bd84ba81d7c3af408d043cd3939a991",
-          "terraform/modules/grafana/360783112ab5/main.tf": "553928d3065974390fcad0ca77eab6b0d408c90d9167778ed6e760b25a145af7",
-          "terraform/modules/grafana/360783112ab5/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/360783112ab5/variables.tf": "909c14e6505710b19fc4047a97e78218984cd6b21a8ffa6562efd7465beeea6d"
+          "terraform/environments/production/grafana/main.tf": "8c8aa3580048058d500ac801564714576880223eb71a9eafc3d0130175a52e9b",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "73b30c2284dbe08c99cde24b05d02ed4915faaecea0f472e155c4cbe18f17a75",
+          "terraform/environments/production/grafana/variables.tf": "f4391c6ff1586673e5cee5739d9e798bcac7e186beb9a6618a4fb3a7ed63b8bc",
+          "terraform/modules/grafana/5e771acdb20a/grafana.nomad.hcl": "84131f0ee42080861e73e678cbce989b7f982f3581f45a68374ff46994406b79",
+          "terraform/modules/grafana/5e771acdb20a/main.tf": "4886f74b490b13dcd860476ff0c38b410e1d91f2e1e7c1544d9be7b7be1d7617",
+          "terraform/modules/grafana/5e771acdb20a/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/5e771acdb20a/variables.tf": "84ad7e154d78952d2e4a4c3570c7e56fc9581b6a516bae290e2d821f0981ce42"
         },
         "hosts": [
           "control"
@@ -79,17 +79,17 @@
         ]
       },
       "production/hecate-proxy": {
-        "digest": "34cef7d5b998746f5d225c3aeb92529ef8ab4abbd864d9ff516b1eeb569cbcb3",
+        "digest": "da8aa0e6715ce63db41ad29d05489a6ec5cb20817cdf6efffd58afad17712dbd",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/hecate-proxy/main.tf": "d262adcb08dae9885d7334c3584d2a76b7c3aa5650b6a30e2d425344177b7f6d",
-          "terraform/environments/production/hecate-proxy/terraform.tfvars.json": "bb4ac8daf52c43e8f341a6e93a40c144fb173fa3eb8e825b55d6e73161edd8dd",
+          "terraform/environments/production/hecate-proxy/main.tf": "fab2b8993415aa79a1aa140a8fb8becb3eda95ebfc7a35ac67a4f4a9a6dfcf03",
+          "terraform/environments/production/hecate-proxy/terraform.tfvars.json": "f29a7d66a2bf1b77d45a78b913480152ceb96adbab07437c47b20c806558edd7",
           "terraform/environments/production/hecate-proxy/variables.tf": "20e5feeb9d39cd5dadc80efdb79d677c39b658fdb40166f6034e2fe4ef23c668",
-          "terraform/modules/hecate-proxy/cc973997aada/hecate-proxy.nomad.hcl": "7e6c399e5a1e096a66bf022ac5c43ac16a22f57cf31fed73e2888e599aa4ae0a",
-          "terraform/modules/hecate-proxy/cc973997aada/main.tf": "820dee38f0970f0e9cdc4349cda6a12609a6f3766190e2e932f752462467f50b",
-          "terraform/modules/hecate-proxy/cc973997aada/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hecate-proxy/cc973997aada/variables.tf": "b743ac6290039d3e067f6f2d106ac2124d050b779446cacaaf9546d7c57bfea5"
+          "terraform/modules/hecate-proxy/411dbab97e78/hecate-proxy.nomad.hcl": "e3fc11a0323b0687fdf812ab2f4d347be15f30380fc3457a85b05ea22f169980",
+          "terraform/modules/hecate-proxy/411dbab97e78/main.tf": "820dee38f0970f0e9cdc4349cda6a12609a6f3766190e2e932f752462467f50b",
+          "terraform/modules/hecate-proxy/411dbab97e78/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hecate-proxy/411dbab97e78/variables.tf": "b743ac6290039d3e067f6f2d106ac2124d050b779446cacaaf9546d7c57bfea5"
         },
         "hosts": [
           "control"
@@ -97,17 +97,17 @@
         "secrets": []
       },
       "production/mattermost": {
-        "digest": "7cf61235714b81e132edcf078b97856aace9c77da3276402d3c31b81cb25e84d",
+        "digest": "7465828a4836cf2d5deaf3dfb855c2dd556946bdb64cfce8bdaf827b76ec2e34",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost/main.tf": "8fefa1981dcfdffa3df0a245787fbe273910604b3c9c4d74475dcfae40cf3d44",
-          "terraform/environments/production/mattermost/terraform.tfvars.json": "cce044e63e2693a04848c8e887d8f8c2dfe136be098a4b15950f6b833a3483d0",
-          "terraform/environments/production/mattermost/variables.tf": "907d4ea5ba6c27d8bcfc34bfb190ef665af993b767c6f4c68aaa52b91cd3a268",
-          "terraform/modules/mattermost/90aa4a7db6c4/main.tf": "4052cbb3bb172387db450f7ba0a35e153f36c41573604e037d83eea9fb4001fa",
-          "terraform/modules/mattermost/90aa4a7db6c4/mattermost.nomad.hcl": "c618167429606f79beeaf259996c963806dc1b273a33b3808bf182e996d17aca",
-          "terraform/modules/mattermost/90aa4a7db6c4/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/90aa4a7db6c4/variables.tf": "25836f5553bf49163a7b0bd006f3aa9bb0ca33a24b31351ceb8b31830f1e0ed3"
+          "terraform/environments/production/mattermost/main.tf": "e7c556e12097c6eb1f7196e81901a0c1222692ecaffbdbd93c407d40379d8077",
+          "terraform/environments/production/mattermost/terraform.tfvars.json": "52e13d50ddc34f3ced17224651cdaac55450ff19fd49890c782184123a176e52",
+          "terraform/environments/production/mattermost/variables.tf": "4a0e0cfa65b9ef34f881702217a241811ae372029dc1133e617ccf4d038ba795",
+          "terraform/modules/mattermost/0935ca90d5eb/main.tf": "c5be3ccc949531fabe6a9011583e0a2faf9f7d305f157bc95e3644624f1c385c",
+          "terraform/modules/mattermost/0935ca90d5eb/mattermost.nomad.hcl": "bad7cf5953cac219072fc5bb4c80803009bd96f070e23e5288e907fe95b24517",
+          "terraform/modules/mattermost/0935ca90d5eb/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/0935ca90d5eb/variables.tf": "05913ebaf956c2b5269fb40f01d4b8e9e9868d8392ec38f22b8f7002358804f1"
         },
         "hosts": [
           "control"
@@ -123,17 +123,17 @@
         ]
       },
       "production/mattermost-database": {
-        "digest": "b333177befcbb6abe6beb7f02d6d2ca8e3ec74d251211087395a1e40fe77a2cb",
+        "digest": "7fca93b207afc06494cb77d9f19b7c79a157f94847090a52b52940e83f1b3a2e",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost-database/main.tf": "397624242ce4606693d28cc6b389b14f9938ec020158707344f43d15007e7de1",
-          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "e2206faef9893daca5cadba88609176f6bd1e2a5b5b9e4853020730a01f1a1d7",
-          "terraform/environments/production/mattermost-database/variables.tf": "a844b90d471e260151470d3ad6ffda0a92f0276453865f1af6669e83c9453aee",
-          "terraform/modules/mattermost-database/7f8dc8372c55/main.tf": "29f7326111b14a1a09b017e67edb9e4b548508d79ae136b0837e2b90d5f8f4ec",
-          "terraform/modules/mattermost-database/7f8dc8372c55/mattermost-database.nomad.hcl": "3e151f9ca58ebd552e83e451a92671f3874b4fea3b3c24bc43192f64768a8d1d",
-          "terraform/modules/mattermost-database/7f8dc8372c55/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/7f8dc8372c55/variables.tf": "348ea2c2c5afb6d6d856f47b974c3bd42f0c8e86ea6ef43ca08dad9ffc03bd76"
+          "terraform/environments/production/mattermost-database/main.tf": "a91502a1892e2e181c955d9d23edd45b1dcc1ceb0e6885c150ab6f49ece4a2ff",
+          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "3e55344e400cdb195fd0c8a5673ffd859f5c37671eb130a5f0276d9259772f69",
+          "terraform/environments/production/mattermost-database/variables.tf": "b63a2dd979a3d09bcf5e0917510fe73bc87b163bc510170c74ea3b68290ce3b7",
+          "terraform/modules/mattermost-database/2f99ab64c6cb/main.tf": "f7b6092b0cf4c83565d1a01692a1866fa1f94ab370c5c2a2ee2f7b4a38c56828",
+          "terraform/modules/mattermost-database/2f99ab64c6cb/mattermost-database.nomad.hcl": "6b4db2a7b8a9affdfe1be07bf947379fde46c39679126c427b74a4956cfc7586",
+          "terraform/modules/mattermost-database/2f99ab64c6cb/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/2f99ab64c6cb/variables.tf": "e1c519447f1ea797a12ea9534b934217d1befe807f595346433f8b95ba3e00a0"
         },
         "hosts": [
           "control"
@@ -164,17 +164,17 @@
         "secrets": []
       },
       "staging/mattermost": {
-        "digest": "5404caadde8276598449c5cfc8349eb937d7ed6fb7a34b40bbca01c1c7b9c757",
+        "digest": "b0b8d15571b8e2a4f0561dfbf8f48e969b22bfa604754a55b948d5da83449bdf",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost/main.tf": "8fefa1981dcfdffa3df0a245787fbe273910604b3c9c4d74475dcfae40cf3d44",
-          "terraform/environments/staging/mattermost/terraform.tfvars.json": "a7aa60064732140933dda50f608cda3b800bd2d2a0272090118deee53bc32747",
-          "terraform/environments/staging/mattermost/variables.tf": "907d4ea5ba6c27d8bcfc34bfb190ef665af993b767c6f4c68aaa52b91cd3a268",
-          "terraform/modules/mattermost/90aa4a7db6c4/main.tf": "4052cbb3bb172387db450f7ba0a35e153f36c41573604e037d83eea9fb4001fa",
-          "terraform/modules/mattermost/90aa4a7db6c4/mattermost.nomad.hcl": "c618167429606f79beeaf259996c963806dc1b273a33b3808bf182e996d17aca",
-          "terraform/modules/mattermost/90aa4a7db6c4/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/90aa4a7db6c4/variables.tf": "25836f5553bf49163a7b0bd006f3aa9bb0ca33a24b31351ceb8b31830f1e0ed3"
+          "terraform/environments/staging/mattermost/main.tf": "e7c556e12097c6eb1f7196e81901a0c1222692ecaffbdbd93c407d40379d8077",
+          "terraform/environments/staging/mattermost/terraform.tfvars.json": "2f58704b9e079fbb66ee3d327ee0803444c9fe5fe8ed2e44724525b9fab4ddce",
+          "terraform/environments/staging/mattermost/variables.tf": "4a0e0cfa65b9ef34f881702217a241811ae372029dc1133e617ccf4d038ba795",
+          "terraform/modules/mattermost/0935ca90d5eb/main.tf": "c5be3ccc949531fabe6a9011583e0a2faf9f7d305f157bc95e3644624f1c385c",
+          "terraform/modules/mattermost/0935ca90d5eb/mattermost.nomad.hcl": "bad7cf5953cac219072fc5bb4c80803009bd96f070e23e5288e907fe95b24517",
+          "terraform/modules/mattermost/0935ca90d5eb/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/0935ca90d5eb/variables.tf": "05913ebaf956c2b5269fb40f01d4b8e9e9868d8392ec38f22b8f7002358804f1"
         },
         "hosts": [
           "control"
@@ -190,17 +190,17 @@
         ]
       },
       "staging/mattermost-database": {
-        "digest": "696f4f78664a1284e6091f7032d163b76221c6cb55c52caae9cb78baf63bbbdc",
+        "digest": "de2a4c9e8ea84bc1a00be8e1ff8acf24a84c7ef658c793649c5e79c8be5d488e",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost-database/main.tf": "397624242ce4606693d28cc6b389b14f9938ec020158707344f43d15007e7de1",
-          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "48c1924f0102b520da5085e7f936b74d8563dd6216871ad0034644d2d89cb3d5",
-          "terraform/environments/staging/mattermost-database/variables.tf": "a844b90d471e260151470d3ad6ffda0a92f0276453865f1af6669e83c9453aee",
-          "terraform/modules/mattermost-database/7f8dc8372c55/main.tf": "29f7326111b14a1a09b017e67edb9e4b548508d79ae136b0837e2b90d5f8f4ec",
-          "terraform/modules/mattermost-database/7f8dc8372c55/mattermost-database.nomad.hcl": "3e151f9ca58ebd552e83e451a92671f3874b4fea3b3c24bc43192f64768a8d1d",
-          "terraform/modules/mattermost-database/7f8dc8372c55/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/7f8dc8372c55/variables.tf": "348ea2c2c5afb6d6d856f47b974c3bd42f0c8e86ea6ef43ca08dad9ffc03bd76"
+          "terraform/environments/staging/mattermost-database/main.tf": "a91502a1892e2e181c955d9d23edd45b1dcc1ceb0e6885c150ab6f49ece4a2ff",
+          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "e007731b1d5615b4d35aac715d09b3556ae86b979cb5cfabf95afc70a1673f34",
+          "terraform/environments/staging/mattermost-database/variables.tf": "b63a2dd979a3d09bcf5e0917510fe73bc87b163bc510170c74ea3b68290ce3b7",
+          "terraform/modules/mattermost-database/2f99ab64c6cb/main.tf": "f7b6092b0cf4c83565d1a01692a1866fa1f94ab370c5c2a2ee2f7b4a38c56828",
+          "terraform/modules/mattermost-database/2f99ab64c6cb/mattermost-database.nomad.hcl": "6b4db2a7b8a9affdfe1be07bf947379fde46c39679126c427b74a4956cfc7586",
+          "terraform/modules/mattermost-database/2f99ab64c6cb/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/2f99ab64c6cb/variables.tf": "e1c519447f1ea797a12ea9534b934217d1befe807f595346433f8b95ba3e00a0"
         },
         "hosts": [
           "control"

@@ -19,17 +19,17 @@
         "secrets": []
       },
       "production/postgres": {
-        "digest": "10229996a3aa3447485f17b435c81c3efb7129d514bd240920d59dd649631a98",
+        "digest": "5a99f083aff07598b74a0cad36a2d099b45bb919efadc691919fc5bdf2c9f9ca",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/postgres/main.tf": "618ca82b219d07fc61cf1ab25a13c7324c7a5ac80763c82423721ff9568c346b",
-          "terraform/environments/production/postgres/terraform.tfvars.json": "6c0c2a1cea3e2120860777f34e7d8e6b518648f045ba0a2aa95034f91afe231f",
-          "terraform/environments/production/postgres/variables.tf": "a844b90d471e260151470d3ad6ffda0a92f0276453865f1af6669e83c9453aee",
-          "terraform/modules/postgres/e18745035d30/main.tf": "188a95e1e4f384d1b1440f0ad5c6575b6796aece26690e6b2a84d4ee4ff70968",
-          "terraform/modules/postgres/e18745035d30/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/postgres/e18745035d30/postgres.nomad.hcl": "328c0ace2a106a65f23015a599811a33773fcbfba1b7008de16b44999600bad3",
-          "terraform/modules/postgres/e18745035d30/variables.tf": "348ea2c2c5afb6d6d856f47b974c3bd42f0c8e86ea6ef43ca08dad9ffc03bd76"
+          "terraform/environments/production/postgres/main.tf": "cbd6b5a9eeaa1862ef3c926506f3af37433db5a6ac08c815766c06ed537d7f66",
+          "terraform/environments/production/postgres/terraform.tfvars.json": "4549e353e7c735e13968fd6dfba71eccf7647127f78c19b97dea8cb4bcf2ead9",
+          "terraform/environments/production/postgres/variables.tf": "b63a2dd979a3d09bcf5e0917510fe73bc87b163bc510170c74ea3b68290ce3b7",
+          "terraform/modules/postgres/588a74c09259/main.tf": "47ed1d2df111b46687db16299a2190eccf1244a1129f2c2e43efaf72548e04eb",
+          "terraform/modules/postgres/588a74c09259/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/postgres/588a74c09259/postgres.nomad.hcl": "96aa00c42fe7e1881ae97dddff1c8cc5a5ce313667e0936ab680d43d1c9df638",
+          "terraform/modules/postgres/588a74c09259/variables.tf": "e1c519447f1ea797a12ea9534b934217d1befe807f595346433f8b95ba3e00a0"
         },
         "hosts": [
           "node1"
