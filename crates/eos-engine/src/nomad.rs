@@ -121,7 +121,12 @@ impl Allocation {
             .collect();
         events.sort_by_key(|(time, _)| *time);
         let last = events.into_iter().map(|(_, words)| words);
-        last.rev().take(count).collect::<Vec<_>>().into_iter().rev().collect()
+        last.rev()
+            .take(count)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .rev()
+            .collect()
     }
 
     /// The last thing that went wrong in a task, in Nomad's words.
@@ -268,8 +273,21 @@ pub struct Check {
     pub name: String,
     /// `success`, `failure`, `pending`.
     pub status: String,
+    /// Of HTTP.
+    #[serde(default)]
+    pub status_code: u16,
     #[serde(default)]
     pub output: String,
+}
+
+impl Check {
+    /// What it got for an answer.
+    pub fn words(&self) -> String {
+        match self.status_code {
+            0 => self.output.trim().to_owned(),
+            code => format!("{code} {}", self.output.trim()),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Deserialize)]

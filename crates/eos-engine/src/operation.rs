@@ -14,7 +14,7 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 
 use crate::component_lock::{self, ComponentLock};
-use crate::diagnose::{Diagnosis, diagnose};
+use crate::diagnose::{Diagnosis, Failed, Witness, diagnose};
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::{COMMITTED, Estate, pillar_digest};
@@ -370,9 +370,20 @@ impl Run<'_> {
             }
             watch.step(number, step);
             let begun = Instant::now();
-            let performed = self.perform(step, watch).await;
+            let witness = Witness::default();
+            let performed = witness
+                .during(self.engines, step, self.perform(step, watch))
+                .await;
             let diagnosis = match &performed {
-                Err(error) => Some(diagnose(self.engines, &self.operation, step, error).await),
+                Err(error) => {
+                    let failed = Failed {
+                        operation: &self.operation,
+                        step,
+                        error,
+                        witness: &witness,
+                    };
+                    Some(diagnose(self.engines, failed).await)
+                }
                 Ok(_) => None,
             };
             let effect = self.settle(performed, number, step.work.title(), diagnosis)?;

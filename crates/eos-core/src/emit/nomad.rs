@@ -197,10 +197,11 @@ fn service<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
                 _ => Body::new().attribute("type", "tcp"),
             },
         };
-        let check = kind
-            .attribute("interval", "5s")
-            .attribute("timeout", "3s")
-            .block("check_restart", &[], check_restart());
+        let check = kind.attribute("interval", "5s").attribute("timeout", "3s").block(
+            "check_restart",
+            &[],
+            check_restart(),
+        );
         service = service.block("check", &[], check);
     }
     match &group.mesh {

@@ -2,7 +2,7 @@
 
 use super::{Diagnosis, Look, answered, first_sentence, short};
 use crate::discovery::Discovery;
-use crate::error::{EngineError, ErrorKind, Layer};
+use crate::error::Layer;
 use crate::nomad::{Allocation, JobVersion, LogStream, TaskGroup, TaskRun};
 
 /// So much is read from the end of a log.
@@ -36,15 +36,22 @@ impl Look<'_> {
         if self.hidden.is_none() {
             return;
         }
-        let tasks = one.task_states.keys().filter(|name| task.is_none_or(|task| task == *name));
+        let tasks = one
+            .task_states
+            .keys()
+            .filter(|name| task.is_none_or(|task| task == *name));
         for task in tasks.filter(|name| !name.starts_with("connect-proxy-")) {
             for (stream, name) in [(LogStream::Stderr, "stderr"), (LogStream::Stdout, "stdout")] {
                 let log = self
                     .engines
                     .nomad
-                    .logs(&self.step.environment, &one.id, task, stream, TAIL);
+                    .logs(&self.failed.step.environment, &one.id, task, stream, TAIL);
                 let Some(text) = answered(log).await else { continue };
-                self.say(found, format!("task {task}, {name}"), whole_lines(&text, TAIL as usize));
+                self.say(
+                    found,
+                    format!("task {task}, {name}"),
+                    whole_lines(&text, TAIL as usize),
+                );
             }
         }
     }
@@ -54,34 +61,28 @@ impl Look<'_> {
         let discovery = self.engines.discovery();
         found.hint = "See what it wrote, and what its check asks for".to_owned();
         for service in &group.services {
-            let checked = service.checks.first().map(|check| check.words()).unwrap_or_default();
+            let checked = service
+                .checks
+                .first()
+                .map(|check| check.words())
+                .unwrap_or_default();
             found.words = format!("{checked} does not pass").trim_start().to_owned();
-            let instances = discovery.instances(&service.name, &self.step.environment);
-            let registered = match tokio::time::timeout(super::ONE, instances).await {
-                Ok(Ok(instances)) => instances,
-                Ok(Err(error)) => return self.say_no_answer(error, found),
-                Err(_) => continue,
-            };
-            let own = registered.into_iter().find(|instance| instance.allocation == one.id);
-            for check in own.into_iter().flat_map(|instance| instance.checks) {
-                if check.status == "success" {
-                    continue;
-                }
-                let output = check.output.trim();
+            let instances = discovery.instances(&service.name, &self.failed.step.environment);
+            let registered = answered(instances).await.unwrap_or_default();
+            let own = registered
+                .into_iter()
+                .find(|instance| instance.allocation == one.id);
+            let checks = own.map_or_else(|| self.failed.witness.failing(&one.id), |own| own.checks);
+            for check in checks.iter().filter(|check| check.status == "failure") {
+                let output = check.words();
                 if let Some(hidden) = self.hidden.as_ref().filter(|_| !output.is_empty()) {
-                    let output = first_sentence(&hidden.mask(output));
+                    let output = first_sentence(&hidden.mask(&output));
                     found.words = format!("{checked} does not pass: {output}");
                 }
                 found.layer = discovery.layer();
-                let from = format!("{}, check {}", discovery.layer().name(), check.name);
+                let from = format!("{}, check of service {}", discovery.layer().name(), check.service);
                 self.say(found, from, output.lines().map(str::to_owned).collect());
             }
-        }
-    }
-
-    fn say_no_answer(&self, error: EngineError, found: &mut Diagnosis) {
-        if error.kind != ErrorKind::NotFound {
-            self.say(found, error.layer.name(), vec![error.to_string()]);
         }
     }
 }
@@ -96,17 +97,27 @@ fn whole_lines(text: &str, limit: usize) -> Vec<String> {
 #[derive(Debug, PartialEq, Eq)]
 enum Cause {
     /// The driver, a template or an artifact, in Nomad's words.
-    NotStarted { kind: String, words: String },
-    Ended { code: i64, signal: i64, starts: u64 },
-    OutOfMemory { limit: Option<u64> },
+    NotStarted {
+        kind: String,
+        words: String,
+    },
+    Ended {
+        code: i64,
+        signal: i64,
+        starts: u64,
+    },
+    OutOfMemory {
+        limit: Option<u64>,
+    },
 }
 
 impl Cause {
     fn words(&self) -> String {
         match self {
-            Cause::NotStarted { kind, words } => {
-                format!("does not start: {kind}: {}", first_sentence(words))
-            }
+            Cause::NotStarted { kind, words } => match kind.as_str() {
+                "Driver Failure" => format!("does not start: {}", first_sentence(words)),
+                kind => format!("does not start: {kind}: {}", first_sentence(words)),
+            },
             Cause::Ended { code, signal, starts } => {
                 let how = match signal {
                     0 => format!("with exit code {code}"),
@@ -229,7 +240,11 @@ mod tests {
         );
         let words = of(json!([started, ended("137", "true")]), 0);
         assert_eq!(words.as_deref(), Some("used more than its 64 MiB of memory"));
-        let told = event("Restart Signaled", json!({}), "healthcheck: check \"x\" unhealthy");
+        let told = event(
+            "Restart Signaled",
+            json!({}),
+            "healthcheck: check \"x\" unhealthy",
+        );
         assert_eq!(of(json!([started, told, ended("143", "false")]), 1), None);
         let told = event("Killing", json!({}), "Sent interrupt");
         assert_eq!(of(json!([started, told, ended("130", "false")]), 0), None);
@@ -241,7 +256,7 @@ mod tests {
         let found = of(json!([event("Driver Failure", json!({}), words)]), 0);
         assert_eq!(
             found.as_deref(),
-            Some("does not start: Driver Failure: failed to launch command with executor: no such file")
+            Some("does not start: failed to launch command with executor: no such file")
         );
     }
 

@@ -18,7 +18,7 @@ impl Look<'_> {
     /// that was registered after the step began.
     pub(super) async fn job(&self, since: Option<Timestamp>, found: &mut Diagnosis) -> Option<()> {
         let nomad = &self.engines.nomad;
-        let (namespace, name) = (&self.step.environment, &self.step.component);
+        let (namespace, name) = (&self.failed.step.environment, &self.failed.step.component);
         let (versions, allocations, evaluations) = tokio::join!(
             answered(nomad.job_versions(namespace, name)),
             answered(nomad.job_allocations(namespace, name)),
@@ -30,7 +30,11 @@ impl Look<'_> {
             .into_iter()
             .filter(|one| one.job_version == job.version && (is_new || one.desired_status == "run"))
             .collect();
-        if let Some(worst) = own.iter().filter(|one| one.is_bad()).max_by_key(|one| badness(one)) {
+        if let Some(worst) = own
+            .iter()
+            .filter(|one| one.is_bad())
+            .max_by_key(|one| badness(one))
+        {
             self.instance(job, worst, found).await;
             return Some(());
         }
@@ -49,7 +53,7 @@ impl Look<'_> {
 
     /// All instances run, but not all are registered, or not as passing.
     pub(super) async fn registration(&self, groups: &[Expected], found: &mut Diagnosis) {
-        let (namespace, name) = (&self.step.environment, &self.step.component);
+        let (namespace, name) = (&self.failed.step.environment, &self.failed.step.component);
         let discovery = self.engines.discovery();
         let Some(running) = answered(self.engines.nomad.job_allocations(namespace, name)).await else {
             return;
@@ -90,7 +94,7 @@ impl Look<'_> {
     /// What still runs or is registered of a job that should be gone.
     pub(super) async fn remains(&self, services: &[String], found: &mut Diagnosis) {
         let nomad = &self.engines.nomad;
-        let (namespace, name) = (&self.step.environment, &self.step.component);
+        let (namespace, name) = (&self.failed.step.environment, &self.failed.step.component);
         let job = tokio::time::timeout(super::ONE, nomad.job(namespace, name)).await;
         let is_there = match job {
             Ok(Ok(_)) => true,
@@ -116,13 +120,20 @@ impl Look<'_> {
             }
         }
         if !registered.is_empty() {
-            self.say(found, format!("{}, registered", discovery.layer().name()), registered);
+            self.say(
+                found,
+                format!("{}, registered", discovery.layer().name()),
+                registered,
+            );
         }
         if let Some(first) = alive.first() {
             found.layer = Layer::Nomad;
             found.hint = match is_there {
                 true => format!("Somebody registered job {name} again: stop it there, or keep it"),
-                false => format!("It takes long to stop; look at it: nomad alloc status {}", short(&first.id)),
+                false => format!(
+                    "It takes long to stop; look at it: nomad alloc status {}",
+                    short(&first.id)
+                ),
             };
         }
     }

@@ -13,7 +13,12 @@ impl Look<'_> {
         groups: &BTreeMap<String, Unplaced>,
         found: &mut Diagnosis,
     ) {
-        let capacity = answered(self.engines.nomad.capacity(&self.step.environment, &job.id)).await;
+        let capacity = answered(
+            self.engines
+                .nomad
+                .capacity(&self.failed.step.environment, &job.id),
+        )
+        .await;
         let capacity = capacity.unwrap_or_default();
         let mut reasons = Vec::new();
         for (name, unplaced) in groups {
@@ -135,7 +140,9 @@ mod tests {
         let found = words(json!({"NodesEvaluated": 2, "DimensionExhausted": {"memory": 2}}));
         let expected = "memory: 65000 MiB wanted, largest free on a node 20000 MiB";
         assert_eq!(found, [(expected.to_owned(), "Lower --memory, or add a host")]);
-        let found = words(json!({"NodesEvaluated": 1, "DimensionExhausted": {"network: reserved port collision http=80": 1}}));
+        let found = words(
+            json!({"NodesEvaluated": 1, "DimensionExhausted": {"network: reserved port collision http=80": 1}}),
+        );
         assert_eq!(found[0].0, "network: reserved port collision http=80 on 1 node");
     }
 

@@ -406,7 +406,11 @@ fn broken_jobs(nomad: &Nomad, workspace: &Workspace<'_>) {
     workspace.write(&[&broken("")]);
     workspace.file(
         "broken.nomad.hcl",
-        &job("broken", "echo database $((40 + 2)) is not there >&2; exit 3", QUICK),
+        &job(
+            "broken",
+            "echo database $((40 + 2)) is not there >&2; exit 3",
+            QUICK,
+        ),
     );
     let failed = workspace.apply().expect(
         1,
@@ -440,14 +444,19 @@ fn broken_jobs(nomad: &Nomad, workspace: &Workspace<'_>) {
         ],
     );
     let took = begun.elapsed();
-    assert!(took > Duration::from_secs(15) && took < Duration::from_secs(28), "{took:?}");
+    assert!(
+        took > Duration::from_secs(15) && took < Duration::from_secs(28),
+        "{took:?}"
+    );
     workspace.destroy().expect(0, &["1 destroyed"]);
 
     // One that another job leaves no room for, until that is stopped.
     let memory = nomad.get("/v1/nodes?resources=true")[0]["NodeResources"]["Memory"]["MemoryMB"].as_u64();
     let most = format!("memory = {}", memory.expect("a node has memory") * 6 / 10);
     let hog = job("hog", "sleep 600", QUICK).replace("memory = 20", &most);
-    let hog = nomad.call("POST", "/v1/jobs/parse", Some(json!({"JobHCL": hog}))).1;
+    let hog = nomad
+        .call("POST", "/v1/jobs/parse", Some(json!({"JobHCL": hog})))
+        .1;
     assert_eq!(nomad.call("POST", "/v1/jobs", Some(json!({"Job": hog}))).0, 200);
     wait_until("the hog is placed", Duration::from_secs(20), || {
         nomad.get("/v1/job/hog/allocations")[0]["ClientStatus"] == "running"
@@ -461,7 +470,9 @@ fn broken_jobs(nomad: &Nomad, workspace: &Workspace<'_>) {
         wait_until("the job waits for a place", Duration::from_secs(20), || {
             let evaluations = nomad.call("GET", "/v1/job/broken/evaluations", None).1;
             let blocked = |evaluation: &Json| evaluation["Status"] == "blocked";
-            evaluations.as_array().is_some_and(|found| found.iter().any(blocked))
+            evaluations
+                .as_array()
+                .is_some_and(|found| found.iter().any(blocked))
         });
         nomad.call("DELETE", "/v1/job/hog?purge=true", None);
         applied.join().expect("terraform ran").expect(0, &["1 added"]);
