@@ -1,5 +1,6 @@
 //! The compiler: words in, artifacts and plans out. Pure: no files, clock, environment, network or terminal.
 
+pub mod canonical;
 pub mod catalog;
 pub mod compile;
 pub mod compose;
@@ -17,6 +18,7 @@ pub mod order;
 pub mod passes;
 pub mod pillar;
 pub mod plan;
+mod plan_hash;
 pub mod profile;
 mod read;
 pub mod recipe;
@@ -25,5 +27,6 @@ pub mod schema;
 pub mod source;
 pub mod splice;
 pub mod template;
+pub mod undo;
 pub mod why;
 pub mod yaml;

@@ -1,5 +1,6 @@
 //! Where the engines of an estate are, and how they are spoken to. No secret is in here, only files that hold one.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,23 @@ pub struct SaltEndpoint {
     pub certificate: Option<PathBuf>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub password_file: Option<PathBuf>,
+    /// Other API users -> the files of their passwords, where whoever owns this estate may act as them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub other_users: BTreeMap<String, PathBuf>,
+}
+
+impl SaltEndpoint {
+    /// The same API for another of its users, with the password that is known of that one, if any.
+    pub fn as_user(&self, user: &str) -> Self {
+        if user == self.user {
+            return self.clone();
+        }
+        SaltEndpoint {
+            user: user.to_owned(),
+            password_file: self.other_users.get(user).cloned(),
+            ..self.clone()
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,9 +92,12 @@ mod tests {
     const SOLO: &str = r#"{
   "salt": {
     "url": "https://127.0.0.1:18000",
-    "user": "eos",
+    "user": "eos-operator",
     "certificate": "/estate/.eos/lab/salt/tls/cert.pem",
-    "password_file": "/estate/.eos/lab/secrets/api-password"
+    "password_file": "/estate/.eos/lab/secrets/eos-operator-password",
+    "other_users": {
+      "eos-user": "/estate/.eos/lab/secrets/eos-user-password"
+    }
   },
   "nomad": {
     "address": "http://127.0.0.1:4646",
@@ -110,6 +131,19 @@ mod tests {
             let endpoints: Endpoints = serde_json::from_str(&text).unwrap();
             assert_eq!(serde_json::to_string_pretty(&endpoints).unwrap(), text);
         }
+    }
+
+    #[test]
+    fn another_user_has_another_password() {
+        let endpoints: Endpoints = serde_json::from_str(SOLO).unwrap();
+        let salt = &endpoints.salt;
+        assert_eq!(salt.as_user("eos-operator"), *salt);
+        let file = |user: &str| salt.as_user(user).password_file;
+        assert_eq!(
+            file("eos-user"),
+            Some("/estate/.eos/lab/secrets/eos-user-password".into())
+        );
+        assert_eq!((file("eve"), salt.as_user("eve").user.as_str()), (None, "eve"));
     }
 
     #[test]

@@ -5,21 +5,20 @@ use std::time::{Duration, Instant};
 
 use eos_core::compile::Compilation;
 use eos_core::lowered::{CopyOf, Lowered};
-use eos_core::plan::{Expected, SecretWork, Step, Work};
+use eos_core::plan::{Expected, Previous, SecretWork, Step, Work};
+use eos_core::runtime::SECRET_VERSION;
 use eos_core::template::Template;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::calls::{Call, call_of};
 use crate::delivery;
 use crate::discovery::{Discovery, Instance};
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::salt::StepCall;
-use crate::secrets::{SecretPath, Secrets};
-
-/// Where given secrets wait until their step: in the secrets engine, apart from every environment.
-pub const STAGED_NAMESPACE: &str = "default";
+use crate::secrets::{STAGED_NAMESPACE, SecretPath, Secrets, staged_path};
 
 const CALL: Duration = Duration::from_secs(30);
 /// Salt runs a step; Terraform in it waits for a deployment of up to some minutes.
@@ -33,10 +32,6 @@ const REGISTERED: Duration = Duration::from_secs(75);
 const GONE: Duration = Duration::from_secs(90);
 const LOOK: Duration = Duration::from_millis(300);
 
-pub fn staged_path(operation: &str) -> String {
-    format!("eos/staged/{operation}")
-}
-
 /// An effect that was read back from the engine that owns it. Only this module makes one.
 pub struct Verified {
     /// What is so now, in a few words.
@@ -49,7 +44,6 @@ pub struct Context<'a> {
     pub engines: &'a Engines,
     pub compilation: &'a Compilation,
     pub operation: &'a str,
-    pub release: &'a str,
 }
 
 pub async fn perform(
@@ -58,17 +52,19 @@ pub async fn perform(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
     match &step.work {
-        Work::Deliver => deliver(context).await,
-        Work::Volumes { minion, sls, paths } => volumes(context, step, minion, sls, paths, progress).await,
-        Work::Workspace { minion, sls, digest } => {
-            workspace(context, step, minion, sls, digest, progress).await
-        }
+        Work::Deliver => deliver(context.engines, context.compilation).await,
+        Work::Volumes { minion, paths, .. } => volumes(context, step, minion, paths, progress).await,
+        Work::Workspace { minion, digest, .. } => workspace(context, step, minion, digest, progress).await,
         Work::Secret { path, items } => secret(context, step, path, items).await,
+        Work::RestoreSecret { path, previous } => restore_secret(context, step, path, previous).await,
         Work::Verify { digest, groups } => verify(context, step, digest, groups, progress).await,
         Work::RemoveWorkspace { minion } => remove_workspace(context, step, minion, progress).await,
         Work::RemoveSecret { path } => remove_secret(context, step, path).await,
         Work::RemoveVolumes { minion, volumes } => {
             remove_volumes(context, step, minion, volumes, progress).await
+        }
+        Work::RemoveUnusedVolumes { minion, volumes } => {
+            remove_unused_volumes(context, step, minion, volumes, progress).await
         }
         Work::VerifyHost { minion, client } => verify_host(context, minion, *client).await,
         Work::VerifyGone { services } => verify_gone(context, step, services, progress).await,
@@ -76,13 +72,13 @@ pub async fn perform(
 }
 
 /// The release is there whole, and it is the one that the control minion is served.
-async fn deliver(context: &Context<'_>) -> Result<Verified, EngineError> {
-    let Engines { salt, endpoints, .. } = context.engines;
-    delivery::deliver(&endpoints.delivery, &context.compilation.artifacts)?;
+pub async fn deliver(engines: &Engines, compilation: &Compilation) -> Result<Verified, EngineError> {
+    let Engines { salt, endpoints, .. } = engines;
+    delivery::deliver(&endpoints.delivery, &compilation.artifacts)?;
     delivery::remove_old_releases(&endpoints.delivery, delivery::KEEP)?;
     let info = salt.call(&endpoints.control, "eos.info", json!({}), CALL).await?;
     let served = info.get("release").and_then(Value::as_str).unwrap_or_default();
-    if served != context.release {
+    if served != compilation.release {
         let words = format!(
             "the minion is served {}",
             if served.is_empty() { "no release" } else { served }
@@ -90,7 +86,7 @@ async fn deliver(context: &Context<'_>) -> Result<Verified, EngineError> {
         return Err(EngineError::new(
             Layer::Salt,
             ErrorKind::Failed,
-            format!("release {}", context.release),
+            format!("release {}", compilation.release),
             words,
         )
         .with_hint("Check that the master's file_roots point to `current` of the delivery directory"));
@@ -101,17 +97,50 @@ async fn deliver(context: &Context<'_>) -> Result<Verified, EngineError> {
     })
 }
 
+/// Waits until a step that began before is no longer at work on its minion.
+pub async fn settle(engines: &Engines, operation: &str, step: &Step) -> Result<(), EngineError> {
+    let (Work::Volumes { minion, .. }
+    | Work::Workspace { minion, .. }
+    | Work::RemoveWorkspace { minion }
+    | Work::RemoveVolumes { minion, .. }
+    | Work::RemoveUnusedVolumes { minion, .. }) = &step.work
+    else {
+        return Ok(());
+    };
+    let ends = Instant::now() + STEP;
+    loop {
+        let asked = json!({"operation": operation, "step": step.id});
+        let record = engines.salt.call(minion, "eos.step_status", asked, CALL).await?;
+        if record.get("status").and_then(Value::as_str) != Some("running") {
+            return Ok(());
+        }
+        if Instant::now() > ends {
+            let object = format!("step {} of operation {operation}", step.id);
+            let words = format!("minion {minion} is still at work on it");
+            return Err(EngineError::new(Layer::Salt, ErrorKind::Timeout, object, words));
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
 /// Has Salt run one step, and gives its record if it says that it is done.
 async fn run_step(
     context: &Context<'_>,
     step: &Step,
-    minion: &str,
-    function: &str,
-    arguments: Value,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Value, EngineError> {
-    let call = StepCall {
+    let Some(Call {
         minion,
+        function,
+        arguments,
+    }) = call_of(step, context.operation)
+    else {
+        let object = format!("step {}", step.id);
+        let words = "it asks nothing of Salt";
+        return Err(EngineError::new(Layer::Estate, ErrorKind::Invalid, object, words));
+    };
+    let call = StepCall {
+        minion: &minion,
         function,
         operation: context.operation,
         step: &step.id,
@@ -122,7 +151,7 @@ async fn run_step(
     if record.get("status").and_then(Value::as_str) == Some("done") {
         return Ok(record);
     }
-    Err(step_error(minion, &record))
+    Err(step_error(&minion, &record))
 }
 
 /// The error of a step record, in the words of the engine that failed.
@@ -162,12 +191,10 @@ async fn volumes(
     context: &Context<'_>,
     step: &Step,
     minion: &str,
-    sls: &str,
     paths: &[String],
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
-    let arguments = json!({"release": context.release, "sls": sls});
-    run_step(context, step, minion, "eos.run_step", arguments, progress).await?;
+    run_step(context, step, progress).await?;
     let seen = observe_volumes(context, minion, paths).await?;
     for path in paths {
         if exists(&seen, path) != Some(true) {
@@ -194,8 +221,7 @@ async fn remove_volumes(
     volumes: &BTreeMap<String, String>,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
-    let arguments = json!({"release": context.release, "volumes": volumes});
-    run_step(context, step, minion, "eos.remove_volumes", arguments, progress).await?;
+    run_step(context, step, progress).await?;
     let paths: Vec<&String> = volumes.values().collect();
     let seen = observe_volumes(context, minion, &paths).await?;
     if let Some((name, path)) = volumes
@@ -211,6 +237,35 @@ async fn remove_volumes(
         words: format!("{minion}: {count} with all data gone, read back"),
         seen,
     })
+}
+
+/// What is not empty was used after all, and is kept and named.
+async fn remove_unused_volumes(
+    context: &Context<'_>,
+    step: &Step,
+    minion: &str,
+    volumes: &BTreeMap<String, String>,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Verified, EngineError> {
+    let record = run_step(context, step, progress).await?;
+    let paths: Vec<&String> = volumes.values().collect();
+    let seen = observe_volumes(context, minion, &paths).await?;
+    let (kept, gone): (Vec<_>, Vec<_>) = volumes
+        .iter()
+        .partition(|(_, path)| exists(&seen, path) != Some(false));
+    let mut words = match gone.len() {
+        0 => format!("{minion}: nothing removed"),
+        count => format!(
+            "{minion}: {} removed, made here and never used",
+            plural(count, "directory", "directories")
+        ),
+    };
+    for (name, path) in kept {
+        let why = record.pointer("/result/kept").and_then(|kept| kept.get(name));
+        let why = why.and_then(Value::as_str).unwrap_or("it is not empty");
+        words.push_str(&format!("; {path} is kept: {why}"));
+    }
+    Ok(Verified { words, seen })
 }
 
 /// Path -> what the minion sees there.
@@ -234,12 +289,10 @@ async fn workspace(
     context: &Context<'_>,
     step: &Step,
     minion: &str,
-    sls: &str,
     digest: &str,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
-    let arguments = json!({"release": context.release, "sls": sls});
-    let record = run_step(context, step, minion, "eos.run_step", arguments, progress).await?;
+    let record = run_step(context, step, progress).await?;
     let name = format!("{}/{}", step.environment, step.component);
     let seen = observe_workspace(context, minion, &name).await?;
     if seen.get("digest").and_then(Value::as_str) != Some(digest) {
@@ -285,9 +338,7 @@ async fn remove_workspace(
     minion: &str,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
-    let arguments =
-        json!({"release": context.release, "environment": step.environment, "component": step.component});
-    let record = run_step(context, step, minion, "eos.remove_workspace", arguments, progress).await?;
+    let record = run_step(context, step, progress).await?;
     let name = format!("{}/{}", step.environment, step.component);
     let seen = observe_workspace(context, minion, &name).await?;
     if !seen.is_null() {
@@ -309,7 +360,8 @@ async fn remove_workspace(
     })
 }
 
-/// Values that were given are taken from where they wait; the others are made, unless they are there already.
+/// Values that were given are taken from where they wait; the others are made, unless they are there already and are to
+/// stay. What is so already is not written again: a new version would start all that use it anew.
 async fn secret(
     context: &Context<'_>,
     step: &Step,
@@ -326,11 +378,12 @@ async fn secret(
         namespace: STAGED_NAMESPACE,
         path: &staged_path,
     };
-    let there = secrets.names(at).await?.unwrap_or_default();
+    let there = secrets.entry(at).await?.unwrap_or_default().items;
     let mut values: BTreeMap<String, SecretString> = BTreeMap::new();
     for SecretWork {
         item,
         given,
+        rotate,
         generate,
         copy_of,
     } in items
@@ -347,13 +400,17 @@ async fn secret(
                 }
                 None => return Err(missing_secret(secrets.layer(), item, path)),
             },
-            (false, _) if there.contains(item) => {}
+            (false, _) if there.contains_key(item) && !rotate => {}
             (false, Some(length)) => {
                 values.insert(item.clone(), random_secret(*length)?);
             }
             (false, None) => return Err(missing_secret(secrets.layer(), item, path)),
         }
     }
+    values.retain(|item, value| {
+        let old = there.get(item).map(|old| old.expose_secret());
+        old != Some(value.expose_secret())
+    });
     let version = match values.is_empty() {
         true => None,
         false => secrets.set_items(at, &values).await?,
@@ -378,6 +435,29 @@ async fn secret(
         seen["version"] = version.into();
     }
     Ok(Verified { words, seen })
+}
+
+async fn restore_secret(
+    context: &Context<'_>,
+    step: &Step,
+    path: &str,
+    previous: &Previous,
+) -> Result<Verified, EngineError> {
+    let at = SecretPath {
+        namespace: &step.environment,
+        path,
+    };
+    let secrets = context.engines.secrets();
+    secrets.restore(at, previous).await?;
+    let words = match previous {
+        Previous::Nothing => format!("{path}: gone again, read back"),
+        Previous::Version(version) => format!("{path}: as in version {version} again, read back"),
+        Previous::Kept(_) => format!("{path}: as it was before, read back"),
+    };
+    Ok(Verified {
+        words,
+        seen: json!({"path": path}),
+    })
 }
 
 /// The value that a used component has; its own step came before.
@@ -441,7 +521,8 @@ async fn verify_host(context: &Context<'_>, minion: &str, client: bool) -> Resul
     salt.call(minion, "saltutil.sync_all", json!({}), SYNC).await?;
     let info = salt.call(minion, "eos.info", json!({}), CALL).await?;
     let served = info.get("release").and_then(Value::as_str).unwrap_or_default();
-    if served != context.release {
+    let current = delivery::current(&context.engines.endpoints.delivery)?;
+    if current.as_deref() != Some(served) {
         let words = format!("minion {minion} is served another release");
         return Err(EngineError::new(
             Layer::Salt,
@@ -511,17 +592,6 @@ async fn remove_secret(context: &Context<'_>, step: &Step, path: &str) -> Result
     })
 }
 
-pub async fn remove_staged(engines: &Engines, operation: &str) -> Result<(), EngineError> {
-    let path = staged_path(operation);
-    engines
-        .secrets()
-        .delete(SecretPath {
-            namespace: STAGED_NAMESPACE,
-            path: &path,
-        })
-        .await
-}
-
 /// The job in Nomad is the wanted one, all of it runs, and its services are registered with passing checks.
 async fn verify(
     context: &Context<'_>,
@@ -546,6 +616,17 @@ async fn verify(
         return Err(
             EngineError::new(Layer::Nomad, ErrorKind::Failed, format!("job {name}"), words).with_hint(
                 format!("It was reverted or changed behind Eos: `eos logs {name}`, then `eos resume`"),
+            ),
+        );
+    }
+    let version = secret_version(context, step).await?;
+    if let Some(version) = version
+        && job.meta.get(SECRET_VERSION) != Some(&version.to_string())
+    {
+        let words = format!("Nomad runs it with another version of its secrets than {version}, the newest");
+        return Err(
+            EngineError::new(Layer::Nomad, ErrorKind::Failed, format!("job {name}"), words).with_hint(
+                "They were written again, or the job was reverted, behind Eos: `eos apply` brings them together",
             ),
         );
     }
@@ -582,10 +663,26 @@ async fn verify(
         healthy.allocations.len(),
         plural(wanted as usize, "instance", "instances")
     );
-    Ok(Verified {
-        words,
-        seen: json!({"version": healthy.version, "services": seen}),
-    })
+    let mut seen = json!({"version": healthy.version, "services": seen});
+    if let Some(version) = version {
+        seen["secret_version"] = version.into();
+    }
+    Ok(Verified { words, seen })
+}
+
+/// Which version of its secrets a component is to run with: the newest.
+async fn secret_version(context: &Context<'_>, step: &Step) -> Result<Option<u64>, EngineError> {
+    let lowered = context.compilation.component(&step.environment, &step.component);
+    let Some(lowered) = lowered.filter(|lowered| !lowered.secrets.is_empty()) else {
+        return Ok(None);
+    };
+    let path = lowered.secret_path();
+    let at = SecretPath {
+        namespace: &step.environment,
+        path: &path,
+    };
+    let entry = context.engines.secrets().entry(at).await?;
+    Ok(entry.map(|entry| entry.revision))
 }
 
 /// Waits until as many instances as wanted are registered and, where there is a check, pass it.

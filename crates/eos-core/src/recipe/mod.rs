@@ -12,16 +12,31 @@ use crate::read::Reader;
 use crate::template::Template;
 use crate::yaml;
 use regex::Regex;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// How much can go wrong, and so who may ask for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Risk {
+    #[default]
     Low,
     Medium,
     High,
+}
+
+impl Risk {
+    pub fn is_low(&self) -> bool {
+        *self == Self::Low
+    }
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -56,6 +71,8 @@ pub struct OptionSpec {
     pub default: Option<Template>,
     /// Length of the value Eos makes when none is given (secrets only).
     pub generate: Option<u32>,
+    /// Why a new value would not reach the program (secrets only).
+    pub not_rotated: Option<String>,
     pub help: String,
     /// The option applies only where this is true.
     pub when: Option<Template>,
@@ -115,6 +132,8 @@ pub enum Purpose {
 pub struct SecretNeed {
     pub name: String,
     pub generate: u32,
+    /// Why a new value would not reach the program.
+    pub not_rotated: Option<String>,
     pub at: Position,
 }
 

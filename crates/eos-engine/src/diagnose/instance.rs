@@ -28,7 +28,12 @@ impl Look<'_> {
             self.checks(group, one, found).await;
         }
         self.say(found, format!("Nomad, {place}"), one.last_events(EVENTS));
+        let before = found.lines.len();
         self.tasks_wrote(one, blamed, found).await;
+        // Nothing, or not in time: it may be asked for again.
+        if found.lines.len() == before {
+            found.hint = format!("{}; eos logs {} --ended", found.hint, job.id);
+        }
     }
 
     /// The last lines of one task, or of all.
@@ -41,17 +46,14 @@ impl Look<'_> {
             .keys()
             .filter(|name| task.is_none_or(|task| task == *name));
         for task in tasks.filter(|name| !name.starts_with("connect-proxy-")) {
-            for (stream, name) in [(LogStream::Stderr, "stderr"), (LogStream::Stdout, "stdout")] {
-                let log = self
-                    .engines
-                    .nomad
-                    .logs(&self.failed.step.environment, &one.id, task, stream, TAIL);
-                let Some(text) = answered(log).await else { continue };
-                self.say(
-                    found,
-                    format!("task {task}, {name}"),
-                    whole_lines(&text, TAIL as usize),
-                );
+            let log = |stream| {
+                let namespace = &self.failed.step.environment;
+                answered(self.engines.nomad.logs(namespace, &one.id, task, stream, TAIL))
+            };
+            let (stderr, stdout) = tokio::join!(log(LogStream::Stderr), log(LogStream::Stdout));
+            for (name, text) in [("stderr", stderr), ("stdout", stdout)] {
+                let lines = whole_lines(&text.unwrap_or_default(), TAIL as usize);
+                self.say(found, format!("task {task}, {name}"), lines);
             }
         }
     }

@@ -22,9 +22,9 @@ pub use hidden::Hidden;
 pub use witness::Witness;
 
 /// For all questions together. What was learnt until then is kept.
-const ALL: Duration = Duration::from_secs(10);
+const ALL: Duration = Duration::from_secs(12);
 /// For one of them: an engine that hangs must not use up the time of the others.
-const ONE: Duration = Duration::from_secs(3);
+const ONE: Duration = Duration::from_secs(5);
 /// How much of an engine's own text is shown, from its end.
 const LINES: usize = 20;
 
@@ -103,11 +103,10 @@ impl Look<'_> {
         }
         let rest: Vec<String> = error.words.lines().map(str::to_owned).collect();
         match &step.work {
-            Work::Volumes { minion, .. } => {
-                if let Some(record) = &record {
-                    record.states(minion, found);
-                }
-            }
+            Work::Volumes { minion, .. } => match &record {
+                Some(record) => record.states(minion, found),
+                None => self.say(found, format!("Salt on {minion}"), rest),
+            },
             Work::Workspace { .. } | Work::RemoveWorkspace { .. } => {
                 let since = record.as_ref().and_then(Record::started);
                 let known = error.layer == Layer::Nomad && self.job(since, found).await.is_some();

@@ -13,6 +13,7 @@ use eos_core::plan::{Plan, Step};
 use eos_core::recipe::{Recipe, Run};
 use eos_core::template::Template;
 use eos_core::why::Answer;
+use eos_engine::audit;
 use eos_engine::doctor::Finding;
 use eos_engine::operation::{Finished, Watch};
 use eos_engine::store::{Entry, Operation};
@@ -188,8 +189,16 @@ impl Watch for Json {
         self.event("step", step_event(number, step));
     }
 
-    fn progress(&mut self, message: &str) {
-        self.event("progress", json!({"message": message}));
+    fn waiting(&mut self, message: &str) {
+        self.event("waiting", json!({"message": message}));
+    }
+
+    fn progress(&mut self, number: usize, message: &str) {
+        self.event("progress", json!({"number": number, "message": message}));
+    }
+
+    fn turn_back(&mut self, why: &str, total: usize) {
+        self.event("turn_back", json!({"why": why, "steps": total}));
     }
 
     fn done(&mut self, number: usize, step: &Step, effect: &str, took: Duration) {
@@ -226,7 +235,7 @@ impl View for Json {
             json!({
                 "operation": finished.operation, "environment": finished.plan.environment,
                 "components": finished.plan.components, "seconds": finished.took.as_secs_f64(),
-                "outputs": pairs(&finished.outputs),
+                "outputs": pairs(&finished.outputs), "taken_back": finished.taken_back,
             }),
         );
     }
@@ -258,6 +267,10 @@ impl View for Json {
         self.document("component", content);
     }
 
+    fn revealed(&mut self, secret: &Revealed<'_>) {
+        self.document("secret", value(secret));
+    }
+
     fn history(&mut self, operations: &[Operation]) {
         let brief = |operation: &Operation| {
             let mut brief = value(operation);
@@ -277,6 +290,26 @@ impl View for Json {
             "operation",
             json!({"operation": value(operation), "journal": value(&journal)}),
         );
+    }
+
+    fn audit(&mut self, entries: &[audit::Entry]) {
+        self.document("audit", json!({"entries": value(&entries)}));
+    }
+
+    fn audit_fits(&mut self, verdict: &audit::Verdict) {
+        self.document("audit_verdict", value(verdict));
+    }
+
+    fn home(&mut self, home: &HomeReport) {
+        self.document("home", value(home));
+    }
+
+    fn move_home(&mut self, home: &HomeReport) {
+        self.event("home", value(home));
+    }
+
+    fn approved(&mut self, approved: &Approved) {
+        self.document("approval", value(approved));
     }
 
     fn status(&mut self, status: &StatusReport) {
