@@ -108,7 +108,7 @@ impl SaltClient {
         let body =
             json!({"eauth": "file", "username": self.user, "password": password.expose_secret()}).to_string();
         let request = self.post("login", body);
-        within(LOGIN, &object, async {
+        self.within(LOGIN, &object, async {
             let response = request
                 .send()
                 .await
@@ -139,7 +139,9 @@ impl SaltClient {
             "client": "local", "tgt": [minion], "tgt_type": "list", "fun": function, "kwarg": kwargs,
             "full_return": true, "timeout": MINION_WAIT, "gather_job_timeout": MINION_WAIT,
         }]);
-        let answer = within(deadline, &object, self.lowstate(&object, &low)).await?;
+        let answer = self
+            .within(deadline, &object, self.lowstate(&object, &low))
+            .await?;
         read_local(minion, function, &answer)
     }
 
@@ -147,7 +149,7 @@ impl SaltClient {
     pub async fn reach(&self, minion: &str, deadline: Duration) -> Result<Option<Timestamp>, EngineError> {
         let object = "the API";
         let low = json!([{"client": "local_async", "tgt": [minion], "tgt_type": "list", "fun": "test.ping"}]);
-        within(deadline, object, self.lowstate(object, &low)).await?;
+        self.within(deadline, object, self.lowstate(object, &low)).await?;
         Ok(self.kept().map(|token| token.expires))
     }
 
@@ -207,7 +209,7 @@ impl SaltClient {
                     probing = Some(Box::pin(self.probe(step, &jid)));
                 }
                 () = tokio::time::sleep_until(ends) => {
-                    return Err(out_of_time(step.deadline, &object)
+                    return Err(self.out_of_time(step.deadline, &object)
                         .with_hint("The minion may still be working: eos resume looks again"));
                 }
             }
@@ -232,7 +234,7 @@ impl SaltClient {
             "client": "local_async", "tgt": [step.minion], "tgt_type": "list", "fun": step.function,
             "kwarg": kwargs,
         }]);
-        let answer = within(START, object, self.lowstate(object, &low)).await?;
+        let answer = self.within(START, object, self.lowstate(object, &low)).await?;
         match answer.get("jid").and_then(Value::as_str) {
             Some(jid) => Ok(jid.to_owned()),
             None if answer.as_object().is_some_and(|fields| fields.is_empty()) => {
@@ -269,7 +271,9 @@ impl SaltClient {
 
     async fn events(&self, object: &str) -> Result<EventStream, EngineError> {
         let request = self.http.get(self.address("events"));
-        let response = within(START, object, self.authorised(object, &request)).await?;
+        let response = self
+            .within(START, object, self.authorised(object, &request))
+            .await?;
         if response.status() != StatusCode::OK {
             let words = format!("the event stream answered {}", response.status());
             return Err(EngineError::new(Layer::Salt, ErrorKind::Failed, object, words));
@@ -377,6 +381,24 @@ impl SaltClient {
             .map_err(|error| self.transport_error(object, &error))
     }
 
+    async fn within<T>(
+        &self,
+        deadline: Duration,
+        object: &str,
+        work: impl Future<Output = Result<T, EngineError>>,
+    ) -> Result<T, EngineError> {
+        tokio::time::timeout(deadline, work).await.unwrap_or_else(|_| {
+            Err(self
+                .out_of_time(deadline, object)
+                .with_hint("salt-api answers for a dead master too: is salt-master running?"))
+        })
+    }
+
+    fn out_of_time(&self, deadline: Duration, object: &str) -> EngineError {
+        let words = format!("{} gave no answer in {} s", self.url, deadline.as_secs());
+        EngineError::new(Layer::Salt, ErrorKind::Timeout, object, words)
+    }
+
     fn transport_error(&self, object: &str, error: &reqwest::Error) -> EngineError {
         http::transport_error(Layer::Salt, object, self.url.as_str(), error)
             .with_default_hint("Is salt-api running? eos lab up starts a lab's")
@@ -394,26 +416,6 @@ type Probing<'a> = Pin<Box<dyn Future<Output = Result<Probe, EngineError>> + 'a>
 enum Denial {
     Token(EngineError),
     Function(EngineError),
-}
-
-async fn within<T>(
-    deadline: Duration,
-    object: &str,
-    work: impl Future<Output = Result<T, EngineError>>,
-) -> Result<T, EngineError> {
-    tokio::time::timeout(deadline, work).await.unwrap_or_else(|_| {
-        Err(out_of_time(deadline, object)
-            .with_hint("salt-api answers for a dead master too: is salt-master running?"))
-    })
-}
-
-fn out_of_time(deadline: Duration, object: &str) -> EngineError {
-    EngineError::new(
-        Layer::Salt,
-        ErrorKind::Timeout,
-        object,
-        format!("no answer in {} s", deadline.as_secs()),
-    )
 }
 
 fn object_of(minion: &str, function: &str) -> String {

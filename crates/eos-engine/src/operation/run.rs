@@ -21,7 +21,7 @@ use super::{Author, Finished, Terms, Watch, actor};
 use crate::approval::{self, Needed};
 use crate::audit;
 use crate::control::Control;
-use crate::diagnose::diagnose;
+use crate::diagnose::{Failed, Witness, diagnose};
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::{COMMITTED, Estate, PILLAR, pillar_digest};
@@ -61,6 +61,8 @@ pub(super) struct Run<'a> {
     compiled: Option<Compiled>,
     /// Whether the plan is the one that takes the operation back.
     is_back: bool,
+    /// What was seen of the steps while they ran.
+    witness: Witness,
 }
 
 struct Compiled {
@@ -100,6 +102,7 @@ impl<'a> Run<'a> {
             locks: Locks::default(),
             compiled: None,
             is_back: false,
+            witness: Witness::default(),
         }
     }
 
@@ -405,7 +408,15 @@ impl<'a> Run<'a> {
         let total = self.subject.plan.steps.len();
         // Before anything is taken back: what is gone cannot be read.
         let diagnosis = match step {
-            Some(step) => Some(diagnose(self.engines, &self.subject.id, step, &error).await),
+            Some(step) => {
+                let failed = Failed {
+                    operation: &self.subject.id,
+                    step,
+                    error: &error,
+                    witness: &self.witness,
+                };
+                Some(diagnose(self.engines, failed).await)
+            }
             None => None,
         };
         let mut failure = StepFailure {
@@ -790,7 +801,8 @@ impl<'a> Run<'a> {
                     compilation: self.compilation(),
                     operation: id,
                 };
-                steps::perform(&context, step, &mut progress).await?
+                let work = steps::perform(&context, step, &mut progress);
+                self.witness.during(self.engines, step, work).await?
             }
         };
         let detail = json!({"effect": words, "seen": seen});

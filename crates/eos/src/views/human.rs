@@ -408,8 +408,12 @@ impl View for Human {
         for log in logs {
             if several {
                 let of = log.allocation.get(..8).unwrap_or(&log.allocation);
+                let status = match log.status.as_str() {
+                    "running" => String::new(),
+                    ended => format!(" ({ended})"),
+                };
                 self.talk(&format!(
-                    "{BOLD}{} {} on {}, allocation {of}{BOLD:#}\n",
+                    "{BOLD}{} {} on {}, allocation {of}{status}{BOLD:#}\n",
                     log.task, log.stream, log.node
                 ));
             }
