@@ -142,6 +142,9 @@ impl<'a> Run<'a> {
 
     /// Goes on where the journal ends.
     pub async fn go_on(mut self, operation: &Operation) -> Result<Finished, Failure> {
+        if operation.outcome == Outcome::Waiting && operation.back.is_none() {
+            self.admit()?;
+        }
         self.enter().await?;
         self.resume()?;
         if let Some(back) = &operation.back {
