@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use crate::consul::{ConsulClient, KeyWork, TRANSACTION, Transaction};
 use crate::error::{EngineError, ErrorKind, Layer};
+use crate::waiting;
 
 /// How long an operation's session lives without being renewed: longer than an agent is down for an upgrade.
 pub const TTL: Duration = Duration::from_secs(600);
@@ -120,7 +121,7 @@ impl ComponentLock {
                         return Err(error);
                     }
                 }
-                tokio::time::sleep(LOOK).await;
+                waiting::on(tokio::time::sleep(LOOK)).await;
             }
             lock.keys.extend_from_slice(chunk);
         }

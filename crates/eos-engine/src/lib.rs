@@ -24,6 +24,7 @@
 //! | `planning` | a plan: pillar edited and compiled, engines observed |
 //! | `operation` | a plan carried out, from journal entry to read-back |
 //! | `steps` | what each kind of step asks for, and how it is read back |
+//! | `waiting` | how much of the time an engine was waited for |
 //! | `written` | what generated files were when they were last written |
 //! | `failure` | why something was not done |
 
@@ -52,6 +53,7 @@ pub mod settings;
 mod steps;
 pub mod store;
 pub mod vault;
+pub mod waiting;
 mod written;
 
 pub use consul::ConsulClient;

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use crate::error::{EngineError, ErrorKind, Layer};
+use crate::waiting;
 
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -118,7 +119,7 @@ impl Lock {
                 Err(error) if error.kind == ErrorKind::Conflict && Instant::now() < ends => {}
                 answer => return answer,
             }
-            tokio::time::sleep(LOOK).await;
+            waiting::on(tokio::time::sleep(LOOK)).await;
         }
     }
 }

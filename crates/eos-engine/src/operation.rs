@@ -22,6 +22,7 @@ use crate::lock::{Lock, Target};
 use crate::secrets::{SecretPath, Secrets};
 use crate::steps::{self, Verified};
 use crate::store::{Applied, Event, NewOperation, Operation, Outcome, Store};
+use crate::waiting::{Spent, Stopwatch};
 
 /// The journal's name for writing the pillar, the artifacts and the commit.
 const COMMIT: &str = "0-commit";
@@ -52,6 +53,8 @@ pub struct Finished {
     /// What the components offer now, such as their address.
     pub outputs: Vec<(String, String)>,
     pub took: Duration,
+    /// What of it went into waiting for engines.
+    pub waited: Duration,
 }
 
 /// Carries out a plan. Secret values given with the command go to the secrets engine and nowhere else.
@@ -353,7 +356,7 @@ impl Run<'_> {
     }
 
     async fn carry_out(&mut self, watch: &mut dyn Watch) -> Result<Finished, Failure> {
-        let started = Instant::now();
+        let stopwatch = Stopwatch::start();
         let total = self.plan.steps.len();
         watch.begin(&self.operation, total);
         let ended = self.ended_steps()?;
@@ -374,11 +377,13 @@ impl Run<'_> {
             watch.done(number, step, &effect, begun.elapsed());
         }
         let outputs = self.finish().await?;
+        let Spent { took, waited } = stopwatch.read();
         Ok(Finished {
             operation: self.operation.clone(),
             plan: self.plan.clone(),
             outputs,
-            took: started.elapsed(),
+            took,
+            waited,
         })
     }
 

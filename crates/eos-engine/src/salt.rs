@@ -20,6 +20,7 @@ use tokio::time::Instant;
 use crate::endpoints::SaltEndpoint;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::http;
+use crate::waiting::{self, Waiting};
 
 /// With the master stopped, `/login` never answers although its port is open.
 const LOGIN: Duration = Duration::from_secs(10);
@@ -161,6 +162,7 @@ impl SaltClient {
         on_progress: &mut dyn FnMut(&str),
     ) -> Result<Value, EngineError> {
         let object = object_of(step.minion, step.function);
+        let _waiting = Waiting::begin();
         let ends = Instant::now() + step.deadline;
         // Opened before the job is started, so that no event is missed. If it cannot be, probing is enough.
         let mut events = self.events(&object).await.ok();
@@ -401,7 +403,8 @@ async fn within<T>(
     object: &str,
     work: impl Future<Output = Result<T, EngineError>>,
 ) -> Result<T, EngineError> {
-    tokio::time::timeout(deadline, work).await.unwrap_or_else(|_| {
+    let ended = waiting::on(tokio::time::timeout(deadline, work)).await;
+    ended.unwrap_or_else(|_| {
         Err(out_of_time(deadline, object)
             .with_hint("salt-api answers for a dead master too: is salt-master running?"))
     })

@@ -17,6 +17,7 @@ use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::salt::StepCall;
 use crate::secrets::{SecretPath, Secrets};
+use crate::waiting;
 
 /// Where given secrets wait until their step: in the secrets engine, apart from every environment.
 pub const STAGED_NAMESPACE: &str = "default";
@@ -615,7 +616,7 @@ async fn registered(
             ));
         }
         progress(&format!("service {service}: {good} of {} passing", group.count));
-        tokio::time::sleep(LOOK).await;
+        waiting::on(tokio::time::sleep(LOOK)).await;
     }
 }
 
@@ -659,7 +660,7 @@ async fn verify_gone(
             ));
         }
         progress(&format!("{running} still running, {registered} still registered"));
-        tokio::time::sleep(LOOK).await;
+        waiting::on(tokio::time::sleep(LOOK)).await;
     }
 }
 
