@@ -8,6 +8,7 @@
 //! | `env_names` | the names of all `EOS_*` environment variables |
 //! | `http` | how an HTTP API is spoken to: TLS, pinning, no proxy, no redirects, requests with a token |
 //! | `salt` | Salt's HTTP API: calls, steps, and every way in which Salt says no |
+//! | `salt_events` | its event stream, one for all that is followed |
 //! | `nomad` | Nomad's HTTP API, read with typed answers |
 //! | `consul` | Consul's HTTP API: sessions, keys, the health of services |
 //! | `vault` | Vault's HTTP API: entries of its key-value store, its health, its tokens |
@@ -48,6 +49,7 @@ pub mod nomad;
 pub mod operation;
 pub mod planning;
 pub mod salt;
+mod salt_events;
 pub mod secrets;
 pub mod settings;
 mod steps;
