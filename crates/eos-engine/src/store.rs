@@ -16,13 +16,15 @@ use serde_json::Value;
 use ulid::Ulid;
 
 use crate::error::{EngineError, ErrorKind, Layer};
+use crate::waiting::Spent;
 
 const FILE: &str = ".eos/store.db";
 /// How long another process may hold the store; every one of its transactions is short.
 const BUSY: Duration = Duration::from_secs(10);
 
 /// One entry for each version of the schema; what a store has is in its `user_version`.
-const SCHEMA: [&str; 1] = ["
+const SCHEMA: [&str; 2] = [
+    "
     CREATE TABLE operations (
         id            TEXT PRIMARY KEY,
         environment   TEXT NOT NULL,
@@ -57,7 +59,15 @@ const SCHEMA: [&str; 1] = ["
         operation   TEXT NOT NULL REFERENCES operations (id),
         PRIMARY KEY (environment, component)
     ) STRICT;
-"];
+",
+    "
+    ALTER TABLE operations ADD COLUMN takes_back TEXT REFERENCES operations (id);
+    ALTER TABLE operations ADD COLUMN back TEXT;
+    ALTER TABLE operations ADD COLUMN failure TEXT;
+    ALTER TABLE operations ADD COLUMN waited REAL NOT NULL DEFAULT 0;
+    ALTER TABLE operations ADD COLUMN own REAL NOT NULL DEFAULT 0;
+",
+];
 
 const NEWEST_SCHEMA: u32 = SCHEMA.len() as u32;
 
@@ -74,15 +84,19 @@ pub enum Outcome {
     /// It was stopped on the way and can be resumed.
     #[serde(rename = "interrupted")]
     Interrupted,
+    /// Somebody else has to agree first.
+    #[serde(rename = "waiting for approval")]
+    Waiting,
 }
 
 impl Outcome {
-    const ALL: [Outcome; 5] = [
+    const ALL: [Outcome; 6] = [
         Outcome::Running,
         Outcome::Done,
         Outcome::Failed,
         Outcome::TakenBack,
         Outcome::Interrupted,
+        Outcome::Waiting,
     ];
 
     pub fn words(self) -> &'static str {
@@ -92,6 +106,7 @@ impl Outcome {
             Outcome::Failed => "failed",
             Outcome::TakenBack => "taken back",
             Outcome::Interrupted => "interrupted",
+            Outcome::Waiting => "waiting for approval",
         }
     }
 }
@@ -105,7 +120,8 @@ pub struct NewOperation<'a> {
     pub words: &'a str,
     pub who: &'a str,
     pub plan: &'a Value,
-    pub commit_before: Option<&'a str>,
+    /// The operation that this one takes back.
+    pub takes_back: Option<&'a str>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -119,8 +135,18 @@ pub struct Operation {
     pub ended: Option<Timestamp>,
     pub outcome: Outcome,
     pub plan: Value,
+    /// The pillar as it was before, and as this operation left it.
     pub commit_before: Option<String>,
     pub commit_after: Option<String>,
+    /// The operation that this one takes back.
+    pub takes_back: Option<String>,
+    /// The plan by which it is taken back itself, once that has begun.
+    pub back: Option<Value>,
+    /// Which step failed last, and what is known of the cause.
+    pub failure: Option<Value>,
+    /// Seconds in which engines were waited for, and those of Eos itself, of all processes that worked on it to an end.
+    pub waited: f64,
+    pub own: f64,
 }
 
 impl ToSql for Outcome {
@@ -210,11 +236,15 @@ impl Store {
         Ok(store)
     }
 
-    /// Writes down that an operation begins; the answer is its id, which sorts by time.
-    pub fn begin_operation(&mut self, new: &NewOperation<'_>) -> Result<String, EngineError> {
-        let id = Ulid::new().to_string();
+    /// An id for a new operation; ids sort by time.
+    pub fn new_operation_id() -> String {
+        Ulid::new().to_string()
+    }
+
+    /// Writes down that an operation begins.
+    pub fn begin_operation(&mut self, id: &str, new: &NewOperation<'_>) -> Result<(), EngineError> {
         self.write(
-            "INSERT INTO operations (id, environment, components, words, who, started, outcome, plan, commit_before)
+            "INSERT INTO operations (id, environment, components, words, who, started, outcome, plan, takes_back)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             params![
                 id,
@@ -225,10 +255,46 @@ impl Store {
                 Timestamp::now(),
                 Outcome::Running,
                 new.plan,
-                new.commit_before
+                new.takes_back
             ],
-        )?;
-        Ok(id)
+        )
+        .map(|_| ())
+    }
+
+    /// Writes down the plan that an operation goes by from here on: others changed the estate while it waited.
+    pub fn replace_plan(&mut self, operation: &str, plan: &Value) -> Result<(), EngineError> {
+        self.write_one(
+            "UPDATE operations SET plan = ?2 WHERE id = ?1",
+            params![operation, plan],
+            operation,
+        )
+    }
+
+    /// Writes down what the pillar was before an operation edits it.
+    pub fn record_commit_before(&mut self, operation: &str, commit: &str) -> Result<(), EngineError> {
+        self.write_one(
+            "UPDATE operations SET commit_before = ?2 WHERE id = ?1",
+            params![operation, commit],
+            operation,
+        )
+    }
+
+    /// Writes down which step failed, and what is known of the cause.
+    pub fn record_failure(&mut self, operation: &str, failure: &Value) -> Result<(), EngineError> {
+        self.write_one(
+            "UPDATE operations SET failure = ?2 WHERE id = ?1",
+            params![operation, failure],
+            operation,
+        )
+    }
+
+    /// Writes down that an operation is taken back from here on, and by which plan.
+    pub fn begin_back(&mut self, operation: &str, plan: &Value) -> Result<(), EngineError> {
+        self.write_one(
+            "UPDATE operations SET back = ?2, outcome = ?3, ended = NULL WHERE id = ?1",
+            params![operation, plan, Outcome::Running],
+            operation,
+        )
     }
 
     /// Writes down the commit an operation made, before anything is delivered from it.
@@ -244,6 +310,15 @@ impl Store {
         self.write_one(
             "UPDATE operations SET outcome = ?2, ended = ?3 WHERE id = ?1",
             params![operation, outcome, Timestamp::now()],
+            operation,
+        )
+    }
+
+    /// Adds what one process spent on an operation.
+    pub fn add_spent(&mut self, operation: &str, spent: Spent) -> Result<(), EngineError> {
+        self.write_one(
+            "UPDATE operations SET waited = waited + ?2, own = own + ?3 WHERE id = ?1",
+            params![operation, spent.waited.as_secs_f64(), spent.own().as_secs_f64()],
             operation,
         )
     }
@@ -303,6 +378,15 @@ impl Store {
         self.read(
             "SELECT * FROM operations ORDER BY id DESC LIMIT ?1",
             [limit],
+            read_operation,
+        )
+    }
+
+    /// The operations whose id begins so.
+    pub fn beginning_with(&self, beginning: &str) -> Result<Vec<Operation>, EngineError> {
+        self.read(
+            "SELECT * FROM operations WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id",
+            [beginning],
             read_operation,
         )
     }
@@ -470,6 +554,11 @@ fn read_operation(row: &Row<'_>) -> rusqlite::Result<Operation> {
         plan: row.get("plan")?,
         commit_before: row.get("commit_before")?,
         commit_after: row.get("commit_after")?,
+        takes_back: row.get("takes_back")?,
+        back: row.get("back")?,
+        failure: row.get("failure")?,
+        waited: row.get("waited")?,
+        own: row.get("own")?,
     })
 }
 
@@ -492,14 +581,17 @@ mod tests {
 
     fn begin(store: &mut Store, words: &str) -> String {
         store
-            .begin_operation(&NewOperation {
-                environment: "production",
-                components: &["grafana".to_owned()],
-                words,
-                who: "root",
-                plan: &json!({"steps": []}),
-                commit_before: Some("a41c9e2"),
-            })
+            .begin_operation(
+                &id,
+                &NewOperation {
+                    environment: "production",
+                    components: &["grafana".to_owned()],
+                    words,
+                    who: "root",
+                    plan: &json!({"steps": []}),
+                    commit_before: Some("a41c9e2"),
+                },
+            )
             .unwrap()
     }
 

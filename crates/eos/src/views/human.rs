@@ -20,6 +20,7 @@ use eos_core::plan::{Plan, Step};
 use eos_core::recipe::Recipe;
 use eos_core::why::Answer;
 use eos_core::yaml;
+use eos_engine::diagnose::LogLines;
 use eos_engine::doctor::Finding;
 use eos_engine::operation::{Finished, Watch};
 use eos_engine::store::{Entry, Event, Operation, Outcome};
@@ -569,6 +570,14 @@ impl View for Human {
                     self.talk(&text);
                 }
             }
+            for LogLines { from, lines } in &fault.lines {
+                let text = hang("  ", &format!("{}:", printable(from)), talk_width());
+                self.talk(&text);
+                for line in lines {
+                    let text = hang("    ", &printable(line), talk_width());
+                    self.talk(&text);
+                }
+            }
             if let Some(hint) = &fault.hint {
                 self.say("hint:", GREEN, hint);
             }
@@ -654,6 +663,15 @@ fn operation_text(operation: &Operation, journal: &[Entry]) -> String {
     let took = operation
         .ended
         .map(|ended| ended.duration_since(operation.started).unsigned_abs());
+    let seconds = |seconds: f64| duration(Duration::from_secs_f64(seconds.max(0.0)));
+    let spent = match operation.own > 0.0 {
+        true => format!(
+            "{} waiting for engines, {} by Eos itself",
+            seconds(operation.waited),
+            seconds(operation.own)
+        ),
+        false => String::new(),
+    };
     let facts = [
         ("operation", operation.id.clone()),
         ("what", printable(&operation.words)),
@@ -665,6 +683,7 @@ fn operation_text(operation: &Operation, journal: &[Entry]) -> String {
             operation.started.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
         ),
         ("took", took.map_or("not ended".to_owned(), duration)),
+        ("spent", spent),
         ("outcome", operation.outcome.words().to_owned()),
         ("commit", operation.commit_after.clone().unwrap_or_default()),
     ];
