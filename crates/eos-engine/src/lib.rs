@@ -33,6 +33,7 @@
 pub mod component_lock;
 pub mod consul;
 pub mod delivery;
+pub mod diagnose;
 pub mod discovery;
 pub mod doctor;
 pub mod endpoints;

@@ -36,7 +36,10 @@ impl Look<'_> {
         if self.hidden.is_none() {
             return;
         }
-        let tasks = one.task_states.keys().filter(|name| task.is_none_or(|task| task == *name));
+        let tasks = one
+            .task_states
+            .keys()
+            .filter(|name| task.is_none_or(|task| task == *name));
         for task in tasks.filter(|name| !name.starts_with("connect-proxy-")) {
             for (stream, name) in [(LogStream::Stderr, "stderr"), (LogStream::Stdout, "stdout")] {
                 let log = self
@@ -44,7 +47,11 @@ impl Look<'_> {
                     .nomad
                     .logs(&self.step.environment, &one.id, task, stream, TAIL);
                 let Some(text) = answered(log).await else { continue };
-                self.say(found, format!("task {task}, {name}"), whole_lines(&text, TAIL as usize));
+                self.say(
+                    found,
+                    format!("task {task}, {name}"),
+                    whole_lines(&text, TAIL as usize),
+                );
             }
         }
     }
@@ -54,7 +61,11 @@ impl Look<'_> {
         let discovery = self.engines.discovery();
         found.hint = "See what it wrote, and what its check asks for".to_owned();
         for service in &group.services {
-            let checked = service.checks.first().map(|check| check.words()).unwrap_or_default();
+            let checked = service
+                .checks
+                .first()
+                .map(|check| check.words())
+                .unwrap_or_default();
             found.words = format!("{checked} does not pass").trim_start().to_owned();
             let instances = discovery.instances(&service.name, &self.step.environment);
             let registered = match tokio::time::timeout(super::ONE, instances).await {
@@ -62,7 +73,9 @@ impl Look<'_> {
                 Ok(Err(error)) => return self.say_no_answer(error, found),
                 Err(_) => continue,
             };
-            let own = registered.into_iter().find(|instance| instance.allocation == one.id);
+            let own = registered
+                .into_iter()
+                .find(|instance| instance.allocation == one.id);
             for check in own.into_iter().flat_map(|instance| instance.checks) {
                 if check.status == "success" {
                     continue;
@@ -96,9 +109,18 @@ fn whole_lines(text: &str, limit: usize) -> Vec<String> {
 #[derive(Debug, PartialEq, Eq)]
 enum Cause {
     /// The driver, a template or an artifact, in Nomad's words.
-    NotStarted { kind: String, words: String },
-    Ended { code: i64, signal: i64, starts: u64 },
-    OutOfMemory { limit: Option<u64> },
+    NotStarted {
+        kind: String,
+        words: String,
+    },
+    Ended {
+        code: i64,
+        signal: i64,
+        starts: u64,
+    },
+    OutOfMemory {
+        limit: Option<u64>,
+    },
 }
 
 impl Cause {
@@ -229,7 +251,11 @@ mod tests {
         );
         let words = of(json!([started, ended("137", "true")]), 0);
         assert_eq!(words.as_deref(), Some("used more than its 64 MiB of memory"));
-        let told = event("Restart Signaled", json!({}), "healthcheck: check \"x\" unhealthy");
+        let told = event(
+            "Restart Signaled",
+            json!({}),
+            "healthcheck: check \"x\" unhealthy",
+        );
         assert_eq!(of(json!([started, told, ended("143", "false")]), 1), None);
         let told = event("Killing", json!({}), "Sent interrupt");
         assert_eq!(of(json!([started, told, ended("130", "false")]), 0), None);

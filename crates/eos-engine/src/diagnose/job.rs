@@ -30,7 +30,11 @@ impl Look<'_> {
             .into_iter()
             .filter(|one| one.job_version == job.version && (is_new || one.desired_status == "run"))
             .collect();
-        if let Some(worst) = own.iter().filter(|one| one.is_bad()).max_by_key(|one| badness(one)) {
+        if let Some(worst) = own
+            .iter()
+            .filter(|one| one.is_bad())
+            .max_by_key(|one| badness(one))
+        {
             self.instance(job, worst, found).await;
             return Some(());
         }
@@ -116,13 +120,20 @@ impl Look<'_> {
             }
         }
         if !registered.is_empty() {
-            self.say(found, format!("{}, registered", discovery.layer().name()), registered);
+            self.say(
+                found,
+                format!("{}, registered", discovery.layer().name()),
+                registered,
+            );
         }
         if let Some(first) = alive.first() {
             found.layer = Layer::Nomad;
             found.hint = match is_there {
                 true => format!("Somebody registered job {name} again: stop it there, or keep it"),
-                false => format!("It takes long to stop; look at it: nomad alloc status {}", short(&first.id)),
+                false => format!(
+                    "It takes long to stop; look at it: nomad alloc status {}",
+                    short(&first.id)
+                ),
             };
         }
     }

@@ -118,7 +118,8 @@ impl Look<'_> {
             _ => {}
         }
         if self.hidden.is_none() {
-            let words = "left out what the tasks wrote: their secrets could not be read, and so not be hidden in it";
+            let words =
+                "left out what the tasks wrote: their secrets could not be read, and so not be hidden in it";
             found.lines.push(LogLines {
                 from: "eos".to_owned(),
                 lines: vec![words.to_owned()],
@@ -204,14 +205,8 @@ mod tests {
     fn one_sentence_is_the_cause() {
         let cases = [
             ("Permission denied", "Permission denied"),
-            (
-                "\nError: no backend\n\nAnd more.\n",
-                "Error: no backend",
-            ),
-            (
-                "The path /a.b exists. It is a file.",
-                "The path /a.b exists",
-            ),
+            ("\nError: no backend\n\nAnd more.\n", "Error: no backend"),
+            ("The path /a.b exists. It is a file.", "The path /a.b exists"),
             ("", ""),
         ];
         for (words, expected) in cases {

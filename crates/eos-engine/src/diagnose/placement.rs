@@ -135,7 +135,9 @@ mod tests {
         let found = words(json!({"NodesEvaluated": 2, "DimensionExhausted": {"memory": 2}}));
         let expected = "memory: 65000 MiB wanted, largest free on a node 20000 MiB";
         assert_eq!(found, [(expected.to_owned(), "Lower --memory, or add a host")]);
-        let found = words(json!({"NodesEvaluated": 1, "DimensionExhausted": {"network: reserved port collision http=80": 1}}));
+        let found = words(
+            json!({"NodesEvaluated": 1, "DimensionExhausted": {"network: reserved port collision http=80": 1}}),
+        );
         assert_eq!(found[0].0, "network: reserved port collision http=80 on 1 node");
     }
 

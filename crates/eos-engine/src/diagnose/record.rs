@@ -28,9 +28,8 @@ impl Record {
                 found.layer = Layer::Salt;
                 found.object = format!("state {} on {minion}", text("id"));
                 found.words = first_sentence(text("comment"));
-                found.hint = format!(
-                    "Correct what the pillar says of it (path, owner), or mend it on {minion}"
-                );
+                found.hint =
+                    format!("Correct what the pillar says of it (path, owner), or mend it on {minion}");
             }
             found.lines.push(LogLines {
                 from: format!("Salt on {minion}, state {} ({})", text("id"), text("name")),
@@ -41,14 +40,21 @@ impl Record {
 
     /// Whether the previous configuration was applied again, and what came of it.
     pub fn terraform(&self, found: &mut Diagnosis) {
-        let Some(report) = self.0.pointer("/result/terraform").filter(|report| report["ran"] == true) else {
+        let Some(report) = self
+            .0
+            .pointer("/result/terraform")
+            .filter(|report| report["ran"] == true)
+        else {
             return;
         };
         let snapshot = report["snapshot_id"].as_str();
         let outcome = &report["rollback_result"];
         let said = match (report["rollback_attempted"] == true, snapshot) {
             (true, snapshot) => {
-                let which = format!("the previous configuration (snapshot {})", snapshot.unwrap_or("unknown"));
+                let which = format!(
+                    "the previous configuration (snapshot {})",
+                    snapshot.unwrap_or("unknown")
+                );
                 match outcome["result"] == true {
                     true => {
                         let count = |key: &str| outcome[key].as_u64().unwrap_or(0);
@@ -63,7 +69,10 @@ impl Record {
                         found.hint = format!("{}; what runs now may be neither: eos status", found.hint);
                         let why = outcome["error"].as_str().unwrap_or_default().lines();
                         let first = format!("applying {which} again failed too:");
-                        std::iter::once(first).chain(why.map(printable)).take(LINES).collect()
+                        std::iter::once(first)
+                            .chain(why.map(printable))
+                            .take(LINES)
+                            .collect()
                     }
                 }
             }
@@ -113,8 +122,10 @@ mod tests {
     fn what_was_applied_again_is_said() {
         let report = |attempted: bool, snapshot: Value, outcome: Value| {
             let mut found = found();
-            Record(json!({"result": {"terraform": {"ran": true, "snapshot_id": snapshot,
-                "rollback_attempted": attempted, "rollback_result": outcome}}}))
+            Record(
+                json!({"result": {"terraform": {"ran": true, "snapshot_id": snapshot,
+                "rollback_attempted": attempted, "rollback_result": outcome}}}),
+            )
             .terraform(&mut found);
             (found.lines[0].lines.join("\n"), found.hint)
         };
