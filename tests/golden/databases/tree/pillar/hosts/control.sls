@@ -7,19 +7,22 @@
         "user": "999",
         "group": "999",
         "mode": "0700",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "medium"
       },
       "production/redis/data": {
         "path": "/srv/lab/volumes/opt/redis/data",
         "user": "999",
         "group": "999",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "medium"
       }
     },
     "workspaces": {
       "production/platform": {
         "digest": "979cd0b5839e33386add654a9eac64a64302808cb8e58792c691af37fac367b2",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/production/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",
@@ -34,6 +37,7 @@
       },
       "production/postgres": {
         "digest": "2620a887d40dc87dfdfa9cf2e3621ac9bb7b3d242a2dca979f14dd93df92be22",
+        "risk": "medium",
         "token": "client",
         "files": {
           "terraform/environments/production/postgres/main.tf": "b59d5d82a0df8106464b024fa6cc10699aec313cdb4c206b0ff7acec7b017a4f",
@@ -59,6 +63,7 @@
       },
       "production/redis": {
         "digest": "9c637782c43a60f94fc535daf34172eb049a990b6b9ffd496f12d635f1e39b91",
+        "risk": "medium",
         "token": "client",
         "files": {
           "terraform/environments/production/redis/main.tf": "d75121e5034dc2edef81840b798afed7fa06db4cbe5b9bc9607a99d21f63f880",

@@ -7,47 +7,54 @@
         "user": "472",
         "group": "472",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "low"
       },
       "production/hecate-proxy/data": {
         "path": "/srv/lab/volumes/opt/hecate-proxy/data",
         "user": "root",
         "group": "root",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "medium"
       },
       "production/mattermost/data": {
         "path": "/srv/lab/volumes/opt/mattermost/data",
         "user": "2000",
         "group": "2000",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "low"
       },
       "production/mattermost-database/data": {
         "path": "/srv/lab/volumes/opt/mattermost-database/data",
         "user": "999",
         "group": "999",
         "mode": "0700",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "medium"
       },
       "staging/mattermost/data": {
         "path": "/srv/lab/volumes/opt/mattermost-staging/data",
         "user": "2000",
         "group": "2000",
         "mode": "0750",
-        "durability": "persistent"
+        "durability": "persistent",
+        "risk": "low"
       },
       "staging/mattermost-database/data": {
         "path": "/srv/lab/volumes/opt/mattermost-database-staging/data",
         "user": "999",
         "group": "999",
         "mode": "0700",
-        "durability": "persistent"
+        "durability": "persistent",
+        "risk": "medium"
       }
     },
     "workspaces": {
       "production/grafana": {
         "digest": "35036a747d060c949a466883fa5673b65e1455aa5f65722440fd302294a66d87",
+        "risk": "low",
         "token": "client",
         "files": {
           "terraform/environments/production/grafana/main.tf": "aa38df9300b52b15be2d3d37477feea9f15f4a0d2f274c63ca92fd713d7429a2",
@@ -73,6 +80,7 @@
       },
       "production/hecate-proxy": {
         "digest": "77093a114b1f9705162290895faea77023718fda954c2d6e2dd2c4bccbae572e",
+        "risk": "medium",
         "token": "client",
         "files": {
           "terraform/environments/production/hecate-proxy/main.tf": "0503955a4b92415746b5f8489f4f82659f0f9d0c0484493aed3e661f869b0ca4",
@@ -90,6 +98,7 @@
       },
       "production/mattermost": {
         "digest": "da32ca1366fde536ea9066c1fc562965f966fb8e228dccf07085e9c9a70450c4",
+        "risk": "low",
         "token": "client",
         "files": {
           "terraform/environments/production/mattermost/main.tf": "f4f0251f7be88282d28d194af3383c531796425e037bfae458c6630bdc90354a",
@@ -115,6 +124,7 @@
       },
       "production/mattermost-database": {
         "digest": "0ade822f8da0ed9765d5c924fd0ce8a6ab97a6b2f08abfcf0957c9c8094e00da",
+        "risk": "medium",
         "token": "client",
         "files": {
           "terraform/environments/production/mattermost-database/main.tf": "fcc2259efb1e42b2995808d4f57a955e45483a001c0157ec3caca158e501c279",
@@ -140,6 +150,7 @@
       },
       "production/platform": {
         "digest": "f12f5f9555a39dceddcc81f2269525ffe4f0921f43ccdb00718c01b5e39e96c6",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/production/platform/main.tf": "659405f9d79f674f169924857e6764219ca92c9f904ea0eb59e82b290f3ff1a8",
@@ -154,6 +165,7 @@
       },
       "staging/mattermost": {
         "digest": "c478d70f1e4263e55b4f083c6e6db38ab6ce92a496b4db0f9db0200557ce1657",
+        "risk": "low",
         "token": "client",
         "files": {
           "terraform/environments/staging/mattermost/main.tf": "16a8946e7e5ec983cbec788a88f3fc907f2005b3abe3b0108de245e218d68cbf",
@@ -179,6 +191,7 @@
       },
       "staging/mattermost-database": {
         "digest": "d379578c16dad29aeb31d51be19056888cef935dff93a2a0cfc213cd4471041c",
+        "risk": "medium",
         "token": "client",
         "files": {
           "terraform/environments/staging/mattermost-database/main.tf": "fcc2259efb1e42b2995808d4f57a955e45483a001c0157ec3caca158e501c279",
@@ -204,6 +217,7 @@
       },
       "staging/platform": {
         "digest": "015e62a8a31e8424aa7c5e95358e71366e1741cbaf60834bf9c874e9d23bb1c1",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/staging/platform/main.tf": "659405f9d79f674f169924857e6764219ca92c9f904ea0eb59e82b290f3ff1a8",

@@ -7,12 +7,14 @@
         "user": "472",
         "group": "472",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "low"
       }
     },
     "workspaces": {
       "production/grafana": {
         "digest": "d0682787295a9024285c7ba0dbf017ed9cc8f60508f0984d66d567292dd0fe6f",
+        "risk": "low",
         "token": "client",
         "files": {
           "terraform/environments/production/grafana/main.tf": "360ae5a2e01a25d0803937f8c8532d585f49b026bc8561952122deb8d6510ab3",
@@ -38,6 +40,7 @@
       },
       "production/platform": {
         "digest": "979cd0b5839e33386add654a9eac64a64302808cb8e58792c691af37fac367b2",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/production/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",

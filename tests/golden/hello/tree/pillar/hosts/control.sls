@@ -5,6 +5,7 @@
     "workspaces": {
       "production/hello": {
         "digest": "37f6fc3a399f5d11524d073820d265afd7ac46577b63994f67bd8c27a4f619b9",
+        "risk": "low",
         "token": "client",
         "files": {
           "terraform/environments/production/hello/main.tf": "53d2c880fb30991abc3a69bb765924f8771f753820669ec1315b654684642109",
@@ -20,6 +21,7 @@
       },
       "production/platform": {
         "digest": "979cd0b5839e33386add654a9eac64a64302808cb8e58792c691af37fac367b2",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/production/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",

@@ -7,19 +7,22 @@
         "user": "1000",
         "group": "1000",
         "mode": "0750",
-        "durability": "ephemeral"
+        "durability": "ephemeral",
+        "risk": "low"
       },
       "production/jenkins/data": {
         "path": "/opt/jenkins/data",
         "user": "1000",
         "group": "1000",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "low"
       }
     },
     "workspaces": {
       "development/jenkins": {
         "digest": "3b26cfae56830cb67aa011d27f2ecaf69d6c53926662cf29a600141649d2a988",
+        "risk": "low",
         "token": "client",
         "files": {
           "terraform/environments/development/jenkins/main.tf": "dfae15e0f24a0be94ca57e692d251776e2e4a085914f7904c585d82a46f805e9",
@@ -37,6 +40,7 @@
       },
       "development/platform": {
         "digest": "41be7df33e691be0ab99de376690bbc95e2cc4c52d3d2cfea47403c699afc2db",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/development/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",
@@ -51,6 +55,7 @@
       },
       "production/jenkins": {
         "digest": "04c62c2555345c1000c5750872be9d992d461fddb4d0cefd23bcf83f2c1910ed",
+        "risk": "low",
         "token": "client",
         "files": {
           "terraform/environments/production/jenkins/main.tf": "dfae15e0f24a0be94ca57e692d251776e2e4a085914f7904c585d82a46f805e9",
@@ -69,6 +74,7 @@
       },
       "production/platform": {
         "digest": "979cd0b5839e33386add654a9eac64a64302808cb8e58792c691af37fac367b2",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/production/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",

@@ -7,47 +7,54 @@
         "user": "472",
         "group": "472",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "low"
       },
       "production/hecate-proxy/data": {
         "path": "/srv/lab/volumes/opt/hecate-proxy/data",
         "user": "root",
         "group": "root",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "medium"
       },
       "production/mattermost/data": {
         "path": "/srv/lab/volumes/opt/mattermost/data",
         "user": "2000",
         "group": "2000",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "low"
       },
       "production/mattermost-database/data": {
         "path": "/srv/lab/volumes/opt/mattermost-database/data",
         "user": "999",
         "group": "999",
         "mode": "0700",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "medium"
       },
       "staging/mattermost/data": {
         "path": "/srv/lab/volumes/opt/mattermost-staging/data",
         "user": "2000",
         "group": "2000",
         "mode": "0750",
-        "durability": "persistent"
+        "durability": "persistent",
+        "risk": "low"
       },
       "staging/mattermost-database/data": {
         "path": "/srv/lab/volumes/opt/mattermost-database-staging/data",
         "user": "999",
         "group": "999",
         "mode": "0700",
-        "durability": "persistent"
+        "durability": "persistent",
+        "risk": "medium"
       }
     },
     "workspaces": {
       "production/grafana": {
         "digest": "d0682787295a9024285c7ba0dbf017ed9cc8f60508f0984d66d567292dd0fe6f",
+        "risk": "low",
         "token": "client",
         "files": {
           "terraform/environments/production/grafana/main.tf": "360ae5a2e01a25d0803937f8c8532d585f49b026bc8561952122deb8d6510ab3",
@@ -73,6 +80,7 @@
       },
       "production/hecate-proxy": {
         "digest": "da8aa0e6715ce63db41ad29d05489a6ec5cb20817cdf6efffd58afad17712dbd",
+        "risk": "medium",
         "token": "client",
         "files": {
           "terraform/environments/production/hecate-proxy/main.tf": "fab2b8993415aa79a1aa140a8fb8becb3eda95ebfc7a35ac67a4f4a9a6dfcf03",
@@ -90,6 +98,7 @@
       },
       "production/mattermost": {
         "digest": "75943ea96500d258e45ff60b5e940401215b3aa8d8e00dcbd09fb79da8fc0b2e",
+        "risk": "low",
         "token": "client",
         "files": {
           "terraform/environments/production/mattermost/main.tf": "af4591a5d07a9c1a3849a5b4ef48eaab5c896cd97915bcf3c49cc807300bf66e",
@@ -115,6 +124,7 @@
       },
       "production/mattermost-database": {
         "digest": "55c6628441e47a0c0de32622df6800ca95793d6e474285fb81bf60c2f8e4c582",
+        "risk": "medium",
         "token": "client",
         "files": {
           "terraform/environments/production/mattermost-database/main.tf": "496107ab91b5e3692c545eebd87e3dbc7604aba2bcfeb27ecd81a69b81774730",
@@ -140,6 +150,7 @@
       },
       "production/platform": {
         "digest": "979cd0b5839e33386add654a9eac64a64302808cb8e58792c691af37fac367b2",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/production/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",
@@ -154,6 +165,7 @@
       },
       "staging/mattermost": {
         "digest": "682d7328a24dec54e48cae1318cd7bc73d12037d56d4a64d4285413553ce1184",
+        "risk": "low",
         "token": "client",
         "files": {
           "terraform/environments/staging/mattermost/main.tf": "af4591a5d07a9c1a3849a5b4ef48eaab5c896cd97915bcf3c49cc807300bf66e",
@@ -179,6 +191,7 @@
       },
       "staging/mattermost-database": {
         "digest": "529f8260d78f827f50dc6e0a725347461006d0f3e242ca39c0392b79a75253d5",
+        "risk": "medium",
         "token": "client",
         "files": {
           "terraform/environments/staging/mattermost-database/main.tf": "496107ab91b5e3692c545eebd87e3dbc7604aba2bcfeb27ecd81a69b81774730",
@@ -204,6 +217,7 @@
       },
       "staging/platform": {
         "digest": "287a720a88cdadfa7b7072b322664b8268d078a507e75bd9535e5c38862cbc05",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/staging/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",

@@ -7,19 +7,22 @@
         "user": "65534",
         "group": "65534",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "medium"
       },
       "production/prometheus/data": {
         "path": "/srv/lab/volumes/opt/prometheus/data",
         "user": "65534",
         "group": "65534",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "medium"
       }
     },
     "workspaces": {
       "production/alertmanager": {
         "digest": "5abe7396f1cd6dad75f4335233e97d4210fcb76eb093c6209580828bcd88646f",
+        "risk": "medium",
         "token": "client",
         "files": {
           "terraform/environments/production/alertmanager/main.tf": "ab2c84fcefa1bf8d5b48266cdafb4ff1d37d69ad93fa0602347a633461043d8f",
@@ -37,6 +40,7 @@
       },
       "production/platform": {
         "digest": "979cd0b5839e33386add654a9eac64a64302808cb8e58792c691af37fac367b2",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/production/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",
@@ -51,6 +55,7 @@
       },
       "production/prometheus": {
         "digest": "13fb90117819e918995dfe16b0915caa3b05dc1374db2ce5a52e847d1e9b3d53",
+        "risk": "medium",
         "token": "client",
         "files": {
           "terraform/environments/production/prometheus/main.tf": "7711414dc8ebdcf6299de753a5e1cfc5a94c2cad215f4614fbeba2606226dcbd",

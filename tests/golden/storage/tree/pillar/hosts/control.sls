@@ -5,6 +5,7 @@
     "workspaces": {
       "production/platform": {
         "digest": "979cd0b5839e33386add654a9eac64a64302808cb8e58792c691af37fac367b2",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/production/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",
@@ -19,6 +20,7 @@
       },
       "production/postgres": {
         "digest": "cb0c9446649a69fad26475e7fa0b7a9cc7b61dd39f699543e1a79b9abb366a5d",
+        "risk": "medium",
         "token": "client",
         "files": {
           "terraform/environments/production/postgres/main.tf": "63d09a701fc539b8cfd4c4e2e5fe9ad528a37d3bcd83cf31142ec52564eccb7d",

@@ -5,6 +5,7 @@
     "workspaces": {
       "production/hello": {
         "digest": "19360c25a87d79134de98e3957866f19fb1510749086585e9442878ff8fe12e1",
+        "risk": "low",
         "token": "client",
         "files": {
           "terraform/environments/production/hello/main.tf": "53d2c880fb30991abc3a69bb765924f8771f753820669ec1315b654684642109",
@@ -20,6 +21,7 @@
       },
       "production/platform": {
         "digest": "979cd0b5839e33386add654a9eac64a64302808cb8e58792c691af37fac367b2",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/production/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",
@@ -34,6 +36,7 @@
       },
       "staging/hello": {
         "digest": "a8cf60bd9cfe2c2a128c36e142684dd454aca4aced08a9b0035e5101e87c78b4",
+        "risk": "low",
         "token": "client",
         "files": {
           "terraform/environments/staging/hello/main.tf": "53d2c880fb30991abc3a69bb765924f8771f753820669ec1315b654684642109",
@@ -49,6 +52,7 @@
       },
       "staging/platform": {
         "digest": "287a720a88cdadfa7b7072b322664b8268d078a507e75bd9535e5c38862cbc05",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/staging/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",
