@@ -21,7 +21,6 @@ import signal
 import subprocess
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator
 
 from salt.exceptions import CommandExecutionError
@@ -261,7 +260,8 @@ def _lines_while_running(child: subprocess.Popen, descriptor: int, meanwhile: Ca
             yield from (line.decode(errors="replace") for line in lines)
         if running:
             meanwhile()
-            time.sleep(_SECONDS_BETWEEN_LOOKS)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(_SECONDS_BETWEEN_LOOKS)
     if unfinished:
         yield unfinished.decode(errors="replace")
 

@@ -742,13 +742,14 @@ impl<'a> Run<'a> {
     /// What the pillar compiles to by now, which another operation may have added to, becomes what Salt serves.
     async fn deliver(&self) -> Result<Verified, EngineError> {
         let _guard = self.estate_lock().await?;
+        let plan = &self.subject.plan;
         let from = pillar_digest(&self.estate.pillar_files()?);
         if self.compiled.as_ref().is_some_and(|known| known.from == from) {
-            return steps::deliver(self.engines, self.compilation()).await;
+            return steps::deliver(self.engines, self.compilation(), &plan.steps).await;
         }
         let newer = self.estate.compile().map_err(Failure::into_engine_error)?;
-        serves(&self.subject.plan, &newer)?;
-        steps::deliver(self.engines, &newer).await
+        serves(plan, &newer)?;
+        steps::deliver(self.engines, &newer, &plan.steps).await
     }
 
     /// A component that is new is known from here on, so that what a failed operation leaves of it can be deleted.
