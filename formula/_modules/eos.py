@@ -81,7 +81,7 @@ def run_step(*, operation: str, step: str, sls: str, digest: str, **publication:
         return wanted
 
     if kind == "workspace":
-        return call.once(admit_workspace, lambda wanted: _apply_workspace(call, names, wanted))
+        return call.once_observed(admit_workspace, lambda wanted: _apply_workspace(call, names, wanted), names)
     return call.once(admit_volumes, lambda wanted: _make_volumes(call, sls, wanted))
 
 
@@ -100,7 +100,7 @@ def remove_workspace(*, operation: str, step: str, environment: str, component: 
             raise CommandExecutionError(f"The pillar of minion {__opts__['id']} still names {environment}/{component}")
         call.require([__salt__["eos_terraform.recorded_risk"](**names)], where_unknown="medium")
 
-    return call.once(admit, lambda _: _destroy(call, names))
+    return call.once_observed(admit, lambda _: _destroy(call, names), names)
 
 
 def remove_volumes(*, operation: str, step: str, volumes: dict, **publication: object) -> dict:
@@ -269,6 +269,20 @@ class _Call:
             record["ended"] = _now()
             __utils__["eos_disk.write_json"](self.path, record)
             return _with_retcode(record)
+
+    def once_observed(self, admit: Callable[[], object], work: Callable[[object], dict], names: dict) -> dict:
+        """As `once`, for a workspace; the answer to a step that is done has it as `observed`, as `observe` answers it.
+
+        It is read now, also if the step was done long ago, and so is no part of the record.
+        """
+        record = self.once(admit, work)
+        if record["status"] != "done":
+            return record
+        # Whoever is not told can still ask.
+        with contextlib.suppress(CommandExecutionError):
+            name = f"{names['environment']}/{names['component']}"
+            record["observed"] = {"workspaces": __salt__["eos_terraform.observe"]([name])}
+        return record
 
     def _started(self) -> dict:
         return {

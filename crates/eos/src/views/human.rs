@@ -748,6 +748,15 @@ fn operation_text(operation: &Operation, journal: &[Entry]) -> String {
     let took = operation
         .ended
         .map(|ended| ended.duration_since(operation.started).unsigned_abs());
+    let seconds = |seconds: f64| duration(Duration::from_secs_f64(seconds.max(0.0)));
+    let spent = match operation.own > 0.0 {
+        true => format!(
+            "{} waiting for engines, {} by Eos itself",
+            seconds(operation.waited),
+            seconds(operation.own)
+        ),
+        false => String::new(),
+    };
     let facts = [
         ("operation", operation.id.clone()),
         ("what", printable(&operation.words)),
@@ -759,6 +768,7 @@ fn operation_text(operation: &Operation, journal: &[Entry]) -> String {
             operation.started.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
         ),
         ("took", took.map_or("not ended".to_owned(), duration)),
+        ("spent", spent),
         ("outcome", operation.outcome.words().to_owned()),
         ("commit", operation.commit_after.clone().unwrap_or_default()),
     ];
