@@ -16,6 +16,7 @@ pub mod option;
 pub mod order;
 pub mod passes;
 pub mod pillar;
+pub mod pins;
 pub mod plan;
 pub mod profile;
 mod read;

@@ -10,6 +10,7 @@ use crate::lowered::{CopyOf, Filesystem, Lowered, secret_path};
 use crate::node::{Attribute, Layer, Node, Reversibility, host_node};
 use crate::order::{self, Before};
 use crate::pillar::Host;
+use crate::pins::Pins;
 use crate::profile::Profile;
 use crate::source::Source;
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,9 @@ pub struct Plan {
     pub release: String,
     /// Whether the engines were asked. A plan made without them is a preview only.
     pub observed: bool,
+    /// What was observed where, so that it can be told whether it moved before this is applied.
+    #[serde(default)]
+    pub pins: Pins,
     pub changes: Vec<Change>,
     pub steps: Vec<Step>,
 }
@@ -391,6 +395,7 @@ pub fn plan(input: PlanInput<'_>) -> Plan {
         pillar: input.pillar,
         release: input.compilation.release.clone(),
         observed: input.observed.is_some(),
+        pins: Pins::default(),
         changes,
         steps,
     }

@@ -21,6 +21,7 @@
 //! | `estate` | the estate on disk: pillar and recipes read, artifacts written |
 //! | `engines` | the engines of an estate, ready to be spoken to |
 //! | `doctor` | what works and what does not: findings, and the questions that engines are asked |
+//! | `pins` | what a plan is pinned to, and whether that moved |
 //! | `planning` | a plan: pillar edited and compiled, engines observed |
 //! | `operation` | a plan carried out, from journal entry to read-back |
 //! | `steps` | what each kind of step asks for, and how it is read back |
@@ -45,6 +46,7 @@ mod http;
 pub mod lock;
 pub mod nomad;
 pub mod operation;
+pub mod pins;
 pub mod planning;
 pub mod salt;
 pub mod secrets;
