@@ -186,7 +186,10 @@ mod tests {
     fn each_pin_that_moved_is_named_with_what_it_was_and_is() {
         let mut now = pins();
         now.pillar.commit = Some("0ddba11".repeat(6));
-        assert_eq!(told(&now), ["the pillar was at commit c0ffeec0ffee, is at commit 0ddba110ddba"]);
+        assert_eq!(
+            told(&now),
+            ["the pillar was at commit c0ffeec0ffee, is at commit 0ddba110ddba"]
+        );
 
         let mut now = pins();
         let pin = now.workspaces.get_mut("production/hello").unwrap();
@@ -196,7 +199,10 @@ mod tests {
 
         let mut now = pins();
         now.jobs.insert("production/hello".to_owned(), None);
-        assert_eq!(told(&now), ["Nomad job production/hello was at modify index 12, is not there"]);
+        assert_eq!(
+            told(&now),
+            ["Nomad job production/hello was at modify index 12, is not there"]
+        );
 
         let mut now = pins();
         let entries = now.consul.as_mut().unwrap();
@@ -215,7 +221,9 @@ mod tests {
         let words: Vec<_> = planned.moved(&now).iter().map(ToString::to_string).collect();
         assert_eq!(
             words,
-            ["the pillar was an edit that no commit has, with digest d1d1d1d1d1d1, is at commit c0ffeec0ffee"]
+            [
+                "the pillar was an edit that no commit has, with digest d1d1d1d1d1d1, is at commit c0ffeec0ffee"
+            ]
         );
     }
 

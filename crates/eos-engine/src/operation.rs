@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use eos_core::catalog::KEPT;
 use eos_core::compile::{Compilation, compile};
 use eos_core::emit::terraform::PLATFORM;
+use eos_core::intent::Noun;
 use eos_core::pillar::Pillar;
 use eos_core::plan::{Key, Plan, Step, Work};
 use jiff::Timestamp;
@@ -436,6 +437,9 @@ impl Run<'_> {
         match &self.plan.intent {
             Some(intent) if self.plan.host().is_some() => {
                 format!("{:?} host {}", intent.verb, intent.component)
+            }
+            Some(intent) if intent.noun == Noun::Environment => {
+                format!("{:?} all components ({environment})", intent.verb)
             }
             Some(intent) => format!("{:?} {} ({environment})", intent.verb, intent.component),
             None => format!("Apply {} ({environment})", self.plan.components.join(", ")),

@@ -62,7 +62,9 @@ impl Seen<'_> {
         let jobs = pinned.jobs.iter();
         Ok(Pins {
             pillar,
-            workspaces: workspaces.map(|name| (name.clone(), self.workspace(name))).collect(),
+            workspaces: workspaces
+                .map(|name| (name.clone(), self.workspace(name)))
+                .collect(),
             jobs: jobs.map(|name| (name.clone(), self.job(name))).collect(),
             consul,
         })

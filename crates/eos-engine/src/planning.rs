@@ -197,7 +197,9 @@ async fn ask(
     for job in &jobs {
         let digest = job.meta.as_ref().and_then(|meta| meta.get("eos_digest"));
         let digest = digest.filter(|_| !job.stop).cloned();
-        observed.jobs.insert((environment.to_owned(), job.id.clone()), digest);
+        observed
+            .jobs
+            .insert((environment.to_owned(), job.id.clone()), digest);
     }
     let has_mesh = compilation.of_environment(environment).any(Lowered::is_meshed);
     for node in nodes? {

@@ -18,13 +18,14 @@ use std::collections::BTreeMap;
 use std::io;
 
 /// Flags of `create` and `update` themselves, which no recipe option may be called.
-const RESERVED: [&str; 10] = [
+const RESERVED: [&str; 11] = [
     "color",
     "environment",
     "estate",
     "help",
     "json",
     "name",
+    "out",
     "plan",
     "unset",
     "upgrade",

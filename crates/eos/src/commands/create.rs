@@ -1,6 +1,7 @@
 //! `eos create`: a component from a recipe, or another noun.
 
 use super::carry_out::{Asked, ask};
+use super::plan_file::Look;
 use super::{Answer, Session, host};
 use crate::options::{self, Typed};
 use crate::problem::Problem;
@@ -31,9 +32,8 @@ pub struct Args {
     /// Name of the component, if it is not to be that of the recipe
     #[arg(long)]
     name: Option<String>,
-    /// Show the plan and stop
-    #[arg(long, global = true)]
-    plan: bool,
+    #[command(flatten)]
+    look: Look,
     #[command(subcommand)]
     noun: Option<host::Create>,
 }
@@ -41,7 +41,7 @@ pub struct Args {
 pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -> Answer {
     if let Some(host::Create::Host(host)) = &args.noun {
         host::refuse_component("create", args.recipe.is_some() || args.name.is_some())?;
-        return host::create(session, host, args.plan).await;
+        return host::create(session, host, &args.look).await;
     }
     let estate = session.estate()?;
     let (Some(recipe), Some(typed)) = (&args.recipe, typed) else {
@@ -74,7 +74,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -
         recipe: Some(recipe),
         chosen,
         words,
-        only_plan: args.plan,
+        look: &args.look,
     };
     ask(session, &estate, asked).await
 }

@@ -20,6 +20,7 @@ pub mod login;
 pub mod logs;
 pub mod man;
 pub mod plan;
+mod plan_file;
 pub mod promote;
 pub mod read;
 pub mod resume;

@@ -1,6 +1,7 @@
 //! `eos update`: other options for a component, or other facts for another noun.
 
 use super::carry_out::{Asked, ask};
+use super::plan_file::Look;
 use super::{Answer, Session, host};
 use crate::options::{self, Typed};
 use crate::problem::Problem;
@@ -31,9 +32,8 @@ pub struct Args {
     /// Go back to the default of this option; may be said again
     #[arg(long, value_name = "OPTION")]
     unset: Vec<String>,
-    /// Show the plan and stop
-    #[arg(long, global = true)]
-    plan: bool,
+    #[command(flatten)]
+    look: Look,
     #[command(subcommand)]
     noun: Option<host::Update>,
 }
@@ -44,7 +44,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -
             "update",
             args.component.is_some() || args.upgrade || !args.unset.is_empty(),
         )?;
-        return host::update(session, host, args.plan).await;
+        return host::update(session, host, &args.look).await;
     }
     let estate = session.estate()?;
     let (Some(component), Some(typed)) = (&args.component, typed) else {
@@ -80,7 +80,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -
             )
             .chain(typed.words())
             .collect(),
-        only_plan: args.plan,
+        look: &args.look,
     };
     ask(session, &estate, asked).await
 }
