@@ -4,6 +4,7 @@ pub mod catalog;
 pub mod compile;
 pub mod compose;
 pub mod diagnostic;
+pub mod discover;
 pub mod emit;
 pub mod expand;
 pub mod graph;

@@ -12,6 +12,7 @@
 //! | `consul` | Consul's HTTP API: sessions, keys, the health of services |
 //! | `vault` | Vault's HTTP API: entries of its key-value store, its health, its tokens |
 //! | `secrets` | secret values, in whichever engine keeps them |
+//! | `discover` | what there is in the engines, made by Eos or not |
 //! | `discovery` | where a service answers, and its health |
 //! | `store` | `.eos/store.db`: operations, journal, what is applied |
 //! | `lock` | `.eos/locks/`: who may change what just now |
@@ -31,6 +32,7 @@
 pub mod component_lock;
 pub mod consul;
 pub mod delivery;
+pub mod discover;
 pub mod discovery;
 pub mod doctor;
 pub mod endpoints;

@@ -95,6 +95,7 @@ pub enum Verb {
     Update(commands::update::Args),
     Delete(commands::delete::Args),
     Promote(commands::promote::Args),
+    Discover(commands::discover::Args),
     Read(commands::read::Args),
     List(commands::list::Args),
     Plan(commands::plan::Args),

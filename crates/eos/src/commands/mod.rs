@@ -8,6 +8,7 @@ pub mod complete;
 pub mod completions;
 pub mod create;
 pub mod delete;
+pub mod discover;
 pub mod doctor;
 pub mod graph;
 pub mod history;
@@ -104,6 +105,7 @@ async fn dispatch(session: &mut Session<'_>, verb: Verb, typed: Option<Typed>) -
         Verb::Update(args) => update::run(session, &args, typed).await,
         Verb::Delete(args) => delete::run(session, &args).await,
         Verb::Promote(args) => promote::run(session, &args).await,
+        Verb::Discover(args) => discover::run(session, &args).await,
         Verb::Read(args) => read::run(session, &args).await,
         Verb::List(args) => list::run(session, &args),
         Verb::Plan(args) => plan::run(session, &args).await,

@@ -1,6 +1,7 @@
 //! What verbs hand to a view: facts, not yet words.
 
 use eos_core::diagnostic::Diagnostic;
+use eos_core::discover::Discovery;
 use eos_core::source::Source;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -115,6 +116,15 @@ pub struct IntentReport {
     pub words: String,
     pub who: String,
     pub when: String,
+}
+
+/// `eos discover`.
+#[derive(Serialize)]
+pub struct Discovered {
+    #[serde(flatten)]
+    pub discovery: Discovery,
+    /// Files of the pillar that now have what is proposed.
+    pub written: Vec<String>,
 }
 
 #[derive(Serialize)]
