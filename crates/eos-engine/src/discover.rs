@@ -29,6 +29,10 @@ pub async fn find(engines: &Engines) -> Result<Found, EngineError> {
         job_stubs(nomad),
         allocations(nomad)
     )?;
+    let mut clients = Vec::new();
+    for one in nodes {
+        clients.push(node(nomad, one).await?);
+    }
     let by_nomad = nomad_services(nomad).await?;
     let by_consul = match &engines.consul {
         Some(consul) => consul_services(consul, &allocations).await?,
@@ -36,7 +40,7 @@ pub async fn find(engines: &Engines) -> Result<Found, EngineError> {
     };
     Ok(Found {
         minions,
-        nodes: nodes.into_iter().map(node).collect(),
+        nodes: clients,
         jobs: described(nomad, jobs, &allocations).await?,
         services: by_nomad.into_iter().chain(by_consul).collect(),
         volumes_below: BTreeMap::new(),
@@ -71,13 +75,27 @@ fn grains(info: &Value) -> Grains {
     }
 }
 
-fn node(found: nomad::Node) -> Node {
-    Node {
+/// A client's own address may be one that only Nomad uses; its tasks answer at the one it found in its network.
+async fn node(nomad: &NomadClient, found: nomad::Node) -> Result<Node, EngineError> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "PascalCase")]
+    struct Fingerprint {
+        #[serde(default, deserialize_with = "null_is_empty")]
+        attributes: BTreeMap<String, String>,
+    }
+    let request = Request {
+        object: &format!("node {}", found.name),
+        path: &format!("node/{}", found.id),
+        query: &[],
+    };
+    let mut fingerprint: Fingerprint = nomad.get(request).await?;
+    let address = fingerprint.attributes.remove("unique.network.ip-address");
+    Ok(Node {
+        address: address.unwrap_or(found.address),
         name: found.name,
-        address: found.address,
         datacenter: found.datacenter,
         ready: found.status == "ready",
-    }
+    })
 }
 
 #[derive(Deserialize)]

@@ -274,7 +274,7 @@ impl Search<'_> {
                 None => match fit(self.question.catalog, job) {
                     Some(fit) => self.propose_component(wanted, job, fit),
                     None => {
-                        let why = format!("no recipe fits {}", images(job));
+                        let why = format!("no recipe fits: {}", images(job));
                         self.unknown(object, place, &why);
                     }
                 },
