@@ -134,6 +134,12 @@ pub struct StatusReport {
     pub engines: Vec<EngineStatus>,
 }
 
+impl StatusReport {
+    pub fn is_well(&self) -> bool {
+        self.components.iter().all(ComponentStatus::is_well) && self.engines.iter().all(|one| one.answers)
+    }
+}
+
 #[derive(Serialize)]
 pub struct ComponentStatus {
     pub component: String,
@@ -145,6 +151,14 @@ pub struct ComponentStatus {
     pub operation: Option<LastOperation>,
     /// What is wrong with it, in the engine's words.
     pub trouble: Option<String>,
+}
+
+impl ComponentStatus {
+    /// Something is wanted, and all of it runs and is healthy.
+    fn is_well(&self) -> bool {
+        let wanted = self.desired.filter(|desired| *desired > 0);
+        wanted.is_some() && self.running == wanted && self.healthy == wanted
+    }
 }
 
 #[derive(Serialize)]
