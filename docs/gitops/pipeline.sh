@@ -18,6 +18,11 @@ trial=development
 
 run() { eos --estate "$estate" "$@"; }
 
+# Eos commits what it does, others push: both are kept, by a merge. A rebase would give Eos's commits other names than its
+# journal has.
+pull() { git -C "$estate" pull --quiet --no-rebase --no-edit "$remote" "$branch"; }
+push() { git -C "$estate" push --quiet "$remote" "HEAD:$branch"; }
+
 # The exit code, where it is a part of the answer.
 code() {
     set +e
@@ -28,7 +33,7 @@ code() {
 
 propose() {
     echo "== take what was pushed"
-    git -C "$estate" pull --quiet --ff-only "$remote" "$branch"
+    pull
 
     echo "== is anything pending in $environment?"
     code run plan --check --environment "$environment"
@@ -50,6 +55,7 @@ propose() {
         tried=$answer
     fi
     run delete --all --environment "$trial" --yes
+    push
     [ "$tried" = 0 ] || return 1
 
     echo "== the plan for $environment"
@@ -73,7 +79,8 @@ deploy() {
     run plan --check --environment "$environment"
 
     echo "== push what Eos committed"
-    git -C "$estate" push --quiet "$remote" "HEAD:$branch"
+    pull
+    push
 }
 
 case ${1-} in

@@ -9,6 +9,7 @@ import pytest
 from conftest import PROGRAM, Estate, get
 
 PIPELINE = Path(__file__).parents[2] / "docs/gitops/pipeline.sh"
+IDENTITY = ("-c", "user.name=ada", "-c", "user.email=ada@localhost")
 TERRAFORM = os.environ.get("EOS_TEST_TERRAFORM", "terraform")
 
 
@@ -26,7 +27,11 @@ def greeting(estate: Estate) -> str:
 def hello(estate):
     estate.must("create", "hello", "--yes")
     yield estate
-    estate.must("delete", "hello", "--yes")
+    estate.must("delete", "--all", "--environment", "production", "--yes")
+
+
+def state_of_hello(estate: Estate) -> Path:
+    return next(estate.lab.glob("terraform/**/production/hello/state/terraform.tfstate"))
 
 
 def planned(estate: Estate, file: Path, *words: str) -> dict:
@@ -58,7 +63,7 @@ def test_an_intent_is_planned_approved_and_applied_later(hello, tmp_path):
     pins = plan["pins"]
     assert pins["consul"] is None
     assert pins["pillar"]["commit"] == git(hello.root, "log", "-1", "--format=%H", "--", "pillar/infrastructure")
-    state = json.loads((hello.lab / "terraform/production/hello/state/terraform.tfstate").read_text())
+    state = json.loads(state_of_hello(hello).read_text())
     expected = {"lineage": state["lineage"], "serial": state["serial"]}
     assert pins["workspaces"] == {"production/hello": expected}
     job = hello.nomad("/v1/job/hello?namespace=production")
@@ -76,9 +81,9 @@ def test_the_pillar_moved(hello, tmp_path):
     file.write_text((before or "#!yaml\ncomponents: {}\n") + "# a word\n")
     refuse(hello, tmp_path / "pillar.json", "pillar", "no commit")
     git(hello.root, "add", str(file))
-    git(hello.root, "-c", "user.name=ada", "-c", "user.email=ada@localhost", "commit", "-qm", "A word", "--", str(file))
+    git(hello.root, *IDENTITY, "commit", "-qm", "A word", "--", str(file))
     refuse(hello, tmp_path / "pillar.json", "pillar", git(hello.root, "rev-parse", "HEAD")[:12])
-    git(hello.root, "revert", "--no-edit", "HEAD")
+    git(hello.root, *IDENTITY, "revert", "--no-edit", "HEAD")
     # The same text, by another way: the plan was made of neither commit.
     refuse(hello, tmp_path / "pillar.json", "pillar", git(hello.root, "rev-parse", "HEAD")[:12])
     planned(hello, tmp_path / "again.json")
@@ -92,7 +97,7 @@ def test_a_plan_of_an_edit_without_a_commit_outlives_the_commit(hello, tmp_path)
     out = tmp_path / "uncommitted.json"
     hello.must("plan", "--out", str(out))
     assert json.loads(out.read_text())["pins"]["pillar"]["commit"] is None
-    git(hello.root, "-c", "user.name=ada", "-c", "user.email=ada@localhost", "commit", "-qm", "An edit", "--", str(file))
+    git(hello.root, *IDENTITY, "commit", "-qm", "An edit", "--", str(file))
     hello.must("apply", str(out), "--yes")
     assert "uncommitted" in greeting(hello)
 
@@ -100,10 +105,12 @@ def test_a_plan_of_an_edit_without_a_commit_outlives_the_commit(hello, tmp_path)
 def test_the_terraform_state_moved(hello, tmp_path):
     plan = planned(hello, tmp_path / "terraform.json")
     was = plan["pins"]["workspaces"]["production/hello"]
-    state = hello.lab / "terraform/production/hello/state/terraform.tfstate"
+    state = state_of_hello(hello)
+    resources = json.loads(state.read_text())["resources"]
+    job = next(f"{one['module']}.nomad_job.{one['name']}" for one in resources if one["type"] == "nomad_job")
     for command in ("taint", "untaint"):
         ran = subprocess.run(
-            [TERRAFORM, command, f"-state={state}", "-lock=false", "module.hello.nomad_job.hello"],
+            [TERRAFORM, command, f"-state={state}", "-lock=false", job],
             cwd=tmp_path,
             capture_output=True,
             text=True,
@@ -148,11 +155,15 @@ def pushed(estate, tmp_path):
         git(clone, "pull", "-q", "--ff-only")
         (clone / "pillar/infrastructure/production.sls").write_text(text)
         git(clone, "add", "pillar")
-        git(clone, "-c", "user.name=ada", "-c", "user.email=ada@localhost", "commit", "-qm", "What is wanted")
+        git(clone, *IDENTITY, "commit", "-qm", "What is wanted")
         git(clone, "push", "-q", "origin", "HEAD:main")
 
     yield push
     git(estate.root, "remote", "remove", "origin")
+
+
+def pull(estate: Estate):
+    git(estate.root, *IDENTITY, "pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
 
 
 def pipeline(estate: Estate, plan: Path, *words: str):
@@ -161,6 +172,10 @@ def pipeline(estate: Estate, plan: Path, *words: str):
         "PATH": f"{Path(PROGRAM).parent}:{os.environ['PATH']}",
         "ESTATE": str(estate.root),
         "PLAN": str(plan),
+        "GIT_AUTHOR_NAME": "pipeline",
+        "GIT_AUTHOR_EMAIL": "pipeline@localhost",
+        "GIT_COMMITTER_NAME": "pipeline",
+        "GIT_COMMITTER_EMAIL": "pipeline@localhost",
     }
     return subprocess.run(
         ["sh", str(PIPELINE), *words],
@@ -195,7 +210,10 @@ def test_a_push_is_tried_planned_approved_and_applied(estate, pushed, tmp_path):
     digest = proposed.stdout.splitlines()[-1]
     # It was tried, and nothing of the trial is left.
     words = [one["words"] for one in estate.json("history")["operations"][:2]]
-    assert words == ["eos delete --all --environment development", "eos promote --all --from production --to development"]
+    assert words == [
+        "eos delete --all --environment development",
+        "eos promote --all --from production --to development",
+    ]
     assert not [job for job in estate.jobs() if job.startswith("development/")]
     assert "development" not in [one["Name"] for one in estate.nomad("/v1/namespaces")]
     assert "production/first" not in estate.jobs()
@@ -213,13 +231,13 @@ def test_a_push_is_tried_planned_approved_and_applied(estate, pushed, tmp_path):
     pushed(WANTED.format(word="second"))
     digest = pipeline(estate, plan, "propose").stdout.splitlines()[-1]
     pushed(WANTED.format(word="third"))
-    git(estate.root, "pull", "-q", "--ff-only", "origin", "main")
+    pull(estate)
     late = pipeline(estate, plan, "deploy", digest)
     assert late.returncode == 2 and "stale" in late.stderr and "pillar" in late.stderr, late.stderr
     assert "pushed" in get(estate.json("read", "first")["outputs"]["hello_url"])[1]
 
     pushed("#!yaml\ncomponents: {}\n")
-    git(estate.root, "pull", "-q", "--ff-only", "origin", "main")
+    pull(estate)
     estate.must("apply", "--yes")
 
 
