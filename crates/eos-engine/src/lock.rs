@@ -1,6 +1,7 @@
 //! Who may change what just now: locks of the operating system, which end with the process that holds them.
 //!
-//! The estate lock is held shortly, to edit and commit; a component lock for a whole operation.
+//! The estate lock is held shortly, to edit, commit and deliver; that of a component, and that of the operation itself,
+//! for a whole operation. In the full profile components are locked in Consul instead (`component_lock`).
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -22,6 +23,15 @@ pub enum Target<'a> {
         environment: &'a str,
         component: &'a str,
     },
+    /// Held by the process that carries the operation out: without a holder it is not at work.
+    Operation(&'a str),
+}
+
+/// Whether one who waits goes on waiting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Patience {
+    Left,
+    Over,
 }
 
 impl Target<'_> {
@@ -29,6 +39,7 @@ impl Target<'_> {
         let locks = estate.join(".eos/locks");
         match self {
             Target::Estate => Ok(locks.join("estate.lock")),
+            Target::Operation(id) => Ok(locks.join("operations").join(format!("{id}.lock"))),
             Target::Component {
                 environment,
                 component,
@@ -46,12 +57,22 @@ impl Target<'_> {
     fn error(self, kind: ErrorKind, words: String) -> EngineError {
         let object = match self {
             Target::Estate => "lock of the estate".to_owned(),
+            Target::Operation(id) => format!("operation {id}"),
             Target::Component {
                 environment,
                 component,
             } => format!("lock of {environment}/{component}"),
         };
         EngineError::new(Layer::Estate, kind, object, words)
+    }
+}
+
+/// Waits so long and no longer.
+pub fn patience(deadline: Duration) -> impl FnMut(&EngineError) -> Patience {
+    let ends = Instant::now() + deadline;
+    move |_| match Instant::now() < ends {
+        true => Patience::Left,
+        false => Patience::Over,
     }
 }
 
@@ -105,17 +126,17 @@ impl Lock {
         Ok(Lock { _file: file })
     }
 
-    /// Takes the lock as soon as it is free; at the deadline says who holds it.
+    /// Takes the lock as soon as it is free. As long as it is held, `held` is told by whom, and says whether to go on
+    /// waiting.
     pub async fn wait(
         estate: &Path,
         target: Target<'_>,
         operation: Option<&str>,
-        deadline: Duration,
+        held: &mut dyn FnMut(&EngineError) -> Patience,
     ) -> Result<Lock, EngineError> {
-        let ends = Instant::now() + deadline;
         loop {
             match Lock::try_acquire(estate, target, operation) {
-                Err(error) if error.kind == ErrorKind::Conflict && Instant::now() < ends => {}
+                Err(error) if error.kind == ErrorKind::Conflict && held(&error) == Patience::Left => {}
                 answer => return answer,
             }
             tokio::time::sleep(LOOK).await;
@@ -189,7 +210,7 @@ mod tests {
         let lock = Lock::try_acquire(estate.path(), Target::Estate, None).unwrap();
         let begun = Instant::now();
         let short = Duration::from_millis(250);
-        let error = Lock::wait(estate.path(), Target::Estate, None, short)
+        let error = Lock::wait(estate.path(), Target::Estate, None, &mut patience(short))
             .await
             .unwrap_err();
         assert_eq!(error.kind, ErrorKind::Conflict);
@@ -198,7 +219,8 @@ mod tests {
             tokio::time::sleep(short).await;
             drop(lock);
         };
-        let waiting = Lock::wait(estate.path(), Target::Estate, None, Duration::from_secs(30));
+        let mut long = patience(Duration::from_secs(30));
+        let waiting = Lock::wait(estate.path(), Target::Estate, None, &mut long);
         let (got, ()) = tokio::join!(waiting, release);
         got.unwrap();
     }

@@ -22,7 +22,8 @@ const FILE: &str = ".eos/store.db";
 const BUSY: Duration = Duration::from_secs(10);
 
 /// One entry for each version of the schema; what a store has is in its `user_version`.
-const SCHEMA: [&str; 1] = ["
+const SCHEMA: [&str; 2] = [
+    "
     CREATE TABLE operations (
         id            TEXT PRIMARY KEY,
         environment   TEXT NOT NULL,
@@ -57,7 +58,13 @@ const SCHEMA: [&str; 1] = ["
         operation   TEXT NOT NULL REFERENCES operations (id),
         PRIMARY KEY (environment, component)
     ) STRICT;
-"];
+",
+    "
+    ALTER TABLE operations ADD COLUMN takes_back TEXT REFERENCES operations (id);
+    ALTER TABLE operations ADD COLUMN back TEXT;
+    ALTER TABLE operations ADD COLUMN failure TEXT;
+",
+];
 
 const NEWEST_SCHEMA: u32 = SCHEMA.len() as u32;
 
@@ -74,15 +81,19 @@ pub enum Outcome {
     /// It was stopped on the way and can be resumed.
     #[serde(rename = "interrupted")]
     Interrupted,
+    /// Somebody else has to agree first.
+    #[serde(rename = "waiting for approval")]
+    Waiting,
 }
 
 impl Outcome {
-    const ALL: [Outcome; 5] = [
+    const ALL: [Outcome; 6] = [
         Outcome::Running,
         Outcome::Done,
         Outcome::Failed,
         Outcome::TakenBack,
         Outcome::Interrupted,
+        Outcome::Waiting,
     ];
 
     pub fn words(self) -> &'static str {
@@ -92,6 +103,7 @@ impl Outcome {
             Outcome::Failed => "failed",
             Outcome::TakenBack => "taken back",
             Outcome::Interrupted => "interrupted",
+            Outcome::Waiting => "waiting for approval",
         }
     }
 }
@@ -105,7 +117,8 @@ pub struct NewOperation<'a> {
     pub words: &'a str,
     pub who: &'a str,
     pub plan: &'a Value,
-    pub commit_before: Option<&'a str>,
+    /// The operation that this one takes back.
+    pub takes_back: Option<&'a str>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -119,8 +132,15 @@ pub struct Operation {
     pub ended: Option<Timestamp>,
     pub outcome: Outcome,
     pub plan: Value,
+    /// The pillar as it was before, and as this operation left it.
     pub commit_before: Option<String>,
     pub commit_after: Option<String>,
+    /// The operation that this one takes back.
+    pub takes_back: Option<String>,
+    /// The plan by which it is taken back itself, once that has begun.
+    pub back: Option<Value>,
+    /// Which step failed last, and what is known of the cause.
+    pub failure: Option<Value>,
 }
 
 impl ToSql for Outcome {
@@ -210,11 +230,15 @@ impl Store {
         Ok(store)
     }
 
-    /// Writes down that an operation begins; the answer is its id, which sorts by time.
-    pub fn begin_operation(&mut self, new: &NewOperation<'_>) -> Result<String, EngineError> {
-        let id = Ulid::new().to_string();
+    /// An id for a new operation; ids sort by time.
+    pub fn new_operation_id() -> String {
+        Ulid::new().to_string()
+    }
+
+    /// Writes down that an operation begins.
+    pub fn begin_operation(&mut self, id: &str, new: &NewOperation<'_>) -> Result<(), EngineError> {
         self.write(
-            "INSERT INTO operations (id, environment, components, words, who, started, outcome, plan, commit_before)
+            "INSERT INTO operations (id, environment, components, words, who, started, outcome, plan, takes_back)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             params![
                 id,
@@ -225,10 +249,46 @@ impl Store {
                 Timestamp::now(),
                 Outcome::Running,
                 new.plan,
-                new.commit_before
+                new.takes_back
             ],
-        )?;
-        Ok(id)
+        )
+        .map(|_| ())
+    }
+
+    /// Writes down the plan that an operation goes by from here on: others changed the estate while it waited.
+    pub fn replace_plan(&mut self, operation: &str, plan: &Value) -> Result<(), EngineError> {
+        self.write_one(
+            "UPDATE operations SET plan = ?2 WHERE id = ?1",
+            params![operation, plan],
+            operation,
+        )
+    }
+
+    /// Writes down what the pillar was before an operation edits it.
+    pub fn record_commit_before(&mut self, operation: &str, commit: &str) -> Result<(), EngineError> {
+        self.write_one(
+            "UPDATE operations SET commit_before = ?2 WHERE id = ?1",
+            params![operation, commit],
+            operation,
+        )
+    }
+
+    /// Writes down which step failed, and what is known of the cause.
+    pub fn record_failure(&mut self, operation: &str, failure: &Value) -> Result<(), EngineError> {
+        self.write_one(
+            "UPDATE operations SET failure = ?2 WHERE id = ?1",
+            params![operation, failure],
+            operation,
+        )
+    }
+
+    /// Writes down that an operation is taken back from here on, and by which plan.
+    pub fn begin_back(&mut self, operation: &str, plan: &Value) -> Result<(), EngineError> {
+        self.write_one(
+            "UPDATE operations SET back = ?2, outcome = ?3, ended = NULL WHERE id = ?1",
+            params![operation, plan, Outcome::Running],
+            operation,
+        )
     }
 
     /// Writes down the commit an operation made, before anything is delivered from it.
@@ -303,6 +363,15 @@ impl Store {
         self.read(
             "SELECT * FROM operations ORDER BY id DESC LIMIT ?1",
             [limit],
+            read_operation,
+        )
+    }
+
+    /// The operations whose id begins so.
+    pub fn beginning_with(&self, beginning: &str) -> Result<Vec<Operation>, EngineError> {
+        self.read(
+            "SELECT * FROM operations WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id",
+            [beginning],
             read_operation,
         )
     }
@@ -470,6 +539,9 @@ fn read_operation(row: &Row<'_>) -> rusqlite::Result<Operation> {
         plan: row.get("plan")?,
         commit_before: row.get("commit_before")?,
         commit_after: row.get("commit_after")?,
+        takes_back: row.get("takes_back")?,
+        back: row.get("back")?,
+        failure: row.get("failure")?,
     })
 }
 
@@ -491,16 +563,17 @@ mod tests {
     use super::*;
 
     fn begin(store: &mut Store, words: &str) -> String {
-        store
-            .begin_operation(&NewOperation {
-                environment: "production",
-                components: &["grafana".to_owned()],
-                words,
-                who: "root",
-                plan: &json!({"steps": []}),
-                commit_before: Some("a41c9e2"),
-            })
-            .unwrap()
+        let id = Store::new_operation_id();
+        let new = NewOperation {
+            environment: "production",
+            components: &["grafana".to_owned()],
+            words,
+            who: "root",
+            plan: &json!({"steps": []}),
+            takes_back: None,
+        };
+        store.begin_operation(&id, &new).unwrap();
+        id
     }
 
     #[test]
@@ -509,6 +582,7 @@ mod tests {
         let id = {
             let mut store = Store::open(estate.path()).unwrap();
             let id = begin(&mut store, "create grafana");
+            store.record_commit_before(&id, "a41c9e2").unwrap();
             store.record_commit(&id, "b52d0f3").unwrap();
             store.end_operation(&id, Outcome::TakenBack).unwrap();
             id

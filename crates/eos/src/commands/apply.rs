@@ -1,12 +1,11 @@
 //! `eos apply`: carry out a plan, or the pillar as it stands.
 
-use super::carry_out::{Change, carry_out, change, confirm, is_nothing, need_engines};
+use super::carry_out::{Change, Confirmed, carry_out, change, confirm, is_nothing, need_engines};
 use super::plan_file::{self, Look};
 use super::{Answer, Session, environment_words};
 use crate::options::shell_word;
 use crate::problem::{Exit, Problem};
 use crate::views::Purpose;
-use eos_engine::pins;
 use eos_engine::planning::Wish;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -39,6 +38,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
             intent: None,
             components: None,
             given: BTreeSet::new(),
+            ..Wish::default()
         };
         let words = format!("eos apply{named}");
         return change(
@@ -83,6 +83,12 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         Some(intent) => intent.words.clone(),
         None => format!("eos apply {}{named}", shell_word(&file.display().to_string())),
     };
-    pins::require(&estate, &engines, &plan).await?;
-    carry_out(session, &estate, &engines, &plan, &nothing, &words).await
+    let confirmed = Confirmed {
+        plan: &plan,
+        secrets: &nothing,
+        words: &words,
+        takes_back: None,
+        exact: true,
+    };
+    carry_out(session, &estate, &engines, confirmed).await
 }

@@ -9,10 +9,6 @@ use eos_engine::estate::Estate;
 use eos_engine::lock::{Lock, Target};
 use eos_lab::Lab;
 use std::collections::BTreeMap;
-use std::time::Duration;
-
-/// How long an operation that edits the pillar is waited for.
-const WAIT: Duration = Duration::from_secs(5);
 
 /// Find what runs and is not in the pillar
 ///
@@ -41,7 +37,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     found.volumes_below = below(&estate)?;
     // Nobody else edits the pillar between reading and writing it.
     let _lock = match args.write {
-        true => Some(Lock::wait(&estate.root, Target::Estate, None, WAIT).await?),
+        true => Some(Lock::try_acquire(&estate.root, Target::Estate, None)?),
         false => None,
     };
     let question = Question {

@@ -2,7 +2,7 @@
 
 use crate::problem::Problem;
 use clap::ValueHint;
-use eos_core::plan::{Plan, Work};
+use eos_core::plan::{Plan, VERSION, Work};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -68,9 +68,9 @@ pub fn read(file: &Path) -> Result<Plan, Problem> {
         None => document,
     };
     let plan: Plan = serde_json::from_value(plan).map_err(|error| wrong(error.to_string()))?;
-    if plan.version != 1 {
+    if plan.version != VERSION {
         return Err(wrong(format!(
-            "it has version {}, this Eos knows version 1",
+            "it has version {}, this Eos knows version {VERSION}",
             plan.version
         )));
     }

@@ -7,21 +7,23 @@
         "user": "472",
         "group": "472",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "low"
       }
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "ea233c655dfa7ae476f05253b56e488cbb055876c9abd6263aa8567d1cada907",
+        "digest": "d0682787295a9024285c7ba0dbf017ed9cc8f60508f0984d66d567292dd0fe6f",
+        "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "52035d7d7fe034903796a56c1a2e5775f295ef7937d01cd70830684436f6c42e",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "7cdefa80f9e63f40ab9605744d35afadf62eba972cc4c2f52d85ac507afd0cec",
+          "terraform/environments/production/grafana/main.tf": "360ae5a2e01a25d0803937f8c8532d585f49b026bc8561952122deb8d6510ab3",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "9ee77536c86a94ee9e5b396d4af472a1a7aa2239242e92a8d7a8c6ae5692077b",
           "terraform/environments/production/grafana/variables.tf": "5a342798ef4fe8dfa94b89f3930b1e8ff503089d026b6d32706e9717cdab48d5",
-          "terraform/modules/grafana/360783112ab5/grafana.nomad.hcl": "46bb3a8e501c58d1ae702862285868375bd84ba81d7c3af408d043cd3939a991",
-          "terraform/modules/grafana/360783112ab5/main.tf": "553928d3065974390fcad0ca77eab6b0d408c90d9167778ed6e760b25a145af7",
-          "terraform/modules/grafana/360783112ab5/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/360783112ab5/variables.tf": "909c14e6505710b19fc4047a97e78218984cd6b21a8ffa6562efd7465beeea6d"
+          "terraform/modules/grafana/cd2edbbb52cc/grafana.nomad.hcl": "43ff9dbaeab05402efb0478672019c90cdef8cd452c466f78de5473f3c13db14",
+          "terraform/modules/grafana/cd2edbbb52cc/main.tf": "553928d3065974390fcad0ca77eab6b0d408c90d9167778ed6e760b25a145af7",
+          "terraform/modules/grafana/cd2edbbb52cc/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/cd2edbbb52cc/variables.tf": "909c14e6505710b19fc4047a97e78218984cd6b21a8ffa6562efd7465beeea6d"
         },
         "hosts": [
           "control"
@@ -38,6 +40,7 @@
       },
       "production/platform": {
         "digest": "979cd0b5839e33386add654a9eac64a64302808cb8e58792c691af37fac367b2",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/production/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",

@@ -4,22 +4,24 @@
     "volumes": {},
     "workspaces": {
       "production/hello": {
-        "digest": "71c6a7fac5ee392e3750e0450ee0b001994deb097ea795bddcd9f69a3c5c00e8",
+        "digest": "37f6fc3a399f5d11524d073820d265afd7ac46577b63994f67bd8c27a4f619b9",
+        "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/hello/main.tf": "0dfc747b74ae3ba65ad2c04db70609f0db47f46639b8c8b115b4d83f4503e534",
-          "terraform/environments/production/hello/terraform.tfvars.json": "ed35043e8c9f14e09a600e05d2b25819d79ca92ffa7ab89b42cbb27d59d605d0",
+          "terraform/environments/production/hello/main.tf": "53d2c880fb30991abc3a69bb765924f8771f753820669ec1315b654684642109",
+          "terraform/environments/production/hello/terraform.tfvars.json": "61887764f4086c04d856b2f35328255336c617862c19c87397c692eb4123dea9",
           "terraform/environments/production/hello/variables.tf": "c88989b6554dec84fd722cb78c49aaf5895ef2832f54862e7ef21378b123220c",
-          "terraform/modules/hello/9366bec84941/hello.nomad.hcl": "361be9f1fbf4a6dfb3a28260864875992860d77f607cbad363c8ddb3b21da772",
-          "terraform/modules/hello/9366bec84941/main.tf": "9ee4abc2bea71893450a6212bf08d68afc905f0699e628e3f50636d73fc7e295",
-          "terraform/modules/hello/9366bec84941/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/9366bec84941/variables.tf": "6cd1bbfed327f68583041d55ade345110b72e4a5d7989d39831da1ffc1a23fbb"
+          "terraform/modules/hello/69e7ac6d33c5/hello.nomad.hcl": "8fb77c2c68e6ae20d6afd01d6de449b7c6e12e1ccf4cc2404080887827e5cf75",
+          "terraform/modules/hello/69e7ac6d33c5/main.tf": "9ee4abc2bea71893450a6212bf08d68afc905f0699e628e3f50636d73fc7e295",
+          "terraform/modules/hello/69e7ac6d33c5/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/69e7ac6d33c5/variables.tf": "6cd1bbfed327f68583041d55ade345110b72e4a5d7989d39831da1ffc1a23fbb"
         },
         "hosts": [],
         "secrets": []
       },
       "production/platform": {
         "digest": "979cd0b5839e33386add654a9eac64a64302808cb8e58792c691af37fac367b2",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/production/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",

@@ -7,28 +7,31 @@
         "user": "65534",
         "group": "65534",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "medium"
       },
       "production/prometheus/data": {
         "path": "/srv/lab/volumes/opt/prometheus/data",
         "user": "65534",
         "group": "65534",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "medium"
       }
     },
     "workspaces": {
       "production/alertmanager": {
-        "digest": "fd8ae63c6f1c8a6ff332b1f987f89e7656836303966e4fe8ee9892391e9120d3",
+        "digest": "5abe7396f1cd6dad75f4335233e97d4210fcb76eb093c6209580828bcd88646f",
+        "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/alertmanager/main.tf": "69273f9750ee3d27337effe8ffa90ed3ba7f27cfdcabeccf8c131d86518ed715",
-          "terraform/environments/production/alertmanager/terraform.tfvars.json": "2e7d0ace161bfe49f582c44bae591355d29242b80416e917166308ec642abcf8",
+          "terraform/environments/production/alertmanager/main.tf": "ab2c84fcefa1bf8d5b48266cdafb4ff1d37d69ad93fa0602347a633461043d8f",
+          "terraform/environments/production/alertmanager/terraform.tfvars.json": "9fc3cf3b9f770fedcd6bd9e1649a8bcc0d750ba9768db7d947af84c43a848b96",
           "terraform/environments/production/alertmanager/variables.tf": "da719e9ee15b3d9c3fd1e5fd944db2cc590eeff2b3d78deb81493a9dd4711bad",
-          "terraform/modules/alertmanager/0510d82147da/alertmanager.nomad.hcl": "ccd93839306711508d030ddfedf90174c12ecaf2afe82ea3197adc89bce2d5de",
-          "terraform/modules/alertmanager/0510d82147da/main.tf": "fc7c77d654eb0b78131c3b88106b3e18b49d32df2c5e6d86e6f43fa2dd82a1b1",
-          "terraform/modules/alertmanager/0510d82147da/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/alertmanager/0510d82147da/variables.tf": "17915ce45f357df7f6f0dffa3b8750a1503039fcb38ce1d8755e7082d7120e8e"
+          "terraform/modules/alertmanager/a96c09438405/alertmanager.nomad.hcl": "c349da0022fbda25c03afe704dc2860e9d2be297f4702f72901ef2d327a40ffa",
+          "terraform/modules/alertmanager/a96c09438405/main.tf": "fc7c77d654eb0b78131c3b88106b3e18b49d32df2c5e6d86e6f43fa2dd82a1b1",
+          "terraform/modules/alertmanager/a96c09438405/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/alertmanager/a96c09438405/variables.tf": "17915ce45f357df7f6f0dffa3b8750a1503039fcb38ce1d8755e7082d7120e8e"
         },
         "hosts": [
           "control"
@@ -37,6 +40,7 @@
       },
       "production/platform": {
         "digest": "979cd0b5839e33386add654a9eac64a64302808cb8e58792c691af37fac367b2",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/production/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",
@@ -50,16 +54,17 @@
         "secrets": []
       },
       "production/prometheus": {
-        "digest": "f733c488180163147c77da768366838c5756bcf6094a37672c5b4a49200e313f",
+        "digest": "13fb90117819e918995dfe16b0915caa3b05dc1374db2ce5a52e847d1e9b3d53",
+        "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/prometheus/main.tf": "70114c0acd3e57c426f857f5b8e95e196cb8d169acdda5eedf9eb388490d4d64",
-          "terraform/environments/production/prometheus/terraform.tfvars.json": "12dc55956f9280976be383348a3faadc1acfdb7b3b2efa4f99ddcde44d55b82d",
+          "terraform/environments/production/prometheus/main.tf": "7711414dc8ebdcf6299de753a5e1cfc5a94c2cad215f4614fbeba2606226dcbd",
+          "terraform/environments/production/prometheus/terraform.tfvars.json": "f2e6755bc72fc06d2dd9d291c5086ef18cbbdb4539616f1049e4f55fae43ae17",
           "terraform/environments/production/prometheus/variables.tf": "4bef5873b03316026c533380520749c7fcd524b806c5b9f48d58fd9d749211ce",
-          "terraform/modules/prometheus/e87e29bcc4e7/main.tf": "a6caa8c603e076fb2c935bac88a4445b22a3f79c1e4761dc88ca9c5796b423e3",
-          "terraform/modules/prometheus/e87e29bcc4e7/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/prometheus/e87e29bcc4e7/prometheus.nomad.hcl": "527c91e70b87b361acdfa4e806c20833a3311ac94dc5f77c3116eb3aa303a8fe",
-          "terraform/modules/prometheus/e87e29bcc4e7/variables.tf": "b720416d58adf782fa8f12e6698242ffc72ab2f7dae1e08fbfd9becbc35ace07"
+          "terraform/modules/prometheus/ddc4fbcdf559/main.tf": "a6caa8c603e076fb2c935bac88a4445b22a3f79c1e4761dc88ca9c5796b423e3",
+          "terraform/modules/prometheus/ddc4fbcdf559/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/prometheus/ddc4fbcdf559/prometheus.nomad.hcl": "29cc579ae274217b311bf3f77c9312dfe76e88fa6ef0779ca06936063bab65f3",
+          "terraform/modules/prometheus/ddc4fbcdf559/variables.tf": "b720416d58adf782fa8f12e6698242ffc72ab2f7dae1e08fbfd9becbc35ace07"
         },
         "hosts": [
           "control"

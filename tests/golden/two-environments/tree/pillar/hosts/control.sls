@@ -4,22 +4,24 @@
     "volumes": {},
     "workspaces": {
       "production/hello": {
-        "digest": "0da508effd70e391f20ad9f66d6f831f8241c7e5cf8a740c5927d511c2e5a7b2",
+        "digest": "19360c25a87d79134de98e3957866f19fb1510749086585e9442878ff8fe12e1",
+        "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/hello/main.tf": "0dfc747b74ae3ba65ad2c04db70609f0db47f46639b8c8b115b4d83f4503e534",
-          "terraform/environments/production/hello/terraform.tfvars.json": "7c618a030e3e0b5c1ec66c549336eaab04955faf42c2cf213be5f54bce3ba7b0",
+          "terraform/environments/production/hello/main.tf": "53d2c880fb30991abc3a69bb765924f8771f753820669ec1315b654684642109",
+          "terraform/environments/production/hello/terraform.tfvars.json": "e5bfc27f95ec65cdb61a137533ec18aa603691282bea58d40b3a65ce4257adbc",
           "terraform/environments/production/hello/variables.tf": "c88989b6554dec84fd722cb78c49aaf5895ef2832f54862e7ef21378b123220c",
-          "terraform/modules/hello/9366bec84941/hello.nomad.hcl": "361be9f1fbf4a6dfb3a28260864875992860d77f607cbad363c8ddb3b21da772",
-          "terraform/modules/hello/9366bec84941/main.tf": "9ee4abc2bea71893450a6212bf08d68afc905f0699e628e3f50636d73fc7e295",
-          "terraform/modules/hello/9366bec84941/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/9366bec84941/variables.tf": "6cd1bbfed327f68583041d55ade345110b72e4a5d7989d39831da1ffc1a23fbb"
+          "terraform/modules/hello/69e7ac6d33c5/hello.nomad.hcl": "8fb77c2c68e6ae20d6afd01d6de449b7c6e12e1ccf4cc2404080887827e5cf75",
+          "terraform/modules/hello/69e7ac6d33c5/main.tf": "9ee4abc2bea71893450a6212bf08d68afc905f0699e628e3f50636d73fc7e295",
+          "terraform/modules/hello/69e7ac6d33c5/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/69e7ac6d33c5/variables.tf": "6cd1bbfed327f68583041d55ade345110b72e4a5d7989d39831da1ffc1a23fbb"
         },
         "hosts": [],
         "secrets": []
       },
       "production/platform": {
         "digest": "979cd0b5839e33386add654a9eac64a64302808cb8e58792c691af37fac367b2",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/production/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",
@@ -33,22 +35,24 @@
         "secrets": []
       },
       "staging/hello": {
-        "digest": "2473ce95faf7982cd29acfc4b08e2ac2ca5562f648123fb81fc9aea6fa3d4008",
+        "digest": "a8cf60bd9cfe2c2a128c36e142684dd454aca4aced08a9b0035e5101e87c78b4",
+        "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/staging/hello/main.tf": "0dfc747b74ae3ba65ad2c04db70609f0db47f46639b8c8b115b4d83f4503e534",
-          "terraform/environments/staging/hello/terraform.tfvars.json": "902f6e7165e8ca885f3367feb5a6f71a6e7e8ddf6f00a9b5cd30b61885fa089c",
+          "terraform/environments/staging/hello/main.tf": "53d2c880fb30991abc3a69bb765924f8771f753820669ec1315b654684642109",
+          "terraform/environments/staging/hello/terraform.tfvars.json": "b4dc25f66a2a3aa77892d500f05b1332f3ddbbe411aee12917284c1d4fdbeac4",
           "terraform/environments/staging/hello/variables.tf": "c88989b6554dec84fd722cb78c49aaf5895ef2832f54862e7ef21378b123220c",
-          "terraform/modules/hello/9366bec84941/hello.nomad.hcl": "361be9f1fbf4a6dfb3a28260864875992860d77f607cbad363c8ddb3b21da772",
-          "terraform/modules/hello/9366bec84941/main.tf": "9ee4abc2bea71893450a6212bf08d68afc905f0699e628e3f50636d73fc7e295",
-          "terraform/modules/hello/9366bec84941/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/9366bec84941/variables.tf": "6cd1bbfed327f68583041d55ade345110b72e4a5d7989d39831da1ffc1a23fbb"
+          "terraform/modules/hello/69e7ac6d33c5/hello.nomad.hcl": "8fb77c2c68e6ae20d6afd01d6de449b7c6e12e1ccf4cc2404080887827e5cf75",
+          "terraform/modules/hello/69e7ac6d33c5/main.tf": "9ee4abc2bea71893450a6212bf08d68afc905f0699e628e3f50636d73fc7e295",
+          "terraform/modules/hello/69e7ac6d33c5/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/69e7ac6d33c5/variables.tf": "6cd1bbfed327f68583041d55ade345110b72e4a5d7989d39831da1ffc1a23fbb"
         },
         "hosts": [],
         "secrets": []
       },
       "staging/platform": {
         "digest": "287a720a88cdadfa7b7072b322664b8268d078a507e75bd9535e5c38862cbc05",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/staging/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",

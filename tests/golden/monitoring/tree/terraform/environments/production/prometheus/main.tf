@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "prometheus" {
-  source                         = "../../../modules/prometheus/e87e29bcc4e7"
+  source                         = "../../../modules/prometheus/ddc4fbcdf559"
   namespace                      = var.namespace
   datacenter                     = var.datacenter
   prometheus_service             = var.prometheus_service
