@@ -38,7 +38,8 @@ Exit codes:
   0    done, or nothing to do
   1    failed
   2    wrong input, nothing was changed
-  3    changes are pending (--check), or doctor has found what needs mending
+  3    changes are pending or not all is well (--check), or doctor has found
+       what needs mending
   130  interrupted"
 )]
 pub struct Cli {
