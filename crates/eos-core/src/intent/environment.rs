@@ -9,8 +9,13 @@ pub fn edit(files: &PillarFiles, catalog: &Catalog, intent: &Intent) -> Result<P
     let pillar = Pillar::read(files)?;
     match intent.verb {
         Verb::Delete => {
+            let mut names = names(&pillar, &intent.environment).peekable();
+            // An environment without a file stays so.
+            if names.peek().is_none() {
+                return Ok(files.clone());
+            }
             let mut editor = Editor::open(files, &intent.environment)?;
-            for name in names(&pillar, &intent.environment) {
+            for name in names {
                 editor.remove(&[name])?;
             }
             Ok(editor.close())

@@ -12,7 +12,7 @@ pub struct Look {
     /// Show the plan and stop
     #[arg(long, global = true)]
     pub plan: bool,
-    /// With --plan: write the plan to this file, for `eos apply FILE`
+    /// With --plan: write it to this file, for `eos apply FILE`
     #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
 }
