@@ -3,6 +3,7 @@
 //! Salt answers HTTP 200 whatever happened, 401 for several reasons and HTML for all of them; every such trap is
 //! read here, and nowhere else.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -150,6 +151,28 @@ impl SaltClient {
             .within(deadline, &object, self.lowstate(&object, &low))
             .await?;
         read_local(minion, function, &answer)
+    }
+
+    /// Calls a function on every minion that the master knows, and gives what each made of it.
+    pub async fn call_all(
+        &self,
+        function: &str,
+        deadline: Duration,
+    ) -> Result<BTreeMap<String, Result<Value, EngineError>>, EngineError> {
+        let object = format!("{function} on all minions");
+        let low = json!([{
+            "client": "local", "tgt": "*", "tgt_type": "glob", "fun": function,
+            "full_return": true, "timeout": MINION_WAIT, "gather_job_timeout": MINION_WAIT,
+        }]);
+        let answer = within(deadline, &object, self.lowstate(&object, &low)).await?;
+        let Some(answers) = answer.as_object() else {
+            let words = words_of(&answer);
+            return Err(EngineError::new(Layer::Salt, ErrorKind::Failed, object, words));
+        };
+        let minions = answers.keys();
+        Ok(minions
+            .map(|minion| (minion.clone(), read_local(minion, function, &answer)))
+            .collect())
     }
 
     /// Asks API and master, with the token, without waiting for the minion: the answer is when the token expires.

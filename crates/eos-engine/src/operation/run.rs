@@ -8,6 +8,7 @@ use eos_core::catalog::KEPT;
 use eos_core::compile::{Compilation, compile};
 use eos_core::emit::salt::volumes_digest;
 use eos_core::emit::terraform::PLATFORM;
+use eos_core::intent::Noun;
 use eos_core::pillar::Pillar;
 use eos_core::plan::{Change, Key, Plan, Previous, Step, Work};
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -27,6 +28,7 @@ use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::{COMMITTED, Estate, PILLAR, pillar_digest};
 use crate::failure::{Aftermath, Failure, StepFailure, Waiting};
 use crate::lock::{Lock, Target};
+use crate::pins;
 use crate::planning::{Wish, make_plan};
 use crate::secrets::{STAGED_NAMESPACE, SecretPath, Secrets, staged_path};
 use crate::steps::{self, Verified};
@@ -137,6 +139,9 @@ impl<'a> Run<'a> {
         let components = locked_components(&self.subject.plan);
         refuse_unfinished(self.estate, &self.store.borrow(), &self.subject.id, &components)?;
         let guard = self.estate_lock().await?;
+        if self.terms.exact {
+            pins::require(self.estate, self.engines, &self.subject.plan).await?;
+        }
         self.refresh().await?;
         refuse_hand_edits(self.estate, self.compilation()).await?;
         self.stage(secrets).await?;
@@ -691,6 +696,9 @@ impl<'a> Run<'a> {
         let environment = &plan.environment;
         let what = match &plan.intent {
             Some(intent) if plan.host().is_some() => format!("{:?} host {}", intent.verb, intent.component),
+            Some(intent) if intent.noun == Noun::Environment => {
+                format!("{:?} all components ({environment})", intent.verb)
+            }
             Some(intent) => format!("{:?} {} ({environment})", intent.verb, intent.component),
             None => format!("Apply {} ({environment})", plan.components.join(", ")),
         };

@@ -1,5 +1,6 @@
 //! What a person reads: data on standard output, talk (plans, progress, errors) on standard error.
 
+use super::discover_text::{discovered_text, next_words};
 use super::doctor_text::{findings_text, outcome_words};
 use super::governance_text::{
     approved_words, audit_fits_text, audit_table, home_next, home_text, move_home_text,
@@ -302,6 +303,14 @@ impl View for Human {
             rows: rows.iter().map(row).collect(),
         };
         self.data(&table.print(data_width()));
+    }
+
+    fn discovered(&mut self, discovered: &Discovered) {
+        let text = discovered_text(discovered, data_width().unwrap_or(usize::MAX));
+        self.data(&text);
+        if let Some(next) = next_words(discovered) {
+            self.talk(&hang("", &next, talk_width()));
+        }
     }
 
     fn component(&mut self, component: &ComponentReport) {
