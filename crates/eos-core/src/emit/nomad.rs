@@ -6,7 +6,7 @@ use super::terraform::{Late, late};
 use super::variables::{Kind, Variable, identifier};
 use crate::lowered::{Check, Driver, Group, Lowered, Mesh};
 use crate::profile::Profile;
-use crate::runtime::SECRET_VERSION;
+use crate::runtime::{COMPONENT_TAG, MEASURED_TAG, METRICS_TAG, SECRET_VERSION};
 
 /// The label of the sidecar's port, and the network of the hosts on which sidecars speak to one another.
 const MESH: &str = "mesh";
@@ -159,6 +159,14 @@ fn service<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
             Profile::Full => "consul",
         },
     );
+    if let Some(path) = group.measured() {
+        let tags = [
+            format!("{COMPONENT_TAG}={}", component.component).into(),
+            raw(format!("\"{MEASURED_TAG}=${{var.namespace}}\"")),
+            format!("{METRICS_TAG}={path}").into(),
+        ];
+        service = service.attribute("tags", Expression::List(tags.into()));
+    }
     if let Some(check) = &group.check {
         let kind = match check {
             Check::Http(_) => {
@@ -279,7 +287,7 @@ fn task<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
             true => template.data.into(),
             false => var(&template.name),
         };
-        let template = template_body(template.destination, template.env, data);
+        let template = template_body(template.destination, template.env, template.live, data);
         body = body.block("template", &[], template);
     }
     for mount in &group.mounts {
@@ -306,10 +314,19 @@ fn vault() -> Body<'static> {
 }
 
 /// A value in a variable is also kept in Nomad's and the driver's own databases; a file lies in the task's memory alone.
-fn template_body(destination: String, env: bool, data: Expression<'_>) -> Body<'_> {
-    Body::new()
+fn template_body(destination: String, env: bool, live: bool, data: Expression<'_>) -> Body<'_> {
+    let body = Body::new()
         .attribute("destination", destination)
         .attribute("env", env)
-        .attribute("change_mode", "restart")
-        .attribute("data", data)
+        .attribute("change_mode", if live { "noop" } else { "restart" })
+        .attribute("data", data);
+    match live {
+        // Without this, Nomad waits up to minutes for services to come to rest.
+        true => body.block(
+            "wait",
+            &[],
+            Body::new().attribute("min", "1s").attribute("max", "10s"),
+        ),
+        false => body,
+    }
 }

@@ -13,6 +13,8 @@ pub struct TaskTemplate {
     pub data: String,
     /// The same in every environment, so that it stands in the job itself.
     pub fixed: bool,
+    /// It changes while the task runs, which sees that by itself; else the task is started anew.
+    pub live: bool,
 }
 
 const FILES: &str = "${NOMAD_TASK_DIR}";
@@ -36,6 +38,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
             env: false,
             data: text.value.nomad_template(lookup),
             fixed: false,
+            live: text.value.is_live(),
         });
     }
     let linked: Vec<_> = group
@@ -51,6 +54,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
             env: true,
             data: env_lines(&linked, lookup),
             fixed: false,
+            live: false,
         });
     }
     for secret in &group.secrets {
@@ -61,6 +65,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
                 env: false,
                 data: secret.text.value.nomad_template(lookup),
                 fixed: sole(secret).is_some(),
+                live: false,
             });
         }
     }
@@ -81,6 +86,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
             env: true,
             data: format!("{{{{ with {} }}}}{plain}{{{{ end }}}}", lookup.secrets()),
             fixed: true,
+            live: false,
         });
     }
     let composed: Vec<_> = in_variables
@@ -95,6 +101,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
             env: true,
             data: env_lines(&composed, lookup),
             fixed: false,
+            live: false,
         });
     }
     list
