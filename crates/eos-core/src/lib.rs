@@ -1,5 +1,6 @@
 //! The compiler: words in, artifacts and plans out. Pure: no files, clock, environment, network or terminal.
 
+pub mod canonical;
 pub mod catalog;
 pub mod compile;
 pub mod compose;
@@ -25,5 +26,6 @@ pub mod schema;
 pub mod source;
 pub mod splice;
 pub mod template;
+pub mod undo;
 pub mod why;
 pub mod yaml;

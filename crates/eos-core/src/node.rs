@@ -5,6 +5,7 @@ use crate::lowered::{Check, Driver, Durability, Filesystem, Lowered, Volume, ins
 use crate::option::human_size;
 use crate::pillar::Host;
 use crate::profile::Profile;
+use crate::recipe::Risk;
 use crate::source::{Overruled, Source, Sourced};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -20,6 +21,8 @@ pub struct Node {
     /// The component that has that one for its own use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
+    #[serde(default, skip_serializing_if = "Risk::is_low")]
+    pub risk: Risk,
     pub layer: Layer,
     pub writer: Writer,
     pub reversibility: Reversibility,
@@ -136,6 +139,7 @@ pub fn platform_nodes(workspace: &Workspace) -> Vec<Node> {
         environment: environment.clone(),
         component: PLATFORM.to_owned(),
         owner: None,
+        risk: Risk::Low,
         layer: Layer::Job,
         writer: Writer::Terraform,
         reversibility: Reversibility::Reversible,
@@ -166,6 +170,7 @@ pub fn host_node(host: &Host) -> Node {
         environment: String::new(),
         component: host.name.clone(),
         owner: None,
+        risk: Risk::Low,
         layer: Layer::Host,
         writer: Writer::Salt,
         reversibility: Reversibility::Reversible,
@@ -208,6 +213,7 @@ pub fn component_nodes(lowered: &Lowered, before: Vec<String>) -> Vec<Node> {
         environment: lowered.environment.clone(),
         component: lowered.component.clone(),
         owner: lowered.owner.clone(),
+        risk: lowered.risk,
         layer,
         writer,
         reversibility: Reversibility::Reversible,

@@ -19,7 +19,7 @@ use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::{COMMITTED, Estate, pillar_digest};
 use crate::failure::{Failure, StepFailure};
 use crate::lock::{Lock, Target};
-use crate::secrets::{SecretPath, Secrets};
+use crate::secrets::{STAGED_NAMESPACE, SecretPath, Secrets, staged_path};
 use crate::steps::{self, Verified};
 use crate::store::{Applied, Event, NewOperation, Operation, Outcome, Store};
 
@@ -338,9 +338,9 @@ impl Run<'_> {
         if secrets.is_empty() {
             return Ok(());
         }
-        let path = steps::staged_path(&self.operation);
+        let path = staged_path(&self.operation);
         let at = SecretPath {
-            namespace: steps::STAGED_NAMESPACE,
+            namespace: STAGED_NAMESPACE,
             path: &path,
         };
         self.engines.secrets().set_items(at, secrets).await.map(drop)

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 
 use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize};
 
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::nomad::NomadClient;
@@ -11,6 +12,14 @@ use crate::vault::VaultClient;
 
 /// How often a write starts over because somebody else wrote to the same path.
 const ATTEMPTS: usize = 8;
+
+/// Where values wait that belong to a running operation: in the secrets engine, apart from every environment.
+pub const STAGED_NAMESPACE: &str = "default";
+
+/// Values that a person gave, until their step.
+pub fn staged_path(operation: &str) -> String {
+    format!("eos/staged/{operation}")
+}
 
 /// Where the secrets of one component are kept. A path is no secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +39,17 @@ pub struct Entry {
     pub revision: u64,
 }
 
+/// What was at a path before an operation wrote to it, and how to get at it; no value, so that a journal may hold it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Previous {
+    Nothing,
+    /// The engine keeps it itself, under this version.
+    Version(u64),
+    /// It was copied to this path of the namespace `STAGED_NAMESPACE`, until the operation ends.
+    Kept(String),
+}
+
 /// The estate's secrets engine.
 pub trait Secrets {
     /// Whose words an error is in.
@@ -45,6 +65,57 @@ pub trait Secrets {
 
     /// Deletes all items of a path, and every version of them; one that does not exist is deleted already.
     fn delete(&self, at: SecretPath<'_>) -> impl Future<Output = Result<(), EngineError>>;
+
+    /// Notes what is at a path now, before an operation overwrites it. Asked again, a copy that was made stays.
+    fn remember(
+        &self,
+        at: SecretPath<'_>,
+        operation: &str,
+    ) -> impl Future<Output = Result<Previous, EngineError>>;
+
+    /// The items that an operation found at a path; `NotFound` where they are gone.
+    fn remembered(
+        &self,
+        at: SecretPath<'_>,
+        previous: &Previous,
+    ) -> impl Future<Output = Result<BTreeMap<String, SecretString>, EngineError>>;
+
+    /// Makes a path what it was, and reads that back; done again, it changes nothing. What was written since is
+    /// no longer the newest.
+    fn restore(
+        &self,
+        at: SecretPath<'_>,
+        previous: &Previous,
+    ) -> impl Future<Output = Result<(), EngineError>> {
+        async move {
+            if *previous == Previous::Nothing {
+                return self.delete(at).await;
+            }
+            let items = self.remembered(at, previous).await?;
+            for _ in 0..ATTEMPTS {
+                let Entry {
+                    items: found,
+                    revision,
+                } = self.entry(at).await?.unwrap_or_default();
+                if same(&found, &items) {
+                    return Ok(());
+                }
+                let entry = Entry {
+                    items: items.clone(),
+                    revision,
+                };
+                match self.put_entry(at, &entry).await {
+                    Err(error) if error.kind == ErrorKind::Conflict => continue,
+                    Err(error) => return Err(error),
+                    Ok(_) => {
+                        let found = self.entry(at).await?.unwrap_or_default();
+                        return compare(self.layer(), at, &items, &found);
+                    }
+                }
+            }
+            Err(changed_by_others(self.layer(), at))
+        }
+    }
 
     /// Writes these items beside those that are there already, and reads them back. Gives the version that was
     /// written, where there are versions.
@@ -68,12 +139,7 @@ pub trait Secrets {
                     }
                 }
             }
-            Err(EngineError::new(
-                self.layer(),
-                ErrorKind::Conflict,
-                format!("secret {}", at.path),
-                format!("it was changed by others during all of {ATTEMPTS} attempts"),
-            ))
+            Err(changed_by_others(self.layer(), at))
         }
     }
 
@@ -98,6 +164,27 @@ pub trait Secrets {
             Ok(entry.map(|entry| entry.items.into_keys().collect()))
         }
     }
+}
+
+fn same(some: &BTreeMap<String, SecretString>, others: &BTreeMap<String, SecretString>) -> bool {
+    let mut pairs = some.iter().zip(others);
+    some.len() == others.len()
+        && pairs.all(|(one, other)| one.0 == other.0 && one.1.expose_secret() == other.1.expose_secret())
+}
+
+fn changed_by_others(layer: Layer, at: SecretPath<'_>) -> EngineError {
+    EngineError::new(
+        layer,
+        ErrorKind::Conflict,
+        format!("secret {}", at.path),
+        format!("it was changed by others during all of {ATTEMPTS} attempts"),
+    )
+}
+
+fn not_kept(layer: Layer, at: SecretPath<'_>, words: String) -> EngineError {
+    let object = format!("secret {}", at.path);
+    EngineError::new(layer, ErrorKind::NotFound, object, words)
+        .with_hint("Give it a value again: eos rotate secret COMPONENT NAME --to -")
 }
 
 fn compare(
@@ -157,6 +244,52 @@ impl Secrets for NomadSecrets<'_> {
             answer => answer,
         }
     }
+
+    async fn remember(&self, at: SecretPath<'_>, operation: &str) -> Result<Previous, EngineError> {
+        let component = at.path.rsplit('/').next().unwrap_or(at.path);
+        let path = format!("{}/{component}", staged_path(operation));
+        let copy = SecretPath {
+            namespace: STAGED_NAMESPACE,
+            path: &path,
+        };
+        // With a copy, the operation may have written already: what is there now is no longer what was found.
+        if self.entry(copy).await?.is_some() {
+            return Ok(Previous::Kept(path));
+        }
+        let Some(Entry { items, .. }) = self.entry(at).await? else {
+            return Ok(Previous::Nothing);
+        };
+        self.put_entry(copy, &Entry { items, revision: 0 }).await?;
+        Ok(Previous::Kept(path))
+    }
+
+    async fn remembered(
+        &self,
+        at: SecretPath<'_>,
+        previous: &Previous,
+    ) -> Result<BTreeMap<String, SecretString>, EngineError> {
+        let path = match previous {
+            Previous::Nothing => return Ok(BTreeMap::new()),
+            Previous::Kept(path) => path,
+            Previous::Version(version) => {
+                let words = format!("Nomad keeps no versions, so there is no version {version}");
+                return Err(not_kept(self.layer(), at, words));
+            }
+        };
+        let copy = SecretPath {
+            namespace: STAGED_NAMESPACE,
+            path,
+        };
+        let kept = self.entry(copy).await?;
+        let gone = || {
+            not_kept(
+                self.layer(),
+                at,
+                format!("its previous value is no longer at {path}"),
+            )
+        };
+        Ok(kept.ok_or_else(gone)?.items)
+    }
 }
 
 /// Entries of Vault's key-value store.
@@ -193,6 +326,32 @@ impl Secrets for VaultSecrets<'_> {
 
     async fn delete(&self, at: SecretPath<'_>) -> Result<(), EngineError> {
         self.vault.delete_entry(at.path).await
+    }
+
+    async fn remember(&self, at: SecretPath<'_>, _operation: &str) -> Result<Previous, EngineError> {
+        let found = self.vault.entry(at.path).await?;
+        // A newest version that was deleted holds nothing that could be put back.
+        let found = found.filter(|found| !found.items.is_empty());
+        Ok(found.map_or(Previous::Nothing, |found| Previous::Version(found.version)))
+    }
+
+    async fn remembered(
+        &self,
+        at: SecretPath<'_>,
+        previous: &Previous,
+    ) -> Result<BTreeMap<String, SecretString>, EngineError> {
+        let version = match previous {
+            Previous::Nothing => return Ok(BTreeMap::new()),
+            Previous::Version(version) => *version,
+            Previous::Kept(path) => {
+                let words = format!("Vault keeps versions, so there is no copy at {path}");
+                return Err(not_kept(self.layer(), at, words));
+            }
+        };
+        let found = self.vault.entry_of_version(at.path, version).await?;
+        let found = found.filter(|found| !found.items.is_empty());
+        let gone = || not_kept(self.layer(), at, format!("its version {version} is deleted"));
+        Ok(found.ok_or_else(gone)?.items)
     }
 }
 
@@ -235,6 +394,44 @@ impl Secrets for EstateSecrets<'_> {
         match self {
             EstateSecrets::Nomad(secrets) => secrets.delete(at).await,
             EstateSecrets::Vault(secrets) => secrets.delete(at).await,
+        }
+    }
+
+    async fn remember(&self, at: SecretPath<'_>, operation: &str) -> Result<Previous, EngineError> {
+        match self {
+            EstateSecrets::Nomad(secrets) => secrets.remember(at, operation).await,
+            EstateSecrets::Vault(secrets) => secrets.remember(at, operation).await,
+        }
+    }
+
+    async fn remembered(
+        &self,
+        at: SecretPath<'_>,
+        previous: &Previous,
+    ) -> Result<BTreeMap<String, SecretString>, EngineError> {
+        match self {
+            EstateSecrets::Nomad(secrets) => secrets.remembered(at, previous).await,
+            EstateSecrets::Vault(secrets) => secrets.remembered(at, previous).await,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_before_is_written_down_without_values() {
+        for (previous, text) in [
+            (Previous::Nothing, r#""nothing""#),
+            (Previous::Version(3), r#"{"version":3}"#),
+            (
+                Previous::Kept("eos/staged/01JC/web".to_owned()),
+                r#"{"kept":"eos/staged/01JC/web"}"#,
+            ),
+        ] {
+            assert_eq!(serde_json::to_string(&previous).unwrap(), text);
+            assert_eq!(serde_json::from_str::<Previous>(text).unwrap(), previous);
         }
     }
 }

@@ -16,10 +16,7 @@ use crate::discovery::{Discovery, Instance};
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::salt::StepCall;
-use crate::secrets::{SecretPath, Secrets};
-
-/// Where given secrets wait until their step: in the secrets engine, apart from every environment.
-pub const STAGED_NAMESPACE: &str = "default";
+use crate::secrets::{STAGED_NAMESPACE, SecretPath, Secrets, staged_path};
 
 const CALL: Duration = Duration::from_secs(30);
 /// Salt runs a step; Terraform in it waits for a deployment of up to some minutes.
@@ -30,10 +27,6 @@ const SYNC: Duration = Duration::from_secs(60);
 const HEALTHY: Duration = Duration::from_secs(180);
 const GONE: Duration = Duration::from_secs(90);
 const LOOK: Duration = Duration::from_millis(300);
-
-pub fn staged_path(operation: &str) -> String {
-    format!("eos/staged/{operation}")
-}
 
 /// An effect that was read back from the engine that owns it. Only this module makes one.
 pub struct Verified {

@@ -145,11 +145,20 @@ impl VaultClient {
     }
 
     pub async fn entry(&self, path: &str) -> Result<Option<Entry>, EngineError> {
+        self.get_entry(path, &[]).await
+    }
+
+    /// An entry as it was; without items where that version is deleted.
+    pub async fn entry_of_version(&self, path: &str, version: u64) -> Result<Option<Entry>, EngineError> {
+        self.get_entry(path, &[("version", &version.to_string())]).await
+    }
+
+    async fn get_entry(&self, path: &str, query: &[(&str, &str)]) -> Result<Option<Entry>, EngineError> {
         let object = object(path);
         let request = Request {
             object: &object,
             path: &data_path(path),
-            query: &[],
+            query,
         };
         let answer = self.api.send(Method::GET, request, None, ANSWER).await?;
         read_entry(&object, &answer)

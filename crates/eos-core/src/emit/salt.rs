@@ -2,6 +2,7 @@
 //! The states themselves are static formula code.
 
 use super::{Artifacts, json_lines, terraform::PLATFORM, terraform::Workspace};
+use crate::canonical::canonical_digest;
 use crate::compose::Key;
 use crate::lowered::{Filesystem, Lowered, Volume};
 use crate::pillar::{Host, Pillar};
@@ -34,6 +35,21 @@ pub fn volume_pieces(component: &Lowered) -> BTreeMap<&str, (String, Vec<&Volume
         };
     }
     hosts
+}
+
+/// What the minion compares with the facts it is given, before it makes the component's volumes.
+pub fn volumes_digest(component: &Lowered, host: &str) -> String {
+    let volumes = component
+        .volumes
+        .iter()
+        .filter(|volume| volume.host.value == host);
+    let facts: Map<String, Value> = volumes
+        .map(|volume| {
+            let name = format!("{}/{}", component.workspace(), volume.need);
+            (name, volume_facts(volume))
+        })
+        .collect();
+    canonical_digest(&Value::Object(facts))
 }
 
 pub fn emit(

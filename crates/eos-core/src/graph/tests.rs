@@ -19,6 +19,7 @@ fn node(component: &str, layer: Layer, address: &str, after: &[&str]) -> Node {
         environment: "production".to_owned(),
         component: component.to_owned(),
         owner: None,
+        risk: Default::default(),
         layer,
         writer: Writer::Terraform,
         reversibility: Reversibility::Reversible,

@@ -12,16 +12,31 @@ use crate::read::Reader;
 use crate::template::Template;
 use crate::yaml;
 use regex::Regex;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// How much can go wrong, and so who may ask for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Risk {
+    #[default]
     Low,
     Medium,
     High,
+}
+
+impl Risk {
+    pub fn is_low(&self) -> bool {
+        *self == Self::Low
+    }
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
 }
 
 #[derive(Clone, Debug)]

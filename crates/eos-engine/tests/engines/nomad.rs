@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::process::{EngineProcess, engine_of, eventually, free_port};
 use eos_engine::discovery::{Discovery, NomadDiscovery};
 use eos_engine::nomad::{LogStream, Request};
-use eos_engine::secrets::{NomadSecrets, SecretPath, Secrets};
+use eos_engine::secrets::{NomadSecrets, Previous, STAGED_NAMESPACE, SecretPath, Secrets};
 use eos_engine::{ErrorKind, NomadClient, NomadEndpoint, env_names};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
@@ -32,6 +32,7 @@ async fn nomad_is_read_as_it_is() {
         a_failing_version_is_never_called_healthy(&nomad).await;
         a_job_without_a_place_says_why(&nomad).await;
         secrets_are_merged_and_never_shown(&nomad).await;
+        what_was_overwritten_is_put_back(&nomad).await;
         volumes_and_namespaces_are_listed(directory.path(), &nomad).await;
         purge(&nomad, "web").await;
         assert_eq!(
@@ -394,6 +395,48 @@ async fn secrets_are_merged_and_never_shown(nomad: &NomadClient) {
 
     secrets.delete(at).await.unwrap();
     secrets.delete(at).await.unwrap();
+    assert_eq!(secrets.names(at).await.unwrap(), None);
+}
+
+async fn what_was_overwritten_is_put_back(nomad: &NomadClient) {
+    let secrets = NomadSecrets::new(nomad);
+    let at = SecretPath {
+        namespace: "default",
+        path: "nomad/jobs/web",
+    };
+    let write = async |value: &str| {
+        let items = BTreeMap::from([("password".to_owned(), SecretString::from(value))]);
+        secrets.set_items(at, &items).await.unwrap();
+    };
+    let value = async || {
+        let found = secrets.read(at, "password").await.unwrap();
+        found.map(|value| value.expose_secret().to_owned())
+    };
+    assert_eq!(secrets.remember(at, "01A").await.unwrap(), Previous::Nothing);
+    write("first").await;
+
+    let previous = secrets.remember(at, "01B").await.unwrap();
+    assert_eq!(previous, Previous::Kept("eos/staged/01B/web".to_owned()));
+    write("second").await;
+    let again = secrets.remember(at, "01B").await.unwrap();
+    assert_eq!(again, previous, "asked again after a crash, the copy stays");
+    secrets.restore(at, &previous).await.unwrap();
+    assert_eq!(value().await.as_deref(), Some("first"));
+    let index = secrets.entry(at).await.unwrap().unwrap().revision;
+    secrets.restore(at, &previous).await.unwrap();
+    let now = secrets.entry(at).await.unwrap().unwrap().revision;
+    assert_eq!(now, index, "a second time there is nothing to write");
+
+    let kept = SecretPath {
+        namespace: STAGED_NAMESPACE,
+        path: "eos/staged/01B/web",
+    };
+    secrets.delete(kept).await.unwrap();
+    let error = secrets.restore(at, &previous).await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::NotFound);
+    assert!(error.hint.unwrap().contains("eos rotate secret"));
+    assert_eq!(value().await.as_deref(), Some("first"), "and nothing is lost");
+    secrets.restore(at, &Previous::Nothing).await.unwrap();
     assert_eq!(secrets.names(at).await.unwrap(), None);
 }
 

@@ -1,0 +1,267 @@
+//! What would change: the nodes that are wanted against those that were applied.
+
+use super::steps::secret_items;
+use super::{Action, AttributeChange, Change, Key, PlanInput, SecretWork};
+use crate::emit::terraform::PLATFORM;
+use crate::intent::{Intent, Noun, Verb};
+use crate::lowered::CopyOf;
+use crate::node::{Attribute, Layer, Node, Reversibility, host_node};
+use crate::profile::Profile;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What an intent changes about a host.
+pub(super) fn host_changes(input: &PlanInput<'_>) -> Vec<Change> {
+    let Some(intent) = input.intent.as_ref().filter(|intent| intent.noun == Noun::Host) else {
+        return Vec::new();
+    };
+    let (before, after) = (&input.hosts.0, &input.hosts.1);
+    let before = before.get(&intent.component).map(host_node);
+    let after = after.get(&intent.component).map(host_node);
+    match (before, after) {
+        (None, Some(node)) => vec![change(Action::Create, &node, None)],
+        (Some(node), None) => vec![change(Action::Delete, &node, None)],
+        (Some(before), Some(node)) if !same_values(&before, &node) => {
+            vec![change(Action::Change, &node, Some(&before))]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Whether the engines say that the workspace and its job are what the pillar wants.
+fn in_step(input: &PlanInput<'_>, key: &Key) -> bool {
+    let (Some(observed), Some(workspace)) = (input.observed, input.compilation.workspace(&key.0, &key.1))
+    else {
+        return true;
+    };
+    let name = format!("{}/{}", key.0, key.1);
+    let workspace_in_step = observed
+        .workspaces
+        .get(&name)
+        .is_some_and(|digest| digest.as_deref() == Some(&workspace.digest));
+    let job_in_step = key.1 == PLATFORM
+        || observed
+            .jobs
+            .get(key)
+            .is_some_and(|digest| digest.as_deref() == Some(&workspace.job_digest));
+    workspace_in_step && job_in_step
+}
+
+pub(super) fn component_changes(input: &PlanInput<'_>, key: &Key) -> Vec<Change> {
+    let nothing = Vec::new();
+    let wanted = input.compilation.nodes(key);
+    // What is there of an unfinished component is not known: if it is wanted, all of it is made.
+    let known = input
+        .applied
+        .get(key)
+        .filter(|_| wanted.is_empty() || !input.unfinished.contains(key));
+    let applied = known.unwrap_or(&nothing);
+    let mut changes: Vec<_> = wanted
+        .iter()
+        .filter_map(
+            |node| match applied.iter().find(|before| before.address == node.address) {
+                None => Some(change(Action::Create, node, None)),
+                Some(before) if !same_values(before, node) => {
+                    Some(change(Action::Change, node, Some(before)))
+                }
+                Some(_) => None,
+            },
+        )
+        .collect();
+    changes.extend(
+        applied
+            .iter()
+            .filter(|node| !wanted.iter().any(|now| now.address == node.address))
+            .map(|node| change(Action::Delete, node, None)),
+    );
+    add_given_secrets(input, key, &wanted, &mut changes);
+    if changes.is_empty() && !wanted.is_empty() && !in_step(input, key) {
+        changes.extend(
+            wanted
+                .iter()
+                .filter(|node| node.address.starts_with("job/") || key.1 == PLATFORM)
+                .map(|node| Change {
+                    note: Some("the engines are not in step with the pillar".to_owned()),
+                    ..change(Action::Change, node, Some(node))
+                }),
+        );
+    }
+    for change in &mut changes {
+        note(change, input);
+    }
+    changes
+}
+
+/// A value given for a secret that was there before replaces it. Vault keeps the earlier version, Nomad's variables do
+/// not. Those who have a copy of it get the new one.
+fn add_given_secrets(input: &PlanInput<'_>, key: &Key, wanted: &[Node], changes: &mut Vec<Change>) {
+    let Some(node) = wanted.iter().find(|node| node.layer == Layer::Secret) else {
+        return;
+    };
+    let items = secret_items(input, key);
+    let missing = items.iter().any(|item| missing_item(input, key, &item.item));
+    let replaced = items.iter().any(|item| item.given || copies_given(input, item));
+    let reversibility = match input.compilation.profile {
+        Profile::Solo => Reversibility::Final,
+        Profile::Full => Reversibility::Reversible,
+    };
+    let already = changes.iter_mut().find(|change| change.address == node.address);
+    match already {
+        Some(change) if change.action == Action::Change && replaced => {
+            change.reversibility = reversibility;
+        }
+        Some(_) => {}
+        None if replaced => {
+            let mut replaced = change(Action::Change, node, Some(node));
+            replaced.reversibility = reversibility;
+            changes.insert(0, replaced);
+        }
+        None if missing => changes.insert(0, change(Action::Change, node, Some(node))),
+        None => {}
+    }
+}
+
+fn copies_given(input: &PlanInput<'_>, item: &SecretWork) -> bool {
+    let named = input.intent.as_ref().map(|intent| intent.component.as_str());
+    let copied = |copy: &CopyOf| Some(copy.component.as_str()) == named && input.given.contains(&copy.item);
+    item.copy_of.as_ref().is_some_and(copied)
+}
+
+fn missing_item(input: &PlanInput<'_>, key: &Key, item: &str) -> bool {
+    let Some(observed) = input.observed else {
+        return false;
+    };
+    let Some(component) = input.compilation.component(&key.0, &key.1) else {
+        return false;
+    };
+    let place = (key.0.clone(), component.secret_path());
+    observed
+        .secrets
+        .get(&place)
+        .is_none_or(|items| !items.contains(item))
+}
+
+fn note(change: &mut Change, input: &PlanInput<'_>) {
+    let text = match (change.layer, change.action) {
+        (Layer::Secret, Action::Delete) => {
+            change.reversibility = Reversibility::Final;
+            "its values cannot be had back"
+        }
+        (Layer::Secret, Action::Create) => {
+            let items = secret_items(input, &(change.environment.clone(), change.component.clone()));
+            let generated = items.iter().any(|item| !item.given && item.copy_of.is_none());
+            match (generated, items.iter().any(|item| item.given)) {
+                (true, true) => "what was not given is generated",
+                (true, false) => "generated",
+                (false, true) => "given",
+                (false, false) => "copied from what it uses",
+            }
+        }
+        (Layer::Secret, Action::Change) if change.reversibility == Reversibility::Final => {
+            "the old value cannot be had back"
+        }
+        (Layer::Host, Action::Delete) => {
+            let key = (change.environment.clone(), change.component.clone());
+            let mut doomed = doomed_volumes(input, &key).into_iter();
+            match doomed.any(|volume| volume.address == change.address) {
+                true => {
+                    change.reversibility = Reversibility::Final;
+                    let environment = &change.environment;
+                    &format!("the directory and its data are deleted: storage of {environment} is ephemeral")
+                }
+                false => "the directory and its data are kept",
+            }
+        }
+        _ => return,
+    };
+    change.note = Some(text.to_owned());
+}
+
+/// A directory that goes with its component.
+pub(super) struct Doomed<'a> {
+    address: &'a str,
+    /// The name that its host knows it under: `environment/component/need`.
+    pub name: String,
+    pub host: &'a str,
+    pub path: &'a str,
+}
+
+/// The directories that go with a component. Nothing but a person's word that it shall go takes data along: not an update
+/// that needs a volume no longer, and not an edit of the pillar by hand.
+pub(super) fn doomed_volumes<'a>(input: &PlanInput<'a>, key: &Key) -> Vec<Doomed<'a>> {
+    let deleted = input.compilation.component(&key.0, &key.1).is_none() && deleted_by_intent(input, key);
+    let nodes = input.applied.get(key).filter(|_| deleted);
+    let ephemeral = nodes
+        .into_iter()
+        .flatten()
+        .filter(|node| node.is_ephemeral_directory());
+    let doomed = ephemeral.filter_map(|node| {
+        Some(Doomed {
+            address: &node.address,
+            name: format!("{}/{}/{}", key.0, key.1, node.volume_need()?),
+            host: node.text("host")?,
+            path: node.text("path")?,
+        })
+    });
+    doomed.collect()
+}
+
+/// Whether the intent deletes the component, or one that has it for its own use.
+fn deleted_by_intent(input: &PlanInput<'_>, key: &Key) -> bool {
+    let deletes = |intent: &&Intent| intent.verb == Verb::Delete && intent.noun == Noun::Component;
+    let Some(intent) = input.intent.as_ref().filter(deletes) else {
+        return false;
+    };
+    let mut passed = BTreeSet::new();
+    let mut name = Some(&key.1);
+    while let Some(current) = name.filter(|current| passed.insert(*current)) {
+        if *current == intent.component && key.0 == intent.environment {
+            return true;
+        }
+        let nodes = input.applied.get(&(key.0.clone(), current.clone()));
+        name = nodes.into_iter().flatten().find_map(|node| node.owner.as_ref());
+    }
+    false
+}
+
+fn same_values(a: &Node, b: &Node) -> bool {
+    a.attributes.len() == b.attributes.len()
+        && a.attributes.iter().all(|(name, attribute)| {
+            b.attributes
+                .get(name)
+                .is_some_and(|other| other.value == attribute.value)
+        })
+}
+
+fn change(action: Action, node: &Node, before: Option<&Node>) -> Change {
+    let nothing = BTreeMap::new();
+    let (old, new): (&BTreeMap<String, Attribute>, _) = match action {
+        Action::Create => (&nothing, &node.attributes),
+        Action::Delete => (&node.attributes, &nothing),
+        Action::Change => (
+            before.map_or(&nothing, |before| &before.attributes),
+            &node.attributes,
+        ),
+    };
+    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    let attributes = names
+        .into_iter()
+        .map(|name| AttributeChange {
+            name: name.clone(),
+            before: old.get(name).map(|attribute| attribute.value.clone()),
+            after: new.get(name).map(|attribute| attribute.value.clone()),
+            from: new.get(name).map(|attribute| attribute.from.clone()),
+        })
+        .filter(|change| change.before != change.after)
+        .collect();
+    Change {
+        address: node.address.clone(),
+        environment: node.environment.clone(),
+        component: node.component.clone(),
+        layer: node.layer,
+        action,
+        summary: node.summary.clone(),
+        reversibility: node.reversibility,
+        note: None,
+        attributes,
+    }
+}

@@ -1,0 +1,454 @@
+//! Plans: what would change and in which steps. A pure function of what is wanted, what was applied and what was observed.
+//! A plan is what a person confirms, and the only thing an operation carries out.
+
+mod changes;
+mod steps;
+
+use crate::compile::Compilation;
+use crate::diagnostic::Diagnostic;
+use crate::emit::terraform::PLATFORM;
+use crate::intent::{Intent, Noun};
+use crate::lowered::{CopyOf, Filesystem};
+use crate::node::{Layer, Node, Reversibility};
+use crate::pillar::Host;
+use crate::recipe::Risk;
+use crate::source::Source;
+use changes::{component_changes, host_changes};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+pub use crate::compose::Key;
+
+/// Of the form in which plans are written to files.
+pub const VERSION: u32 = 2;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    pub version: u32,
+    pub environment: String,
+    pub components: Vec<String>,
+    pub intent: Option<Intent>,
+    /// Digest of the pillar files that the plan was made from: they must still be so when it is applied.
+    pub base: String,
+    /// Pillar files after the edit; only those that change.
+    pub pillar: BTreeMap<String, String>,
+    /// The release that the steps expect to be served.
+    pub release: String,
+    /// Whether the engines were asked. A plan made without them is a preview only.
+    pub observed: bool,
+    pub changes: Vec<Change>,
+    pub steps: Vec<Step>,
+}
+
+impl Plan {
+    pub fn count(&self, action: Action) -> usize {
+        self.changes
+            .iter()
+            .filter(|change| change.action == action)
+            .count()
+    }
+
+    /// The highest of its steps.
+    pub fn risk(&self) -> Risk {
+        self.steps.iter().map(|step| step.risk).max().unwrap_or_default()
+    }
+
+    /// The host that it is about, where it is about one and not about components.
+    pub fn host(&self) -> Option<&str> {
+        let of_host = self.intent.as_ref().filter(|intent| intent.noun == Noun::Host);
+        of_host.map(|intent| intent.component.as_str())
+    }
+
+    pub fn points_of_no_return(&self) -> impl Iterator<Item = &Change> {
+        self.changes
+            .iter()
+            .filter(|change| change.reversibility == Reversibility::Final)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    pub address: String,
+    pub environment: String,
+    pub component: String,
+    pub layer: Layer,
+    pub action: Action,
+    pub summary: String,
+    pub reversibility: Reversibility,
+    /// Something a person should know beside the summary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    pub attributes: Vec<AttributeChange>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    Create,
+    Change,
+    Delete,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AttributeChange {
+    pub name: String,
+    pub before: Option<Value>,
+    pub after: Option<Value>,
+    pub from: Option<Source>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// Unique within the plan; the idempotency key of the call, with the operation.
+    pub id: String,
+    pub environment: String,
+    pub component: String,
+    /// The steps that must have ended before this one begins.
+    #[serde(default)]
+    pub after: Vec<String>,
+    #[serde(default)]
+    pub risk: Risk,
+    #[serde(flatten)]
+    pub work: Work,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Work {
+    /// Make the release the one that Salt serves.
+    Deliver,
+    /// Salt runs one emitted SLS on a minion: the volumes of a component.
+    Volumes {
+        minion: String,
+        sls: String,
+        /// Of the facts about them that the minion is given.
+        digest: String,
+        paths: Vec<String>,
+    },
+    /// Salt has Terraform bring a workspace to its digest.
+    Workspace {
+        minion: String,
+        sls: String,
+        digest: String,
+    },
+    /// Secret values go to the secrets engine; items without a given value are made if they are not there.
+    Secret {
+        path: String,
+        items: Vec<SecretWork>,
+    },
+    /// The secrets engine holds again what it held before an operation wrote to it.
+    RestoreSecret {
+        path: String,
+        previous: Previous,
+    },
+    /// The component runs, is registered and passes its checks.
+    Verify {
+        digest: String,
+        groups: Vec<Expected>,
+    },
+    RemoveWorkspace {
+        minion: String,
+    },
+    RemoveSecret {
+        path: String,
+    },
+    /// Salt removes directories of ephemeral volumes, with their data.
+    RemoveVolumes {
+        minion: String,
+        /// `environment/component/need` -> path.
+        volumes: BTreeMap<String, String>,
+    },
+    /// Salt removes directories that the operation which is taken back made, each if it is empty.
+    RemoveUnusedVolumes {
+        minion: String,
+        /// `environment/component/need` -> path.
+        volumes: BTreeMap<String, String>,
+    },
+    /// The host answers as a minion, and, if it is to run tasks, as a Nomad client.
+    VerifyHost {
+        minion: String,
+        client: bool,
+    },
+    /// Nothing of the component runs or is registered any more.
+    VerifyGone {
+        services: Vec<String>,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SecretWork {
+    pub item: String,
+    /// The person gave a value with this command.
+    pub given: bool,
+    pub generate: Option<u32>,
+    /// The value is that of another component's secret, in the same environment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copy_of: Option<CopyOf>,
+}
+
+/// What the secrets engine held before an operation wrote to it; where to find it, never what it was.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Previous {
+    Nothing,
+    /// A version that the engine itself keeps.
+    Version(u64),
+    /// A copy that is kept there until the operation ends.
+    Kept(String),
+}
+
+/// What verification expects of one task group.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Expected {
+    pub group: String,
+    pub service: Option<String>,
+    pub count: u32,
+    pub check: bool,
+}
+
+impl Work {
+    /// The step in a word, for progress and errors.
+    pub fn title(&self) -> &'static str {
+        match self {
+            Self::Deliver => "deliver",
+            Self::Volumes { .. } => "volume",
+            Self::Workspace { .. } => "terraform",
+            Self::Secret { .. } | Self::RestoreSecret { .. } => "secret",
+            Self::Verify { .. } => "healthy",
+            Self::RemoveWorkspace { .. } => "terraform",
+            Self::RemoveSecret { .. } => "secret",
+            Self::RemoveVolumes { .. } | Self::RemoveUnusedVolumes { .. } => "volume",
+            Self::VerifyHost { .. } => "host",
+            Self::VerifyGone { .. } => "gone",
+        }
+    }
+
+    /// Whether what it does cannot be had back, whatever is done afterwards.
+    pub fn is_final(&self) -> bool {
+        matches!(self, Self::RemoveSecret { .. } | Self::RemoveVolumes { .. })
+    }
+}
+
+/// What was read from the engines, in O(1) requests. Absent where nobody answered.
+#[derive(Clone, Debug, Default)]
+pub struct Observed {
+    /// `environment/component` -> digest that was applied there.
+    pub workspaces: BTreeMap<String, Option<String>>,
+    /// (namespace, job) -> digest in the job's meta.
+    pub jobs: BTreeMap<Key, Option<String>>,
+    /// (namespace, path) -> names of the items there.
+    pub secrets: BTreeMap<Key, BTreeSet<String>>,
+    /// Host -> drivers that are healthy there.
+    pub drivers: BTreeMap<String, BTreeSet<String>>,
+    /// Hosts that can give a task a network of its own, as the mesh needs it.
+    pub bridges: BTreeSet<String>,
+}
+
+/// What an operation has left behind beside what the nodes tell.
+#[derive(Clone, Debug, Default)]
+pub struct Left {
+    /// What it overwrote of a component's secrets.
+    pub secrets: BTreeMap<Key, Previous>,
+    /// Component and minion -> `environment/component/need` -> path: directories that it made, on which no task was
+    /// started.
+    pub unused_volumes: BTreeMap<(Key, String), BTreeMap<String, String>>,
+}
+
+pub struct PlanInput<'a> {
+    pub environment: &'a str,
+    /// The components to look at; none means all of the environment.
+    pub components: Option<&'a [String]>,
+    pub intent: Option<Intent>,
+    pub compilation: &'a Compilation,
+    /// Nodes as they were last applied.
+    pub applied: &'a BTreeMap<Key, Vec<Node>>,
+    /// Components of `applied` that an operation began to make and did not finish.
+    pub unfinished: &'a BTreeSet<Key>,
+    pub observed: Option<&'a Observed>,
+    /// What an operation that is taken back has left behind.
+    pub left: Option<&'a Left>,
+    /// Secret options of the intent's component that the person gave a value for.
+    pub given: &'a BTreeSet<String>,
+    /// The hosts of the pillar before and after the intent.
+    pub hosts: (&'a BTreeMap<String, Host>, &'a BTreeMap<String, Host>),
+    pub base: String,
+    pub pillar: BTreeMap<String, String>,
+}
+
+/// What stands in the way of the wanted components, as far as the engines have told.
+pub fn refusals(
+    environment: &str,
+    components: Option<&[String]>,
+    compilation: &Compilation,
+    observed: &Observed,
+) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for component in compilation.of_environment(environment) {
+        if components.is_some_and(|names| !names.contains(&component.component)) {
+            continue;
+        }
+        let at = &component.at;
+        let drivers: BTreeSet<&str> = component.groups.iter().map(|group| group.driver.name()).collect();
+        for driver in drivers {
+            if !observed.drivers.values().any(|healthy| healthy.contains(driver)) {
+                let hint = match driver {
+                    "docker" => {
+                        "Start a Docker engine on a host and restart its Nomad client (in a lab: `eos lab up --containers`)"
+                    }
+                    _ => "Enable the driver in the Nomad client's configuration",
+                };
+                found.push(
+                    Diagnostic::new(format!(
+                        "{} needs the Nomad driver {driver}, which no host offers",
+                        component.component
+                    ))
+                    .at(&at.file, at.position)
+                    .hint(hint),
+                );
+            }
+        }
+        if observed.bridges.is_empty() && component.is_meshed() {
+            found.push(
+                Diagnostic::new(format!(
+                    "{} needs the mesh, and no host can give a task a network of its own",
+                    component.component
+                ))
+                .at(&at.file, at.position)
+                .hint("Run Nomad as root with the CNI plugins (apt install containernetworking-plugins); `eos doctor` says what is missing"),
+            );
+        }
+        for volume in &component.volumes {
+            if volume.filesystem.value != Filesystem::Directory {
+                let (name, filesystem) = (&volume.name, volume.filesystem.value.word());
+                found.push(
+                    Diagnostic::new(format!(
+                        "Volume {name} is to be {filesystem} on LVM, which the formula does not make yet"
+                    ))
+                    .at(&at.file, at.position)
+                    .hint(format!(
+                        "Take volume_group and devices from host {}: it then gets a directory",
+                        volume.host.value
+                    )),
+                );
+            }
+        }
+    }
+    found
+}
+
+/// What a plan for some components has to look at: them, what they use, what they had for their own use, and those that
+/// come after them, which may have to know.
+pub fn scope(
+    environment: &str,
+    components: &[String],
+    compilation: &Compilation,
+    applied: &BTreeMap<Key, Vec<Node>>,
+) -> BTreeSet<String> {
+    let mut names: BTreeSet<String> = components.iter().cloned().collect();
+    let named_addresses: BTreeSet<&str> = components
+        .iter()
+        .filter_map(|name| applied.get(&(environment.to_owned(), name.clone())))
+        .flatten()
+        .map(|node| node.address.as_str())
+        .collect();
+    for component in compilation.of_environment(environment) {
+        let key = (environment.to_owned(), component.component.clone());
+        let waited = applied
+            .get(&key)
+            .into_iter()
+            .flatten()
+            .flat_map(|node| &node.after);
+        let after = components.iter().any(|name| component.before.contains(name))
+            || waited
+                .into_iter()
+                .any(|address| named_addresses.contains(address.as_str()));
+        if after {
+            names.insert(component.component.clone());
+        }
+    }
+    // Those it called have it among their callers.
+    let called: BTreeSet<&str> = components
+        .iter()
+        .filter_map(|name| applied.get(&(environment.to_owned(), name.clone())))
+        .flatten()
+        .flat_map(|node| node.after.iter().map(String::as_str))
+        .filter(|address| address.starts_with("service/"))
+        .collect();
+    for ((of, component), nodes) in applied {
+        if of == environment && nodes.iter().any(|node| called.contains(node.address.as_str())) {
+            names.insert(component.clone());
+        }
+    }
+    let mut open: Vec<String> = components.to_vec();
+    while let Some(name) = open.pop() {
+        let used = compilation.component(environment, &name).into_iter();
+        let used = used.flat_map(|component| component.uses.values().cloned());
+        let owned = applied.iter().filter(|((of, component), nodes)| {
+            of == environment
+                && *component != name
+                && nodes.iter().any(|node| node.owner.as_ref() == Some(&name))
+        });
+        let owned = owned.map(|((_, component), _)| component.clone());
+        for other in used.chain(owned) {
+            if names.insert(other.clone()) {
+                open.push(other);
+            }
+        }
+    }
+    names
+}
+
+pub fn plan(input: PlanInput<'_>) -> Plan {
+    let environment = input.environment;
+    let wanted = input.compilation.workspaces.keys().chain(input.applied.keys());
+    let mut keys: BTreeSet<&Key> = wanted.filter(|(of, _)| of == environment).collect();
+    if let Some(components) = input.components {
+        let scope = scope(environment, components, input.compilation, input.applied);
+        let platform = (environment.to_owned(), PLATFORM.to_owned());
+        let empties = !scope.is_empty() && !input.compilation.workspaces.contains_key(&platform);
+        let needs_platform = scope
+            .iter()
+            .any(|name| input.compilation.component(environment, name).is_some());
+        keys.retain(|(_, name)| scope.contains(name) || (name == PLATFORM && (needs_platform || empties)));
+    }
+    let mut changes = Vec::new();
+    let mut touched = Vec::new();
+    for key in keys {
+        let before = changes.len();
+        changes.extend(component_changes(&input, key));
+        if changes.len() > before {
+            touched.push(key.clone());
+        }
+    }
+    let mut steps = match changes.is_empty() && input.left.is_none() {
+        true => Vec::new(),
+        false => steps::steps(&input, &touched, &changes),
+    };
+    let hosts = host_changes(&input);
+    if !hosts.is_empty() {
+        let of_host = steps::host_steps(&input, &steps);
+        steps.extend(of_host);
+        changes.extend(hosts);
+    }
+    let components = match input.components {
+        Some(components) => components.to_vec(),
+        None => touched
+            .iter()
+            .map(|(_, name)| name.clone())
+            .filter(|name| name != PLATFORM)
+            .collect(),
+    };
+    Plan {
+        version: VERSION,
+        environment: environment.to_owned(),
+        components,
+        intent: input.intent,
+        base: input.base,
+        pillar: input.pillar,
+        release: input.compilation.release.clone(),
+        observed: input.observed.is_some(),
+        changes,
+        steps,
+    }
+}

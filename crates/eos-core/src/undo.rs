@@ -1,0 +1,154 @@
+//! Taking an edit of the pillar back: the entries that it changed become what they were, whatever happened beside them.
+
+use crate::diagnostic::Diagnostic;
+use crate::pillar::PillarFiles;
+use crate::splice;
+use crate::yaml::{self, Entry, Node, Value};
+use std::collections::BTreeSet;
+
+/// The pillar of `now` without what an edit made of `before`, which is `after`. Files and entries that the edit left alone
+/// stay as they are now. An entry that was changed again since is refused.
+pub fn undo(
+    now: &PillarFiles,
+    before: &PillarFiles,
+    after: &PillarFiles,
+) -> Result<PillarFiles, Vec<Diagnostic>> {
+    let mut undone = now.clone();
+    for (file, edited) in after {
+        let (original, current) = (before.get(file), now.get(file));
+        if original == Some(edited) || current == original {
+            continue;
+        }
+        if current == Some(edited) {
+            match original {
+                Some(original) => undone.insert(file.clone(), original.clone()),
+                None => undone.remove(file),
+            };
+            continue;
+        }
+        let current = current.map_or(EMPTY, Vec::as_slice);
+        let original = original.map_or(EMPTY, Vec::as_slice);
+        let text = by_entries(file, current, original, edited)?;
+        undone.insert(file.clone(), text.into_bytes());
+    }
+    Ok(undone)
+}
+
+const EMPTY: &[u8] = b"#!yaml\n";
+
+fn by_entries(file: &str, now: &[u8], before: &[u8], after: &[u8]) -> Result<String, Vec<Diagnostic>> {
+    let mut text =
+        String::from_utf8(now.to_vec()).map_err(|_| vec![Diagnostic::new(format!("{file} is not UTF-8"))])?;
+    let (now, before, after) = (
+        yaml::parse(file, now)?,
+        yaml::parse(file, before)?,
+        yaml::parse(file, after)?,
+    );
+    for path in names(&before).union(&names(&after)) {
+        let (section, name) = path;
+        let of = |root: &Node| {
+            root.path(&[section.as_str(), name.as_str()])
+                .map(|node| node.value.clone())
+        };
+        let (original, edited, current) = (of(&before), of(&after), of(&now));
+        if original == edited || current == original {
+            continue;
+        }
+        if current != edited {
+            return Err(vec![changed_since(file, &now, section, name)]);
+        }
+        let keys = [section.as_str(), name.as_str()];
+        text = match original {
+            Some(value) => splice::set(file, &text, &keys, &value),
+            None => splice::remove(file, &text, &keys),
+        }
+        .map_err(|found| vec![found])?;
+    }
+    Ok(text)
+}
+
+/// (section, name) of every entry, such as (`components`, `grafana`).
+fn names(root: &Node) -> BTreeSet<(String, String)> {
+    let entries = |node: &Node| match &node.value {
+        Value::Map(entries) => entries.clone(),
+        _ => Vec::new(),
+    };
+    let named = entries(root).into_iter().flat_map(|section: Entry| {
+        let below = entries(&section.value);
+        below
+            .into_iter()
+            .map(move |entry| (section.key.clone(), entry.key))
+    });
+    named.collect()
+}
+
+fn changed_since(file: &str, now: &Node, section: &str, name: &str) -> Diagnostic {
+    let found = Diagnostic::new(format!("{name} was changed again since"))
+        .hint("`eos history` shows by what: take that back first, or say what you want with `eos update`");
+    match now.path(&[section, name]).or_else(|| now.get(section)) {
+        Some(node) => found.at(file, node.at),
+        None => found,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "pillar/infrastructure/production.sls";
+
+    fn files(components: &str) -> PillarFiles {
+        [(
+            FILE.to_owned(),
+            format!("#!yaml\n# mine\ncomponents:{components}").into_bytes(),
+        )]
+        .into()
+    }
+
+    fn undone(now: &str, before: &str, after: &str) -> Result<String, String> {
+        let text = undo(&files(now), &files(before), &files(after));
+        match text {
+            Ok(files) => {
+                let text = String::from_utf8(files[FILE].clone()).unwrap();
+                Ok(text
+                    .strip_prefix("#!yaml\n# mine\ncomponents:")
+                    .unwrap()
+                    .to_owned())
+            }
+            Err(found) => Err(found[0].message.clone()),
+        }
+    }
+
+    #[test]
+    fn an_edit_goes_and_what_came_beside_it_stays() {
+        let hello = "\n  hello:\n    recipe: hello\n";
+        let both = "\n  hello:\n    recipe: hello\n  redis:\n    recipe: redis\n";
+        let redis = "\n  redis:\n    recipe: redis\n";
+        // Nothing came since: byte for byte what it was.
+        assert_eq!(undone(hello, " {}\n", hello).as_deref(), Ok(" {}\n"));
+        assert_eq!(
+            undone(" {} # odd\n", " {} # odd\n", hello).as_deref(),
+            Ok(" {} # odd\n")
+        );
+        // Its neighbour was made since.
+        assert_eq!(undone(both, " {}\n", hello).as_deref(), Ok(redis));
+        // A deleted one comes back beside what was made since.
+        assert_eq!(undone(redis, hello, " {}\n").as_deref(), Ok(both));
+    }
+
+    #[test]
+    fn what_was_changed_again_is_refused() {
+        let one = "\n  hello:\n    recipe: hello\n";
+        let two = "\n  hello:\n    recipe: hello\n    options: {replicas: 2}\n";
+        let three = "\n  hello:\n    recipe: hello\n    options: {replicas: 3}\n";
+        assert_eq!(
+            undone(three, one, two).unwrap_err(),
+            "hello was changed again since"
+        );
+        assert_eq!(undone(two, one, two).as_deref(), Ok(one));
+        assert_eq!(
+            undone(" {}\n", one, two).unwrap_err(),
+            "hello was changed again since"
+        );
+    }
+}
