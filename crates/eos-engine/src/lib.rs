@@ -13,6 +13,7 @@
 //! | `vault` | Vault's HTTP API: entries of its key-value store, its health, its tokens |
 //! | `secrets` | secret values, in whichever engine keeps them |
 //! | `discovery` | where a service answers, and its health |
+//! | `hooks` | what systems beside the engines are to know of a component: Prometheus |
 //! | `store` | `.eos/store.db`: operations, journal, what is applied |
 //! | `lock` | `.eos/locks/`: who may change what just now |
 //! | `component_lock` | the same across machines, in Consul |
@@ -41,6 +42,7 @@ pub mod failure;
 #[cfg(feature = "fault")]
 mod fault;
 pub mod git;
+pub mod hooks;
 mod http;
 pub mod lock;
 pub mod nomad;

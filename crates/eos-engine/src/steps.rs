@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use eos_core::compile::Compilation;
-use eos_core::lowered::{CopyOf, Lowered};
+use eos_core::lowered::{CopyOf, Lowered, Monitor};
 use eos_core::plan::{Expected, SecretWork, Step, Work};
 use eos_core::template::Template;
 use secrecy::SecretString;
@@ -15,6 +15,7 @@ use crate::delivery;
 use crate::discovery::{Discovery, Instance};
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
+use crate::hooks::{Hook, Monitored};
 use crate::salt::StepCall;
 use crate::secrets::{STAGED_NAMESPACE, SecretPath, Secrets, staged_path};
 
@@ -63,6 +64,9 @@ pub async fn perform(
         }
         Work::VerifyHost { minion, client } => verify_host(context, minion, *client).await,
         Work::VerifyGone { services } => verify_gone(context, step, services, progress).await,
+        Work::Monitor { minion, sls, digest } => monitor(context, step, minion, sls, digest, progress).await,
+        Work::RemoveMonitor { minion, by } => remove_monitor(context, step, minion, by, progress).await,
+        Work::VerifyUnwatched { by } => verify_unwatched(context, step, by, progress).await,
     }
 }
 
@@ -610,6 +614,102 @@ async fn registered(
         progress(&format!("service {service}: {good} of {} passing", group.count));
         tokio::time::sleep(LOOK).await;
     }
+}
+
+/// The component's rules are loaded, and every instance that can be measured answers.
+async fn monitor(
+    context: &Context<'_>,
+    step: &Step,
+    minion: &str,
+    sls: &str,
+    digest: &str,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Verified, EngineError> {
+    let component = context.compilation.component(&step.environment, &step.component);
+    let watched = component.and_then(|component| Some((component, component.watched_by.as_deref()?)));
+    let Some((component, monitor)) = watched else {
+        return Err(not_watched(&step.component));
+    };
+    let arguments = json!({"sls": sls, "digest": digest});
+    run_step(context, step, minion, "eos.run_step", arguments, progress).await?;
+    let targets = component.measured().map(|(group, _)| Hook::Target {
+        service: &group.service,
+    });
+    let hooks: Vec<Hook<'_>> = std::iter::once(Hook::Rules { component }).chain(targets).collect();
+    let seen = monitored(context, step, monitor).settle(&hooks, progress).await?;
+    let words = format!(
+        "{}: {} up, {} loaded, read back",
+        monitor.component,
+        plural(hooks.len() - 1, "target", "targets"),
+        plural(component.alerts().len(), "alert", "alerts")
+    );
+    Ok(Verified {
+        words,
+        seen: seen.into(),
+    })
+}
+
+async fn remove_monitor(
+    context: &Context<'_>,
+    step: &Step,
+    minion: &str,
+    by: &str,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Verified, EngineError> {
+    let arguments = json!({"environment": step.environment, "component": step.component, "monitor": by});
+    run_step(context, step, minion, "eos.remove_monitoring", arguments, progress).await?;
+    let hook = Hook::NoRules {
+        component: &step.component,
+    };
+    unwatched(context, step, by, hook, "alerts gone", progress).await
+}
+
+async fn verify_unwatched(
+    context: &Context<'_>,
+    step: &Step,
+    by: &str,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Verified, EngineError> {
+    let hook = Hook::NoTarget {
+        component: &step.component,
+    };
+    unwatched(context, step, by, hook, "target gone", progress).await
+}
+
+async fn unwatched(
+    context: &Context<'_>,
+    step: &Step,
+    by: &str,
+    hook: Hook<'_>,
+    what: &str,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Verified, EngineError> {
+    let component = context.compilation.component(&step.environment, by);
+    let Some(monitor) = component.and_then(|component| component.monitor.as_deref()) else {
+        return Err(not_watched(by));
+    };
+    let seen = monitored(context, step, monitor).settle(&[hook], progress).await?;
+    let words = match seen.iter().any(|seen| seen.get("monitor").is_some_and(Value::is_null)) {
+        true => format!("{by} does not run, and watches nothing"),
+        false => format!("{by}: {what}, read back"),
+    };
+    Ok(Verified {
+        words,
+        seen: seen.into(),
+    })
+}
+
+fn monitored<'a>(context: &'a Context<'_>, step: &'a Step, monitor: &'a Monitor) -> Monitored<'a> {
+    Monitored {
+        engines: context.engines,
+        environment: &step.environment,
+        monitor,
+    }
+}
+
+fn not_watched(component: &str) -> EngineError {
+    let words = "the plan has it watched, and what was compiled does not";
+    EngineError::new(Layer::Estate, ErrorKind::Conflict, component, words).with_hint("Make a new plan")
 }
 
 async fn verify_gone(
