@@ -1,16 +1,14 @@
-"""All that an API user may call on a minion: run one emitted step, remove a workspace or volumes, and read back.
+"""All that an API user may call on a minion: run one emitted step, remove a workspace or volumes, approve, read back.
 
-A mutating call carries an operation and a step id, which together name one step record on this minion. The record is
-written before and after the work, so that a call made twice does its work once. All arguments are keywords.
-
-The directories of volumes have records too, which say what Eos made here: nothing else is ever removed.
+A call that changes infrastructure carries an operation and a step id, which together name one step record on this
+minion. The record is written before and after the work, so that a call made twice does its work once. All arguments are
+keywords; what Salt adds to them (`**publication`) says who called, and `eos_roles` whether that user may.
 """
 
 from __future__ import annotations
 
 import contextlib
 import datetime
-import glob
 import hashlib
 import os
 import re
@@ -25,100 +23,183 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 _SLS = re.compile(rf"components\.({_NAME.pattern})\.({_NAME.pattern})\.(volumes(?:-{_NAME.pattern})?|workspace)")
 _VOLUME = re.compile(rf"{_NAME.pattern}/{_NAME.pattern}/[a-z][a-z0-9_]{{0,47}}")
 _PATH = re.compile(r"(/[^/\x00-\x1f]+)+")
+_TITLE = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
+_LONGEST_APPROVAL = 7 * 24 * 60
+_GRAINS = ("os", "osrelease", "num_cpus", "mem_total", "ipv4", "fqdn", "virtual")
 # Salt 3008 answers queue=True at once and runs the states later; with a number it waits, as long as fewer than that
 # many state runs are before it.
 _QUEUE = 1000
 _STATES_FAILED = 2
 
 
-def info() -> dict:
-    """Who this minion is and what it is served now: {"minion", "release", "formula", "version"}.
+def info(**publication: object) -> dict:
+    """Who this minion is, what it is served now, and who asks.
 
-    `formula` is the digest of the modules as synced to this minion, `version` that of Salt.
+    `formula` is the digest of the modules as synced to this minion, `version` that of Salt. `user` and `role` are the
+    caller's, null for root's own calls; `home` is what `take_home` recorded here, or null.
     """
+    who = __salt__["eos_roles.caller"](publication)
     return {
         "minion": __opts__["id"],
         "release": _served_release(),
         "formula": _formula_digest(),
         "version": __grains__["saltversion"],
+        "user": who["user"],
+        "role": who["role"],
+        "home": __utils__["eos_disk.read_json"](_home_path()),
+        "grains": {name: __grains__.get(name) for name in _GRAINS},
     }
 
 
-def run_step(*, operation: str, step: str, release: str, sls: str) -> dict:
-    """Runs one emitted SLS, `components.<component>.<environment>.volumes` or `.workspace`; answers the step record.
+def run_step(*, operation: str, step: str, sls: str, digest: str, **publication: object) -> dict:
+    """Does what one emitted SLS says, `components.<component>.<environment>.volumes` or `.workspace`.
 
-    A component with volumes on several hosts has `.volumes-<host>` for each.
+    A component with volumes on several hosts has `.volumes-<host>` for each. `digest` says what the caller means: of a
+    workspace its slice's own, of volumes that of all slices of the component on this minion. What the pillar has
+    otherwise is refused.
     """
     match = _SLS.fullmatch(sls) if isinstance(sls, str) else None
     if match is None:
         raise SaltInvocationError("sls is not components.<component>.<environment>.volumes or .workspace")
     component, environment, kind = match.group(1), match.group(3), match.group(5)
-    _check("release", release, _DIGEST)
+    _check("digest", digest, _DIGEST)
+    call = _Call(publication, "eos.run_step", operation, step, {"sls": sls, "digest": digest})
+    names = {"environment": environment, "component": component}
 
-    def admit() -> None:
-        _refuse_other_release(release)
-        names = _pillar_slice("workspaces" if kind == "workspace" else "volumes")
-        wanted = f"{environment}/{component}"
-        if not any(name == wanted or name.startswith(f"{wanted}/") for name in names):
-            raise CommandExecutionError(f"The pillar of minion {__opts__['id']} names no {kind} of {wanted}")
+    def admit_workspace() -> dict:
+        wanted = _pillar_slice("workspaces").get(f"{environment}/{component}")
+        _refuse_other_digest(sls, digest, wanted and wanted["digest"])
+        call.require([wanted.get("risk")], where_unknown="high")
+        return wanted
 
-    def work() -> dict:
-        # eos calls run one after the other, since Salt's queue sees only jobs named state.*.
-        with _states_lock():
-            if kind == "workspace":
-                return _apply_states(operation, step, sls)
-            return _make_volumes(operation, step, sls, f"{environment}/{component}/")
+    def admit_volumes() -> dict:
+        slices = _pillar_slice("volumes").items()
+        wanted = {name: facts for name, facts in slices if name.startswith(f"{environment}/{component}/")}
+        _refuse_other_digest(sls, digest, wanted and __utils__["eos_digest.of_json"](wanted))
+        call.require([facts.get("risk") for facts in wanted.values()], where_unknown="high")
+        return wanted
 
-    return _once("eos.run_step", operation, step, {"release": release, "sls": sls}, admit, work)
+    if kind == "workspace":
+        return call.once(admit_workspace, lambda wanted: _apply_workspace(call, names, wanted))
+    return call.once(admit_volumes, lambda wanted: _make_volumes(call, sls, wanted))
 
 
-def remove_workspace(*, operation: str, step: str, release: str, environment: str, component: str) -> dict:
-    """Destroys a workspace that the pillar no longer names; answers the step record."""
-    _check("release", release, _DIGEST)
+def remove_workspace(*, operation: str, step: str, environment: str, component: str, **publication: object) -> dict:
+    """Destroys a workspace that the pillar no longer names; answers the step record.
+
+    Root's own call destroys one that it still names, too: that is how an emitted tree is taken down without Eos.
+    """
     _check("environment", environment, _NAME)
     _check("component", component, _NAME)
+    names = {"environment": environment, "component": component}
+    call = _Call(publication, "eos.remove_workspace", operation, step, names)
 
     def admit() -> None:
-        _refuse_other_release(release)
-        if f"{environment}/{component}" in _pillar_slice("workspaces"):
+        if not call.who["is_root"] and f"{environment}/{component}" in _pillar_slice("workspaces"):
             raise CommandExecutionError(f"The pillar of minion {__opts__['id']} still names {environment}/{component}")
+        call.require([__salt__["eos_terraform.recorded_risk"](**names)], where_unknown="medium")
 
-    names = {"environment": environment, "component": component}
-    arguments = {"release": release, **names}
-    return _once("eos.remove_workspace", operation, step, arguments, admit, lambda: _destroy(operation, step, names))
+    return call.once(admit, lambda _: _destroy(call, names))
 
 
-def remove_volumes(*, operation: str, step: str, release: str, volumes: dict) -> dict:
+def remove_volumes(*, operation: str, step: str, volumes: dict, **publication: object) -> dict:
     """Removes directories of volumes, {"<environment>/<component>/<need>": path}, with their data; answers the record.
 
     Each was made here by Eos as an ephemeral volume of this name and path, and the pillar no longer names it. If one of
     them is anything else, none is removed. One that is gone already is done.
     """
-    _check("release", release, _DIGEST)
-    if not isinstance(volumes, dict) or not volumes:
-        raise SaltInvocationError("volumes is not an object of names and paths")
-    for name, path in volumes.items():
-        _check("volumes", name, _VOLUME)
-        _check_path("volumes", path)
+    _check_volumes(volumes)
+    call = _Call(publication, "eos.remove_volumes", operation, step, {"volumes": volumes})
 
-    def admit() -> None:
-        _refuse_other_release(release)
-        named = _pillar_slice("volumes")
+    def admit() -> dict:
+        wanted = _pillar_slice("volumes")
         for name in volumes:
-            if name in named:
+            if name in wanted:
                 raise CommandExecutionError(f"The pillar of minion {__opts__['id']} still names volume {name}")
+        call.require(__salt__["eos_volumes.risks"](list(volumes)), where_unknown="medium")
+        return wanted
 
-    arguments = {"release": release, "volumes": volumes}
-    return _once("eos.remove_volumes", operation, step, arguments, admit, lambda: _remove_volumes(volumes))
+    def work(wanted: dict) -> dict:
+        with _states_lock():
+            error = __salt__["eos_volumes.remove"](volumes, wanted)
+        return {"status": "failed" if error else "done", "error": error}
+
+    return call.once(admit, work)
 
 
-def step_status(*, operation: str, step: str) -> dict:
+def remove_unused_volumes(*, operation: str, step: str, volumes: dict, made_by: str, **publication: object) -> dict:
+    """Takes back the making of volumes: removes those directories that operation `made_by` made and that are empty.
+
+    The result of the step record is {"removed": [names], "kept": {name: why}}: that one is kept is no failure.
+    """
+    _check_volumes(volumes)
+    _check("made_by", made_by, _ID)
+    arguments = {"volumes": volumes, "made_by": made_by}
+    call = _Call(publication, "eos.remove_unused_volumes", operation, step, arguments)
+
+    def admit() -> dict:
+        call.require(__salt__["eos_volumes.risks"](list(volumes)), where_unknown="medium")
+        return _pillar_slice("volumes")
+
+    def work(wanted: dict) -> dict:
+        with _states_lock():
+            outcome = __salt__["eos_volumes.remove_unused"](volumes, made_by, wanted)
+        return {"status": "done", "result": {"states": [], "terraform": None, **outcome}}
+
+    return call.once(admit, work)
+
+
+def approve(*, operation: str, plan: str, calls: dict, minutes: int, **publication: object) -> dict:
+    """Approves calls of one operation on this minion for so many minutes; answers the approval.
+
+    `plan` is the digest of the plan they belong to; `calls` is {step: digest of [function, arguments]}, with arguments
+    as the step record has them. It serves another user's calls only, and replaces an earlier one of the operation.
+    """
+    _check("operation", operation, _ID)
+    _check("plan", plan, _DIGEST)
+    if not isinstance(calls, dict) or not calls:
+        raise SaltInvocationError("calls is not an object of steps and digests")
+    for step, digest in calls.items():
+        _check("calls", step, _ID)
+        _check("calls", digest, _DIGEST)
+    if type(minutes) is not int or not 0 < minutes <= _LONGEST_APPROVAL:
+        raise SaltInvocationError(f"minutes is not a number from 1 to {_LONGEST_APPROVAL}")
+    who = __salt__["eos_roles.caller"](publication)
+    return __salt__["eos_roles.approve"](who, operation, plan, calls, minutes)
+
+
+def take_home(*, home: str, name: str, instead_of: str | None = None, **publication: object) -> dict:
+    """Records which machine operates this estate; answers {"home", "name", "user", "since"}.
+
+    Refused if another home than `instead_of` is recorded here. `home` is the machine's id, `name` is for people.
+    """
+    _check("home", home, _ID)
+    _check("name", name, _TITLE)
+    if instead_of is not None:
+        _check("instead_of", instead_of, _ID)
+    who = __salt__["eos_roles.caller"](publication)
+    __salt__["eos_roles.require_role"](who, "operator", "take the home")
+    with __utils__["eos_disk.locked"](os.path.join(_directory(), "locks", "home")):
+        recorded = __utils__["eos_disk.read_json"](_home_path())
+        if recorded and recorded["home"] == home:
+            return recorded
+        if (recorded and recorded["home"]) != instead_of:
+            there = f"{recorded['home']} ({recorded['name']})" if recorded else "none"
+            raise CommandExecutionError(f"The home on minion {__opts__['id']} is {there}, not {instead_of or 'none'}")
+        recorded = {"home": home, "name": name, "user": who["user"], "since": _now()}
+        __utils__["eos_disk.write_json"](_home_path(), recorded)
+        return recorded
+
+
+def step_status(*, operation: str, step: str, **publication: object) -> dict:
     """The step record as it truly stands, or {"status": "unknown"}."""
+    __salt__["eos_roles.caller"](publication)
     return _read_record(_record_path(operation, step)) or {"status": "unknown"}
 
 
-def observe(*, workspaces: list | None = None, volumes: list | None = None) -> dict:
+def observe(*, workspaces: list | None = None, volumes: list | None = None, **publication: object) -> dict:
     """Reads back workspaces ("<environment>/<component>") and volumes (paths of directories)."""
+    __salt__["eos_roles.caller"](publication)
     seen: dict = {"workspaces": {}, "volumes": {}}
     if names := _checked_list("workspaces", workspaces, re.compile(rf"{_NAME.pattern}/{_NAME.pattern}")):
         seen["workspaces"] = __salt__["eos_terraform.observe"](names)
@@ -140,138 +221,87 @@ def _observe_volume(path: str) -> dict:
     return {"exists": True, "user": str(status.st_uid), "group": str(status.st_gid), "mode": mode}
 
 
-def _once(
-    function: str,
-    operation: str,
-    step: str,
-    arguments: dict,
-    admit: Callable[[], None],
-    work: Callable[[], dict],
-) -> dict:
-    """Does the work unless its record says that it is done; a second caller waits for the first and is told the same.
+class _Call:
+    """One call that changes infrastructure: who makes it, what it is, and the record it has on this minion."""
 
-    `admit` refuses by raising, before anything is recorded.
-    """
-    path = _record_path(operation, step)
-    with __utils__["eos_disk.locked"](f"{path[: -len('.json')]}.lock") as waited:
-        record = _read_record(path)
-        if record and (record["function"], record["arguments"]) != (function, arguments):
-            raise SaltInvocationError(f"Step {operation}/{step} was called before with other arguments")
-        if record and (waited or record["status"] == "done"):
+    def __init__(self, publication: dict, function: str, operation: str, step: str, arguments: dict):
+        self.who = __salt__["eos_roles.caller"](publication)
+        self.function, self.operation, self.step, self.arguments = function, operation, step, arguments
+        self.path = _record_path(operation, step)
+
+    def require(self, risks: list, where_unknown: str) -> None:
+        """Refuses the call if what it is about is too risky for who makes it."""
+        risk = __salt__["eos_roles.highest"](risks, where_unknown)
+        call = [self.function, self.arguments]
+        __salt__["eos_roles.require"](self.who, risk, self.operation, self.step, call)
+
+    def once(self, admit: Callable[[], object], work: Callable[[object], dict]) -> dict:
+        """Does the work unless its record says it is done; a second caller waits for the first and is told the same.
+
+        `admit` refuses by raising, before anything is recorded; `work` is given what it answers.
+        """
+        with __utils__["eos_disk.locked"](f"{self.path[: -len('.json')]}.lock") as waited:
+            record = _read_record(self.path)
+            if record and (record["function"], record["arguments"]) != (self.function, self.arguments):
+                raise SaltInvocationError(f"Step {self.operation}/{self.step} was called before with other arguments")
+            if record and (waited or record["status"] == "done"):
+                return _with_retcode(record)
+            admitted = admit()
+            record = self._started()
+            __utils__["eos_disk.write_json"](self.path, record)
+            try:
+                record |= work(admitted)
+            except Exception as error:  # noqa: BLE001  whatever it was, a live process must not leave `running` behind
+                words = f"{type(error).__name__}: {error}"
+                record |= {"status": "failed", "error": _salt_error(self.function, words, "See the minion's log")}
+            record["ended"] = _now()
+            __utils__["eos_disk.write_json"](self.path, record)
             return _with_retcode(record)
-        admit()
-        record = _started(operation, step, function, arguments)
-        __utils__["eos_disk.write_json"](path, record)
-        try:
-            record |= work()
-        except Exception as error:  # noqa: BLE001  whatever it was, a live process must not leave `running` behind
-            words = f"{type(error).__name__}: {error}"
-            record |= {"status": "failed", "error": _salt_error(function, words, "See the minion's log")}
-        record["ended"] = _now()
-        __utils__["eos_disk.write_json"](path, record)
-        return _with_retcode(record)
+
+    def _started(self) -> dict:
+        return {
+            "operation": self.operation,
+            "step": self.step,
+            "function": self.function,
+            "arguments": self.arguments,
+            "status": "running",
+            "started": _now(),
+            "ended": None,
+            "process": {"pid": os.getpid(), "start": _start_of(os.getpid())},
+            "result": {"states": [], "terraform": None},
+            "error": None,
+        }
 
 
 def _states_lock() -> contextlib.AbstractContextManager:
     return __utils__["eos_disk.locked"](os.path.join(_directory(), "locks", "states"))
 
 
-def _apply_states(operation: str, step: str, sls: str) -> dict:
-    # Read by the state module eos_terraform, to which Salt hands this context on.
-    __context__["eos_step"] = {"operation": operation, "step": step}
-    try:
-        answer = __salt__["state.apply"](sls, test=False, queue=_QUEUE)
-    finally:
-        del __context__["eos_step"]
-    return _outcome_of_states(sls, answer)
+def _apply_workspace(call: _Call, names: dict, wanted: dict) -> dict:
+    """What the state `eos_terraform.applied` of the SLS does, without the seconds that a state run takes.
+
+    Steps of several workspaces run at the same time: each has a lock of its own.
+    """
+    ids = {"operation": call.operation, "step": call.step}
+    answer = __salt__["eos_terraform.ensure_infrastructure"](**names, **ids, wanted=wanted)
+    return _outcome_of_terraform(answer)
 
 
-def _make_volumes(operation: str, step: str, sls: str, of_component: str) -> dict:
-    """Runs the SLS; each directory that it makes is recorded first, so that a killed run leaves none unrecorded."""
-    volumes = {name: facts for name, facts in _pillar_slice("volumes").items() if name.startswith(of_component)}
-    directories = {name: facts for name, facts in volumes.items() if "volume_group" not in facts}
-    for name, facts in directories.items():
-        _record_directory(name, facts["path"], facts.get("durability"))
-    try:
-        return _apply_states(operation, step, sls)
-    finally:
-        for name, facts in directories.items():
-            if not os.path.isdir(facts["path"]):
-                _forget_directory(name)
+def _make_volumes(call: _Call, sls: str, wanted: dict) -> dict:
+    # One after the other, since Salt's queue sees only jobs named state.*.
+    with _states_lock(), __salt__["eos_volumes.recorded"](wanted, call.operation):
+        return _outcome_of_states(sls, __salt__["state.apply"](sls, test=False, queue=_QUEUE))
 
 
-def _record_directory(name: str, path: str, durability: str | None) -> None:
-    """What was there before Eos is not Eos's to remove, whatever the environment's durability."""
-    known = _directory_records().get(name)
-    place = {"path": path, "real": os.path.realpath(path)}
-    made_before = known is not None and known["made"] and all(known[key] == place[key] for key in place)
-    made = made_before or not os.path.lexists(path)
-    __utils__["eos_disk.write_json"](
-        _directory_record_path(name), {"name": name, **place, "durability": durability, "made": made}
-    )
+def _destroy(call: _Call, names: dict) -> dict:
+    ids = {"operation": call.operation, "step": call.step}
+    return _outcome_of_terraform(__salt__["eos_terraform.destroy"](**names, **ids))
 
 
-def _forget_directory(name: str) -> None:
-    path = _directory_record_path(name)
-    with contextlib.suppress(FileNotFoundError):
-        os.remove(path)
-        __utils__["eos_disk.sync_directory"](os.path.dirname(path))
-
-
-def _directory_record_path(name: str) -> str:
-    return os.path.join(_directory(), "volumes", f"{name}.json")
-
-
-def _directory_records() -> dict[str, dict]:
-    """Name -> record of each volume that Eos has had as a directory here; one that was kept has its record still."""
-    root = os.path.join(_directory(), "volumes")
-    found = glob.glob("*/*/*.json", root_dir=root)
-    records = (__utils__["eos_disk.read_json"](os.path.join(root, path)) for path in found)
-    return {record["name"]: record for record in records if record}
-
-
-def _remove_volumes(volumes: dict[str, str]) -> dict:
-    """All are looked at before any is removed."""
-    with _states_lock():
-        records = _directory_records()
-        wanted = _pillar_slice("volumes")
-        others = {name: record["path"] for name, record in records.items() if name not in volumes}
-        others |= {name: facts["path"] for name, facts in wanted.items()}
-        for name, path in volumes.items():
-            if os.path.lexists(path) and (why := _why_kept(name, path, records.get(name), others)):
-                hint = "Remove it by hand (to keep it, say `eos apply` instead)"
-                return _volume_failed(name, f"{path} is kept: {why}", hint)
-        # What lies in another goes first.
-        for name, path in sorted(volumes.items(), key=lambda item: len(item[1]), reverse=True):
-            if os.path.lexists(path) and (words := __utils__["eos_directory.remove"](path)):
-                return _volume_failed(name, words, "Mend what rm names on this minion")
-            if records.get(name, {}).get("path") == path:
-                _forget_directory(name)
-    return {"status": "done"}
-
-
-def _why_kept(name: str, path: str, record: dict | None, others: dict[str, str]) -> str | None:
-    if record is None:
-        return f"minion {__opts__['id']} has no record of making it for {name}"
-    if record["path"] != path:
-        return f"{name} was made at {record['path']}"
-    if record["durability"] != "ephemeral":
-        return f"{name} is {record['durability']}, not ephemeral"
-    if not record["made"]:
-        return f"it was there before Eos made {name}"
-    if why := __utils__["eos_directory.why_kept"](path):
-        return f"it {why}"
-    real = os.path.realpath(path)
-    if record["real"] != real:
-        return f"it was {record['real']} when Eos made it, and is {real}"
-    within = __utils__["eos_directory.within"]
-    there = {other: at for other, at in others.items() if os.path.lexists(at)}
-    inside = sorted(other for other, at in there.items() if within(os.path.realpath(at), real))
-    return f"volume {inside[0]} is in it" if inside else None
-
-
-def _volume_failed(name: str, words: str, hint: str) -> dict:
-    return {"status": "failed", "error": _salt_error(f"volume {name}", words, hint)}
+def _outcome_of_terraform(answer: dict) -> dict:
+    result = {"states": [], "terraform": answer["terraform"]}
+    failed = "interrupted" if answer["stopped"] else "failed"
+    return {"status": "done" if answer["result"] else failed, "result": result, "error": answer["error"]}
 
 
 def _outcome_of_states(sls: str, answer: object) -> dict:
@@ -285,11 +315,10 @@ def _outcome_of_states(sls: str, answer: object) -> dict:
         {"id": state["__id__"], **{key: state[key] for key in ("name", "result", "changes", "comment")}}
         for state in ran
     ]
-    result = {"states": states, "terraform": next((s["terraform"] for s in ran if "terraform" in s), None)}
+    result = {"states": states, "terraform": None}
     failed = [state for state in ran if state["result"] is not True]
     if not ran or failed:
-        status = "interrupted" if any(state.get("stopped") for state in failed) else "failed"
-        return {"status": status, "result": result, "error": _error_of(sls, failed)}
+        return {"status": "failed", "result": result, "error": _error_of(sls, failed)}
     return {"status": "done", "result": result, "error": None}
 
 
@@ -298,29 +327,7 @@ def _error_of(sls: str, failed: list[dict]) -> dict:
         return _salt_error(sls, "The SLS has no states", "Compile and deliver again")
     first = next((state for state in failed if state.get("__state_ran__", True)), failed[0])
     hint = "Mend what Salt names on this minion, then run the step again"
-    return first.get("error") or _salt_error(first["__id__"], first["comment"], hint)
-
-
-def _destroy(operation: str, step: str, names: dict) -> dict:
-    answer = __salt__["eos_terraform.destroy"](operation=operation, step=step, **names)
-    result = {"states": [], "terraform": answer["terraform"]}
-    failed = "interrupted" if answer["stopped"] else "failed"
-    return {"status": "done" if answer["result"] else failed, "result": result, "error": answer["error"]}
-
-
-def _started(operation: str, step: str, function: str, arguments: dict) -> dict:
-    return {
-        "operation": operation,
-        "step": step,
-        "function": function,
-        "arguments": arguments,
-        "status": "running",
-        "started": _now(),
-        "ended": None,
-        "process": {"pid": os.getpid(), "start": _start_of(os.getpid())},
-        "result": {"states": [], "terraform": None},
-        "error": None,
-    }
+    return _salt_error(first["__id__"], first["comment"], hint)
 
 
 def _read_record(path: str) -> dict | None:
@@ -358,6 +365,10 @@ def _record_path(operation: str, step: str) -> str:
     return os.path.join(_directory(), "steps", operation, f"{step}.json")
 
 
+def _home_path() -> str:
+    return os.path.join(_directory(), "home.json")
+
+
 def _directory() -> str:
     return os.path.join(__opts__["cachedir"], "eos")
 
@@ -365,6 +376,14 @@ def _directory() -> str:
 def _check(argument: str, value: object, pattern: re.Pattern) -> None:
     if not isinstance(value, str) or not pattern.fullmatch(value):
         raise SaltInvocationError(f"{argument} is not of the form {pattern.pattern}")
+
+
+def _check_volumes(volumes: object) -> None:
+    if not isinstance(volumes, dict) or not volumes:
+        raise SaltInvocationError("volumes is not an object of names and paths")
+    for name, path in volumes.items():
+        _check("volumes", name, _VOLUME)
+        _check_path("volumes", path)
 
 
 def _check_path(argument: str, path: object) -> None:
@@ -389,10 +408,11 @@ def _served_release() -> str | None:
     return release if _DIGEST.fullmatch(release) else None
 
 
-def _refuse_other_release(release: str) -> None:
-    served = _served_release()
-    if served != release:
-        raise CommandExecutionError(f"Release {release} is refused: minion {__opts__['id']} is served {served}")
+def _refuse_other_digest(sls: str, digest: str, served: str | dict | None) -> None:
+    if not served:
+        raise CommandExecutionError(f"The pillar of minion {__opts__['id']} names nothing of {sls}")
+    if served != digest:
+        raise CommandExecutionError(f"{sls} at {digest} is refused: minion {__opts__['id']} is served {served}")
 
 
 def _pillar_slice(part: str) -> dict:

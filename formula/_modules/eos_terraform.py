@@ -39,9 +39,14 @@ _PR_SET_PDEATHSIG = 1
 _prctl = ctypes.CDLL(None, use_errno=True).prctl
 
 
-def ensure_infrastructure(environment: str, component: str, operation: str, step: str) -> dict:
-    """Makes the workspace what its slice says; a workspace that is so already costs no Terraform run."""
-    return _answer(environment, component, operation, step, _ensure)
+def ensure_infrastructure(
+    environment: str, component: str, operation: str, step: str, wanted: dict | None = None
+) -> dict:
+    """Makes the workspace what its slice says; a workspace that is so already costs no Terraform run.
+
+    `wanted` is the slice where the caller has looked at it already: it is this one that is applied, and no later one.
+    """
+    return _answer(environment, component, operation, step, lambda run: _ensure(run, wanted or run.workspace.slice()))
 
 
 def apply(environment: str, component: str, operation: str, step: str) -> dict:
@@ -67,6 +72,13 @@ def get_terraform_output(environment: str, component: str, name: str) -> object:
     if name not in outputs:
         raise CommandExecutionError(f"Workspace {environment}/{component} has no output {name} that may be shown")
     return outputs[name]
+
+
+def recorded_risk(environment: str, component: str) -> str | None:
+    """The risk of what the workspace was last given, or None if that is not known."""
+    workspace = _Workspace(environment, component, __salt__["eos_profile.of_this_minion"]())
+    configuration = _read_configuration(workspace.tree)
+    return configuration["slice"].get("risk") if configuration else None
 
 
 def observe(workspaces: list[str]) -> dict[str, dict | None]:
@@ -278,8 +290,8 @@ def _guarded(run: _Run, work: Callable[[_Run], None]) -> dict:
     return {"result": error is None, "error": error, "stopped": run.stopped, "terraform": run.report}
 
 
-def _ensure(run: _Run) -> None:
-    workspace, wanted = run.workspace, run.workspace.slice()
+def _ensure(run: _Run, wanted: dict) -> None:
+    workspace = run.workspace
     configuration = _configuration(run, wanted)
     applied = workspace.proved(workspace.read_state())
     if applied and _is_of(configuration, applied) and applied["node_ids"] == configuration["node_ids"]:
@@ -648,7 +660,6 @@ def _report(ran: bool, snapshot: str | None = None) -> dict:
         "added": 0,
         "changed": 0,
         "destroyed": 0,
-        "snapshot": snapshot,
         "snapshot_id": snapshot,
         "rollback_attempted": False,
         "rollback_result": None,

@@ -1,7 +1,6 @@
 """The Salt states of a Terraform workspace, named "<environment>/<component>".
 
-A step that `eos.run_step` runs leaves its operation and step ids in `__context__["eos_step"]`, which Salt hands on to
-the states it runs. Without them (`salt-call state.apply`, an orchestration) the ids are made here.
+They serve whoever applies the emitted tree by hand; `eos.run_step` does the same without a state run.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def _would_apply(name: str) -> dict:
 
 
 def _returned(name: str, answer: dict) -> dict:
-    """`terraform`, `error` and `stopped` ride along for the step record."""
+    """`terraform` and `error` say of the run what a step record would."""
     terraform, error = answer["terraform"], answer["error"]
     counts = {kind: terraform[kind] for kind in ("added", "changed", "destroyed") if terraform[kind]}
     if error:
@@ -56,10 +55,8 @@ def _returned(name: str, answer: dict) -> dict:
         "comment": comment,
         "terraform": terraform,
         "error": error,
-        "stopped": answer["stopped"],
     }
 
 
 def _ids(name: str) -> dict:
-    made = {"operation": f"eject-{salt.utils.jid.gen_jid(__opts__)}", "step": name.replace("/", ".")}
-    return __context__.get("eos_step", made)
+    return {"operation": f"eject-{salt.utils.jid.gen_jid(__opts__)}", "step": name.replace("/", ".")}

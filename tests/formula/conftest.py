@@ -14,7 +14,7 @@ import types
 
 import pytest
 
-from laboratory import FORMULA, MINION, PROVIDER_SOURCE, Consul, Nomad, Processes, Releases, Salt, Vault
+from laboratory import FORMULA, MINION, PROVIDER_SOURCE, ROLES, Consul, Nomad, Processes, Releases, Salt, Vault
 
 
 def required(*names: str) -> list[str]:
@@ -42,12 +42,12 @@ def load(salt_python, tmp_path):
     def load_module(path: str, **salt_globals: object) -> types.ModuleType:
         specification = importlib.util.spec_from_file_location(path.replace("/", "_")[:-3], FORMULA / path)
         module = importlib.util.module_from_spec(specification)
-        disk = None
-        if path != "_utils/eos_disk.py":
-            disk = load_module("_utils/eos_disk.py")
-        module.__opts__ = {"id": MINION, "cachedir": str(tmp_path), "test": False}
-        module.__context__, module.__pillar__, module.__salt__ = {}, {}, {}
-        module.__utils__ = {f"eos_disk.{name}": getattr(disk, name) for name in dir(disk)} if disk else {}
+        module.__opts__ = {"id": MINION, "cachedir": str(tmp_path), "test": False, "eos": {"roles": ROLES}}
+        module.__context__, module.__pillar__, module.__salt__, module.__utils__ = {}, {}, {}, {}
+        if path.startswith("_modules/"):
+            for name in ("eos_disk", "eos_digest", "eos_directory"):
+                used = load_module(f"_utils/{name}.py")
+                module.__utils__ |= {f"{name}.{function}": getattr(used, function) for function in dir(used)}
         for name, value in salt_globals.items():
             setattr(module, f"__{name}__", value)
         specification.loader.exec_module(module)
@@ -78,7 +78,7 @@ class Laboratory:
                 "credentials": str(self.credentials),
                 **self.start_more(),
             }
-            self.salt = Salt(venv, directory, self.processes, settings)
+            self.salt = Salt(venv, directory, self.processes, {"roles": ROLES, **settings})
             self.releases = Releases(self.salt.srv)
             self.releases.deliver({})
             self.salt.up()
@@ -126,10 +126,16 @@ class Laboratory:
     def workspace(self, name: str) -> pathlib.Path:
         return self.root / name
 
+    def run_step(self, operation: str, step: str, sls: str, release: str) -> dict:
+        """The whole answer to a call for a piece as it is in a release, whichever is served."""
+        digest = self.releases.digest(release, sls)
+        return self.salt.call("eos.run_step", operation=operation, step=step, sls=sls, digest=digest)
+
     def run_workspace(self, operation: str, name: str, release: str) -> dict:
         environment, component = name.split("/")
-        sls = f"components.{component}.{environment}.workspace"
-        return self.salt.record("eos.run_step", operation=operation, step="workspace", release=release, sls=sls)
+        answer = self.run_step(operation, "workspace", f"components.{component}.{environment}.workspace", release)
+        assert isinstance(answer["ret"], dict), answer
+        return answer["ret"]
 
 
 class FullLaboratory(Laboratory):

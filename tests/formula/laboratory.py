@@ -22,6 +22,7 @@ FORMULA = pathlib.Path(__file__).resolve().parents[2] / "formula"
 MINION = "control"
 PROVIDER_SOURCE = "mirror.test/eos/nomad"
 PASSWORD = "laboratory-password-of-eos"
+ROLES = {"eos-user": "user", "eos-operator": "operator", "eos-architect": "architect"}
 
 
 def free_port() -> int:
@@ -32,6 +33,10 @@ def free_port() -> int:
 
 def sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def canonical_digest(value: object) -> str:
+    return sha256(json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False))
 
 
 def wait_until(what: str, check, seconds: float = 60):
@@ -294,7 +299,7 @@ class Vault:
 
 
 class Salt:
-    """Master, API and one minion below one short directory; the role user is set up as formula/README.md says."""
+    """Master, API and one minion below one short directory; the role users are set up as formula/README.md says."""
 
     def __init__(self, venv: str, directory: pathlib.Path, processes: Processes, eos_settings: dict):
         self.bin = pathlib.Path(venv) / "bin"
@@ -325,8 +330,7 @@ class Salt:
 
     def write_master(self, access: str):
         directory = self.directory / "master"
-        digest = hashlib.sha512(PASSWORD.encode()).hexdigest()
-        (self.etc / "users").write_text(f"eos:{digest}\n")
+        (self.etc / "users").write_text("".join(f"{user}:{password_digest(user)}\n" for user in ROLES))
         settings = {
             "user": os.environ.get("USER", "root"),
             "root_dir": str(directory),
@@ -403,10 +407,20 @@ class Salt:
         wait_until("login at the API", self.login, 120)
         wait_until("the minion's ping", lambda: self.call("test.ping").get("ret") is True, 120)
 
-    def login(self, user: str = "eos") -> bool:
-        answer = self.post("/login", {"eauth": "file", "username": user, "password": PASSWORD}, token="")
+    def login(self, user: str = "eos-operator") -> bool:
+        answer = self.post("/login", {"eauth": "file", "username": user, "password": password(user)}, token="")
         self.token = answer["return"][0]["token"]
         return True
+
+    @contextlib.contextmanager
+    def acting_as(self, user: str):
+        """Calls in the block are made by this user."""
+        before = self.token
+        self.login(user)
+        try:
+            yield
+        finally:
+            self.token = before
 
     def post(self, path: str, body: object, token: str | None = None):
         token = self.token if token is None else token
@@ -462,6 +476,14 @@ class Salt:
             listener.wait()
 
 
+def password(user: str) -> str:
+    return f"{PASSWORD}-{user}"
+
+
+def password_digest(user: str) -> str:
+    return hashlib.sha512(password(user).encode()).hexdigest()
+
+
 def as_yaml(settings: dict) -> str:
     return "".join(f"{key}: {json.dumps(value)}\n" for key, value in settings.items())
 
@@ -479,10 +501,15 @@ class Releases:
 
     def __init__(self, srv: pathlib.Path):
         self.srv = srv
+        # By release: what the minion's slice was in it.
+        self.slices: dict[str, dict] = {}
+
+    def digest(self, release: str, sls: str) -> str:
+        return digest_of(sls, self.slices[release])
 
     def deliver(self, workspaces: dict[str, dict], volumes: dict | None = None, waves: list | None = None) -> str:
         """`workspaces` is {"production/hello": {"files": {path: text}, **slice}}; answers the release's digest."""
-        volumes = volumes or {}
+        volumes = {name: {"risk": "low", **facts} for name, facts in (volumes or {}).items()}
         files = {"pillar/top.sls": json_sls({"base": {MINION: [f"hosts.{MINION}"]}})}
         slices = {}
         for name, workspace in workspaces.items():
@@ -495,6 +522,7 @@ class Releases:
             digests = {path: sha256(text) for path, text in texts.items()}
             slices[name] = {
                 "digest": sha256(json.dumps(digests, sort_keys=True)),
+                "risk": "low",
                 "token": "client",
                 "hosts": [],
                 "secrets": [],
@@ -510,11 +538,14 @@ class Releases:
             files[f"salt/components/{component}/{environment}/volumes.sls"] = json_sls(
                 {name: {"file.directory": arguments}}
             )
-        slice_of_minion = {"eos": {"volumes": volumes, "workspaces": slices}}
-        files[f"pillar/hosts/{MINION}.sls"] = json_sls(slice_of_minion)
+        slice_of_minion = {"volumes": volumes, "workspaces": slices}
+        files[f"pillar/hosts/{MINION}.sls"] = json_sls({"eos": slice_of_minion})
         if waves is not None:
-            files["salt/orchestrate/waves.json"] = json.dumps({"waves": waves})
-        return self._switch(files)
+            order = [[{**step, "digest": digest_of(step["sls"], slice_of_minion)} for step in wave] for wave in waves]
+            files["salt/orchestrate/waves.json"] = json.dumps({"waves": order})
+        release = self._switch(files)
+        self.slices[release] = slice_of_minion
+        return release
 
     def _switch(self, files: dict[str, str]) -> str:
         digest = sha256(json.dumps(files, sort_keys=True))
@@ -528,6 +559,16 @@ class Releases:
         following.symlink_to(root)
         following.replace(self.srv / "current")
         return digest
+
+
+def digest_of(sls: str, slice_of_minion: dict) -> str:
+    """The digest that belongs to an SLS: a workspace's own, or that of a component's volumes."""
+    _, component, environment, kind = sls.split(".")
+    name = f"{environment}/{component}"
+    if kind == "workspace":
+        return slice_of_minion["workspaces"][name]["digest"]
+    volumes = slice_of_minion["volumes"].items()
+    return canonical_digest({volume: facts for volume, facts in volumes if volume.startswith(f"{name}/")})
 
 
 def json_sls(data: dict) -> str:

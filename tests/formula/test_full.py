@@ -31,9 +31,10 @@ def observed(full, name: str) -> dict | None:
     return full.salt.record("eos.observe", workspaces=[name])["workspaces"][name]
 
 
-def remove_locked(full, operation: str, name: str, release: str) -> dict:
+def remove_locked(full, operation: str, name: str) -> dict:
+    full.releases.deliver({})
     with full.consul.locked(name, operation):
-        return remove(full, operation, name, release)
+        return remove(full, operation, name)
 
 
 @pytest.fixture
@@ -123,7 +124,7 @@ def test_a_terraform_state_too_large_for_one_key_is_read(full, alone):
     assert len([key for key in full.consul.keys(f"terraform/{name}/state") if "/tfstate." in key]) > 1
     assert observed(full, name)["outputs"]["greeting"] == "x" * 600_000
     assert full.run_workspace("large-2", name, release)["result"]["terraform"]["ran"] is False
-    removed = remove_locked(full, "large-3", name, full.releases.deliver({}))
+    removed = remove_locked(full, "large-3", name)
     assert removed["status"] == "done", removed
     assert full.consul.keys(f"terraform/{name}/") == [f"terraform/{name}/lock"]
 
@@ -184,7 +185,8 @@ def test_without_the_lock_of_its_operation_nothing_is_applied(full, alone):
     assert record["error"]["layer"] == "consul", record
     # What was not applied is not taken back.
     assert record["result"]["terraform"]["rollback_attempted"] is False
-    removed = remove(full, "unlocked-remove", name, full.releases.deliver({}))
+    full.releases.deliver({})
+    removed = remove(full, "unlocked-remove", name)
     assert removed["error"]["layer"] == "consul", removed
     assert observed(full, name)["outputs"]["greeting"] == "x"
 
@@ -307,13 +309,12 @@ def test_a_terraform_state_that_consul_did_not_take_is_saved_by_the_next_run(ful
 def test_a_workspace_no_longer_named_leaves_no_state_behind(full, alone):
     name = "production/leaving"
     full.run_locked("leaving-1", name, deliver(full, name, "x"))
-    empty = full.releases.deliver({})
-    removed = remove_locked(full, "leaving-2", name, empty)
+    removed = remove_locked(full, "leaving-2", name)
     assert (removed["status"], removed["result"]["terraform"]["destroyed"]) == ("done", 1), removed
     assert keys(full, name) == [f"terraform/{name}/lock"]
     assert not full.workspace(name).exists()
     assert observed(full, name) is None
-    again = remove(full, "leaving-3", name, empty)
+    again = remove(full, "leaving-3", name)
     assert (again["status"], again["result"]["terraform"]["ran"]) == ("done", False)
 
 
@@ -322,7 +323,7 @@ def test_a_state_whose_configuration_was_lost_is_not_forgotten(full, alone):
     full.run_locked("lost-1", name, deliver(full, name, "x"))
     full.workspace(name).rename(full.directory / "lost")
     assert len(observed(full, name)["resources"]) == 1
-    removed = remove_locked(full, "lost-2", name, full.releases.deliver({}))
+    removed = remove_locked(full, "lost-2", name)
     assert "a Terraform state but no configuration" in removed["error"]["words"]
     release = deliver(full, name, "x")
     assert full.run_locked("lost-3", name, release)["result"]["terraform"]["added"] == 0

@@ -51,13 +51,13 @@ def test_only_the_local_clients_are_open(laboratory):
     ("arguments", "keywords"),
     [
         (["op", "st", "0" * 64, "components.hello.production.workspace"], {}),
-        ([], {"operation": "op", "step": "st", "release": "0" * 64, "sls": "components.a.b.volumes", "pillar": {}}),
-        ([], {"operation": "op", "step": "st", "release": "0" * 64, "sls": "components.a.b.volumes", "test": True}),
-        (["saltenv=other"], {"operation": "op", "step": "st", "release": "0" * 64, "sls": "components.a.b.volumes"}),
-        ([], {"operation": "op", "step": "st", "release": "0" * 64}),
-        ([], {"operation": "../op", "step": "st", "release": "0" * 64, "sls": "components.a.b.volumes"}),
-        ([], {"operation": "op", "step": "st", "release": "0" * 64, "sls": "orchestrate.destroy"}),
-        ([], {"operation": "op", "step": "st", "release": "0" * 64, "sls": ["components.a.b.volumes"]}),
+        ([], {"operation": "op", "step": "st", "digest": "0" * 64, "sls": "components.a.b.volumes", "pillar": {}}),
+        ([], {"operation": "op", "step": "st", "digest": "0" * 64, "sls": "components.a.b.volumes", "test": True}),
+        (["saltenv=other"], {"operation": "op", "step": "st", "digest": "0" * 64, "sls": "components.a.b.volumes"}),
+        ([], {"operation": "op", "step": "st", "digest": "0" * 64}),
+        ([], {"operation": "../op", "step": "st", "digest": "0" * 64, "sls": "components.a.b.volumes"}),
+        ([], {"operation": "op", "step": "st", "digest": "0" * 64, "sls": "orchestrate.destroy"}),
+        ([], {"operation": "op", "step": "st", "digest": "0" * 64, "sls": ["components.a.b.volumes"]}),
     ],
 )
 def test_arguments_that_are_not_exactly_right_run_nothing(laboratory, arguments, keywords):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -9,33 +10,53 @@ import sys
 
 import pytest
 
-RELEASE = "a" * 64
+from laboratory import canonical_digest
+
 SLS = "components.hello.production.workspace"
+VOLUMES = "components.hello.production.volumes"
+DIGEST = "a" * 64
+FACTS = {
+    "production/hello/data": {"path": "/nowhere/data", "volume_group": "a directory needs no record", "risk": "low"}
+}
 
 
 class Engine:
-    """The few functions of Salt that `eos` calls, answering what the test says."""
+    """The few functions of Salt and of the formula's other modules that `eos` calls, answering what the test says."""
 
     def __init__(self):
-        self.applied: list[str] = []
-        self.answer: object = {"k": state()}
-        self.release = f"{RELEASE}\n"
-        self.pillar: dict = {"eos": {"workspaces": {"production/hello": {}}, "volumes": {"production/hello/data": {}}}}
+        self.ran: list[str] = []
+        self.answer: object = terraform()
+        self.states: object = {"k": state()}
+        self.pillar: dict = {
+            "eos": {"workspaces": {"production/hello": {"digest": DIGEST, "risk": "low"}}, "volumes": FACTS}
+        }
 
     def functions(self) -> dict:
         return {
-            "cp.get_file_str": lambda path: self.release,
+            "cp.get_file_str": lambda path: f"{DIGEST}\n",
             "pillar.items": lambda unmask: self.pillar,
             "state.apply": self.apply,
+            "eos_terraform.ensure_infrastructure": self.ensure,
         }
+
+    def ensure(self, environment: str, component: str, operation: str, step: str, wanted: dict) -> object:
+        assert wanted == self.pillar["eos"]["workspaces"][f"{environment}/{component}"]
+        return self.answering(f"{environment}/{component}", self.answer)
 
     def apply(self, sls: str, test: bool, queue: int) -> object:
         # queue=True would be answered before the states have run.
         assert (test, type(queue)) == (False, int)
-        self.applied.append(sls)
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        return self.answer
+        return self.answering(sls, self.states)
+
+    def answering(self, what: str, answer: object) -> object:
+        self.ran.append(what)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def terraform(error: dict | None = None, stopped: bool = False) -> dict:
+    return {"result": error is None, "error": error, "stopped": stopped, "terraform": {"ran": True}}
 
 
 def state(result: bool | None = True, number: int = 0, **more: object) -> dict:
@@ -57,11 +78,19 @@ def engine() -> Engine:
 
 @pytest.fixture
 def eos(load, engine):
-    return load("_modules/eos.py", salt=engine.functions(), grains={"saltversion": "3008.3"})
+    functions = engine.functions()
+    for name in ("eos_roles", "eos_volumes"):
+        module = load(f"_modules/{name}.py")
+        functions |= {f"{name}.{function}": getattr(module, function) for function in dir(module)}
+    return load("_modules/eos.py", salt=functions, grains={"saltversion": "3008.3"})
 
 
 def run(eos, **changed: object) -> dict:
-    return eos.run_step(**{"operation": "op", "step": "1", "release": RELEASE, "sls": SLS, **changed})
+    return eos.run_step(**{"operation": "op", "step": "1", "digest": DIGEST, "sls": SLS, **changed})
+
+
+def run_volumes(eos) -> dict:
+    return run(eos, sls=VOLUMES, digest=canonical_digest(FACTS))
 
 
 @pytest.mark.parametrize(
@@ -75,8 +104,8 @@ def run(eos, **changed: object) -> dict:
         {"operation": 7},
         {"step": "1\n"},
         {"step": None},
-        {"release": "A" * 64},
-        {"release": "a" * 63},
+        {"digest": "A" * 64},
+        {"digest": "a" * 63},
         {"sls": "components.hello.production.deploy"},
         {"sls": "components.Hello.production.workspace"},
         {"sls": "components.hello.production.workspace\n"},
@@ -88,16 +117,14 @@ def run(eos, **changed: object) -> dict:
 def test_malformed_arguments_are_refused_and_leave_no_record(eos, engine, tmp_path, changed):
     with pytest.raises(eos.SaltInvocationError):
         run(eos, **changed)
-    assert engine.applied == []
+    assert engine.ran == []
     assert not list(tmp_path.rglob("*.json"))
 
 
 @pytest.mark.parametrize("names", [{"environment": "Production"}, {"component": "a/b"}, {"component": "-a"}])
 def test_a_malformed_name_is_refused(eos, names):
     with pytest.raises(eos.SaltInvocationError):
-        eos.remove_workspace(
-            operation="o", step="1", release=RELEASE, **{"environment": "e", "component": "c", **names}
-        )
+        eos.remove_workspace(operation="o", step="1", **{"environment": "e", "component": "c", **names})
 
 
 @pytest.mark.parametrize("seen", [{"volumes": ["relative"]}, {"volumes": ["/a/../b"]}, {"workspaces": "production/x"}])
@@ -110,42 +137,55 @@ def test_a_step_done_is_not_done_again(eos, engine):
     first = run(eos)
     assert first["status"] == "done"
     assert run(eos) == first
-    assert engine.applied == [SLS]
+    assert engine.ran == ["production/hello"]
     assert eos.step_status(operation="op", step="1") == first
 
 
 def test_a_step_failed_is_done_again(eos, engine):
-    engine.answer = {"k": state(result=False)}
+    engine.answer = terraform(error={"layer": "terraform"})
     assert run(eos)["status"] == "failed"
     assert eos.__context__["retcode"] == 2
-    engine.answer = {"k": state()}
+    engine.answer = terraform()
     assert run(eos)["status"] == "done"
     assert eos.__context__["retcode"] == 0
-    assert len(engine.applied) == 2
+    assert len(engine.ran) == 2
 
 
-def test_a_done_step_is_told_even_when_the_release_moved_on(eos, engine):
+def test_a_done_step_is_told_even_when_the_pillar_moved_on(eos, engine):
     first = run(eos)
-    engine.release = "b" * 64
+    engine.pillar = {}
     assert run(eos) == first
 
 
-def test_another_release_is_refused(eos, engine):
-    engine.release = "b" * 64
-    with pytest.raises(eos.CommandExecutionError, match="is refused"):
-        run(eos)
-    engine.release = "<html>"
-    with pytest.raises(eos.CommandExecutionError, match="served None"):
-        run(eos)
-    assert engine.applied == []
+@pytest.mark.parametrize(("sls", "digest"), [(SLS, DIGEST), (VOLUMES, canonical_digest(FACTS))])
+def test_another_digest_is_refused(eos, engine, sls, digest):
+    with pytest.raises(eos.CommandExecutionError, match="is refused.* is served"):
+        run(eos, sls=sls, digest="b" * 64)
+    assert engine.ran == []
+    assert run(eos, sls=sls, digest=digest)["status"] == "done"
+
+
+def test_a_digest_of_volumes_is_of_one_component_and_of_plain_json(eos, engine):
+    facts = {"path": "/data/ü", "mode": "0750", "risk": "low", "volume_group": "data", "size": 5368709120}
+    engine.pillar["eos"]["volumes"] = {
+        "production/hello/b": facts,
+        "production/hello/a": facts,
+        "production/hello2/a": facts,
+        "staging/hello/a": facts,
+    }
+    text = ",".join(
+        f'"production/hello/{need}":{{"mode":"0750","path":"/data/ü","risk":"low","size":5368709120,"volume_group":"data"}}'
+        for need in "ab"
+    )
+    digest = hashlib.sha256(f"{{{text}}}".encode()).hexdigest()
+    assert run(eos, sls=VOLUMES, digest=digest)["status"] == "done"
 
 
 def test_what_another_minion_has_is_refused(eos, engine):
     engine.pillar = {"eos": {"workspaces": {"production/hello2": {}}, "volumes": {"production/hello2/data": {}}}}
-    with pytest.raises(eos.CommandExecutionError, match="names no workspace"):
-        run(eos)
-    with pytest.raises(eos.CommandExecutionError, match="names no volumes"):
-        run(eos, sls="components.hello.production.volumes")
+    for sls in (SLS, VOLUMES):
+        with pytest.raises(eos.CommandExecutionError, match=f"names nothing of {sls}"):
+            run(eos, sls=sls)
 
 
 def test_a_pillar_that_does_not_render_is_told(eos, engine):
@@ -167,8 +207,8 @@ def test_a_pillar_that_does_not_render_is_told(eos, engine):
     ],
 )
 def test_every_way_a_state_run_can_fail_ends_in_the_record(eos, engine, answer, words):
-    engine.answer = answer
-    record = run(eos)
+    engine.states = answer
+    record = run_volumes(eos)
     assert record["status"] == "failed"
     assert record["error"]["layer"] == "salt"
     assert words in record["error"]["words"]
@@ -176,12 +216,12 @@ def test_every_way_a_state_run_can_fail_ends_in_the_record(eos, engine, answer, 
     assert record["ended"]
 
 
-def test_what_terraform_did_rides_on_the_state(eos, engine):
+def test_what_terraform_did_is_in_the_record(eos, engine):
     error = {"layer": "nomad", "object": "nomad_job.hello", "words": "no", "hint": "h"}
-    engine.answer = {"k": state(False, terraform={"ran": True}, error=error, stopped=False)}
+    engine.answer = terraform(error)
     record = run(eos)
-    assert (record["result"]["terraform"], record["error"]) == ({"ran": True}, error)
-    engine.answer = {"k": state(False, terraform={"ran": True}, error=error, stopped=True)}
+    assert (record["status"], record["result"]["terraform"], record["error"]) == ("failed", {"ran": True}, error)
+    engine.answer = terraform(error, stopped=True)
     assert run(eos)["status"] == "interrupted"
 
 

@@ -32,12 +32,11 @@ class Volume:
     def facts(self, durability: str | None) -> dict:
         return {"path": str(self.path), **OWNER} | ({"durability": durability} if durability else {})
 
-    def make(self, durability: str | None = "ephemeral") -> dict:
+    def make(self, durability: str | None = "ephemeral", operation: str | None = None) -> dict:
         release = self.lab.releases.deliver({}, volumes={self.name: self.facts(durability)})
         self.calls += 1
-        names = {"operation": self.component, "step": f"{self.calls}-volume", "release": release}
         sls = f"components.{self.component}.development.volumes"
-        record = self.lab.salt.record("eos.run_step", **names, sls=sls)
+        record = self.lab.run_step(operation or self.component, f"{self.calls}-volume", sls, release)["ret"]
         assert record["status"] == "done", record
         return record
 
@@ -47,11 +46,20 @@ class Volume:
 
     def remove(self, served: dict | None = None, path: pathlib.Path | None = None, **changed: object) -> dict:
         """The whole answer of a call under new ids, with the release that has `served` in it."""
-        release = self.lab.releases.deliver({}, volumes=served)
+        self.lab.releases.deliver({}, volumes=served)
         self.calls += 1
-        names = {"operation": self.component, "step": f"{self.calls}-volume", "release": release}
+        names = {"operation": self.component, "step": f"{self.calls}-volume"}
         volumes = {self.name: str(path or self.path)}
         return self.lab.salt.call("eos.remove_volumes", **{**names, "volumes": volumes, **changed})
+
+    def remove_unused(self, made_by: str, served: dict | None = None) -> dict:
+        """What a take-back says of this volume: the names removed, and why one is kept."""
+        self.lab.releases.deliver({}, volumes=served)
+        self.calls += 1
+        names = {"operation": self.component, "step": f"{self.calls}-volume", "made_by": made_by}
+        record = self.lab.salt.record("eos.remove_unused_volumes", **names, volumes={self.name: str(self.path)})
+        assert (record["status"], record["error"]) == ("done", None), record
+        return {key: record["result"][key] for key in ("removed", "kept")}
 
     def refused(self, words: str, **how: object):
         """The removal fails by name, with these words and a hint."""
@@ -77,7 +85,9 @@ def test_what_eos_made_is_removed_whole(volume, laboratory):
         "path": str(volume.path),
         "real": str(volume.path),
         "durability": "ephemeral",
+        "risk": "low",
         "made": True,
+        "operation": volume.component,
     }
     assert volume.record_file.stat().st_mode & 0o777 == 0o600
     volume.fill()
@@ -145,13 +155,6 @@ def test_what_the_pillar_still_names_is_refused(volume):
     answer = volume.remove(served={volume.name: volume.facts("ephemeral")})
     assert answer["retcode"] == 1
     assert f"still names volume {volume.name}" in answer["ret"]
-    assert volume.path.is_dir()
-
-
-def test_another_release_is_refused(volume):
-    volume.make()
-    answer = volume.remove(release="0" * 64)
-    assert answer["retcode"] == 1 and "is refused" in answer["ret"]
     assert volume.path.is_dir()
 
 
@@ -235,9 +238,40 @@ def test_a_failed_making_leaves_no_record(laboratory):
     volume.path.parent.write_text("in the way")
     release = laboratory.releases.deliver({}, volumes={volume.name: volume.facts("ephemeral")})
     sls = "components.stillborn.development.volumes"
-    failed = laboratory.salt.record("eos.run_step", operation="stillborn", step="v", release=release, sls=sls)
+    failed = laboratory.run_step("stillborn", "v", sls, release)["ret"]
     assert failed["status"] == "failed"
     assert not volume.record_file.exists()
+
+
+def test_an_unused_directory_of_the_operation_is_taken_back(volume):
+    volume.make(operation="first")
+    # An update by another operation makes nothing: who made it stays.
+    volume.make(operation="second")
+    kept = volume.remove_unused("second")["kept"]
+    assert kept == {volume.name: "operation first made it, not second"}
+    served = {volume.name: volume.facts("ephemeral")}
+    assert volume.remove_unused("first", served)["kept"] == {volume.name: "the pillar still names it"}
+    (volume.path / "file").write_text("data")
+    assert volume.remove_unused("first")["kept"] == {volume.name: "it is not empty"}
+    assert (volume.path / "file").read_text() == "data"
+    (volume.path / "file").unlink()
+    assert volume.remove_unused("first") == {"removed": [volume.name], "kept": {}}
+    assert not volume.path.exists() and not volume.record_file.exists()
+    assert list(volume.remove_unused("first")["kept"]) == [volume.name]
+
+
+@pytest.mark.parametrize("durability", ["persistent", "redundant"])
+def test_an_unused_directory_is_taken_back_whatever_it_was_meant_for(volume, durability):
+    volume.make(durability)
+    assert volume.remove_unused(volume.component)["removed"] == [volume.name]
+
+
+def test_what_was_there_before_is_not_taken_back(volume):
+    volume.path.mkdir(parents=True)
+    volume.make()
+    kept = volume.remove_unused(volume.component)["kept"]
+    assert "was there before" in kept[volume.name]
+    assert volume.path.is_dir()
 
 
 @pytest.mark.parametrize(
@@ -258,9 +292,11 @@ def test_a_failed_making_leaves_no_record(laboratory):
     ],
 )
 def test_malformed_volumes_are_refused(laboratory, volumes):
-    names = {"operation": "malformed", "step": "volume", "release": laboratory.releases.deliver({})}
-    answer = laboratory.salt.call("eos.remove_volumes", **names, volumes=volumes)
-    assert answer["retcode"] == 1 and isinstance(answer["ret"], str), answer
+    laboratory.releases.deliver({})
+    names = {"operation": "malformed", "step": "volume"}
+    for function, more in (("eos.remove_volumes", {}), ("eos.remove_unused_volumes", {"made_by": "malformed"})):
+        answer = laboratory.salt.call(function, **names, **more, volumes=volumes)
+        assert answer["retcode"] == 1 and isinstance(answer["ret"], str), answer
     assert laboratory.salt.record("eos.step_status", operation="malformed", step="volume") == {"status": "unknown"}
 
 

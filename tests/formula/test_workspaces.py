@@ -40,7 +40,6 @@ def test_a_workspace_is_applied_once_and_read_back(laboratory):
     assert (terraform["ran"], terraform["added"], terraform["changed"], terraform["destroyed"]) == (True, 1, 0, 0)
     assert terraform["outputs"]["greeting"] == "good day"
     assert list(terraform["outputs"]["node_ids"]) == [MINION]
-    assert record["result"]["states"][0]["changes"] == {"terraform": {"added": 1}}
     told = [json.loads(line[len("data: ") :])["data"] for line in events if line.startswith("data: ")]
     told = [event for event in told if event.get("tag") == "eos/hello-1/workspace"]
     assert {event["id"] for event in told} == {MINION}
@@ -52,7 +51,6 @@ def test_a_workspace_is_applied_once_and_read_back(laboratory):
     again = laboratory.run_workspace("hello-2", name, release)
     assert (again["status"], again["result"]["terraform"]["ran"]) == ("done", False)
     assert again["result"]["terraform"]["outputs"] == terraform["outputs"]
-    assert again["result"]["states"][0]["changes"] == {}
     assert laboratory.runs() == runs
 
     seen = laboratory.salt.record("eos.observe", workspaces=[name, "staging/hello"])["workspaces"]
@@ -94,23 +92,24 @@ def test_only_the_last_ten_snapshots_are_kept(laboratory):
     assert kept[-1] == record["result"]["terraform"]["snapshot"]
 
 
-def test_another_release_than_the_served_one_is_refused(laboratory):
+def test_another_digest_than_the_served_one_is_refused(laboratory):
     name = "production/stale"
     old = laboratory.releases.deliver({name: workspace(name, "old")})
     laboratory.releases.deliver({name: workspace(name, "new")})
-    answer = laboratory.salt.call(
-        "eos.run_step", operation="stale", step="workspace", release=old, sls="components.stale.production.workspace"
-    )
+    sls = "components.stale.production.workspace"
+    answer = laboratory.run_step("stale", "workspace", sls, old)
     assert answer["retcode"] == 1
-    assert old in answer["ret"]
+    assert laboratory.releases.digest(old, sls) in answer["ret"]
+    assert "is refused" in answer["ret"]
     assert laboratory.salt.record("eos.step_status", operation="stale", step="workspace") == {"status": "unknown"}
 
 
 def test_what_the_pillar_does_not_name_is_refused(laboratory):
-    release = laboratory.releases.deliver({"production/named": workspace("production/named", "x")})
-    common = {"operation": "unnamed", "step": "workspace", "release": release}
-    other = laboratory.salt.call("eos.run_step", sls="components.other.production.workspace", **common)
-    assert "names no workspace of production/other" in other["ret"]
+    laboratory.releases.deliver({"production/named": workspace("production/named", "x")})
+    common = {"operation": "unnamed", "step": "workspace"}
+    sls = "components.other.production.workspace"
+    other = laboratory.salt.call("eos.run_step", sls=sls, digest="0" * 64, **common)
+    assert f"names nothing of {sls}" in other["ret"]
     named = laboratory.salt.call("eos.remove_workspace", environment="production", component="named", **common)
     assert "still names production/named" in named["ret"]
 
@@ -119,9 +118,9 @@ def test_one_step_cannot_be_used_for_two_things(laboratory):
     name = "production/reused"
     release = laboratory.releases.deliver({name: workspace(name, "x")})
     laboratory.run_workspace("reused", name, release)
-    answer = laboratory.salt.call(
-        "eos.run_step", operation="reused", step="workspace", release=release, sls="components.x.production.workspace"
-    )
+    sls = "components.x.production.workspace"
+    common = {"operation": "reused", "step": "workspace", "digest": "0" * 64}
+    answer = laboratory.salt.call("eos.run_step", sls=sls, **common)
     assert "called before with other arguments" in answer["ret"]
 
 
@@ -191,7 +190,7 @@ def test_a_failed_apply_applies_the_previous_configuration_again(laboratory):
     assert terraform["changed"] == 1
     assert terraform["rollback_attempted"] is True
     assert terraform["rollback_result"]["result"] is True
-    assert terraform["snapshot_id"] == terraform["snapshot"] is not None
+    assert terraform["snapshot_id"]
     assert terraform["outputs"]["greeting"] == "good"
 
     seen = laboratory.salt.record("eos.observe", workspaces=[name])["workspaces"][name]
@@ -207,23 +206,22 @@ def test_a_failed_first_apply_has_nothing_to_go_back_to(laboratory):
     record = laboratory.run_workspace("stillborn-1", name, release)
     terraform = record["result"]["terraform"]
     assert record["status"] == "failed"
-    assert (terraform["snapshot"], terraform["rollback_attempted"]) == (None, False)
+    assert (terraform["snapshot_id"], terraform["rollback_attempted"]) == (None, False)
     seen = laboratory.salt.record("eos.observe", workspaces=[name])["workspaces"][name]
     assert seen["digest"] is None
     assert len(seen["resources"]) == 2
-    empty = laboratory.releases.deliver({})
-    removed = remove(laboratory, "stillborn-2", name, empty)
+    laboratory.releases.deliver({})
+    removed = remove(laboratory, "stillborn-2", name)
     assert removed["status"] == "done", removed
     assert not laboratory.workspace(name).exists()
 
 
-def remove(lab, operation: str, name: str, release: str) -> dict:
+def remove(lab, operation: str, name: str) -> dict:
     environment, component = name.split("/")
     return lab.salt.record(
         "eos.remove_workspace",
         operation=operation,
         step="workspace",
-        release=release,
         environment=environment,
         component=component,
     )
@@ -233,12 +231,12 @@ def test_a_workspace_no_longer_named_is_removed(laboratory):
     name = "production/leaving"
     release = laboratory.releases.deliver({name: workspace(name, "x")})
     laboratory.run_workspace("leaving-1", name, release)
-    empty = laboratory.releases.deliver({})
-    removed = remove(laboratory, "leaving-2", name, empty)
+    laboratory.releases.deliver({})
+    removed = remove(laboratory, "leaving-2", name)
     assert removed["status"] == "done"
     assert removed["result"]["terraform"]["destroyed"] == 1
     assert laboratory.salt.record("eos.observe", workspaces=[name])["workspaces"][name] is None
-    again = remove(laboratory, "leaving-3", name, empty)
+    again = remove(laboratory, "leaving-3", name)
     assert (again["status"], again["result"]["terraform"]["ran"]) == ("done", False)
 
 
@@ -337,7 +335,7 @@ def test_volumes_are_made_and_read_back(laboratory):
     seen = laboratory.salt.record("eos.observe", volumes=[path])["volumes"][path]
     assert seen == {"exists": False, "user": None, "group": None, "mode": None}
     sls = "components.grafana.production.volumes"
-    record = laboratory.salt.record("eos.run_step", operation="volumes", step="v", release=release, sls=sls)
+    record = laboratory.run_step("volumes", "v", sls, release)["ret"]
     assert (record["status"], record["result"]["terraform"]) == ("done", None), record
     assert record["result"]["states"][0]["id"] == "production/grafana/data"
     assert laboratory.salt.record("eos.observe", volumes=[path])["volumes"][path] == {"exists": True, **owner}
@@ -349,7 +347,7 @@ def test_a_state_that_fails_is_told_in_salts_words(laboratory):
     volume = {"path": f"{blocker}/data", "user": "0", "group": "0", "mode": "0750"}
     release = laboratory.releases.deliver({}, volumes={"production/blocked/data": volume})
     sls = "components.blocked.production.volumes"
-    answer = laboratory.salt.call("eos.run_step", operation="blocked", step="v", release=release, sls=sls)
+    answer = laboratory.run_step("blocked", "v", sls, release)
     assert answer["retcode"] == 2
     assert answer["ret"]["status"] == "failed"
     assert (answer["ret"]["error"]["layer"], answer["ret"]["error"]["object"]) == ("salt", "production/blocked/data")
@@ -368,8 +366,8 @@ def test_the_policy_suffices_for_a_job_with_a_volume_and_a_secret(laboratory):
     assert record["result"]["terraform"]["added"] == 2
     assert laboratory.nomad.call("GET", "/v1/job/sleeper?namespace=provided")["Status"] == "running"
 
-    without = laboratory.releases.deliver({shared: both[shared]})
-    removed = remove(laboratory, "provided-3", name, without)
+    laboratory.releases.deliver({shared: both[shared]})
+    removed = remove(laboratory, "provided-3", name)
     assert removed["result"]["terraform"]["destroyed"] == 2, removed
     with pytest.raises(urllib.error.HTTPError, match="404"):
         laboratory.nomad.call("GET", "/v1/job/sleeper?namespace=provided")

@@ -11,15 +11,16 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
-use tokio::time::Instant;
 
 use crate::consul::{ConsulClient, KeyWork, TRANSACTION, Transaction};
 use crate::error::{EngineError, ErrorKind, Layer};
+use crate::lock::Patience;
 
 /// How long an operation's session lives without being renewed: longer than an agent is down for an upgrade.
 pub const TTL: Duration = Duration::from_secs(600);
-/// The least that Consul takes.
-const LEAST_TTL: Duration = Duration::from_secs(10);
+/// The least and the most that Consul takes.
+pub const LEAST_TTL: Duration = Duration::from_secs(10);
+pub const LONGEST_TTL: Duration = Duration::from_secs(86_400);
 /// How long the keys of a session that ended are held back, so that what its holder had asked for can end.
 const LOCK_DELAY: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(250);
@@ -80,22 +81,22 @@ impl ComponentLock {
         holder: &Holder,
         ttl: Duration,
     ) -> Result<Self, EngineError> {
-        ComponentLock::wait(consul, components, holder, ttl, Duration::ZERO).await
+        ComponentLock::wait(consul, components, holder, ttl, &mut |_| Patience::Over).await
     }
 
-    /// Takes the locks as soon as all are free; at the deadline says who holds one.
+    /// Takes the locks as soon as all are free. As long as one is held, `held` is told by whom, and says whether to go
+    /// on waiting.
     pub async fn wait(
         consul: &ConsulClient,
         components: &BTreeSet<Component>,
         holder: &Holder,
         ttl: Duration,
-        deadline: Duration,
+        held: &mut dyn FnMut(&EngineError) -> Patience,
     ) -> Result<Self, EngineError> {
         if ttl < LEAST_TTL {
             let words = format!("a session lives for {} s at least", LEAST_TTL.as_secs());
             return Err(EngineError::new(Layer::Consul, ErrorKind::Invalid, "lock", words));
         }
-        let ends = Instant::now() + deadline;
         let name = format!("eos operation {}", holder.operation);
         let session = consul.create_session(&name, ttl, LOCK_DELAY).await?;
         let renewal = tokio::spawn(renew(consul.clone(), session.clone(), ttl));
@@ -113,7 +114,7 @@ impl ComponentLock {
             loop {
                 match lock.take(chunk, holder).await {
                     Ok(()) => break,
-                    Err(error) if error.kind == ErrorKind::Conflict && Instant::now() < ends => {}
+                    Err(error) if error.kind == ErrorKind::Conflict && held(&error) == Patience::Left => {}
                     Err(error) => {
                         // What went wrong first is what a person must know; a session that stays ends by itself.
                         lock.release().await.ok();
@@ -278,9 +279,8 @@ fn refusal(key: &LockKey, held: Held, words: &str) -> EngineError {
             let error = key.error(ErrorKind::Conflict, by(holder.as_ref()));
             match holder {
                 Some(Holder { operation, .. }) => error.with_hint(format!(
-                    "If it was killed, `eos resume {operation}` in its estate goes on with it at once; without that \
-                     its lock ends within {} minutes",
-                    2 * TTL.as_secs() / 60
+                    "If it was killed, `eos resume {operation}` in its estate goes on with it at once; else its lock \
+                     ends by itself some time after it was last renewed"
                 )),
                 None => error,
             }

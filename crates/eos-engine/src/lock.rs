@@ -1,6 +1,7 @@
 //! Who may change what just now: locks of the operating system, which end with the process that holds them.
 //!
-//! The estate lock is held shortly, to edit and commit; a component lock for a whole operation.
+//! The estate lock is held shortly, to edit, commit and deliver; that of a component, and that of the operation itself,
+//! for a whole operation. In the full profile components are locked in Consul instead (`component_lock`).
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -9,7 +10,6 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use tokio::time::Instant;
 
 use crate::error::{EngineError, ErrorKind, Layer};
 
@@ -22,6 +22,15 @@ pub enum Target<'a> {
         environment: &'a str,
         component: &'a str,
     },
+    /// Held by the process that carries the operation out: without a holder it is not at work.
+    Operation(&'a str),
+}
+
+/// Whether one who waits goes on waiting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Patience {
+    Left,
+    Over,
 }
 
 impl Target<'_> {
@@ -29,6 +38,7 @@ impl Target<'_> {
         let locks = estate.join(".eos/locks");
         match self {
             Target::Estate => Ok(locks.join("estate.lock")),
+            Target::Operation(id) => Ok(locks.join("operations").join(format!("{id}.lock"))),
             Target::Component {
                 environment,
                 component,
@@ -46,6 +56,7 @@ impl Target<'_> {
     fn error(self, kind: ErrorKind, words: String) -> EngineError {
         let object = match self {
             Target::Estate => "lock of the estate".to_owned(),
+            Target::Operation(id) => format!("operation {id}"),
             Target::Component {
                 environment,
                 component,
@@ -105,17 +116,17 @@ impl Lock {
         Ok(Lock { _file: file })
     }
 
-    /// Takes the lock as soon as it is free; at the deadline says who holds it.
+    /// Takes the lock as soon as it is free. As long as it is held, `held` is told by whom, and says whether to go on
+    /// waiting.
     pub async fn wait(
         estate: &Path,
         target: Target<'_>,
         operation: Option<&str>,
-        deadline: Duration,
+        held: &mut dyn FnMut(&EngineError) -> Patience,
     ) -> Result<Lock, EngineError> {
-        let ends = Instant::now() + deadline;
         loop {
             match Lock::try_acquire(estate, target, operation) {
-                Err(error) if error.kind == ErrorKind::Conflict && Instant::now() < ends => {}
+                Err(error) if error.kind == ErrorKind::Conflict && held(&error) == Patience::Left => {}
                 answer => return answer,
             }
             tokio::time::sleep(LOOK).await;

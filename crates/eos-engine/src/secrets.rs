@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 
+pub use eos_core::plan::Previous;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
@@ -37,17 +38,6 @@ pub struct Entry {
     pub items: BTreeMap<String, SecretString>,
     /// Changes with every write; 0 for what was never written.
     pub revision: u64,
-}
-
-/// What was at a path before an operation wrote to it, and how to get at it; no value, so that a journal may hold it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Previous {
-    Nothing,
-    /// The engine keeps it itself, under this version.
-    Version(u64),
-    /// It was copied to this path of the namespace `STAGED_NAMESPACE`, until the operation ends.
-    Kept(String),
 }
 
 /// The estate's secrets engine.

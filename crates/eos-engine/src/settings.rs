@@ -2,10 +2,12 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 pub use eos_core::profile::Profile;
 use serde::Deserialize;
 
+use crate::component_lock;
 use crate::endpoints::{ConsulEndpoint, Delivery, Endpoints, NomadEndpoint, SaltEndpoint, VaultEndpoint};
 use crate::env_names;
 use crate::error::{EngineError, ErrorKind, Layer};
@@ -20,6 +22,8 @@ pub struct Settings {
     pub environment: String,
     pub endpoints: Option<Endpoints>,
     pub source: Source,
+    /// How long a lock in Consul outlives a holder that was killed.
+    pub lock_ttl: Duration,
 }
 
 /// Where the endpoints come from.
@@ -43,6 +47,22 @@ struct File {
     vault: Option<VaultEndpoint>,
     delivery: Option<Delivery>,
     control: Option<Control>,
+    #[serde(default)]
+    lock: LockTable,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LockTable {
+    ttl_seconds: u64,
+}
+
+impl Default for LockTable {
+    fn default() -> Self {
+        Self {
+            ttl_seconds: component_lock::TTL.as_secs(),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -61,6 +81,11 @@ impl Settings {
         let text = std::fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
         let file: File = toml::from_str(&text).map_err(|error| misread(&text, &error))?;
         let (profile, environment) = (file.profile, file.environment.clone());
+        let lock_ttl = Duration::from_secs(file.lock.ttl_seconds);
+        if lock_ttl < component_lock::LEAST_TTL || lock_ttl > component_lock::LONGEST_TTL {
+            let words = "lock.ttl_seconds is a number from 10 to 86400, as Consul takes it";
+            return Err(EngineError::new(Layer::Estate, ErrorKind::Invalid, FILE, words));
+        }
         let (endpoints, source) = match file.endpoints(estate)? {
             Some(endpoints) => (Some(endpoints), Source::File),
             None => match lab_endpoints(estate)? {
@@ -73,6 +98,7 @@ impl Settings {
             environment,
             endpoints,
             source,
+            lock_ttl,
         })
     }
 }

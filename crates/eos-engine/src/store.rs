@@ -22,7 +22,7 @@ const FILE: &str = ".eos/store.db";
 const BUSY: Duration = Duration::from_secs(10);
 
 /// One entry for each version of the schema; what a store has is in its `user_version`.
-const SCHEMA: [&str; 1] = ["
+const SCHEMA: [&str; 2] = ["
     CREATE TABLE operations (
         id            TEXT PRIMARY KEY,
         environment   TEXT NOT NULL,
@@ -57,6 +57,10 @@ const SCHEMA: [&str; 1] = ["
         operation   TEXT NOT NULL REFERENCES operations (id),
         PRIMARY KEY (environment, component)
     ) STRICT;
+", "
+    ALTER TABLE operations ADD COLUMN takes_back TEXT REFERENCES operations (id);
+    ALTER TABLE operations ADD COLUMN back TEXT;
+    ALTER TABLE operations ADD COLUMN failure TEXT;
 "];
 
 const NEWEST_SCHEMA: u32 = SCHEMA.len() as u32;
@@ -105,7 +109,8 @@ pub struct NewOperation<'a> {
     pub words: &'a str,
     pub who: &'a str,
     pub plan: &'a Value,
-    pub commit_before: Option<&'a str>,
+    /// The operation that this one takes back.
+    pub takes_back: Option<&'a str>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -119,8 +124,15 @@ pub struct Operation {
     pub ended: Option<Timestamp>,
     pub outcome: Outcome,
     pub plan: Value,
+    /// The pillar as it was before, and as this operation left it.
     pub commit_before: Option<String>,
     pub commit_after: Option<String>,
+    /// The operation that this one takes back.
+    pub takes_back: Option<String>,
+    /// The plan by which it is taken back itself, once that has begun.
+    pub back: Option<Value>,
+    /// Which step failed last, and what is known of the cause.
+    pub failure: Option<Value>,
 }
 
 impl ToSql for Outcome {
@@ -210,11 +222,15 @@ impl Store {
         Ok(store)
     }
 
-    /// Writes down that an operation begins; the answer is its id, which sorts by time.
-    pub fn begin_operation(&mut self, new: &NewOperation<'_>) -> Result<String, EngineError> {
-        let id = Ulid::new().to_string();
+    /// An id for a new operation; ids sort by time.
+    pub fn new_operation_id() -> String {
+        Ulid::new().to_string()
+    }
+
+    /// Writes down that an operation begins.
+    pub fn begin_operation(&mut self, id: &str, new: &NewOperation<'_>) -> Result<(), EngineError> {
         self.write(
-            "INSERT INTO operations (id, environment, components, words, who, started, outcome, plan, commit_before)
+            "INSERT INTO operations (id, environment, components, words, who, started, outcome, plan, takes_back)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             params![
                 id,
@@ -225,10 +241,46 @@ impl Store {
                 Timestamp::now(),
                 Outcome::Running,
                 new.plan,
-                new.commit_before
+                new.takes_back
             ],
-        )?;
-        Ok(id)
+        )
+        .map(|_| ())
+    }
+
+    /// Writes down the plan that an operation goes by from here on: others changed the estate while it waited.
+    pub fn replace_plan(&mut self, operation: &str, plan: &Value) -> Result<(), EngineError> {
+        self.write_one(
+            "UPDATE operations SET plan = ?2 WHERE id = ?1",
+            params![operation, plan],
+            operation,
+        )
+    }
+
+    /// Writes down what the pillar was before an operation edits it.
+    pub fn record_commit_before(&mut self, operation: &str, commit: &str) -> Result<(), EngineError> {
+        self.write_one(
+            "UPDATE operations SET commit_before = ?2 WHERE id = ?1",
+            params![operation, commit],
+            operation,
+        )
+    }
+
+    /// Writes down which step failed, and what is known of the cause.
+    pub fn record_failure(&mut self, operation: &str, failure: &Value) -> Result<(), EngineError> {
+        self.write_one(
+            "UPDATE operations SET failure = ?2 WHERE id = ?1",
+            params![operation, failure],
+            operation,
+        )
+    }
+
+    /// Writes down that an operation is taken back from here on, and by which plan.
+    pub fn begin_back(&mut self, operation: &str, plan: &Value) -> Result<(), EngineError> {
+        self.write_one(
+            "UPDATE operations SET back = ?2, outcome = ?3, ended = NULL WHERE id = ?1",
+            params![operation, plan, Outcome::Running],
+            operation,
+        )
     }
 
     /// Writes down the commit an operation made, before anything is delivered from it.
@@ -470,6 +522,9 @@ fn read_operation(row: &Row<'_>) -> rusqlite::Result<Operation> {
         plan: row.get("plan")?,
         commit_before: row.get("commit_before")?,
         commit_after: row.get("commit_after")?,
+        takes_back: row.get("takes_back")?,
+        back: row.get("back")?,
+        failure: row.get("failure")?,
     })
 }
 
@@ -492,7 +547,7 @@ mod tests {
 
     fn begin(store: &mut Store, words: &str) -> String {
         store
-            .begin_operation(&NewOperation {
+            .begin_operation(&id, &NewOperation {
                 environment: "production",
                 components: &["grafana".to_owned()],
                 words,

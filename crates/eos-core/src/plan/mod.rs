@@ -205,13 +205,13 @@ pub struct SecretWork {
 }
 
 /// What the secrets engine held before an operation wrote to it; where to find it, never what it was.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Previous {
     Nothing,
     /// A version that the engine itself keeps.
     Version(u64),
-    /// A copy that is kept there until the operation ends.
+    /// The path of a copy that the engine keeps until the operation ends.
     Kept(String),
 }
 

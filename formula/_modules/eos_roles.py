@@ -1,0 +1,117 @@
+"""Who may ask this minion for what: the roles of API users, and approvals where a role does not suffice.
+
+Nothing here may be called over the API; `eos` calls it. Salt's master stamps every publication with the user it
+authenticated, and a function that takes further keywords is handed that as `__pub_user`: a caller cannot choose it.
+A call that was not published, or that root published by hand, is root's own and passes.
+
+Risk and role are of equal rank: low is for a user, medium for an operator. What is of high risk is never done on the
+word of one alone: it needs the approval of an architect who is not the caller.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+
+import salt.utils.user
+from salt.exceptions import CommandExecutionError, SaltInvocationError
+
+_ROLES = ("user", "operator", "architect")
+_RISKS = ("low", "medium", "high")
+_PUBLISHED = "__pub_"
+
+
+def caller(publication: dict) -> dict:
+    """{"user", "role", "is_root"} of who called, from the keywords that Salt adds; any other keyword is refused."""
+    if unknown := sorted(key for key in publication if not key.startswith(_PUBLISHED)):
+        raise SaltInvocationError(f"There is no argument {', '.join(unknown)}")
+    user = publication.get(f"{_PUBLISHED}user")
+    role = _role_of(user)
+    return {"user": user, "role": role, "is_root": role is None and _is_root(user)}
+
+
+def highest(risks: list[object], where_unknown: str) -> str:
+    """The highest of these risks; what is none counts as `where_unknown`."""
+    known = [risk if risk in _RISKS else where_unknown for risk in risks]
+    return max(known, key=_RISKS.index, default=where_unknown)
+
+
+def require_role(who: dict, role: str, to_do: str) -> None:
+    """Refuses a caller below this role, whom no approval helps."""
+    if not who["is_root"] and _rank(who["role"]) < _ROLES.index(role):
+        raise CommandExecutionError(f"{_named(who)} may not {to_do}: it needs the role {role}")
+
+
+def require(who: dict, risk: str, operation: str, step: str, call: list) -> None:
+    """Refuses a call of this risk that the caller's role does not reach, unless the operation's approval names it.
+
+    `call` is [function, arguments], as the step record has them.
+    """
+    if who["is_root"] or (risk != "high" and _rank(who["role"]) >= _RISKS.index(risk)):
+        return
+    if who["role"] is None:
+        raise CommandExecutionError(f"{_named(who)} may not change anything: it has no role on {__opts__['id']}")
+    if why := _why_not_approved(who, risk, operation, step, call):
+        words = f"needs approval: step {step} of operation {operation} is of {risk} risk, and {_named(who)}"
+        raise CommandExecutionError(f"{words} has the role {who['role']}; {why}")
+
+
+def approve(who: dict, operation: str, plan: str, calls: dict[str, str], minutes: int) -> dict:
+    """Records that the caller approves these calls of an operation; answers the record."""
+    require_role(who, "operator", "approve")
+    if who["role"] is None:
+        raise CommandExecutionError("Only an API user with a role can approve, because an approval names one")
+    until = datetime.datetime.now(datetime.UTC) + datetime.timedelta(minutes=minutes)
+    approval = {
+        "operation": operation,
+        "plan": plan,
+        "calls": calls,
+        "by": who["user"],
+        "role": who["role"],
+        "until": until.isoformat(timespec="seconds"),
+    }
+    __utils__["eos_disk.write_json"](_approval_path(operation), approval)
+    return approval
+
+
+def _why_not_approved(who: dict, risk: str, operation: str, step: str, call: list) -> str | None:
+    """What the approval of this operation lacks for this very call, in words that end a sentence; None if nothing."""
+    approval = __utils__["eos_disk.read_json"](_approval_path(operation))
+    if approval is None:
+        return "nobody has approved it"
+    by = approval["by"]
+    if by == who["user"]:
+        return f"{by} cannot approve what {by} asks for"
+    # As it is now, not as it was then: a role that was taken away no longer approves.
+    role = _role_of(by)
+    if _rank(role) < _RISKS.index(risk):
+        return f"{by}, who approved it, has the role {role}"
+    if datetime.datetime.now(datetime.UTC) >= datetime.datetime.fromisoformat(approval["until"]):
+        return f"the approval of {by} ended {approval['until']}"
+    if approval["calls"].get(step) != __utils__["eos_digest.of_json"](call):
+        return f"{by} approved another plan, which does not have this call"
+    return None
+
+
+def _role_of(user: str | None) -> str | None:
+    """From the minion's own configuration only: what is delivered must not make an architect of anybody."""
+    roles = (__opts__.get("eos") or {}).get("roles") or {}
+    role = roles.get(user)
+    return role if role in _ROLES else None
+
+
+def _rank(role: str | None) -> int:
+    return _ROLES.index(role) if role in _ROLES else -1
+
+
+def _is_root(user: str | None) -> bool:
+    """Whoever calls without the API is known by the name of an account, and the master let it in by its own key."""
+    return user is None or user == "root" or user.startswith("sudo_") or user == salt.utils.user.get_user()
+
+
+def _named(who: dict) -> str:
+    return who["user"] or "root"
+
+
+def _approval_path(operation: str) -> str:
+    return os.path.join(__opts__["cachedir"], "eos", "approvals", f"{operation}.json")

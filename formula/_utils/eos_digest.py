@@ -1,0 +1,12 @@
+"""One digest for one value, the same whoever computes it: Eos when it plans, a minion when it is asked."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+
+def of_json(value: object) -> str:
+    """The sha256 of the value as JSON with sorted keys, no spaces, and UTF-8 unescaped."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
