@@ -10,8 +10,9 @@ import sys
 
 import pytest
 
-from laboratory import canonical_digest
+from laboratory import FORMULA, canonical_digest, digest_of
 
+GOLDEN = FORMULA.parent / "tests" / "golden"
 SLS = "components.hello.production.workspace"
 VOLUMES = "components.hello.production.volumes"
 DIGEST = "a" * 64
@@ -179,6 +180,23 @@ def test_a_digest_of_volumes_is_of_one_component_and_of_plain_json(eos, engine):
     )
     digest = hashlib.sha256(f"{{{text}}}".encode()).hexdigest()
     assert run(eos, sls=VOLUMES, digest=digest)["status"] == "done"
+
+
+def test_a_value_has_one_digest(load):
+    value = {"b": [{"z": 1, "a": None}], "a": 'ü\u2028\x7f\x01\n"\\/', "ä": True, "Z": 21474836480}
+    # As in crates/eos-core/src/emit/mod.rs.
+    digest = "ae43dea9f992e2c745b620058291b755576a7078bdbe771e08fcd1db5a6701f4"
+    assert load("_utils/eos_digest.py").of_json(value) == digest
+
+
+def test_the_digests_of_every_emitted_tree_are_those_of_its_pillar():
+    compared = 0
+    for tree in sorted(GOLDEN.glob("*/tree")):
+        for step in sum(json.loads((tree / "salt/orchestrate/waves.json").read_text())["waves"], []):
+            text = (tree / f"pillar/hosts/{step['minion']}.sls").read_text()
+            assert step["digest"] == digest_of(step["sls"], json.loads(text.removeprefix("#!json"))["eos"]), step
+            compared += 1
+    assert compared
 
 
 def test_what_another_minion_has_is_refused(eos, engine):

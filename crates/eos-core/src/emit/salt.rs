@@ -6,6 +6,7 @@ use crate::canonical::canonical_digest;
 use crate::compose::Key;
 use crate::lowered::{Filesystem, Lowered, Volume};
 use crate::pillar::{Host, Pillar};
+use crate::recipe::Risk;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -37,19 +38,23 @@ pub fn volume_pieces(component: &Lowered) -> BTreeMap<&str, (String, Vec<&Volume
     hosts
 }
 
-/// What the minion compares with the facts it is given, before it makes the component's volumes.
+/// What a step names the component's volumes on one host by: the digest of their slices there.
 pub fn volumes_digest(component: &Lowered, host: &str) -> String {
-    let volumes = component
+    canonical_digest(&Value::Object(volume_slices(component, host)))
+}
+
+/// Name -> facts of the component's volumes on one host.
+fn volume_slices(component: &Lowered, host: &str) -> Map<String, Value> {
+    let there = component
         .volumes
         .iter()
         .filter(|volume| volume.host.value == host);
-    let facts: Map<String, Value> = volumes
-        .map(|volume| {
-            let name = format!("{}/{}", component.workspace(), volume.need);
-            (name, volume_facts(volume))
-        })
-        .collect();
-    canonical_digest(&Value::Object(facts))
+    let slices = there.map(|volume| (volume_id(component, volume), volume_facts(component, volume)));
+    slices.collect()
+}
+
+fn volume_id(component: &Lowered, volume: &Volume) -> String {
+    format!("{}/{}", component.workspace(), volume.need)
 }
 
 pub fn emit(
@@ -63,10 +68,7 @@ pub fn emit(
     for component in components.values() {
         for volume in &component.volumes {
             let slices = volumes.entry(&volume.host.value).or_default();
-            slices.insert(
-                format!("{}/{}", component.workspace(), volume.need),
-                volume_facts(volume),
-            );
+            slices.insert(volume_id(component, volume), volume_facts(component, volume));
         }
     }
     let mut watching = monitoring::slices(components);
@@ -98,7 +100,7 @@ pub fn emit(
             let states: Map<String, Value> = volumes
                 .into_iter()
                 .map(|volume| {
-                    let id = format!("{}/{}", component.workspace(), volume.need);
+                    let id = volume_id(component, volume);
                     (id, volume_state(volume, pillar.hosts.get(host)))
                 })
                 .collect();
@@ -147,13 +149,14 @@ fn account(name: &str) -> Value {
     name.parse::<u32>().map_or_else(|_| name.into(), Value::from)
 }
 
-fn volume_facts(volume: &Volume) -> Value {
+fn volume_facts(component: &Lowered, volume: &Volume) -> Value {
     let mut facts = json!({
         "path": volume.path.value,
         "user": volume.user,
         "group": volume.group,
         "mode": volume.mode,
         "durability": volume.durability.value.word(),
+        "risk": component.risk,
     });
     if let Some(group) = &volume.volume_group {
         facts["volume_group"] = group.value.as_str().into();
@@ -200,6 +203,7 @@ struct Slice<'a> {
 #[derive(Serialize)]
 struct WorkspaceFacts<'a> {
     digest: &'a str,
+    risk: Risk,
     token: &'static str,
     files: &'a BTreeMap<String, String>,
     hosts: &'a [String],
@@ -218,11 +222,12 @@ fn workspace_facts<'a>(
     workspaces: &'a BTreeMap<Key, Workspace>,
 ) -> BTreeMap<String, WorkspaceFacts<'a>> {
     let facts = workspaces.iter().map(|(key, workspace)| {
-        let component = components
-            .get(key)
-            .filter(|component| !component.secrets.is_empty());
+        let component = components.get(key);
+        let with_secrets = component.filter(|component| !component.secrets.is_empty());
         let facts = WorkspaceFacts {
             digest: &workspace.digest,
+            // What components share is a namespace: who may make a component may have it made.
+            risk: component.map_or(Risk::Low, |component| component.risk),
             token: if workspace.management {
                 "management"
             } else {
@@ -230,7 +235,7 @@ fn workspace_facts<'a>(
             },
             files: &workspace.files,
             hosts: &workspace.hosts,
-            secrets: component
+            secrets: with_secrets
                 .map(|component| SecretFacts {
                     namespace: &component.environment,
                     path: component.secret_path(),
@@ -276,13 +281,17 @@ fn waves(
     workspaces: &BTreeMap<Key, Workspace>,
 ) -> Vec<Vec<Value>> {
     let Some(control) = control else { return Vec::new() };
-    let on_control = |(environment, component): &Key| json!({"minion": control, "sls": sls(component, environment, "workspace")});
+    let on_control = |key: &Key| {
+        let (sls, digest) = (sls(&key.1, &key.0, "workspace"), &workspaces[key].digest);
+        json!({"minion": control, "sls": sls, "digest": digest})
+    };
     let platforms = workspaces.keys().filter(|(_, component)| component == PLATFORM);
     let mut waves = vec![platforms.map(on_control).collect::<Vec<Value>>()];
     for component in components.values() {
         for (host, (piece, _)) in volume_pieces(component) {
             let sls = sls(&component.component, &component.environment, &piece);
-            waves[0].push(json!({"minion": host, "sls": sls}));
+            let digest = volumes_digest(component, host);
+            waves[0].push(json!({"minion": host, "sls": sls, "digest": digest}));
         }
     }
     for (key, component) in components {

@@ -7,19 +7,22 @@
         "user": "999",
         "group": "999",
         "mode": "0700",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "medium"
       },
       "production/redis/data": {
         "path": "/srv/lab/volumes/opt/redis/data",
         "user": "999",
         "group": "999",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "medium"
       }
     },
     "workspaces": {
       "production/platform": {
         "digest": "979cd0b5839e33386add654a9eac64a64302808cb8e58792c691af37fac367b2",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/production/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",
@@ -34,6 +37,7 @@
       },
       "production/postgres": {
         "digest": "7cfe9d7ac63487ae2b8e0052399916ce0c152eb248333c3fc9315acd0186f5c1",
+        "risk": "medium",
         "token": "client",
         "files": {
           "terraform/environments/production/postgres/main.tf": "b685e8835053f3025d7c12afdd2f943172a4829a7d4e07c53fdbc87303a48ff5",
@@ -59,6 +63,7 @@
       },
       "production/redis": {
         "digest": "54a46bec6b4cf7ae785758f40e523ed6b79bf8100a07d85e5c7ac1f2bd791a2b",
+        "risk": "medium",
         "token": "client",
         "files": {
           "terraform/environments/production/redis/main.tf": "9e8714747706fa1d60dc533e64d22aa47fabf0bf06b839f5a016437c9efbf47c",

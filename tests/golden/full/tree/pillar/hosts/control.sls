@@ -7,47 +7,54 @@
         "user": "472",
         "group": "472",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "low"
       },
       "production/hecate-proxy/data": {
         "path": "/srv/lab/volumes/opt/hecate-proxy/data",
         "user": "root",
         "group": "root",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "medium"
       },
       "production/mattermost/data": {
         "path": "/srv/lab/volumes/opt/mattermost/data",
         "user": "2000",
         "group": "2000",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "low"
       },
       "production/mattermost-database/data": {
         "path": "/srv/lab/volumes/opt/mattermost-database/data",
         "user": "999",
         "group": "999",
         "mode": "0700",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "medium"
       },
       "staging/mattermost/data": {
         "path": "/srv/lab/volumes/opt/mattermost-staging/data",
         "user": "2000",
         "group": "2000",
         "mode": "0750",
-        "durability": "persistent"
+        "durability": "persistent",
+        "risk": "low"
       },
       "staging/mattermost-database/data": {
         "path": "/srv/lab/volumes/opt/mattermost-database-staging/data",
         "user": "999",
         "group": "999",
         "mode": "0700",
-        "durability": "persistent"
+        "durability": "persistent",
+        "risk": "medium"
       }
     },
     "workspaces": {
       "production/grafana": {
         "digest": "c6c2b7fab31186897cbd93f62f678befa235369e197f87ccf8ded967bc16a7f0",
+        "risk": "low",
         "token": "client",
         "files": {
           "terraform/environments/production/grafana/main.tf": "f2846876b02b27c1c75f7ba191b98c9e4f5f7fbf1bb322f03537676a8f89cfe3",
@@ -73,6 +80,7 @@
       },
       "production/hecate-proxy": {
         "digest": "83f6f0c4a123c14b7971d5b89650829432ac11a67bf0458b5e823f43e217a030",
+        "risk": "medium",
         "token": "client",
         "files": {
           "terraform/environments/production/hecate-proxy/main.tf": "39853444337e64c1c5e74e18cd4a431e0efcb1e0154c1eccd7de2974059edf26",
@@ -90,6 +98,7 @@
       },
       "production/mattermost": {
         "digest": "fdb26d07170d59f175af681dc4997b56f764176339993fe6c41fc3cdc859b433",
+        "risk": "low",
         "token": "client",
         "files": {
           "terraform/environments/production/mattermost/main.tf": "51b38ccfd62bd60d87d190d7a83eb3feda53dc18e5228e4d0403f3e48621b5d1",
@@ -115,6 +124,7 @@
       },
       "production/mattermost-database": {
         "digest": "c725173b17ac82b380650bf0fc92f7243b869069be13d3fb8877191eeec46fb0",
+        "risk": "medium",
         "token": "client",
         "files": {
           "terraform/environments/production/mattermost-database/main.tf": "78744a4f07b3433af9db87dfcf45449a1525cd1ee24b393c5d5620a45e79e6bc",
@@ -140,6 +150,7 @@
       },
       "production/platform": {
         "digest": "f12f5f9555a39dceddcc81f2269525ffe4f0921f43ccdb00718c01b5e39e96c6",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/production/platform/main.tf": "659405f9d79f674f169924857e6764219ca92c9f904ea0eb59e82b290f3ff1a8",
@@ -154,6 +165,7 @@
       },
       "staging/mattermost": {
         "digest": "a37a80f8b427d5701268b4757ad7da56eb0ddfcc4519b672426cc38a7fbcc5ae",
+        "risk": "low",
         "token": "client",
         "files": {
           "terraform/environments/staging/mattermost/main.tf": "a43b8f6f1cb9821f24e9dc33f5150c2a9f0a302b76d8ffeb19db20862ca44381",
@@ -179,6 +191,7 @@
       },
       "staging/mattermost-database": {
         "digest": "a7732dda89250f91179c5335f8803e2c8844ea824467cbf7ebcc02713dfd1641",
+        "risk": "medium",
         "token": "client",
         "files": {
           "terraform/environments/staging/mattermost-database/main.tf": "78744a4f07b3433af9db87dfcf45449a1525cd1ee24b393c5d5620a45e79e6bc",
@@ -204,6 +217,7 @@
       },
       "staging/platform": {
         "digest": "015e62a8a31e8424aa7c5e95358e71366e1741cbaf60834bf9c874e9d23bb1c1",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/staging/platform/main.tf": "659405f9d79f674f169924857e6764219ca92c9f904ea0eb59e82b290f3ff1a8",

@@ -7,12 +7,14 @@
         "user": "472",
         "group": "472",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "low"
       }
     },
     "workspaces": {
       "production/grafana": {
         "digest": "ea233c655dfa7ae476f05253b56e488cbb055876c9abd6263aa8567d1cada907",
+        "risk": "low",
         "token": "client",
         "files": {
           "terraform/environments/production/grafana/main.tf": "52035d7d7fe034903796a56c1a2e5775f295ef7937d01cd70830684436f6c42e",
@@ -38,6 +40,7 @@
       },
       "production/platform": {
         "digest": "979cd0b5839e33386add654a9eac64a64302808cb8e58792c691af37fac367b2",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/production/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",

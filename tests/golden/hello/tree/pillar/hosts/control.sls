@@ -5,6 +5,7 @@
     "workspaces": {
       "production/hello": {
         "digest": "71c6a7fac5ee392e3750e0450ee0b001994deb097ea795bddcd9f69a3c5c00e8",
+        "risk": "low",
         "token": "client",
         "files": {
           "terraform/environments/production/hello/main.tf": "0dfc747b74ae3ba65ad2c04db70609f0db47f46639b8c8b115b4d83f4503e534",
@@ -20,6 +21,7 @@
       },
       "production/platform": {
         "digest": "979cd0b5839e33386add654a9eac64a64302808cb8e58792c691af37fac367b2",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/production/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",

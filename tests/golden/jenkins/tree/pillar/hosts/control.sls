@@ -7,19 +7,22 @@
         "user": "1000",
         "group": "1000",
         "mode": "0750",
-        "durability": "ephemeral"
+        "durability": "ephemeral",
+        "risk": "low"
       },
       "production/jenkins/data": {
         "path": "/opt/jenkins/data",
         "user": "1000",
         "group": "1000",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "low"
       }
     },
     "workspaces": {
       "development/jenkins": {
         "digest": "c439c99406b29daa9bfe9263c815038c55e38c9f8d7b1b3470b05d5e5a3dd9fb",
+        "risk": "low",
         "token": "client",
         "files": {
           "terraform/environments/development/jenkins/main.tf": "1931b40e217ed4f20c2422d7e1f79cb20b2530d1cf829858e4e410b6152c9147",
@@ -37,6 +40,7 @@
       },
       "development/platform": {
         "digest": "41be7df33e691be0ab99de376690bbc95e2cc4c52d3d2cfea47403c699afc2db",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/development/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",
@@ -51,6 +55,7 @@
       },
       "production/jenkins": {
         "digest": "d974178d340f087d85d89f6b89e403cb695dedb1afdcd4394c2ca1174e031943",
+        "risk": "low",
         "token": "client",
         "files": {
           "terraform/environments/production/jenkins/main.tf": "1931b40e217ed4f20c2422d7e1f79cb20b2530d1cf829858e4e410b6152c9147",
@@ -69,6 +74,7 @@
       },
       "production/platform": {
         "digest": "979cd0b5839e33386add654a9eac64a64302808cb8e58792c691af37fac367b2",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/production/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",

@@ -7,7 +7,8 @@
         "user": "1000",
         "group": "1000",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "low"
       }
     }
   }

@@ -7,47 +7,54 @@
         "user": "472",
         "group": "472",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "low"
       },
       "production/hecate-proxy/data": {
         "path": "/srv/lab/volumes/opt/hecate-proxy/data",
         "user": "root",
         "group": "root",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "medium"
       },
       "production/mattermost/data": {
         "path": "/srv/lab/volumes/opt/mattermost/data",
         "user": "2000",
         "group": "2000",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "low"
       },
       "production/mattermost-database/data": {
         "path": "/srv/lab/volumes/opt/mattermost-database/data",
         "user": "999",
         "group": "999",
         "mode": "0700",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "medium"
       },
       "staging/mattermost/data": {
         "path": "/srv/lab/volumes/opt/mattermost-staging/data",
         "user": "2000",
         "group": "2000",
         "mode": "0750",
-        "durability": "persistent"
+        "durability": "persistent",
+        "risk": "low"
       },
       "staging/mattermost-database/data": {
         "path": "/srv/lab/volumes/opt/mattermost-database-staging/data",
         "user": "999",
         "group": "999",
         "mode": "0700",
-        "durability": "persistent"
+        "durability": "persistent",
+        "risk": "medium"
       }
     },
     "workspaces": {
       "production/grafana": {
         "digest": "ea233c655dfa7ae476f05253b56e488cbb055876c9abd6263aa8567d1cada907",
+        "risk": "low",
         "token": "client",
         "files": {
           "terraform/environments/production/grafana/main.tf": "52035d7d7fe034903796a56c1a2e5775f295ef7937d01cd70830684436f6c42e",
@@ -73,6 +80,7 @@
       },
       "production/hecate-proxy": {
         "digest": "34cef7d5b998746f5d225c3aeb92529ef8ab4abbd864d9ff516b1eeb569cbcb3",
+        "risk": "medium",
         "token": "client",
         "files": {
           "terraform/environments/production/hecate-proxy/main.tf": "d262adcb08dae9885d7334c3584d2a76b7c3aa5650b6a30e2d425344177b7f6d",
@@ -90,6 +98,7 @@
       },
       "production/mattermost": {
         "digest": "7cf61235714b81e132edcf078b97856aace9c77da3276402d3c31b81cb25e84d",
+        "risk": "low",
         "token": "client",
         "files": {
           "terraform/environments/production/mattermost/main.tf": "8fefa1981dcfdffa3df0a245787fbe273910604b3c9c4d74475dcfae40cf3d44",
@@ -115,6 +124,7 @@
       },
       "production/mattermost-database": {
         "digest": "b333177befcbb6abe6beb7f02d6d2ca8e3ec74d251211087395a1e40fe77a2cb",
+        "risk": "medium",
         "token": "client",
         "files": {
           "terraform/environments/production/mattermost-database/main.tf": "397624242ce4606693d28cc6b389b14f9938ec020158707344f43d15007e7de1",
@@ -140,6 +150,7 @@
       },
       "production/platform": {
         "digest": "979cd0b5839e33386add654a9eac64a64302808cb8e58792c691af37fac367b2",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/production/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",
@@ -154,6 +165,7 @@
       },
       "staging/mattermost": {
         "digest": "5404caadde8276598449c5cfc8349eb937d7ed6fb7a34b40bbca01c1c7b9c757",
+        "risk": "low",
         "token": "client",
         "files": {
           "terraform/environments/staging/mattermost/main.tf": "8fefa1981dcfdffa3df0a245787fbe273910604b3c9c4d74475dcfae40cf3d44",
@@ -179,6 +191,7 @@
       },
       "staging/mattermost-database": {
         "digest": "696f4f78664a1284e6091f7032d163b76221c6cb55c52caae9cb78baf63bbbdc",
+        "risk": "medium",
         "token": "client",
         "files": {
           "terraform/environments/staging/mattermost-database/main.tf": "397624242ce4606693d28cc6b389b14f9938ec020158707344f43d15007e7de1",
@@ -204,6 +217,7 @@
       },
       "staging/platform": {
         "digest": "287a720a88cdadfa7b7072b322664b8268d078a507e75bd9535e5c38862cbc05",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/staging/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",

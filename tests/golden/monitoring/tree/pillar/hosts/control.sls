@@ -7,19 +7,22 @@
         "user": "65534",
         "group": "65534",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "medium"
       },
       "production/prometheus/data": {
         "path": "/srv/lab/volumes/opt/prometheus/data",
         "user": "65534",
         "group": "65534",
         "mode": "0750",
-        "durability": "redundant"
+        "durability": "redundant",
+        "risk": "medium"
       }
     },
     "workspaces": {
       "production/alertmanager": {
         "digest": "fd8ae63c6f1c8a6ff332b1f987f89e7656836303966e4fe8ee9892391e9120d3",
+        "risk": "medium",
         "token": "client",
         "files": {
           "terraform/environments/production/alertmanager/main.tf": "69273f9750ee3d27337effe8ffa90ed3ba7f27cfdcabeccf8c131d86518ed715",
@@ -37,6 +40,7 @@
       },
       "production/platform": {
         "digest": "979cd0b5839e33386add654a9eac64a64302808cb8e58792c691af37fac367b2",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/production/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",
@@ -51,6 +55,7 @@
       },
       "production/prometheus": {
         "digest": "f733c488180163147c77da768366838c5756bcf6094a37672c5b4a49200e313f",
+        "risk": "medium",
         "token": "client",
         "files": {
           "terraform/environments/production/prometheus/main.tf": "70114c0acd3e57c426f857f5b8e95e196cb8d169acdda5eedf9eb388490d4d64",

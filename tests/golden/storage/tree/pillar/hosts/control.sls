@@ -5,6 +5,7 @@
     "workspaces": {
       "production/platform": {
         "digest": "979cd0b5839e33386add654a9eac64a64302808cb8e58792c691af37fac367b2",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/production/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",
@@ -19,6 +20,7 @@
       },
       "production/postgres": {
         "digest": "10229996a3aa3447485f17b435c81c3efb7129d514bd240920d59dd649631a98",
+        "risk": "medium",
         "token": "client",
         "files": {
           "terraform/environments/production/postgres/main.tf": "618ca82b219d07fc61cf1ab25a13c7324c7a5ac80763c82423721ff9568c346b",

@@ -5,6 +5,7 @@
     "workspaces": {
       "production/hello": {
         "digest": "0da508effd70e391f20ad9f66d6f831f8241c7e5cf8a740c5927d511c2e5a7b2",
+        "risk": "low",
         "token": "client",
         "files": {
           "terraform/environments/production/hello/main.tf": "0dfc747b74ae3ba65ad2c04db70609f0db47f46639b8c8b115b4d83f4503e534",
@@ -20,6 +21,7 @@
       },
       "production/platform": {
         "digest": "979cd0b5839e33386add654a9eac64a64302808cb8e58792c691af37fac367b2",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/production/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",
@@ -34,6 +36,7 @@
       },
       "staging/hello": {
         "digest": "2473ce95faf7982cd29acfc4b08e2ac2ca5562f648123fb81fc9aea6fa3d4008",
+        "risk": "low",
         "token": "client",
         "files": {
           "terraform/environments/staging/hello/main.tf": "0dfc747b74ae3ba65ad2c04db70609f0db47f46639b8c8b115b4d83f4503e534",
@@ -49,6 +52,7 @@
       },
       "staging/platform": {
         "digest": "287a720a88cdadfa7b7072b322664b8268d078a507e75bd9535e5c38862cbc05",
+        "risk": "low",
         "token": "management",
         "files": {
           "terraform/environments/staging/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",
