@@ -361,7 +361,10 @@ fn watched_by(monitor: &Monitor) -> Attribute {
 }
 
 fn target_attributes(monitor: &Monitor, path: &str, declared: Source) -> BTreeMap<String, Attribute> {
-    attributes([("by", watched_by(monitor)), ("path", Attribute::new(path, declared))])
+    attributes([
+        ("by", watched_by(monitor)),
+        ("path", Attribute::new(path, declared)),
+    ])
 }
 
 fn rules_summary(lowered: &Lowered, monitor: &Monitor) -> String {
@@ -385,7 +388,10 @@ fn rules_attributes(lowered: &Lowered, monitor: &Monitor) -> BTreeMap<String, At
         ),
         (
             "severity",
-            Attribute::new(lowered.severity(), pass("critical in production, a warning elsewhere")),
+            Attribute::new(
+                lowered.severity(),
+                pass("critical in production, a warning elsewhere"),
+            ),
         ),
     ]);
     for (group, _) in lowered.measured() {

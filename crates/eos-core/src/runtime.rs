@@ -147,9 +147,7 @@ impl Lookup<'_> {
             // Those that fail their check too: that they do is what somebody wants to be told.
             Profile::Full => ("services", "service (printf \"%s|any\" .Name)"),
         };
-        let tag = |name: &str| {
-            format!("{{{{ $tags | regexReplaceAll \".*,{name}=([^,]*),.*\" \"$1\" }}}}")
-        };
+        let tag = |name: &str| format!("{{{{ $tags | regexReplaceAll \".*,{name}=([^,]*),.*\" \"$1\" }}}}");
         let labels = [
             ("__metrics_path__", tag(METRICS_TAG)),
             ("component", tag(COMPONENT_TAG)),

@@ -635,7 +635,9 @@ async fn monitor(
     let targets = component.measured().map(|(group, _)| Hook::Target {
         service: &group.service,
     });
-    let hooks: Vec<Hook<'_>> = std::iter::once(Hook::Rules { component }).chain(targets).collect();
+    let hooks: Vec<Hook<'_>> = std::iter::once(Hook::Rules { component })
+        .chain(targets)
+        .collect();
     let seen = monitored(context, step, monitor).settle(&hooks, progress).await?;
     let words = format!(
         "{}: {} up, {} loaded, read back",
@@ -657,7 +659,15 @@ async fn remove_monitor(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
     let arguments = json!({"environment": step.environment, "component": step.component, "monitor": by});
-    run_step(context, step, minion, "eos.remove_monitoring", arguments, progress).await?;
+    run_step(
+        context,
+        step,
+        minion,
+        "eos.remove_monitoring",
+        arguments,
+        progress,
+    )
+    .await?;
     let hook = Hook::NoRules {
         component: &step.component,
     };
@@ -688,8 +698,13 @@ async fn unwatched(
     let Some(monitor) = component.and_then(|component| component.monitor.as_deref()) else {
         return Err(not_watched(by));
     };
-    let seen = monitored(context, step, monitor).settle(&[hook], progress).await?;
-    let words = match seen.iter().any(|seen| seen.get("monitor").is_some_and(Value::is_null)) {
+    let seen = monitored(context, step, monitor)
+        .settle(&[hook], progress)
+        .await?;
+    let words = match seen
+        .iter()
+        .any(|seen| seen.get("monitor").is_some_and(Value::is_null))
+    {
         true => format!("{by} does not run, and watches nothing"),
         false => format!("{by}: {what}, read back"),
     };

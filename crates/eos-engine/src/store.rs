@@ -22,7 +22,8 @@ const FILE: &str = ".eos/store.db";
 const BUSY: Duration = Duration::from_secs(10);
 
 /// One entry for each version of the schema; what a store has is in its `user_version`.
-const SCHEMA: [&str; 2] = ["
+const SCHEMA: [&str; 2] = [
+    "
     CREATE TABLE operations (
         id            TEXT PRIMARY KEY,
         environment   TEXT NOT NULL,
@@ -57,11 +58,13 @@ const SCHEMA: [&str; 2] = ["
         operation   TEXT NOT NULL REFERENCES operations (id),
         PRIMARY KEY (environment, component)
     ) STRICT;
-", "
+",
+    "
     ALTER TABLE operations ADD COLUMN takes_back TEXT REFERENCES operations (id);
     ALTER TABLE operations ADD COLUMN back TEXT;
     ALTER TABLE operations ADD COLUMN failure TEXT;
-"];
+",
+];
 
 const NEWEST_SCHEMA: u32 = SCHEMA.len() as u32;
 
@@ -547,14 +550,17 @@ mod tests {
 
     fn begin(store: &mut Store, words: &str) -> String {
         store
-            .begin_operation(&id, &NewOperation {
-                environment: "production",
-                components: &["grafana".to_owned()],
-                words,
-                who: "root",
-                plan: &json!({"steps": []}),
-                commit_before: Some("a41c9e2"),
-            })
+            .begin_operation(
+                &id,
+                &NewOperation {
+                    environment: "production",
+                    components: &["grafana".to_owned()],
+                    words,
+                    who: "root",
+                    plan: &json!({"steps": []}),
+                    commit_before: Some("a41c9e2"),
+                },
+            )
             .unwrap()
     }
 

@@ -21,7 +21,9 @@ pub fn rules_digest(component: &Lowered) -> String {
 }
 
 /// The monitors of one host, and the components that they watch, as its pillar names them.
-pub(super) fn slices(components: &BTreeMap<Key, Lowered>) -> BTreeMap<&str, (Map<String, Value>, Map<String, Value>)> {
+pub(super) fn slices(
+    components: &BTreeMap<Key, Lowered>,
+) -> BTreeMap<&str, (Map<String, Value>, Map<String, Value>)> {
     let mut hosts: BTreeMap<&str, (Map<String, Value>, Map<String, Value>)> = BTreeMap::new();
     for component in components.values() {
         if let Some(monitor) = &component.monitor {
@@ -41,7 +43,10 @@ pub(super) fn slices(components: &BTreeMap<Key, Lowered>) -> BTreeMap<&str, (Map
 /// The rules of each component that is watched, and the SLS that has them loaded.
 pub(super) fn emit(components: &BTreeMap<Key, Lowered>, artifacts: &mut Artifacts) {
     for (component, _) in watched(components) {
-        let folder = format!("salt/components/{}/{}", component.component, component.environment);
+        let folder = format!(
+            "salt/components/{}/{}",
+            component.component, component.environment
+        );
         let name = component.workspace();
         let states = json!({&name: {"eos_prometheus.rules": [{"name": name}]}});
         artifacts.insert(format!("{folder}/{PIECE}.sls"), json_lines("#!json\n", &states));
@@ -97,5 +102,9 @@ fn rules(component: &Lowered) -> Vec<u8> {
     });
     let alerts: Vec<String> = alerts.collect();
     let name = Value::from(component.workspace());
-    format!("{{\"groups\": [{{\"name\": {name}, \"rules\": [\n{}\n]}}]}}\n", alerts.join(",\n")).into_bytes()
+    format!(
+        "{{\"groups\": [{{\"name\": {name}, \"rules\": [\n{}\n]}}]}}\n",
+        alerts.join(",\n")
+    )
+    .into_bytes()
 }

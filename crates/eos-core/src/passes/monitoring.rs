@@ -37,11 +37,11 @@ pub fn monitor(
     let (Some((group, port)), Some(volume)) = (port, volume) else {
         let at = &expanded.component.at;
         let name = &expanded.component.name;
-        return Err(
-            Diagnostic::new(format!("{name} watches others, and has no port of its host to be asked at"))
-                .at(&at.file, at.position)
-                .hint("Give its first port a number"),
-        );
+        return Err(Diagnostic::new(format!(
+            "{name} watches others, and has no port of its host to be asked at"
+        ))
+        .at(&at.file, at.position)
+        .hint("Give its first port a number"));
     };
     Ok(Some(Arc::new(Monitor {
         component: expanded.component.name.clone(),

@@ -103,7 +103,10 @@ impl Steps<'_, '_> {
         for component in components {
             let key = &(component.environment.clone(), component.component.clone());
             let monitor = component.watched_by.as_deref();
-            let healthy = [Some(&component.component), monitor.map(|monitor| &monitor.component)];
+            let healthy = [
+                Some(&component.component),
+                monitor.map(|monitor| &monitor.component),
+            ];
             let healthy: BTreeSet<&String> = healthy
                 .into_iter()
                 .flatten()

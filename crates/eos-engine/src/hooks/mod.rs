@@ -71,11 +71,14 @@ impl Monitored<'_> {
                 };
                 if Instant::now() > ends {
                     let name = hook.name();
-                    return Err(EngineError::new(Layer::Prometheus, ErrorKind::Timeout, name, found)
-                        .with_hint(format!(
-                            "`eos logs {}` says what it does; `eos status` what it is to watch",
-                            self.monitor.component
-                        )));
+                    return Err(
+                        EngineError::new(Layer::Prometheus, ErrorKind::Timeout, name, found).with_hint(
+                            format!(
+                                "`eos logs {}` says what it does; `eos status` what it is to watch",
+                                self.monitor.component
+                            ),
+                        ),
+                    );
                 }
                 progress(&format!("{}: {found}", hook.name()));
                 tokio::time::sleep(LOOK).await;
@@ -117,7 +120,9 @@ impl Monitored<'_> {
             }
             Hook::NoTarget { component } => {
                 let targets = prometheus.targets(environment).await?;
-                let left = targets.iter().filter(|target| target.component() == Some(component));
+                let left = targets
+                    .iter()
+                    .filter(|target| target.component() == Some(component));
                 match left.count() {
                     0 => Look::So(json!({"targets": []})),
                     count => Look::NotYet(format!("{count} still asked")),

@@ -78,7 +78,9 @@ impl PrometheusClient {
     /// What it asks of an environment's components.
     pub async fn targets(&self, environment: &str) -> Result<Vec<Target>, EngineError> {
         let mut found: Targets = self.get("targets", "/api/v1/targets?state=active").await?;
-        found.active.retain(|target| target.label("environment") == Some(environment));
+        found
+            .active
+            .retain(|target| target.label("environment") == Some(environment));
         Ok(found.active)
     }
 
@@ -91,13 +93,19 @@ impl PrometheusClient {
 
     async fn get<T: DeserializeOwned>(&self, object: &str, path: &str) -> Result<T, EngineError> {
         let url = format!("{}{path}", self.address);
-        let failed = |error: reqwest::Error| http::transport_error(Layer::Prometheus, object, &self.address, &error);
+        let failed =
+            |error: reqwest::Error| http::transport_error(Layer::Prometheus, object, &self.address, &error);
         let response = self.http.get(url).timeout(ANSWER).send().await.map_err(failed)?;
         let status = response.status();
         let text = response.text().await.map_err(failed)?;
         if !status.is_success() {
             let words = format!("{status}: {}", text.trim());
-            return Err(EngineError::new(Layer::Prometheus, ErrorKind::Failed, object, words));
+            return Err(EngineError::new(
+                Layer::Prometheus,
+                ErrorKind::Failed,
+                object,
+                words,
+            ));
         }
         let answered: Answered<T> = read_json(Layer::Prometheus, object, &text)?;
         Ok(answered.data)
@@ -154,7 +162,9 @@ pub(super) fn loaded(component: &Lowered, rules: &[Rule]) -> Look {
     if let Some(broken) = rules.iter().find(|rule| rule.health == "err") {
         return Look::NotYet(format!("{} fails: {}", broken.name, broken.last_error));
     }
-    let missing = wanted.iter().find(|alert| !rules.iter().any(|rule| fits(alert, rule)));
+    let missing = wanted
+        .iter()
+        .find(|alert| !rules.iter().any(|rule| fits(alert, rule)));
     if let Some(alert) = missing {
         return Look::NotYet(format!("{} is not loaded as it should be", alert.name));
     }

@@ -53,17 +53,17 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "c6c2b7fab31186897cbd93f62f678befa235369e197f87ccf8ded967bc16a7f0",
+        "digest": "58601d54dd0192d11a934fb77366faa339aac7dfdb9546f21a89e6b4d811e368",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "f2846876b02b27c1c75f7ba191b98c9e4f5f7fbf1bb322f03537676a8f89cfe3",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "97ad89b0389ab6134f126c590dd5a6c0bce7fe3ac9e485aefd68df09381d433f",
+          "terraform/environments/production/grafana/main.tf": "cdaac6faa32a74ff9e5742c3b5bc95270e0e9cbe39f8c403192f1b6d01a0df52",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "d3c1d8870ea3b99b7a1b4e73ba986711c66c22799f020a0c8adf8a0143b5aab9",
           "terraform/environments/production/grafana/variables.tf": "fd85dfebd262e276e00171e9a29e5a1a99f4fbb32585bbccc90aadab818724f2",
-          "terraform/modules/grafana/f9648909675f/grafana.nomad.hcl": "4fed331bdb043b6a70a0f8539e3f0b5d14d6c0daaf6f99c71ccf39d4350c02e4",
-          "terraform/modules/grafana/f9648909675f/main.tf": "50c150bf9c56f239f8cf32b63c8ce11431ded8e3d1b771bfa5bfcd1b94d4cd44",
-          "terraform/modules/grafana/f9648909675f/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/f9648909675f/variables.tf": "2305f252e97311cb3e19bcb1d5889c3aca7419b8e615961ec1c1a8f2f480abf5"
+          "terraform/modules/grafana/1376baa7623a/grafana.nomad.hcl": "fac15118e6ab121900a4b3043cecca1fa596f2b8ede824f51275b403dbbd2e18",
+          "terraform/modules/grafana/1376baa7623a/main.tf": "50c150bf9c56f239f8cf32b63c8ce11431ded8e3d1b771bfa5bfcd1b94d4cd44",
+          "terraform/modules/grafana/1376baa7623a/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/1376baa7623a/variables.tf": "2305f252e97311cb3e19bcb1d5889c3aca7419b8e615961ec1c1a8f2f480abf5"
         },
         "hosts": [
           "control"

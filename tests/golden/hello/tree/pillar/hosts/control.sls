@@ -4,17 +4,17 @@
     "volumes": {},
     "workspaces": {
       "production/hello": {
-        "digest": "71c6a7fac5ee392e3750e0450ee0b001994deb097ea795bddcd9f69a3c5c00e8",
+        "digest": "eac3a0056eca91cb3a7cc76415672a6df318634c35065987c67e50dca4ab3ea0",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/hello/main.tf": "0dfc747b74ae3ba65ad2c04db70609f0db47f46639b8c8b115b4d83f4503e534",
-          "terraform/environments/production/hello/terraform.tfvars.json": "ed35043e8c9f14e09a600e05d2b25819d79ca92ffa7ab89b42cbb27d59d605d0",
+          "terraform/environments/production/hello/main.tf": "0069afa4b391a4ea8c9f2386b27c8865b7811c0b8258685ba53896fdd9f53b10",
+          "terraform/environments/production/hello/terraform.tfvars.json": "d5bafb9dabd0d725bcf116da6c81208dcea8729e2bc5eccd88abc6cb514bf7fa",
           "terraform/environments/production/hello/variables.tf": "c88989b6554dec84fd722cb78c49aaf5895ef2832f54862e7ef21378b123220c",
-          "terraform/modules/hello/9366bec84941/hello.nomad.hcl": "361be9f1fbf4a6dfb3a28260864875992860d77f607cbad363c8ddb3b21da772",
-          "terraform/modules/hello/9366bec84941/main.tf": "9ee4abc2bea71893450a6212bf08d68afc905f0699e628e3f50636d73fc7e295",
-          "terraform/modules/hello/9366bec84941/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/9366bec84941/variables.tf": "6cd1bbfed327f68583041d55ade345110b72e4a5d7989d39831da1ffc1a23fbb"
+          "terraform/modules/hello/06ba5b673ba1/hello.nomad.hcl": "8566ca7cf0bb1b3f597fecd18897b19e1ca5a63cfa7f470f6b75e2f9ed4c4919",
+          "terraform/modules/hello/06ba5b673ba1/main.tf": "9ee4abc2bea71893450a6212bf08d68afc905f0699e628e3f50636d73fc7e295",
+          "terraform/modules/hello/06ba5b673ba1/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/06ba5b673ba1/variables.tf": "6cd1bbfed327f68583041d55ade345110b72e4a5d7989d39831da1ffc1a23fbb"
         },
         "hosts": [],
         "secrets": []

@@ -53,17 +53,17 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "ea233c655dfa7ae476f05253b56e488cbb055876c9abd6263aa8567d1cada907",
+        "digest": "bf035894350a9ba560303ba47a72d91d4a873f58c774b49492f5390a23f33307",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "52035d7d7fe034903796a56c1a2e5775f295ef7937d01cd70830684436f6c42e",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "7cdefa80f9e63f40ab9605744d35afadf62eba972cc4c2f52d85ac507afd0cec",
+          "terraform/environments/production/grafana/main.tf": "e0f8eaa0362a798f4fae6278cee2ea8ec8bed1a1cfe5adb62f103a48c6fc2cfd",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "b9557d375cd759149f7624e72ae2e1dd26903ab29123b8276cfabab029dc86a0",
           "terraform/environments/production/grafana/variables.tf": "5a342798ef4fe8dfa94b89f3930b1e8ff503089d026b6d32706e9717cdab48d5",
-          "terraform/modules/grafana/360783112ab5/grafana.nomad.hcl": "46bb3a8e501c58d1ae702862285868375bd84ba81d7c3af408d043cd3939a991",
-          "terraform/modules/grafana/360783112ab5/main.tf": "553928d3065974390fcad0ca77eab6b0d408c90d9167778ed6e760b25a145af7",
-          "terraform/modules/grafana/360783112ab5/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/360783112ab5/variables.tf": "909c14e6505710b19fc4047a97e78218984cd6b21a8ffa6562efd7465beeea6d"
+          "terraform/modules/grafana/2460e343f872/grafana.nomad.hcl": "b327f7fe62beba89759ae014de58e17127d89453d001081f72c4085633eab8d0",
+          "terraform/modules/grafana/2460e343f872/main.tf": "553928d3065974390fcad0ca77eab6b0d408c90d9167778ed6e760b25a145af7",
+          "terraform/modules/grafana/2460e343f872/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/2460e343f872/variables.tf": "909c14e6505710b19fc4047a97e78218984cd6b21a8ffa6562efd7465beeea6d"
         },
         "hosts": [
           "control"

@@ -1,6 +1,26 @@
 #!json
 {
   "eos": {
+    "monitoring": {
+      "production/alertmanager": {
+        "monitor": "prometheus",
+        "rules": "13949a40b111e78f3f1dbe009e73ca4a7a39455bf585ad1502a7c01c617f22d8",
+        "risk": "medium"
+      },
+      "production/prometheus": {
+        "monitor": "prometheus",
+        "rules": "05a6623de2a45d3deb3914a1cf7f793ef74332ea9fd6c1d2b0f51362d989f3ff",
+        "risk": "medium"
+      }
+    },
+    "monitors": {
+      "production/prometheus": {
+        "directory": "/srv/lab/volumes/opt/prometheus/data/eos-rules",
+        "user": "65534",
+        "group": "65534",
+        "port": 9090
+      }
+    },
     "volumes": {
       "production/alertmanager/data": {
         "path": "/srv/lab/volumes/opt/alertmanager/data",
@@ -21,17 +41,17 @@
     },
     "workspaces": {
       "production/alertmanager": {
-        "digest": "fd8ae63c6f1c8a6ff332b1f987f89e7656836303966e4fe8ee9892391e9120d3",
+        "digest": "d9d4c99e88cf950a0d4fb38b52f01444af13b5acd03e3cc52049aa1047b7d94e",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/alertmanager/main.tf": "69273f9750ee3d27337effe8ffa90ed3ba7f27cfdcabeccf8c131d86518ed715",
-          "terraform/environments/production/alertmanager/terraform.tfvars.json": "2e7d0ace161bfe49f582c44bae591355d29242b80416e917166308ec642abcf8",
+          "terraform/environments/production/alertmanager/main.tf": "b9cdc3d34ec5e3ff7144642177f035515f7db7a1d77be336fff6cd5a6128d5a3",
+          "terraform/environments/production/alertmanager/terraform.tfvars.json": "4613186a8d678fd457d34a0daeac0dec28fe4f576fa61f4cb5523685df22c817",
           "terraform/environments/production/alertmanager/variables.tf": "da719e9ee15b3d9c3fd1e5fd944db2cc590eeff2b3d78deb81493a9dd4711bad",
-          "terraform/modules/alertmanager/0510d82147da/alertmanager.nomad.hcl": "ccd93839306711508d030ddfedf90174c12ecaf2afe82ea3197adc89bce2d5de",
-          "terraform/modules/alertmanager/0510d82147da/main.tf": "fc7c77d654eb0b78131c3b88106b3e18b49d32df2c5e6d86e6f43fa2dd82a1b1",
-          "terraform/modules/alertmanager/0510d82147da/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/alertmanager/0510d82147da/variables.tf": "17915ce45f357df7f6f0dffa3b8750a1503039fcb38ce1d8755e7082d7120e8e"
+          "terraform/modules/alertmanager/7ee583166622/alertmanager.nomad.hcl": "5cd1260704efc0f72081aa2cd520d6b6c32433958aecea26f5cf2e61d6b937cd",
+          "terraform/modules/alertmanager/7ee583166622/main.tf": "fc7c77d654eb0b78131c3b88106b3e18b49d32df2c5e6d86e6f43fa2dd82a1b1",
+          "terraform/modules/alertmanager/7ee583166622/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/alertmanager/7ee583166622/variables.tf": "17915ce45f357df7f6f0dffa3b8750a1503039fcb38ce1d8755e7082d7120e8e"
         },
         "hosts": [
           "control"
@@ -54,17 +74,17 @@
         "secrets": []
       },
       "production/prometheus": {
-        "digest": "f733c488180163147c77da768366838c5756bcf6094a37672c5b4a49200e313f",
+        "digest": "0ca71c7f4145211d83a86e3dae15a287ddc21cd56072d7f0bc7493739a38fdfa",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/prometheus/main.tf": "70114c0acd3e57c426f857f5b8e95e196cb8d169acdda5eedf9eb388490d4d64",
-          "terraform/environments/production/prometheus/terraform.tfvars.json": "12dc55956f9280976be383348a3faadc1acfdb7b3b2efa4f99ddcde44d55b82d",
-          "terraform/environments/production/prometheus/variables.tf": "4bef5873b03316026c533380520749c7fcd524b806c5b9f48d58fd9d749211ce",
-          "terraform/modules/prometheus/e87e29bcc4e7/main.tf": "a6caa8c603e076fb2c935bac88a4445b22a3f79c1e4761dc88ca9c5796b423e3",
-          "terraform/modules/prometheus/e87e29bcc4e7/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/prometheus/e87e29bcc4e7/prometheus.nomad.hcl": "527c91e70b87b361acdfa4e806c20833a3311ac94dc5f77c3116eb3aa303a8fe",
-          "terraform/modules/prometheus/e87e29bcc4e7/variables.tf": "b720416d58adf782fa8f12e6698242ffc72ab2f7dae1e08fbfd9becbc35ace07"
+          "terraform/environments/production/prometheus/main.tf": "5b133b0a3b65c4043c435f4152c9cf8a0dca934d0d9edfd0e95a5a4b2177dbe7",
+          "terraform/environments/production/prometheus/terraform.tfvars.json": "31040d82eea188268cd47406cf7a532be1baecee780ed1a5d767aff35d4c8a06",
+          "terraform/environments/production/prometheus/variables.tf": "9d5830b55f1dc655a0f2833f33b16cc39bb5c656ec2174053d44d06e09f7ed71",
+          "terraform/modules/prometheus/67b327d2efe0/main.tf": "af7f76b77b54fc162a7089a4eaf1f9a55737d966cf1deee2b0da7a66f83dbbdf",
+          "terraform/modules/prometheus/67b327d2efe0/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/prometheus/67b327d2efe0/prometheus.nomad.hcl": "ee1ec5212ecc5dfe4cf09f5b889d866aae29e441225113b5f18c93de9c38f37c",
+          "terraform/modules/prometheus/67b327d2efe0/variables.tf": "e6fc8edef092b44b24c353a0198e3b3d03611303403f5a4c355baab38089c75f"
         },
         "hosts": [
           "control"

@@ -4,17 +4,17 @@
     "volumes": {},
     "workspaces": {
       "production/hello": {
-        "digest": "0da508effd70e391f20ad9f66d6f831f8241c7e5cf8a740c5927d511c2e5a7b2",
+        "digest": "a9b094abbc9ec7d0ed7aee9ce7d50026a41900017af06935fa0d3cad7bdbc8fb",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/hello/main.tf": "0dfc747b74ae3ba65ad2c04db70609f0db47f46639b8c8b115b4d83f4503e534",
-          "terraform/environments/production/hello/terraform.tfvars.json": "7c618a030e3e0b5c1ec66c549336eaab04955faf42c2cf213be5f54bce3ba7b0",
+          "terraform/environments/production/hello/main.tf": "0069afa4b391a4ea8c9f2386b27c8865b7811c0b8258685ba53896fdd9f53b10",
+          "terraform/environments/production/hello/terraform.tfvars.json": "cdb7f9141283c8b1e4398c235600ce2c0aea873fb4e3248cb27930ee8dd155e8",
           "terraform/environments/production/hello/variables.tf": "c88989b6554dec84fd722cb78c49aaf5895ef2832f54862e7ef21378b123220c",
-          "terraform/modules/hello/9366bec84941/hello.nomad.hcl": "361be9f1fbf4a6dfb3a28260864875992860d77f607cbad363c8ddb3b21da772",
-          "terraform/modules/hello/9366bec84941/main.tf": "9ee4abc2bea71893450a6212bf08d68afc905f0699e628e3f50636d73fc7e295",
-          "terraform/modules/hello/9366bec84941/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/9366bec84941/variables.tf": "6cd1bbfed327f68583041d55ade345110b72e4a5d7989d39831da1ffc1a23fbb"
+          "terraform/modules/hello/06ba5b673ba1/hello.nomad.hcl": "8566ca7cf0bb1b3f597fecd18897b19e1ca5a63cfa7f470f6b75e2f9ed4c4919",
+          "terraform/modules/hello/06ba5b673ba1/main.tf": "9ee4abc2bea71893450a6212bf08d68afc905f0699e628e3f50636d73fc7e295",
+          "terraform/modules/hello/06ba5b673ba1/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/06ba5b673ba1/variables.tf": "6cd1bbfed327f68583041d55ade345110b72e4a5d7989d39831da1ffc1a23fbb"
         },
         "hosts": [],
         "secrets": []
@@ -35,17 +35,17 @@
         "secrets": []
       },
       "staging/hello": {
-        "digest": "2473ce95faf7982cd29acfc4b08e2ac2ca5562f648123fb81fc9aea6fa3d4008",
+        "digest": "c25d803f4484ae2528eb12b4a0b1ad1875ddd1413f683a99c8b8e349ad715807",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/staging/hello/main.tf": "0dfc747b74ae3ba65ad2c04db70609f0db47f46639b8c8b115b4d83f4503e534",
-          "terraform/environments/staging/hello/terraform.tfvars.json": "902f6e7165e8ca885f3367feb5a6f71a6e7e8ddf6f00a9b5cd30b61885fa089c",
+          "terraform/environments/staging/hello/main.tf": "0069afa4b391a4ea8c9f2386b27c8865b7811c0b8258685ba53896fdd9f53b10",
+          "terraform/environments/staging/hello/terraform.tfvars.json": "eaa895a562c56e3996d795063c9bf929d4758b76f32560bb267a4c741cbe990f",
           "terraform/environments/staging/hello/variables.tf": "c88989b6554dec84fd722cb78c49aaf5895ef2832f54862e7ef21378b123220c",
-          "terraform/modules/hello/9366bec84941/hello.nomad.hcl": "361be9f1fbf4a6dfb3a28260864875992860d77f607cbad363c8ddb3b21da772",
-          "terraform/modules/hello/9366bec84941/main.tf": "9ee4abc2bea71893450a6212bf08d68afc905f0699e628e3f50636d73fc7e295",
-          "terraform/modules/hello/9366bec84941/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/9366bec84941/variables.tf": "6cd1bbfed327f68583041d55ade345110b72e4a5d7989d39831da1ffc1a23fbb"
+          "terraform/modules/hello/06ba5b673ba1/hello.nomad.hcl": "8566ca7cf0bb1b3f597fecd18897b19e1ca5a63cfa7f470f6b75e2f9ed4c4919",
+          "terraform/modules/hello/06ba5b673ba1/main.tf": "9ee4abc2bea71893450a6212bf08d68afc905f0699e628e3f50636d73fc7e295",
+          "terraform/modules/hello/06ba5b673ba1/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/06ba5b673ba1/variables.tf": "6cd1bbfed327f68583041d55ade345110b72e4a5d7989d39831da1ffc1a23fbb"
         },
         "hosts": [],
         "secrets": []

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "alertmanager" {
-  source                             = "../../../modules/alertmanager/0510d82147da"
+  source                             = "../../../modules/alertmanager/7ee583166622"
   namespace                          = var.namespace
   datacenter                         = var.datacenter
   alertmanager_service               = var.alertmanager_service

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "hello" {
-  source                       = "../../../modules/hello/9366bec84941"
+  source                       = "../../../modules/hello/06ba5b673ba1"
   namespace                    = var.namespace
   datacenter                   = var.datacenter
   hello_service                = var.hello_service

@@ -103,6 +103,7 @@ job "grafana" {
       name     = var.grafana_service
       port     = "http"
       provider = "nomad"
+      tags     = ["eos-component=grafana", "eos-measured=${var.namespace}", "eos-metrics=/metrics"]
 
       check {
         type     = "http"

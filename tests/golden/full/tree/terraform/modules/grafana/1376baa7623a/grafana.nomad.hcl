@@ -115,6 +115,7 @@ job "grafana" {
       name     = var.grafana_service
       port     = "http"
       provider = "consul"
+      tags     = ["eos-component=grafana", "eos-measured=${var.namespace}", "eos-metrics=/metrics"]
 
       check {
         type     = "http"
