@@ -1,5 +1,6 @@
 //! Where the engines of an estate are, and how they are spoken to. No secret is in here, only files that hold one.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,9 @@ pub struct SaltEndpoint {
     pub certificate: Option<PathBuf>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub password_file: Option<PathBuf>,
+    /// Other API users -> the files of their passwords, where whoever owns this estate may act as them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub other_users: BTreeMap<String, PathBuf>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,9 +78,12 @@ mod tests {
     const SOLO: &str = r#"{
   "salt": {
     "url": "https://127.0.0.1:18000",
-    "user": "eos",
+    "user": "eos-operator",
     "certificate": "/estate/.eos/lab/salt/tls/cert.pem",
-    "password_file": "/estate/.eos/lab/secrets/api-password"
+    "password_file": "/estate/.eos/lab/secrets/eos-operator-password",
+    "other_users": {
+      "eos-user": "/estate/.eos/lab/secrets/eos-user-password"
+    }
   },
   "nomad": {
     "address": "http://127.0.0.1:4646",

@@ -6,7 +6,9 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use eos_engine::{EngineError, SaltClient, SaltEndpoint};
+use secrecy::ExposeSecret;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha512};
 use tokio::process::Command;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -19,19 +21,29 @@ use crate::progress::Running;
 use crate::secrets::Secrets;
 use crate::tls::{self, Certificates};
 
-const USER: &str = "eos";
-/// What the API user may call, and nothing else.
-const ALLOWED: [&str; 9] = [
+/// Users of the API, one for each role.
+const ROLES: [(&str, &str); 3] = [
+    ("eos-user", "user"),
+    (USER, "operator"),
+    ("eos-architect", "architect"),
+];
+/// As whom the program speaks to Salt unless it is told otherwise.
+const USER: &str = "eos-operator";
+/// What every API user may call. How much of it a role may ask for is the formula's to say.
+const ALLOWED: [&str; 10] = [
     "eos.info",
     "eos.run_step",
     "eos.remove_workspace",
     "eos.remove_volumes",
+    "eos.remove_unused_volumes",
     "eos.step_status",
     "eos.observe",
     "test.ping",
     "saltutil.find_job",
     "saltutil.sync_all",
 ];
+/// What those may call beside, whose role is above the lowest.
+const DECIDING: [&str; 2] = ["eos.approve", "eos.take_home"];
 /// Writes pairs of keys: `argv` names their files without `.pem` and `.pub`.
 const MAKE_KEYS: &str = "
 import os, sys
@@ -102,7 +114,12 @@ impl<'a> Salt<'a> {
             url: self.url(),
             user: USER.into(),
             certificate: Some(self.tls().join("authority.pem")),
-            password_file: Some(self.secrets.api_password_file()),
+            password_file: Some(self.secrets.password_file(USER)),
+            other_users: ROLES
+                .iter()
+                .filter(|(user, _)| *user != USER)
+                .map(|(user, _)| ((*user).to_owned(), self.secrets.password_file(user)))
+                .collect(),
         }
     }
 
@@ -152,7 +169,7 @@ impl<'a> Salt<'a> {
             return Ok((false, silent));
         }
         let client = SaltClient::new(&self.endpoint())?;
-        if client.login(&self.secrets.api_password).await.is_err() {
+        if client.login(&self.secrets.password(USER)?).await.is_err() {
             return Ok((false, silent));
         }
         let mut answers = Vec::new();
@@ -310,7 +327,12 @@ impl<'a> Salt<'a> {
             durable::directory(&directory.join("etc"), 0o700)?;
             durable::directory(&directory, 0o700)?;
         }
-        let users = format!("{USER}:{}\n", self.secrets.api_password_digest());
+        let mut users = String::new();
+        for (user, _) in ROLES {
+            let password = self.secrets.password(user)?;
+            let digest = hex::encode(Sha512::digest(password.expose_secret().as_bytes()));
+            users += &format!("{user}:{digest}\n");
+        }
         durable::write(&self.users(), users.as_bytes(), 0o600)?;
         // JSON is YAML too, and needs no care with quotes.
         durable::write_json(
@@ -326,6 +348,7 @@ impl<'a> Salt<'a> {
 
     fn master_settings(&self, certificates: &Certificates) -> Value {
         let (own, srv, ports) = (self.part("master"), self.layout.srv(), &self.choices.ports);
+        let all = [&ALLOWED[..], &DECIDING].concat();
         json!({
             // Its key is named after it; without an id that would be the machine's name, which may change.
             "id": "lab",
@@ -363,15 +386,11 @@ impl<'a> Salt<'a> {
             // A release takes effect with its delivery, not when a cache runs out.
             "fileserver_list_cache_time": 0,
             "netapi_enable_clients": ["local", "local_async"],
-            "external_auth": {"file": {
-                "^filename": self.users(),
-                "^hashtype": "sha512",
-                USER: [{"*": ALLOWED.map(|function| format!(r"{}\Z", function.replace('.', r"\.")))}],
-            }},
+            "external_auth": {"file": self.permissions()},
             // Salt lets a call of several functions pass if any one of them is allowed. This list refuses each
             // function by itself, so that `["eos.info", "cmd.run"]` is refused too.
             "publisher_acl_blacklist": {
-                "modules": [format!(r"(?!({})\Z)[\s\S]*", ALLOWED.join("|").replace('.', r"\."))],
+                "modules": [format!(r"(?!({})\Z)[\s\S]*", all.join("|").replace('.', r"\."))],
             },
             "rest_cherrypy": {
                 "host": "127.0.0.1",
@@ -381,6 +400,22 @@ impl<'a> Salt<'a> {
                 "thread_pool": 20,
             },
         })
+    }
+
+    /// Who may call what, as Salt's authentication by a file has it.
+    fn permissions(&self) -> Value {
+        let exactly = |functions: &[&str]| -> Vec<String> {
+            let patterns = functions
+                .iter()
+                .map(|function| format!(r"{}\Z", function.replace('.', r"\.")));
+            patterns.collect()
+        };
+        let mut permissions = json!({"^filename": self.users(), "^hashtype": "sha512"});
+        for (user, role) in ROLES {
+            let more: &[&str] = if role == "user" { &[] } else { &DECIDING };
+            permissions[user] = json!([{"*": exactly(&[&ALLOWED[..], more].concat())}]);
+        }
+        permissions
     }
 
     fn minion_settings(&self, minion: &Minion<'_>) -> Value {
@@ -410,10 +445,9 @@ impl<'a> Salt<'a> {
             "recon_max": 2000,
             "enable_fqdns_grains": false,
             "enable_gpu_grains": false,
+            "eos": if minion.is_control { self.control_settings() } else { json!({}) },
         });
-        if minion.is_control {
-            settings["eos"] = self.control_settings();
-        }
+        settings["eos"]["roles"] = ROLES.into_iter().collect();
         settings
     }
 

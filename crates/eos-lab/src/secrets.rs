@@ -4,16 +4,13 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use secrecy::{ExposeSecret, SecretString};
-use serde_json::Value;
-use sha2::{Digest, Sha512};
-
 use crate::durable;
 use crate::error::{AtPath, Result};
+use secrecy::SecretString;
+use serde_json::Value;
 
 pub struct Secrets {
     directory: PathBuf,
-    pub api_password: SecretString,
     /// Nomad's first token: it may do everything.
     pub nomad_management: SecretString,
 }
@@ -22,10 +19,8 @@ impl Secrets {
     /// Reads what was chosen before, and chooses what is missing.
     pub fn open(directory: &Path) -> Result<Secrets> {
         durable::directory(directory, 0o700)?;
-        let keep = |name: &str, choose: fn() -> Result<String>| keep(&directory.join(name), choose);
         Ok(Secrets {
-            api_password: keep("api-password", || random::<32>().map(hex::encode))?,
-            nomad_management: keep("nomad-management-token", uuid)?,
+            nomad_management: keep(&directory.join("nomad-management-token"), uuid)?,
             directory: directory.into(),
         })
     }
@@ -39,13 +34,18 @@ impl Secrets {
         self.directory.join(format!("{name}-token"))
     }
 
+    /// The password of a user of Salt's API.
+    pub fn password(&self, user: &str) -> Result<SecretString> {
+        keep(&self.password_file(user), || random::<32>().map(hex::encode))
+    }
+
+    pub fn password_file(&self, user: &str) -> PathBuf {
+        self.directory.join(format!("{user}-password"))
+    }
+
     /// Vault's answer to its initialisation, which it gives only once: the key that unseals it, and its first token.
     pub fn vault_init_file(&self) -> PathBuf {
         self.directory.join("vault-init.json")
-    }
-
-    pub fn api_password_file(&self) -> PathBuf {
-        self.directory.join("api-password")
     }
 
     pub fn nomad_management_file(&self) -> PathBuf {
@@ -64,11 +64,6 @@ impl Secrets {
 
     pub fn write_control_credential(&self, credential: &Value) -> Result<()> {
         durable::write_json(&self.control_credential(), credential, 0o600)
-    }
-
-    /// What Salt compares the password with.
-    pub fn api_password_digest(&self) -> String {
-        hex::encode(Sha512::digest(self.api_password.expose_secret().as_bytes()))
     }
 }
 
@@ -110,6 +105,8 @@ fn keep(path: &Path, choose: fn() -> Result<String>) -> Result<SecretString> {
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
+    use secrecy::ExposeSecret;
+
     use super::*;
 
     #[test]
@@ -118,15 +115,18 @@ mod tests {
         let place = directory.path().join("secrets");
         let first = Secrets::open(&place).unwrap();
         let again = Secrets::open(&place).unwrap();
+        let password = first.password("eos-user").unwrap();
         assert_eq!(
-            first.api_password.expose_secret(),
-            again.api_password.expose_secret()
+            again.password("eos-user").unwrap().expose_secret(),
+            password.expose_secret()
         );
+        let another = first.password("eos-architect").unwrap();
+        assert_ne!(another.expose_secret(), password.expose_secret());
         assert_eq!(
             first.nomad_management.expose_secret(),
             again.nomad_management.expose_secret()
         );
-        assert_eq!(first.api_password.expose_secret().len(), 64);
+        assert_eq!(password.expose_secret().len(), 64);
         assert_eq!(first.nomad_management.expose_secret().len(), 36);
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&place), 0o700);
@@ -139,7 +139,7 @@ mod tests {
             token.expose_secret()
         );
         for file in [
-            first.api_password_file(),
+            first.password_file("eos-user"),
             first.control_credential(),
             first.token_file("consul-program"),
         ] {

@@ -1,5 +1,6 @@
 //! The client of Salt against a real master, API and minion, and against each of them dead.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -137,6 +138,7 @@ enable_gpu_grains: False
             user: "eos".to_owned(),
             certificate: Some(root.join("salt.pem")),
             password_file: Some(root.join("password")),
+            other_users: BTreeMap::new(),
         };
         Salt {
             programs: format!("{environment}/bin"),
