@@ -1,5 +1,5 @@
 # What the token of one Terraform run may do in Nomad: jobs and host volumes in every namespace.
-# Of secrets it sees paths only; logs it reads to say why a deployment failed. Namespaces themselves need a management token (the platform workspace).
+# Of secrets it sees paths only. Namespaces themselves need a management token (the platform workspace).
 
 namespace "*" {
   capabilities = [
@@ -9,7 +9,6 @@ namespace "*" {
     "list-jobs",
     "parse-job",
     "read-job",
-    "read-logs",
     "submit-job",
   ]
 

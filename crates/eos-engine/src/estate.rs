@@ -23,6 +23,9 @@ use crate::written::{Doubtful, Written, fingerprint};
 /// What one operation commits: the pillar, the recipes it is pinned to, and what is compiled from it.
 pub const COMMITTED: &[&str] = &["graph", "pillar", "recipes", "salt", "terraform"];
 
+/// What a person may edit of that.
+pub const PILLAR: &[&str] = &["pillar/infrastructure", "recipes"];
+
 /// Files and directories that Eos writes and nobody else.
 const GENERATED: &[&str] = &[
     "graph",

@@ -1,8 +1,12 @@
 //! Why something was not done: the input was wrong, an engine said no, or a step of an operation failed.
 
-use eos_core::diagnostic::Diagnostic;
+use std::fmt;
 
-use crate::error::EngineError;
+use eos_core::diagnostic::Diagnostic;
+use serde::Serialize;
+
+use crate::diagnose::Diagnosis;
+use crate::error::{EngineError, ErrorKind, Layer};
 
 #[derive(Debug)]
 pub enum Failure {
@@ -10,17 +14,44 @@ pub enum Failure {
     Input(Vec<Diagnostic>),
     /// An engine, or the estate on this machine; nothing was changed.
     Engine(EngineError),
-    /// A step of an operation failed; the operation can be resumed.
+    /// A step of an operation failed.
     Step(Box<StepFailure>),
+    /// A person stopped an operation.
+    Stopped(Stopped),
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct StepFailure {
     pub operation: String,
     pub number: usize,
     pub total: usize,
     pub title: String,
     pub error: EngineError,
+    /// What the engines themselves say about the cause.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diagnosis: Option<Diagnosis>,
+    #[serde(skip)]
+    pub aftermath: Aftermath,
+}
+
+/// What became of an operation after a step of it failed.
+#[derive(Debug)]
+pub enum Aftermath {
+    /// All is as it was before, as far as each of these effects says.
+    TakenBack { effects: Vec<String> },
+    /// It stands where it failed, and can be gone on with.
+    Stands { why: String },
+}
+
+/// An operation that a person stopped, between two steps.
+#[derive(Debug)]
+pub struct Stopped {
+    pub operation: String,
+    /// How many steps are done: all that had begun.
+    pub done: usize,
+    pub total: usize,
+    /// It was being taken back.
+    pub is_back: bool,
 }
 
 impl Failure {
@@ -29,6 +60,29 @@ impl Failure {
         match self {
             Self::Engine(error) => Self::Engine(error.with_hint(hint)),
             other => other,
+        }
+    }
+
+    /// For where only an engine could fail: what is wrong with the input counts as the estate's.
+    pub fn into_engine_error(self) -> EngineError {
+        match self {
+            Self::Engine(error) => error,
+            Self::Step(step) => step.error,
+            other => EngineError::new(Layer::Estate, ErrorKind::Invalid, "the pillar", other.to_string()),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Input(found) => match found.first() {
+                Some(first) => f.write_str(&first.message),
+                None => f.write_str("the input is wrong"),
+            },
+            Self::Engine(error) => error.fmt(f),
+            Self::Step(step) => write!(f, "step {} failed: {}", step.title, step.error),
+            Self::Stopped(stopped) => write!(f, "stopped after {} of {} steps", stopped.done, stopped.total),
         }
     }
 }

@@ -21,6 +21,7 @@
 //! | `git` | the estate's repository |
 //! | `estate` | the estate on disk: pillar and recipes read, artifacts written |
 //! | `engines` | the engines of an estate, ready to be spoken to |
+//! | `diagnose` | why a step failed: layer, object, the engine's own lines, what to do |
 //! | `doctor` | what works and what does not: findings, and the questions that engines are asked |
 //! | `planning` | a plan: pillar edited and compiled, engines observed |
 //! | `operation` | a plan carried out, from journal entry to read-back |
@@ -31,6 +32,7 @@
 pub mod component_lock;
 pub mod consul;
 pub mod delivery;
+pub mod diagnose;
 pub mod discovery;
 pub mod doctor;
 pub mod endpoints;

@@ -3,6 +3,9 @@
 //! Go writes an empty list or map as `null`, a plan that cannot be placed is HTTP 200, and a lost race is 409 or
 //! 500 depending on the object; such traps are read here, and nowhere else.
 
+mod capacity;
+mod versions;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -18,6 +21,8 @@ use crate::error::{EngineError, ErrorKind, Layer};
 use crate::http::{Api, read_json};
 
 pub use crate::http::Request;
+pub use capacity::Capacity;
+pub use versions::{GroupCheck, JobVersion, TaskGroup};
 
 /// How long an answer may take that is not asked to wait.
 const ANSWER: Duration = Duration::from_secs(20);
@@ -62,13 +67,6 @@ impl Job {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "PascalCase")]
-pub struct TaskGroup {
-    pub name: String,
-    pub count: u64,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "PascalCase")]
 pub struct Allocation {
     #[serde(rename = "ID")]
     pub id: String,
@@ -103,6 +101,32 @@ impl Allocation {
     /// What Nomad's deployment thinks of it; nothing as long as it has not decided.
     pub fn healthy(&self) -> Option<bool> {
         self.deployment_status.as_ref().and_then(|status| status.healthy)
+    }
+
+    /// It failed, or its deployment took it for unhealthy.
+    pub fn is_bad(&self) -> bool {
+        self.client_status == "failed" || self.healthy() == Some(false)
+    }
+
+    /// What last happened to its tasks, in Nomad's words.
+    pub fn last_events(&self, count: usize) -> Vec<String> {
+        let mut events: Vec<(i64, String)> = self
+            .task_states
+            .iter()
+            .flat_map(|(task, run)| run.events.iter().map(move |event| (task, event)))
+            .map(|(task, event)| {
+                let words = format!("{task}: {}: {}", event.r#type, event.display_message);
+                (event.time, words)
+            })
+            .collect();
+        events.sort_by_key(|(time, _)| *time);
+        let last = events.into_iter().map(|(_, words)| words);
+        last.rev()
+            .take(count)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .rev()
+            .collect()
     }
 
     /// The last thing that went wrong in a task, in Nomad's words.
@@ -158,6 +182,8 @@ pub struct TaskEvent {
     pub time: i64,
     #[serde(default)]
     pub display_message: String,
+    #[serde(default, deserialize_with = "null_is_empty")]
+    pub details: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -9,7 +9,7 @@ use eos_core::intent::{Intent, Noun, edit};
 use eos_core::lowered::Lowered;
 use eos_core::node::Node;
 use eos_core::pillar::{Host, Pillar, PillarFiles};
-use eos_core::plan::{Key, Observed, Plan, PlanInput, plan, refusals, scope};
+use eos_core::plan::{Key, Left, Observed, Plan, PlanInput, Work, plan, refusals, scope};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -28,6 +28,7 @@ const OBSERVE: Duration = Duration::from_secs(20);
 type Nodes = BTreeMap<Key, Vec<Node>>;
 
 /// What a plan is wanted for.
+#[derive(Default)]
 pub struct Wish {
     pub environment: String,
     /// What to change in the pillar first; without one, the pillar as it stands is compared.
@@ -36,26 +37,62 @@ pub struct Wish {
     pub components: Option<Vec<String>>,
     /// Secret options that the person gave a value for.
     pub given: BTreeSet<String>,
+    /// What to take back, instead of an intent.
+    pub take_back: Option<TakeBack>,
+}
+
+/// What an operation did, to be taken back.
+pub struct TakeBack {
+    /// The whole pillar without it.
+    pub pillar: PillarFiles,
+    /// Components of which it is not known what is there.
+    pub unknown: BTreeSet<Key>,
+    pub left: Left,
+}
+
+impl Wish {
+    /// The wish that a plan came from.
+    pub fn again(plan: &Plan) -> Wish {
+        let given = plan.steps.iter().flat_map(|step| match &step.work {
+            Work::Secret { items, .. } => items.as_slice(),
+            _ => &[],
+        });
+        Wish {
+            environment: plan.environment.clone(),
+            intent: plan.intent.clone(),
+            components: plan.intent.as_ref().map(|_| plan.components.clone()),
+            given: given
+                .filter(|work| work.given)
+                .map(|work| work.item.clone())
+                .collect(),
+            take_back: None,
+        }
+    }
 }
 
 /// The plan for a wish. With engines it is made against what they say; without, against what was last applied.
 pub async fn make_plan(estate: &Estate, engines: Option<&Engines>, wish: Wish) -> Result<Plan, Failure> {
     let files = estate.pillar_files()?;
     let catalog = estate.catalog()?;
-    let edited = match &wish.intent {
-        Some(intent) => edit(&files, &catalog, intent)?,
-        None => files.clone(),
+    let edited = match (&wish.intent, &wish.take_back) {
+        (Some(intent), _) => edit(&files, &catalog, intent)?,
+        (None, Some(taken)) => taken.pillar.clone(),
+        (None, None) => files.clone(),
     };
     let before = Pillar::read(&files)?;
     let pillar = Pillar::read(&edited)?;
     let compilation = compile(&pillar, &catalog, estate.settings.profile)?;
-    let (applied, unfinished) = applied_nodes(&estate.store()?, &wish.environment)?;
+    let (applied, mut unfinished) = applied_nodes(&estate.store()?, &wish.environment)?;
+    if let Some(taken) = &wish.take_back {
+        unfinished.extend(taken.unknown.iter().cloned());
+    }
     let scope = wish.components.as_deref();
     let observed = match engines {
         Some(engines) => Some(observe(engines, &wish.environment, &compilation, &applied).await?),
         None => None,
     };
-    if let Some(observed) = &observed {
+    // What ran before is put back whatever the engines offer by now.
+    if let (Some(observed), None) = (&observed, &wish.take_back) {
         let names = scope.map(|components| in_scope(&wish.environment, components, &compilation, &applied));
         let refused = refusals(&wish.environment, names.as_deref(), &compilation, observed);
         if !refused.is_empty() {
@@ -75,6 +112,7 @@ pub async fn make_plan(estate: &Estate, engines: Option<&Engines>, wish: Wish) -
         applied: &applied,
         unfinished: &unfinished,
         observed: observed.as_ref(),
+        left: wish.take_back.as_ref().map(|taken| &taken.left),
         given: &wish.given,
         hosts: (&before.hosts, &pillar.hosts),
         base: pillar_digest(&files),

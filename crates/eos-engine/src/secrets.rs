@@ -5,7 +5,6 @@ use std::future::Future;
 
 pub use eos_core::plan::Previous;
 use secrecy::{ExposeSecret, SecretString};
-use serde::{Deserialize, Serialize};
 
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::nomad::NomadClient;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use eos_core::compile::Compilation;
 use eos_core::lowered::{CopyOf, Lowered, Monitor};
-use eos_core::plan::{Expected, SecretWork, Step, Work};
+use eos_core::plan::{Expected, Previous, SecretWork, Step, Work};
 use eos_core::template::Template;
 use secrecy::SecretString;
 use serde::Serialize;
@@ -41,7 +41,6 @@ pub struct Context<'a> {
     pub engines: &'a Engines,
     pub compilation: &'a Compilation,
     pub operation: &'a str,
-    pub release: &'a str,
 }
 
 pub async fn perform(
@@ -50,17 +49,26 @@ pub async fn perform(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
     match &step.work {
-        Work::Deliver => deliver(context).await,
-        Work::Volumes { minion, sls, paths } => volumes(context, step, minion, sls, paths, progress).await,
+        Work::Deliver => deliver(context.engines, context.compilation).await,
+        Work::Volumes {
+            minion,
+            sls,
+            digest,
+            paths,
+        } => volumes(context, step, minion, (sls, digest), paths, progress).await,
         Work::Workspace { minion, sls, digest } => {
             workspace(context, step, minion, sls, digest, progress).await
         }
         Work::Secret { path, items } => secret(context, step, path, items).await,
+        Work::RestoreSecret { path, previous } => restore_secret(context, step, path, previous).await,
         Work::Verify { digest, groups } => verify(context, step, digest, groups, progress).await,
         Work::RemoveWorkspace { minion } => remove_workspace(context, step, minion, progress).await,
         Work::RemoveSecret { path } => remove_secret(context, step, path).await,
         Work::RemoveVolumes { minion, volumes } => {
             remove_volumes(context, step, minion, volumes, progress).await
+        }
+        Work::RemoveUnusedVolumes { minion, volumes } => {
+            remove_unused_volumes(context, step, minion, volumes, progress).await
         }
         Work::VerifyHost { minion, client } => verify_host(context, minion, *client).await,
         Work::VerifyGone { services } => verify_gone(context, step, services, progress).await,
@@ -71,13 +79,13 @@ pub async fn perform(
 }
 
 /// The release is there whole, and it is the one that the control minion is served.
-async fn deliver(context: &Context<'_>) -> Result<Verified, EngineError> {
-    let Engines { salt, endpoints, .. } = context.engines;
-    delivery::deliver(&endpoints.delivery, &context.compilation.artifacts)?;
+pub async fn deliver(engines: &Engines, compilation: &Compilation) -> Result<Verified, EngineError> {
+    let Engines { salt, endpoints, .. } = engines;
+    delivery::deliver(&endpoints.delivery, &compilation.artifacts)?;
     delivery::remove_old_releases(&endpoints.delivery, delivery::KEEP)?;
     let info = salt.call(&endpoints.control, "eos.info", json!({}), CALL).await?;
     let served = info.get("release").and_then(Value::as_str).unwrap_or_default();
-    if served != context.release {
+    if served != compilation.release {
         let words = format!(
             "the minion is served {}",
             if served.is_empty() { "no release" } else { served }
@@ -85,7 +93,7 @@ async fn deliver(context: &Context<'_>) -> Result<Verified, EngineError> {
         return Err(EngineError::new(
             Layer::Salt,
             ErrorKind::Failed,
-            format!("release {}", context.release),
+            format!("release {}", compilation.release),
             words,
         )
         .with_hint("Check that the master's file_roots point to `current` of the delivery directory"));
@@ -94,6 +102,32 @@ async fn deliver(context: &Context<'_>) -> Result<Verified, EngineError> {
         words: format!("release {} served by Salt", &served[..12]),
         seen: json!({"release": served}),
     })
+}
+
+/// Waits until a step that began before is no longer at work on its minion.
+pub async fn settle(engines: &Engines, operation: &str, step: &Step) -> Result<(), EngineError> {
+    let (Work::Volumes { minion, .. }
+    | Work::Workspace { minion, .. }
+    | Work::RemoveWorkspace { minion }
+    | Work::RemoveVolumes { minion, .. }
+    | Work::RemoveUnusedVolumes { minion, .. }) = &step.work
+    else {
+        return Ok(());
+    };
+    let ends = Instant::now() + STEP;
+    loop {
+        let asked = json!({"operation": operation, "step": step.id});
+        let record = engines.salt.call(minion, "eos.step_status", asked, CALL).await?;
+        if record.get("status").and_then(Value::as_str) != Some("running") {
+            return Ok(());
+        }
+        if Instant::now() > ends {
+            let object = format!("step {} of operation {operation}", step.id);
+            let words = format!("minion {minion} is still at work on it");
+            return Err(EngineError::new(Layer::Salt, ErrorKind::Timeout, object, words));
+        }
+        tokio::time::sleep(LOOK).await;
+    }
 }
 
 /// Has Salt run one step, and gives its record if it says that it is done.
@@ -157,11 +191,11 @@ async fn volumes(
     context: &Context<'_>,
     step: &Step,
     minion: &str,
-    sls: &str,
+    (sls, digest): (&str, &str),
     paths: &[String],
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
-    let arguments = json!({"release": context.release, "sls": sls});
+    let arguments = json!({"sls": sls, "digest": digest});
     run_step(context, step, minion, "eos.run_step", arguments, progress).await?;
     let seen = observe_volumes(context, minion, paths).await?;
     for path in paths {
@@ -189,7 +223,7 @@ async fn remove_volumes(
     volumes: &BTreeMap<String, String>,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
-    let arguments = json!({"release": context.release, "volumes": volumes});
+    let arguments = json!({"volumes": volumes});
     run_step(context, step, minion, "eos.remove_volumes", arguments, progress).await?;
     let paths: Vec<&String> = volumes.values().collect();
     let seen = observe_volumes(context, minion, &paths).await?;
@@ -206,6 +240,37 @@ async fn remove_volumes(
         words: format!("{minion}: {count} with all data gone, read back"),
         seen,
     })
+}
+
+/// What is not empty was used after all, and is kept and named.
+async fn remove_unused_volumes(
+    context: &Context<'_>,
+    step: &Step,
+    minion: &str,
+    volumes: &BTreeMap<String, String>,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Verified, EngineError> {
+    let arguments = json!({"volumes": volumes, "made_by": context.operation});
+    let function = "eos.remove_unused_volumes";
+    let record = run_step(context, step, minion, function, arguments, progress).await?;
+    let paths: Vec<&String> = volumes.values().collect();
+    let seen = observe_volumes(context, minion, &paths).await?;
+    let (kept, gone): (Vec<_>, Vec<_>) = volumes
+        .iter()
+        .partition(|(_, path)| exists(&seen, path) != Some(false));
+    let mut words = match gone.len() {
+        0 => format!("{minion}: nothing removed"),
+        count => format!(
+            "{minion}: {} removed, made here and never used",
+            plural(count, "directory", "directories")
+        ),
+    };
+    for (name, path) in kept {
+        let why = record.pointer("/result/kept").and_then(|kept| kept.get(name));
+        let why = why.and_then(Value::as_str).unwrap_or("it is not empty");
+        words.push_str(&format!("; {path} is kept: {why}"));
+    }
+    Ok(Verified { words, seen })
 }
 
 /// Path -> what the minion sees there.
@@ -233,7 +298,7 @@ async fn workspace(
     digest: &str,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
-    let arguments = json!({"release": context.release, "sls": sls});
+    let arguments = json!({"sls": sls, "digest": digest});
     let record = run_step(context, step, minion, "eos.run_step", arguments, progress).await?;
     let name = format!("{}/{}", step.environment, step.component);
     let seen = observe_workspace(context, minion, &name).await?;
@@ -280,8 +345,7 @@ async fn remove_workspace(
     minion: &str,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
-    let arguments =
-        json!({"release": context.release, "environment": step.environment, "component": step.component});
+    let arguments = json!({"environment": step.environment, "component": step.component});
     let record = run_step(context, step, minion, "eos.remove_workspace", arguments, progress).await?;
     let name = format!("{}/{}", step.environment, step.component);
     let seen = observe_workspace(context, minion, &name).await?;
@@ -375,6 +439,29 @@ async fn secret(
     Ok(Verified { words, seen })
 }
 
+async fn restore_secret(
+    context: &Context<'_>,
+    step: &Step,
+    path: &str,
+    previous: &Previous,
+) -> Result<Verified, EngineError> {
+    let at = SecretPath {
+        namespace: &step.environment,
+        path,
+    };
+    let secrets = context.engines.secrets();
+    secrets.restore(at, previous).await?;
+    let words = match previous {
+        Previous::Nothing => format!("{path}: gone again, read back"),
+        Previous::Version(version) => format!("{path}: as in version {version} again, read back"),
+        Previous::Kept(_) => format!("{path}: as it was before, read back"),
+    };
+    Ok(Verified {
+        words,
+        seen: json!({"path": path}),
+    })
+}
+
 /// The value that a used component has; its own step came before.
 async fn copied(
     context: &Context<'_>,
@@ -436,7 +523,8 @@ async fn verify_host(context: &Context<'_>, minion: &str, client: bool) -> Resul
     salt.call(minion, "saltutil.sync_all", json!({}), SYNC).await?;
     let info = salt.call(minion, "eos.info", json!({}), CALL).await?;
     let served = info.get("release").and_then(Value::as_str).unwrap_or_default();
-    if served != context.release {
+    let current = delivery::current(&context.engines.endpoints.delivery)?;
+    if current.as_deref() != Some(served) {
         let words = format!("minion {minion} is served another release");
         return Err(EngineError::new(
             Layer::Salt,
@@ -504,17 +592,6 @@ async fn remove_secret(context: &Context<'_>, step: &Step, path: &str) -> Result
         words: format!("{path} deleted, read back"),
         seen: json!({"path": path}),
     })
-}
-
-pub async fn remove_staged(engines: &Engines, operation: &str) -> Result<(), EngineError> {
-    let path = staged_path(operation);
-    engines
-        .secrets()
-        .delete(SecretPath {
-            namespace: STAGED_NAMESPACE,
-            path: &path,
-        })
-        .await
 }
 
 /// The job in Nomad is the wanted one, all of it runs, and its services are registered with passing checks.

@@ -81,15 +81,19 @@ pub enum Outcome {
     /// It was stopped on the way and can be resumed.
     #[serde(rename = "interrupted")]
     Interrupted,
+    /// Somebody else has to agree first.
+    #[serde(rename = "waiting for approval")]
+    Waiting,
 }
 
 impl Outcome {
-    const ALL: [Outcome; 5] = [
+    const ALL: [Outcome; 6] = [
         Outcome::Running,
         Outcome::Done,
         Outcome::Failed,
         Outcome::TakenBack,
         Outcome::Interrupted,
+        Outcome::Waiting,
     ];
 
     pub fn words(self) -> &'static str {
@@ -99,6 +103,7 @@ impl Outcome {
             Outcome::Failed => "failed",
             Outcome::TakenBack => "taken back",
             Outcome::Interrupted => "interrupted",
+            Outcome::Waiting => "waiting for approval",
         }
     }
 }
@@ -358,6 +363,15 @@ impl Store {
         self.read(
             "SELECT * FROM operations ORDER BY id DESC LIMIT ?1",
             [limit],
+            read_operation,
+        )
+    }
+
+    /// The operations whose id begins so.
+    pub fn beginning_with(&self, beginning: &str) -> Result<Vec<Operation>, EngineError> {
+        self.read(
+            "SELECT * FROM operations WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id",
+            [beginning],
             read_operation,
         )
     }

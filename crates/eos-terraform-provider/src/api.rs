@@ -244,10 +244,6 @@ impl Api {
         }
     }
 
-    pub async fn text(&self, call: Call<'_>) -> Result<String, ApiError> {
-        Ok(self.send(call).await?.0)
-    }
-
     async fn send(&self, call: Call<'_>) -> Result<(String, String, u64), ApiError> {
         let mut url = self.address.clone();
         if let Ok(mut segments) = url.path_segments_mut() {

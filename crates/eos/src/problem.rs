@@ -1,7 +1,8 @@
 //! What went wrong, from whichever room, flattened to what both views show; and the exit code it means.
 
 use eos_core::diagnostic::{Diagnostic, Place, Position};
-use eos_engine::failure::Failure;
+use eos_engine::diagnose::LogLines;
+use eos_engine::failure::{Failure, StepFailure};
 use eos_engine::{EngineError, ErrorKind, Layer};
 use serde::Serialize;
 
@@ -65,7 +66,7 @@ impl Problem {
             Self::NotDone(diagnostic) => vec![diagnostic.into()],
             Self::Failure(Failure::Engine(error)) => vec![error.into()],
             Self::Failure(Failure::Step(step)) => {
-                let fault = Fault::from(&step.error);
+                let fault = Fault::of_step(step);
                 let resume = format!("eos resume {}", step.operation);
                 let hint = match &fault.hint {
                     Some(question) if question.ends_with('?') => format!("{question} Then: {resume}"),
@@ -132,11 +133,26 @@ pub struct Fault {
     /// The operation that can be resumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
+    /// What engines and tasks said of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<LogLines>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
 impl Fault {
+    /// What the engines know of it says more than the error of the one that was asked.
+    fn of_step(step: &StepFailure) -> Self {
+        let Some(known) = &step.diagnosis else {
+            return Fault::from(&step.error);
+        };
+        let error = EngineError::new(known.layer, step.error.kind, &known.object, &known.words);
+        Fault {
+            lines: known.lines.clone(),
+            ..Fault::from(&error.with_hint(&known.hint))
+        }
+    }
+
     fn new(message: impl Into<String>) -> Self {
         let message = message.into();
         Self {
@@ -146,6 +162,7 @@ impl Fault {
             words: None,
             place: None,
             operation: None,
+            lines: Vec::new(),
             hint: None,
         }
     }

@@ -55,15 +55,37 @@ pub fn job(component: &Lowered, variables: &[Variable]) -> String {
     declarations.block("job", &[&component.component], job).print()
 }
 
+/// How long an instance has, from its start, to pass its check.
+const TIME_TO_BE_HEALTHY: &str = "90s";
+
 /// Every setting is written out, so that the job Nomad keeps is the job that was sent.
 fn update() -> Body<'static> {
     Body::new()
         .attribute("max_parallel", 1)
         .attribute("health_check", "checks")
         .attribute("min_healthy_time", "2s")
-        .attribute("healthy_deadline", "90s")
-        .attribute("progress_deadline", "2m")
+        .attribute("healthy_deadline", TIME_TO_BE_HEALTHY)
+        // The first instance that is not healthy ends the deployment: with a deadline, Nomad would go on to place what
+        // cannot run until it is over.
+        .attribute("progress_deadline", "0s")
         .attribute("auto_revert", true)
+}
+
+/// What fails at its start is started again for some fifteen seconds, which is enough for a sidecar to be there.
+fn restart() -> Body<'static> {
+    Body::new()
+        .attribute("attempts", 3)
+        .attribute("interval", "5m")
+        .attribute("delay", "5s")
+        .attribute("mode", "fail")
+}
+
+/// An instance whose check fails three times in a row is started again, and has then as long to be healthy as a new one.
+fn check_restart() -> Body<'static> {
+    Body::new()
+        .attribute("limit", 3)
+        .attribute("grace", TIME_TO_BE_HEALTHY)
+        .attribute("ignore_warnings", false)
 }
 
 fn group_body<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
@@ -76,15 +98,7 @@ fn group_body<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
             .attribute("value", "true");
         body = body.block("constraint", &[], constraint);
     }
-    body = body.block(
-        "restart",
-        &[],
-        Body::new()
-            .attribute("attempts", 2)
-            .attribute("interval", "5m")
-            .attribute("delay", "5s")
-            .attribute("mode", "fail"),
-    );
+    body = body.block("restart", &[], restart());
     if !group.ports.is_empty() || group.mesh.is_some() {
         let network = match group.mesh {
             Some(_) => Body::new().attribute("mode", "bridge"),
@@ -191,7 +205,11 @@ fn service<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
                 _ => Body::new().attribute("type", "tcp"),
             },
         };
-        let check = kind.attribute("interval", "5s").attribute("timeout", "3s");
+        let check = kind.attribute("interval", "5s").attribute("timeout", "3s").block(
+            "check_restart",
+            &[],
+            check_restart(),
+        );
         service = service.block("check", &[], check);
     }
     match &group.mesh {

@@ -15,10 +15,12 @@ use crate::provider::Stop;
 
 /// How long one blocking query may hang; an interrupt ends it at once.
 const QUERY: Duration = Duration::from_secs(30);
-/// How much of a task's end is shown.
+/// Nomad tries again to place what found no place as soon as something is freed; for longer than this it is not
+/// waited for.
+const PLACING: Duration = Duration::from_secs(15);
+const LOOK: Duration = Duration::from_secs(2);
+/// How many of a task's last events are shown.
 const LAST_EVENTS: usize = 5;
-const LAST_LINES: usize = 10;
-const LAST_BYTES: &str = "4000";
 
 /// One registered job on its way to being healthy.
 pub struct Rollout<'a> {
@@ -35,6 +37,8 @@ pub struct Rollout<'a> {
 enum Cut {
     Interrupted,
     TimedOut,
+    /// The groups that found no place, each with Nomad's reasons.
+    Unplaced(Json),
     Refused(ApiError),
 }
 
@@ -52,12 +56,6 @@ impl Rollout<'_> {
             Ok(evaluation) => evaluation,
             Err(cut) => return Err(self.cut("placed", cut, None).await),
         };
-        let failed = &evaluation["FailedTGAllocs"];
-        if failed.as_object().is_some_and(|groups| !groups.is_empty()) {
-            return Err(Diagnostic::error(format!("Nomad cannot place job {}", self.id))
-                .detail(placement::reasons(failed, self.job).join("\n"))
-                .hint("Ask for less, or add a node that offers it; the job is registered and waits"));
-        }
         if text(&evaluation["Status"]) != "complete" {
             return Err(
                 Diagnostic::error(format!("Nomad's evaluation of job {} did not complete", self.id)).detail(
@@ -72,13 +70,63 @@ impl Rollout<'_> {
         let deployment = match self.deployment_of(&evaluation).await {
             Ok(Some(deployment)) => deployment,
             // Batch jobs, and jobs whose update strategy is switched off, have none.
-            Ok(None) => return Ok(None),
+            Ok(None) => {
+                return match self.placed().await {
+                    Ok(()) => Ok(None),
+                    Err(cut) => Err(self.cut("placed", cut, None).await),
+                };
+            }
             Err(error) => return Err(self.cut("healthy", Cut::Refused(error), None).await),
         };
-        match self.deployed(&deployment, deadline).await {
+        let deployed = tokio::select! {
+            deployed = self.deployed(&deployment, deadline) => deployed,
+            // Nomad itself would wait for a place until the deployment is over, or for ever.
+            cut = self.unplaced() => Err(cut),
+        };
+        match deployed {
             Ok(deployed) => self.judge(&deployment, &deployed).await,
             Err(cut) => Err(self.cut("healthy", cut, Some(&deployment)).await),
         }
+    }
+
+    /// Ends when something of the job has found no place for too long, or that cannot be read.
+    async fn unplaced(&self) -> Cut {
+        let mut since = None;
+        loop {
+            match self.blocked().await {
+                Err(error) => return Cut::Refused(error),
+                Ok(None) => since = None,
+                Ok(Some(groups)) => {
+                    if since.get_or_insert_with(Instant::now).elapsed() >= PLACING {
+                        return Cut::Unplaced(groups);
+                    }
+                }
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    /// Waits until nothing of the job waits for a place.
+    async fn placed(&self) -> Result<(), Cut> {
+        let begun = Instant::now();
+        while let Some(groups) = self.blocked().await? {
+            if begun.elapsed() >= PLACING {
+                return Err(Cut::Unplaced(groups));
+            }
+            tokio::select! {
+                () = tokio::time::sleep(LOOK) => {}
+                () = self.stop.requested() => return Err(Cut::Interrupted),
+            }
+        }
+        Ok(())
+    }
+
+    /// The groups that Nomad would place now and cannot.
+    async fn blocked(&self) -> Result<Option<Json>, ApiError> {
+        let call = Call::get(&["job", self.id, "evaluations"]).namespace(self.namespace);
+        let evaluations = self.client.ask(call).await?;
+        let blocked = list(&evaluations).find(|evaluation| text(&evaluation["Status"]) == "blocked");
+        Ok(blocked.map(|evaluation| evaluation["FailedTGAllocs"].clone()))
     }
 
     async fn evaluated(&self, evaluation: &str, deadline: Instant) -> Result<Json, Cut> {
@@ -147,6 +195,9 @@ impl Rollout<'_> {
             Cut::Interrupted => {
                 Diagnostic::error(format!("Interrupted before job {id} was {goal}")).hint(kept)
             }
+            Cut::Unplaced(groups) => Diagnostic::error(format!("Nomad cannot place job {id}"))
+                .detail(placement::reasons(&groups, self.job).join("\n"))
+                .hint("Ask for less, or add a node that offers it; the job is registered and waits"),
             Cut::Refused(error) => error
                 .diagnostic(format!("Whether job {id} is {goal} cannot be read"))
                 .hint(kept),
@@ -202,59 +253,40 @@ impl Rollout<'_> {
         });
         match worst {
             None => "No allocation was made".to_owned(),
-            Some(allocation) => self.describe(allocation).await,
+            Some(allocation) => describe(allocation),
         }
     }
+}
 
-    async fn describe(&self, allocation: &Json) -> String {
-        let id = text(&allocation["ID"]);
-        let mut lines = vec![format!(
-            "allocation {id} ({}) on {}",
-            text(&allocation["ClientStatus"]),
-            text(&allocation["NodeName"])
-        )];
-        if let Some(tasks) = allocation["TaskStates"].as_object() {
-            // A failed task comes first; without one every task may be to blame.
-            let some_failed = tasks.values().any(|task| task["Failed"] == Json::Bool(true));
-            for (name, task) in tasks {
-                if some_failed && task["Failed"] != Json::Bool(true) {
-                    continue;
-                }
-                lines.push(format!("task {name}:"));
-                let events: Vec<&Json> = list(&task["Events"]).collect();
-                for event in events.iter().rev().take(LAST_EVENTS).rev() {
-                    lines.push(format!(
-                        "  {}: {}",
-                        text(&event["Type"]),
-                        text(&event["DisplayMessage"])
-                    ));
-                }
-                lines.extend(self.last_words(id, name).await);
+/// What Nomad says of an allocation. What its tasks wrote is left out: it may hold a secret, and what a provider says is
+/// kept in many a log.
+fn describe(allocation: &Json) -> String {
+    let id = text(&allocation["ID"]);
+    let mut lines = vec![format!(
+        "allocation {id} ({}) on {}",
+        text(&allocation["ClientStatus"]),
+        text(&allocation["NodeName"])
+    )];
+    if let Some(tasks) = allocation["TaskStates"].as_object() {
+        // A failed task comes first; without one every task may be to blame.
+        let some_failed = tasks.values().any(|task| task["Failed"] == Json::Bool(true));
+        for (name, task) in tasks {
+            if some_failed && task["Failed"] != Json::Bool(true) {
+                continue;
+            }
+            lines.push(format!("task {name}:"));
+            let events: Vec<&Json> = list(&task["Events"]).collect();
+            for event in events.iter().rev().take(LAST_EVENTS).rev() {
+                lines.push(format!(
+                    "  {}: {}",
+                    text(&event["Type"]),
+                    text(&event["DisplayMessage"])
+                ));
             }
         }
-        lines.join("\n")
     }
-
-    /// The last lines that a task wrote to stderr.
-    async fn last_words(&self, allocation: &str, task: &str) -> Vec<String> {
-        let call = Call::get(&["client", "fs", "logs", allocation])
-            .namespace(self.namespace)
-            .query("task", task)
-            .query("type", "stderr")
-            .query("origin", "end")
-            .query("offset", LAST_BYTES)
-            .query("plain", "true");
-        match self.client.text(call).await {
-            Ok(text) => {
-                let written: Vec<&str> = text.lines().collect();
-                let last = written.iter().rev().take(LAST_LINES).rev();
-                last.map(|line| format!("  stderr: {line}")).collect()
-            }
-            // A task that never started has no log; its events say why.
-            Err(error) if error.is_not_found() => Vec::new(),
-            Err(error) => vec![format!("  stderr cannot be read: {}", error.words())],
-        }
-    }
+    lines.push(format!("What it wrote: nomad alloc logs -stderr {id}"));
+    lines.join("\n")
 }
 
 fn waits_for_a_person(deployment: &Json) -> bool {

@@ -342,7 +342,7 @@ fn life_of_a_job(nomad: &Nomad, workspace: &Workspace<'_>, import: &Workspace<'_
     );
     workspace
         .apply()
-        .expect(1, &["Deployment of job web ended failed", "stderr: out of luck"]);
+        .expect(1, &["Deployment of job web ended failed", "Exit Code: 1"]);
     workspace
         .plan()
         .expect(0, &["The last deployment of job web failed"]);
@@ -406,16 +406,22 @@ fn broken_jobs(nomad: &Nomad, workspace: &Workspace<'_>) {
     workspace.write(&[&broken("")]);
     workspace.file(
         "broken.nomad.hcl",
-        &job("broken", "echo no such database >&2; exit 3", QUICK),
+        &job(
+            "broken",
+            "echo database $((40 + 2)) is not there >&2; exit 3",
+            QUICK,
+        ),
     );
-    workspace.apply().expect(
+    let failed = workspace.apply().expect(
         1,
         &[
             "Deployment of job broken ended failed",
             "Exit Code: 3",
-            "stderr: no such database",
+            "What it wrote: nomad alloc logs -stderr",
         ],
     );
+    // What a task writes may be a secret, and Terraform's words are kept in many a log.
+    assert!(!failed.words.contains("database 42"), "{}", failed.words);
     workspace.plan().expect(2, &["nomad_job.broken is tainted"]);
     workspace.destroy().expect(0, &["1 destroyed"]);
 
@@ -429,6 +435,7 @@ fn broken_jobs(nomad: &Nomad, workspace: &Workspace<'_>) {
             "not enough memory on 1 node",
         ],
     );
+    let begun = Instant::now();
     workspace.apply().expect(
         1,
         &[
@@ -436,6 +443,40 @@ fn broken_jobs(nomad: &Nomad, workspace: &Workspace<'_>) {
             "group main: not enough memory on 1 node",
         ],
     );
+    let took = begun.elapsed();
+    assert!(
+        took > Duration::from_secs(15) && took < Duration::from_secs(28),
+        "{took:?}"
+    );
+    workspace.destroy().expect(0, &["1 destroyed"]);
+
+    // One that another job leaves no room for, until that is stopped.
+    let memory = nomad.get("/v1/nodes?resources=true")[0]["NodeResources"]["Memory"]["MemoryMB"].as_u64();
+    let most = format!("memory = {}", memory.expect("a node has memory") * 6 / 10);
+    let hog = job("hog", "sleep 600", QUICK).replace("memory = 20", &most);
+    let hog = nomad
+        .call("POST", "/v1/jobs/parse", Some(json!({"JobHCL": hog})))
+        .1;
+    assert_eq!(nomad.call("POST", "/v1/jobs", Some(json!({"Job": hog}))).0, 200);
+    wait_until("the hog is placed", Duration::from_secs(20), || {
+        nomad.get("/v1/job/hog/allocations")[0]["ClientStatus"] == "running"
+    });
+    workspace.file(
+        "broken.nomad.hcl",
+        &job("broken", "sleep 600", QUICK).replace("memory = 20", &most),
+    );
+    std::thread::scope(|scope| {
+        let applied = scope.spawn(|| workspace.apply());
+        wait_until("the job waits for a place", Duration::from_secs(20), || {
+            let evaluations = nomad.call("GET", "/v1/job/broken/evaluations", None).1;
+            let blocked = |evaluation: &Json| evaluation["Status"] == "blocked";
+            evaluations
+                .as_array()
+                .is_some_and(|found| found.iter().any(blocked))
+        });
+        nomad.call("DELETE", "/v1/job/hog?purge=true", None);
+        applied.join().expect("terraform ran").expect(0, &["1 added"]);
+    });
     workspace.destroy().expect(0, &["1 destroyed"]);
     let foreign = job("broken", "sleep 600", QUICK).replace("\"raw_exec\"", "\"no_such_driver\"");
     workspace.file("broken.nomad.hcl", &foreign);

@@ -20,6 +20,7 @@ use eos_core::plan::{Plan, Step};
 use eos_core::recipe::Recipe;
 use eos_core::why::Answer;
 use eos_core::yaml;
+use eos_engine::diagnose::LogLines;
 use eos_engine::doctor::Finding;
 use eos_engine::operation::{Finished, Watch};
 use eos_engine::store::{Entry, Event, Operation, Outcome};
@@ -566,6 +567,14 @@ impl View for Human {
                         "    ".to_owned()
                     };
                     let text = hang(&prefix, line, talk_width());
+                    self.talk(&text);
+                }
+            }
+            for LogLines { from, lines } in &fault.lines {
+                let text = hang("  ", &format!("{}:", printable(from)), talk_width());
+                self.talk(&text);
+                for line in lines {
+                    let text = hang("    ", &printable(line), talk_width());
                     self.talk(&text);
                 }
             }

@@ -36,17 +36,17 @@
         "secrets": []
       },
       "production/postgres": {
-        "digest": "7cfe9d7ac63487ae2b8e0052399916ce0c152eb248333c3fc9315acd0186f5c1",
+        "digest": "2620a887d40dc87dfdfa9cf2e3621ac9bb7b3d242a2dca979f14dd93df92be22",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/postgres/main.tf": "b685e8835053f3025d7c12afdd2f943172a4829a7d4e07c53fdbc87303a48ff5",
-          "terraform/environments/production/postgres/terraform.tfvars.json": "d68b2e64ba9fc6dc52e32ea8f88eb5f5e43628716ba551a8cef4359ae5737f78",
+          "terraform/environments/production/postgres/main.tf": "b59d5d82a0df8106464b024fa6cc10699aec313cdb4c206b0ff7acec7b017a4f",
+          "terraform/environments/production/postgres/terraform.tfvars.json": "183cdd56016dd54d0e881e862fcd7a4a2a30177254a69090ff211320b6e17c63",
           "terraform/environments/production/postgres/variables.tf": "f4d7033a428fc9fa05e000baef56154cd1dc50adaae75c12b760ce9c10806b72",
-          "terraform/modules/postgres/3358ffd541ec/main.tf": "4f11e321950bc682cdc5fac1be5a5474ef9fb0399629c97d32d9329b420a5ebb",
-          "terraform/modules/postgres/3358ffd541ec/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/postgres/3358ffd541ec/postgres.nomad.hcl": "f78fb8ff9dc54923ec62fb710235e3bc07460b8f76c5c8019330ba73c7f53b64",
-          "terraform/modules/postgres/3358ffd541ec/variables.tf": "69f1cac3de7a42b5d62a3b521592c2685850baddf0e44da412e90e14039c3e13"
+          "terraform/modules/postgres/b2efb562fdd5/main.tf": "4f11e321950bc682cdc5fac1be5a5474ef9fb0399629c97d32d9329b420a5ebb",
+          "terraform/modules/postgres/b2efb562fdd5/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/postgres/b2efb562fdd5/postgres.nomad.hcl": "ba59b5cf3de76f15538905c7c7d1140c6cb645380bb08b42d9667e192db0f190",
+          "terraform/modules/postgres/b2efb562fdd5/variables.tf": "69f1cac3de7a42b5d62a3b521592c2685850baddf0e44da412e90e14039c3e13"
         },
         "hosts": [
           "control"
@@ -62,17 +62,17 @@
         ]
       },
       "production/redis": {
-        "digest": "54a46bec6b4cf7ae785758f40e523ed6b79bf8100a07d85e5c7ac1f2bd791a2b",
+        "digest": "9c637782c43a60f94fc535daf34172eb049a990b6b9ffd496f12d635f1e39b91",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/redis/main.tf": "9e8714747706fa1d60dc533e64d22aa47fabf0bf06b839f5a016437c9efbf47c",
-          "terraform/environments/production/redis/terraform.tfvars.json": "6198017ae23eb71da93db72166b407d6db2662153908f7438da01a4c046dac2b",
+          "terraform/environments/production/redis/main.tf": "d75121e5034dc2edef81840b798afed7fa06db4cbe5b9bc9607a99d21f63f880",
+          "terraform/environments/production/redis/terraform.tfvars.json": "574a8c947dd8016b61063b391d36896711fb395dec26cb4b4942238b6b76acd1",
           "terraform/environments/production/redis/variables.tf": "f0eeb45ed35ec7492ca36e1bea36253e42695a3965a77e500678d6d6dad07430",
-          "terraform/modules/redis/30eba3248042/main.tf": "a62984d53d647c2ae1fde840b80eedd161a6bb22a6b359e9ebde9600a88824a9",
-          "terraform/modules/redis/30eba3248042/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/redis/30eba3248042/redis.nomad.hcl": "5536403ad1c074423a3450c8441f41eab3d01ea2e0c8f5967f826858a2f648b9",
-          "terraform/modules/redis/30eba3248042/variables.tf": "d9aa920636cad2ba1cd36e622c1f0c97318122ddcde35a626b25a1340c43bd9c"
+          "terraform/modules/redis/bee76a965d64/main.tf": "a62984d53d647c2ae1fde840b80eedd161a6bb22a6b359e9ebde9600a88824a9",
+          "terraform/modules/redis/bee76a965d64/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/redis/bee76a965d64/redis.nomad.hcl": "09f26b2cab631796936f885fa61d64603ded513b79d1745782751fa20078cf13",
+          "terraform/modules/redis/bee76a965d64/variables.tf": "d9aa920636cad2ba1cd36e622c1f0c97318122ddcde35a626b25a1340c43bd9c"
         },
         "hosts": [
           "control"

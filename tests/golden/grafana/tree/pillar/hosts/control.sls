@@ -13,17 +13,17 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "bf035894350a9ba560303ba47a72d91d4a873f58c774b49492f5390a23f33307",
+        "digest": "2b9de1e31465bf9a8cc97e54a9baa1f1cfdf00fd260115a279b7aedfe7a3e9db",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "e0f8eaa0362a798f4fae6278cee2ea8ec8bed1a1cfe5adb62f103a48c6fc2cfd",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "b9557d375cd759149f7624e72ae2e1dd26903ab29123b8276cfabab029dc86a0",
+          "terraform/environments/production/grafana/main.tf": "a1ed5768b948ed847350a2065fb81cca31cd1bcab752588ea0ca38fbb157efc8",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "66c1da789ebed2985e53baae28a0c81c73724cce95303f36be2c0aa75526edb9",
           "terraform/environments/production/grafana/variables.tf": "5a342798ef4fe8dfa94b89f3930b1e8ff503089d026b6d32706e9717cdab48d5",
-          "terraform/modules/grafana/2460e343f872/grafana.nomad.hcl": "b327f7fe62beba89759ae014de58e17127d89453d001081f72c4085633eab8d0",
-          "terraform/modules/grafana/2460e343f872/main.tf": "553928d3065974390fcad0ca77eab6b0d408c90d9167778ed6e760b25a145af7",
-          "terraform/modules/grafana/2460e343f872/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/2460e343f872/variables.tf": "909c14e6505710b19fc4047a97e78218984cd6b21a8ffa6562efd7465beeea6d"
+          "terraform/modules/grafana/fbac13a3947a/grafana.nomad.hcl": "ad1b11eaa829b3928d71dc1ac7d48fd6fb92b7ed055ed3aa7d5b6840a1ceedc4",
+          "terraform/modules/grafana/fbac13a3947a/main.tf": "553928d3065974390fcad0ca77eab6b0d408c90d9167778ed6e760b25a145af7",
+          "terraform/modules/grafana/fbac13a3947a/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/fbac13a3947a/variables.tf": "909c14e6505710b19fc4047a97e78218984cd6b21a8ffa6562efd7465beeea6d"
         },
         "hosts": [
           "control"

@@ -4,17 +4,17 @@
     "volumes": {},
     "workspaces": {
       "production/hello": {
-        "digest": "eac3a0056eca91cb3a7cc76415672a6df318634c35065987c67e50dca4ab3ea0",
+        "digest": "d13b48f8658a31d1b8aa19ee49446ab831d0abade725a39309fe325e75e03ea7",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/hello/main.tf": "0069afa4b391a4ea8c9f2386b27c8865b7811c0b8258685ba53896fdd9f53b10",
-          "terraform/environments/production/hello/terraform.tfvars.json": "d5bafb9dabd0d725bcf116da6c81208dcea8729e2bc5eccd88abc6cb514bf7fa",
+          "terraform/environments/production/hello/main.tf": "091aaab03d17b5d581bda7dbc151b6adc9b51fbd75b40f47f768b9fad5e50216",
+          "terraform/environments/production/hello/terraform.tfvars.json": "7d5dc705e5a533e3f9575d021c229d374319a0b77319e232b455562b49455cdb",
           "terraform/environments/production/hello/variables.tf": "c88989b6554dec84fd722cb78c49aaf5895ef2832f54862e7ef21378b123220c",
-          "terraform/modules/hello/06ba5b673ba1/hello.nomad.hcl": "8566ca7cf0bb1b3f597fecd18897b19e1ca5a63cfa7f470f6b75e2f9ed4c4919",
-          "terraform/modules/hello/06ba5b673ba1/main.tf": "9ee4abc2bea71893450a6212bf08d68afc905f0699e628e3f50636d73fc7e295",
-          "terraform/modules/hello/06ba5b673ba1/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/06ba5b673ba1/variables.tf": "6cd1bbfed327f68583041d55ade345110b72e4a5d7989d39831da1ffc1a23fbb"
+          "terraform/modules/hello/545fdd64d787/hello.nomad.hcl": "8a363c4275ab50792b586bc586560e92e736ac1bab4f52599e50ee595c9c8846",
+          "terraform/modules/hello/545fdd64d787/main.tf": "9ee4abc2bea71893450a6212bf08d68afc905f0699e628e3f50636d73fc7e295",
+          "terraform/modules/hello/545fdd64d787/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/545fdd64d787/variables.tf": "6cd1bbfed327f68583041d55ade345110b72e4a5d7989d39831da1ffc1a23fbb"
         },
         "hosts": [],
         "secrets": []

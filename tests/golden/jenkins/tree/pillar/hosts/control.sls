@@ -21,17 +21,17 @@
     },
     "workspaces": {
       "development/jenkins": {
-        "digest": "c439c99406b29daa9bfe9263c815038c55e38c9f8d7b1b3470b05d5e5a3dd9fb",
+        "digest": "3b26cfae56830cb67aa011d27f2ecaf69d6c53926662cf29a600141649d2a988",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/development/jenkins/main.tf": "1931b40e217ed4f20c2422d7e1f79cb20b2530d1cf829858e4e410b6152c9147",
-          "terraform/environments/development/jenkins/terraform.tfvars.json": "2ad25f025b9ef474b642212a4466aec34a086e9059c09783ad3bb3f7a91d14d3",
+          "terraform/environments/development/jenkins/main.tf": "dfae15e0f24a0be94ca57e692d251776e2e4a085914f7904c585d82a46f805e9",
+          "terraform/environments/development/jenkins/terraform.tfvars.json": "85fdec6b6adba157d46b8e7020aaddb2922e3ebde8adfb553ceeb3aaecc6360a",
           "terraform/environments/development/jenkins/variables.tf": "142a04a98681a0346912a912f908685e424b44776ac043ed3649c8b0ca579b27",
-          "terraform/modules/jenkins/9c7db27a6afc/jenkins.nomad.hcl": "baf7145726740e5f946426d107e8597541c408f83c9bcff2ac0de618a0de9304",
-          "terraform/modules/jenkins/9c7db27a6afc/main.tf": "4dc680ecaa5e5d7517b4b8a412c8008b943dab3e13941df9462746375594d6a2",
-          "terraform/modules/jenkins/9c7db27a6afc/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/jenkins/9c7db27a6afc/variables.tf": "7e013dc91578c30628c5854604221089bd151af7c522caf568b49946bcab107a"
+          "terraform/modules/jenkins/58a3d190d52e/jenkins.nomad.hcl": "d48b59486bbb507f6fae83898a5edd6ffd39baaa2d133949aafa405b88f55e71",
+          "terraform/modules/jenkins/58a3d190d52e/main.tf": "4dc680ecaa5e5d7517b4b8a412c8008b943dab3e13941df9462746375594d6a2",
+          "terraform/modules/jenkins/58a3d190d52e/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/jenkins/58a3d190d52e/variables.tf": "7e013dc91578c30628c5854604221089bd151af7c522caf568b49946bcab107a"
         },
         "hosts": [
           "control"
@@ -54,17 +54,17 @@
         "secrets": []
       },
       "production/jenkins": {
-        "digest": "d974178d340f087d85d89f6b89e403cb695dedb1afdcd4394c2ca1174e031943",
+        "digest": "04c62c2555345c1000c5750872be9d992d461fddb4d0cefd23bcf83f2c1910ed",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/jenkins/main.tf": "1931b40e217ed4f20c2422d7e1f79cb20b2530d1cf829858e4e410b6152c9147",
-          "terraform/environments/production/jenkins/terraform.tfvars.json": "5ff7d99abb5c04838ddc6dc95bcc6e33f36c6337e02f07da2972522dca828174",
+          "terraform/environments/production/jenkins/main.tf": "dfae15e0f24a0be94ca57e692d251776e2e4a085914f7904c585d82a46f805e9",
+          "terraform/environments/production/jenkins/terraform.tfvars.json": "e1aed7ad8b648dcc97b8da1e949ddce006388a0d839e55bb5ff583b858a3ce95",
           "terraform/environments/production/jenkins/variables.tf": "142a04a98681a0346912a912f908685e424b44776ac043ed3649c8b0ca579b27",
-          "terraform/modules/jenkins/9c7db27a6afc/jenkins.nomad.hcl": "baf7145726740e5f946426d107e8597541c408f83c9bcff2ac0de618a0de9304",
-          "terraform/modules/jenkins/9c7db27a6afc/main.tf": "4dc680ecaa5e5d7517b4b8a412c8008b943dab3e13941df9462746375594d6a2",
-          "terraform/modules/jenkins/9c7db27a6afc/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/jenkins/9c7db27a6afc/variables.tf": "7e013dc91578c30628c5854604221089bd151af7c522caf568b49946bcab107a"
+          "terraform/modules/jenkins/58a3d190d52e/jenkins.nomad.hcl": "d48b59486bbb507f6fae83898a5edd6ffd39baaa2d133949aafa405b88f55e71",
+          "terraform/modules/jenkins/58a3d190d52e/main.tf": "4dc680ecaa5e5d7517b4b8a412c8008b943dab3e13941df9462746375594d6a2",
+          "terraform/modules/jenkins/58a3d190d52e/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/jenkins/58a3d190d52e/variables.tf": "7e013dc91578c30628c5854604221089bd151af7c522caf568b49946bcab107a"
         },
         "hosts": [
           "control",

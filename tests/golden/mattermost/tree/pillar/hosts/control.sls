@@ -53,17 +53,17 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "bf035894350a9ba560303ba47a72d91d4a873f58c774b49492f5390a23f33307",
+        "digest": "2b9de1e31465bf9a8cc97e54a9baa1f1cfdf00fd260115a279b7aedfe7a3e9db",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "e0f8eaa0362a798f4fae6278cee2ea8ec8bed1a1cfe5adb62f103a48c6fc2cfd",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "b9557d375cd759149f7624e72ae2e1dd26903ab29123b8276cfabab029dc86a0",
+          "terraform/environments/production/grafana/main.tf": "a1ed5768b948ed847350a2065fb81cca31cd1bcab752588ea0ca38fbb157efc8",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "66c1da789ebed2985e53baae28a0c81c73724cce95303f36be2c0aa75526edb9",
           "terraform/environments/production/grafana/variables.tf": "5a342798ef4fe8dfa94b89f3930b1e8ff503089d026b6d32706e9717cdab48d5",
-          "terraform/modules/grafana/2460e343f872/grafana.nomad.hcl": "b327f7fe62beba89759ae014de58e17127d89453d001081f72c4085633eab8d0",
-          "terraform/modules/grafana/2460e343f872/main.tf": "553928d3065974390fcad0ca77eab6b0d408c90d9167778ed6e760b25a145af7",
-          "terraform/modules/grafana/2460e343f872/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/2460e343f872/variables.tf": "909c14e6505710b19fc4047a97e78218984cd6b21a8ffa6562efd7465beeea6d"
+          "terraform/modules/grafana/fbac13a3947a/grafana.nomad.hcl": "ad1b11eaa829b3928d71dc1ac7d48fd6fb92b7ed055ed3aa7d5b6840a1ceedc4",
+          "terraform/modules/grafana/fbac13a3947a/main.tf": "553928d3065974390fcad0ca77eab6b0d408c90d9167778ed6e760b25a145af7",
+          "terraform/modules/grafana/fbac13a3947a/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/fbac13a3947a/variables.tf": "909c14e6505710b19fc4047a97e78218984cd6b21a8ffa6562efd7465beeea6d"
         },
         "hosts": [
           "control"
@@ -79,17 +79,17 @@
         ]
       },
       "production/hecate-proxy": {
-        "digest": "34cef7d5b998746f5d225c3aeb92529ef8ab4abbd864d9ff516b1eeb569cbcb3",
+        "digest": "da8aa0e6715ce63db41ad29d05489a6ec5cb20817cdf6efffd58afad17712dbd",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/hecate-proxy/main.tf": "d262adcb08dae9885d7334c3584d2a76b7c3aa5650b6a30e2d425344177b7f6d",
-          "terraform/environments/production/hecate-proxy/terraform.tfvars.json": "bb4ac8daf52c43e8f341a6e93a40c144fb173fa3eb8e825b55d6e73161edd8dd",
+          "terraform/environments/production/hecate-proxy/main.tf": "fab2b8993415aa79a1aa140a8fb8becb3eda95ebfc7a35ac67a4f4a9a6dfcf03",
+          "terraform/environments/production/hecate-proxy/terraform.tfvars.json": "f29a7d66a2bf1b77d45a78b913480152ceb96adbab07437c47b20c806558edd7",
           "terraform/environments/production/hecate-proxy/variables.tf": "20e5feeb9d39cd5dadc80efdb79d677c39b658fdb40166f6034e2fe4ef23c668",
-          "terraform/modules/hecate-proxy/cc973997aada/hecate-proxy.nomad.hcl": "7e6c399e5a1e096a66bf022ac5c43ac16a22f57cf31fed73e2888e599aa4ae0a",
-          "terraform/modules/hecate-proxy/cc973997aada/main.tf": "820dee38f0970f0e9cdc4349cda6a12609a6f3766190e2e932f752462467f50b",
-          "terraform/modules/hecate-proxy/cc973997aada/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hecate-proxy/cc973997aada/variables.tf": "b743ac6290039d3e067f6f2d106ac2124d050b779446cacaaf9546d7c57bfea5"
+          "terraform/modules/hecate-proxy/411dbab97e78/hecate-proxy.nomad.hcl": "e3fc11a0323b0687fdf812ab2f4d347be15f30380fc3457a85b05ea22f169980",
+          "terraform/modules/hecate-proxy/411dbab97e78/main.tf": "820dee38f0970f0e9cdc4349cda6a12609a6f3766190e2e932f752462467f50b",
+          "terraform/modules/hecate-proxy/411dbab97e78/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hecate-proxy/411dbab97e78/variables.tf": "b743ac6290039d3e067f6f2d106ac2124d050b779446cacaaf9546d7c57bfea5"
         },
         "hosts": [
           "control"
@@ -97,17 +97,17 @@
         "secrets": []
       },
       "production/mattermost": {
-        "digest": "7cf61235714b81e132edcf078b97856aace9c77da3276402d3c31b81cb25e84d",
+        "digest": "75943ea96500d258e45ff60b5e940401215b3aa8d8e00dcbd09fb79da8fc0b2e",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost/main.tf": "8fefa1981dcfdffa3df0a245787fbe273910604b3c9c4d74475dcfae40cf3d44",
-          "terraform/environments/production/mattermost/terraform.tfvars.json": "cce044e63e2693a04848c8e887d8f8c2dfe136be098a4b15950f6b833a3483d0",
+          "terraform/environments/production/mattermost/main.tf": "af4591a5d07a9c1a3849a5b4ef48eaab5c896cd97915bcf3c49cc807300bf66e",
+          "terraform/environments/production/mattermost/terraform.tfvars.json": "9b1462673e44203b181bcbccd6222f232b103e086dbbe442128fc3782dddb40e",
           "terraform/environments/production/mattermost/variables.tf": "907d4ea5ba6c27d8bcfc34bfb190ef665af993b767c6f4c68aaa52b91cd3a268",
-          "terraform/modules/mattermost/90aa4a7db6c4/main.tf": "4052cbb3bb172387db450f7ba0a35e153f36c41573604e037d83eea9fb4001fa",
-          "terraform/modules/mattermost/90aa4a7db6c4/mattermost.nomad.hcl": "c618167429606f79beeaf259996c963806dc1b273a33b3808bf182e996d17aca",
-          "terraform/modules/mattermost/90aa4a7db6c4/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/90aa4a7db6c4/variables.tf": "25836f5553bf49163a7b0bd006f3aa9bb0ca33a24b31351ceb8b31830f1e0ed3"
+          "terraform/modules/mattermost/c064fc32c77c/main.tf": "4052cbb3bb172387db450f7ba0a35e153f36c41573604e037d83eea9fb4001fa",
+          "terraform/modules/mattermost/c064fc32c77c/mattermost.nomad.hcl": "91bcbe2bf463040f52fab7ccf24d71973724446439262a59ff0972bdbc46c178",
+          "terraform/modules/mattermost/c064fc32c77c/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/c064fc32c77c/variables.tf": "25836f5553bf49163a7b0bd006f3aa9bb0ca33a24b31351ceb8b31830f1e0ed3"
         },
         "hosts": [
           "control"
@@ -123,17 +123,17 @@
         ]
       },
       "production/mattermost-database": {
-        "digest": "b333177befcbb6abe6beb7f02d6d2ca8e3ec74d251211087395a1e40fe77a2cb",
+        "digest": "55c6628441e47a0c0de32622df6800ca95793d6e474285fb81bf60c2f8e4c582",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost-database/main.tf": "397624242ce4606693d28cc6b389b14f9938ec020158707344f43d15007e7de1",
-          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "e2206faef9893daca5cadba88609176f6bd1e2a5b5b9e4853020730a01f1a1d7",
+          "terraform/environments/production/mattermost-database/main.tf": "496107ab91b5e3692c545eebd87e3dbc7604aba2bcfeb27ecd81a69b81774730",
+          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "33568357961bb54d9634ffb3d5336abbc18881343071e037150fa2b684b60cff",
           "terraform/environments/production/mattermost-database/variables.tf": "a844b90d471e260151470d3ad6ffda0a92f0276453865f1af6669e83c9453aee",
-          "terraform/modules/mattermost-database/7f8dc8372c55/main.tf": "29f7326111b14a1a09b017e67edb9e4b548508d79ae136b0837e2b90d5f8f4ec",
-          "terraform/modules/mattermost-database/7f8dc8372c55/mattermost-database.nomad.hcl": "3e151f9ca58ebd552e83e451a92671f3874b4fea3b3c24bc43192f64768a8d1d",
-          "terraform/modules/mattermost-database/7f8dc8372c55/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/7f8dc8372c55/variables.tf": "348ea2c2c5afb6d6d856f47b974c3bd42f0c8e86ea6ef43ca08dad9ffc03bd76"
+          "terraform/modules/mattermost-database/f60be02d4d10/main.tf": "29f7326111b14a1a09b017e67edb9e4b548508d79ae136b0837e2b90d5f8f4ec",
+          "terraform/modules/mattermost-database/f60be02d4d10/mattermost-database.nomad.hcl": "d9d7bc8adac600d102a5218a888a10b68201e2c7996a020873b17beb9641bb79",
+          "terraform/modules/mattermost-database/f60be02d4d10/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/f60be02d4d10/variables.tf": "348ea2c2c5afb6d6d856f47b974c3bd42f0c8e86ea6ef43ca08dad9ffc03bd76"
         },
         "hosts": [
           "control"
@@ -164,17 +164,17 @@
         "secrets": []
       },
       "staging/mattermost": {
-        "digest": "5404caadde8276598449c5cfc8349eb937d7ed6fb7a34b40bbca01c1c7b9c757",
+        "digest": "682d7328a24dec54e48cae1318cd7bc73d12037d56d4a64d4285413553ce1184",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost/main.tf": "8fefa1981dcfdffa3df0a245787fbe273910604b3c9c4d74475dcfae40cf3d44",
-          "terraform/environments/staging/mattermost/terraform.tfvars.json": "a7aa60064732140933dda50f608cda3b800bd2d2a0272090118deee53bc32747",
+          "terraform/environments/staging/mattermost/main.tf": "af4591a5d07a9c1a3849a5b4ef48eaab5c896cd97915bcf3c49cc807300bf66e",
+          "terraform/environments/staging/mattermost/terraform.tfvars.json": "b1a013a3c988cd6043ff206ac5d99998da0ab4ad61b56bd6aca54d8482d20fb0",
           "terraform/environments/staging/mattermost/variables.tf": "907d4ea5ba6c27d8bcfc34bfb190ef665af993b767c6f4c68aaa52b91cd3a268",
-          "terraform/modules/mattermost/90aa4a7db6c4/main.tf": "4052cbb3bb172387db450f7ba0a35e153f36c41573604e037d83eea9fb4001fa",
-          "terraform/modules/mattermost/90aa4a7db6c4/mattermost.nomad.hcl": "c618167429606f79beeaf259996c963806dc1b273a33b3808bf182e996d17aca",
-          "terraform/modules/mattermost/90aa4a7db6c4/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/90aa4a7db6c4/variables.tf": "25836f5553bf49163a7b0bd006f3aa9bb0ca33a24b31351ceb8b31830f1e0ed3"
+          "terraform/modules/mattermost/c064fc32c77c/main.tf": "4052cbb3bb172387db450f7ba0a35e153f36c41573604e037d83eea9fb4001fa",
+          "terraform/modules/mattermost/c064fc32c77c/mattermost.nomad.hcl": "91bcbe2bf463040f52fab7ccf24d71973724446439262a59ff0972bdbc46c178",
+          "terraform/modules/mattermost/c064fc32c77c/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/c064fc32c77c/variables.tf": "25836f5553bf49163a7b0bd006f3aa9bb0ca33a24b31351ceb8b31830f1e0ed3"
         },
         "hosts": [
           "control"
@@ -190,17 +190,17 @@
         ]
       },
       "staging/mattermost-database": {
-        "digest": "696f4f78664a1284e6091f7032d163b76221c6cb55c52caae9cb78baf63bbbdc",
+        "digest": "529f8260d78f827f50dc6e0a725347461006d0f3e242ca39c0392b79a75253d5",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost-database/main.tf": "397624242ce4606693d28cc6b389b14f9938ec020158707344f43d15007e7de1",
-          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "48c1924f0102b520da5085e7f936b74d8563dd6216871ad0034644d2d89cb3d5",
+          "terraform/environments/staging/mattermost-database/main.tf": "496107ab91b5e3692c545eebd87e3dbc7604aba2bcfeb27ecd81a69b81774730",
+          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "aebef2f226d217b0f71a75503eec2d193543f5f3235db22c762421db5fc61876",
           "terraform/environments/staging/mattermost-database/variables.tf": "a844b90d471e260151470d3ad6ffda0a92f0276453865f1af6669e83c9453aee",
-          "terraform/modules/mattermost-database/7f8dc8372c55/main.tf": "29f7326111b14a1a09b017e67edb9e4b548508d79ae136b0837e2b90d5f8f4ec",
-          "terraform/modules/mattermost-database/7f8dc8372c55/mattermost-database.nomad.hcl": "3e151f9ca58ebd552e83e451a92671f3874b4fea3b3c24bc43192f64768a8d1d",
-          "terraform/modules/mattermost-database/7f8dc8372c55/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/7f8dc8372c55/variables.tf": "348ea2c2c5afb6d6d856f47b974c3bd42f0c8e86ea6ef43ca08dad9ffc03bd76"
+          "terraform/modules/mattermost-database/f60be02d4d10/main.tf": "29f7326111b14a1a09b017e67edb9e4b548508d79ae136b0837e2b90d5f8f4ec",
+          "terraform/modules/mattermost-database/f60be02d4d10/mattermost-database.nomad.hcl": "d9d7bc8adac600d102a5218a888a10b68201e2c7996a020873b17beb9641bb79",
+          "terraform/modules/mattermost-database/f60be02d4d10/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/f60be02d4d10/variables.tf": "348ea2c2c5afb6d6d856f47b974c3bd42f0c8e86ea6ef43ca08dad9ffc03bd76"
         },
         "hosts": [
           "control"

@@ -41,17 +41,17 @@
     },
     "workspaces": {
       "production/alertmanager": {
-        "digest": "d9d4c99e88cf950a0d4fb38b52f01444af13b5acd03e3cc52049aa1047b7d94e",
+        "digest": "1b2442fd005ca965b4c5448877edd9062fac1ac3ff73d5252a51bb86dceb6bd5",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/alertmanager/main.tf": "b9cdc3d34ec5e3ff7144642177f035515f7db7a1d77be336fff6cd5a6128d5a3",
-          "terraform/environments/production/alertmanager/terraform.tfvars.json": "4613186a8d678fd457d34a0daeac0dec28fe4f576fa61f4cb5523685df22c817",
+          "terraform/environments/production/alertmanager/main.tf": "82ea5120dde30b53fc82545ef0ce3c7bdd080d616d7fd282fa1c1178b46f6df3",
+          "terraform/environments/production/alertmanager/terraform.tfvars.json": "b83d8919d1783fd1b4d6e684493cf1fcef661715d0900a2152a06dfc9ac1b3a0",
           "terraform/environments/production/alertmanager/variables.tf": "da719e9ee15b3d9c3fd1e5fd944db2cc590eeff2b3d78deb81493a9dd4711bad",
-          "terraform/modules/alertmanager/7ee583166622/alertmanager.nomad.hcl": "5cd1260704efc0f72081aa2cd520d6b6c32433958aecea26f5cf2e61d6b937cd",
-          "terraform/modules/alertmanager/7ee583166622/main.tf": "fc7c77d654eb0b78131c3b88106b3e18b49d32df2c5e6d86e6f43fa2dd82a1b1",
-          "terraform/modules/alertmanager/7ee583166622/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/alertmanager/7ee583166622/variables.tf": "17915ce45f357df7f6f0dffa3b8750a1503039fcb38ce1d8755e7082d7120e8e"
+          "terraform/modules/alertmanager/b10c14112894/alertmanager.nomad.hcl": "5d812a52514aa97c158d705fd79e40ca9cf8593ab87bf0a3ad4e02defc170bc1",
+          "terraform/modules/alertmanager/b10c14112894/main.tf": "fc7c77d654eb0b78131c3b88106b3e18b49d32df2c5e6d86e6f43fa2dd82a1b1",
+          "terraform/modules/alertmanager/b10c14112894/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/alertmanager/b10c14112894/variables.tf": "17915ce45f357df7f6f0dffa3b8750a1503039fcb38ce1d8755e7082d7120e8e"
         },
         "hosts": [
           "control"
@@ -74,17 +74,17 @@
         "secrets": []
       },
       "production/prometheus": {
-        "digest": "0ca71c7f4145211d83a86e3dae15a287ddc21cd56072d7f0bc7493739a38fdfa",
+        "digest": "59bc20d9cca569a9a9717bd9f532b4f591a3b12f664107ddad3ade74d830d2bf",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/prometheus/main.tf": "5b133b0a3b65c4043c435f4152c9cf8a0dca934d0d9edfd0e95a5a4b2177dbe7",
-          "terraform/environments/production/prometheus/terraform.tfvars.json": "31040d82eea188268cd47406cf7a532be1baecee780ed1a5d767aff35d4c8a06",
+          "terraform/environments/production/prometheus/main.tf": "1097cd0ab785b9f38dc021259f5424bcf42d85e5b64c5824a30d961ffc0735f5",
+          "terraform/environments/production/prometheus/terraform.tfvars.json": "c37d12a691d6c3bde090becb1d1d437a0d27f8a1f3ecf1ddc00cd51352eeefa1",
           "terraform/environments/production/prometheus/variables.tf": "9d5830b55f1dc655a0f2833f33b16cc39bb5c656ec2174053d44d06e09f7ed71",
-          "terraform/modules/prometheus/67b327d2efe0/main.tf": "af7f76b77b54fc162a7089a4eaf1f9a55737d966cf1deee2b0da7a66f83dbbdf",
-          "terraform/modules/prometheus/67b327d2efe0/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/prometheus/67b327d2efe0/prometheus.nomad.hcl": "ee1ec5212ecc5dfe4cf09f5b889d866aae29e441225113b5f18c93de9c38f37c",
-          "terraform/modules/prometheus/67b327d2efe0/variables.tf": "e6fc8edef092b44b24c353a0198e3b3d03611303403f5a4c355baab38089c75f"
+          "terraform/modules/prometheus/d86b42ccbd50/main.tf": "af7f76b77b54fc162a7089a4eaf1f9a55737d966cf1deee2b0da7a66f83dbbdf",
+          "terraform/modules/prometheus/d86b42ccbd50/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/prometheus/d86b42ccbd50/prometheus.nomad.hcl": "57bb2dc012b8540e4ae7116b0bf1c072feaf646a8d81ed346806553e71c00f92",
+          "terraform/modules/prometheus/d86b42ccbd50/variables.tf": "e6fc8edef092b44b24c353a0198e3b3d03611303403f5a4c355baab38089c75f"
         },
         "hosts": [
           "control"

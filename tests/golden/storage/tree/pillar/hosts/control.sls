@@ -19,17 +19,17 @@
         "secrets": []
       },
       "production/postgres": {
-        "digest": "10229996a3aa3447485f17b435c81c3efb7129d514bd240920d59dd649631a98",
+        "digest": "cb0c9446649a69fad26475e7fa0b7a9cc7b61dd39f699543e1a79b9abb366a5d",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/postgres/main.tf": "618ca82b219d07fc61cf1ab25a13c7324c7a5ac80763c82423721ff9568c346b",
-          "terraform/environments/production/postgres/terraform.tfvars.json": "6c0c2a1cea3e2120860777f34e7d8e6b518648f045ba0a2aa95034f91afe231f",
+          "terraform/environments/production/postgres/main.tf": "63d09a701fc539b8cfd4c4e2e5fe9ad528a37d3bcd83cf31142ec52564eccb7d",
+          "terraform/environments/production/postgres/terraform.tfvars.json": "13035c07634df7d8ba9b46cc7069da363fa19c9497fed0943992cba80cd8559d",
           "terraform/environments/production/postgres/variables.tf": "a844b90d471e260151470d3ad6ffda0a92f0276453865f1af6669e83c9453aee",
-          "terraform/modules/postgres/e18745035d30/main.tf": "188a95e1e4f384d1b1440f0ad5c6575b6796aece26690e6b2a84d4ee4ff70968",
-          "terraform/modules/postgres/e18745035d30/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/postgres/e18745035d30/postgres.nomad.hcl": "328c0ace2a106a65f23015a599811a33773fcbfba1b7008de16b44999600bad3",
-          "terraform/modules/postgres/e18745035d30/variables.tf": "348ea2c2c5afb6d6d856f47b974c3bd42f0c8e86ea6ef43ca08dad9ffc03bd76"
+          "terraform/modules/postgres/854bbc5908b9/main.tf": "188a95e1e4f384d1b1440f0ad5c6575b6796aece26690e6b2a84d4ee4ff70968",
+          "terraform/modules/postgres/854bbc5908b9/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/postgres/854bbc5908b9/postgres.nomad.hcl": "d3c2f7faec3b2ca1d8bcfc7c9cf206c78335551ba8347c7c2e3e49d6e4c8b185",
+          "terraform/modules/postgres/854bbc5908b9/variables.tf": "348ea2c2c5afb6d6d856f47b974c3bd42f0c8e86ea6ef43ca08dad9ffc03bd76"
         },
         "hosts": [
           "node1"

@@ -4,17 +4,17 @@
     "volumes": {},
     "workspaces": {
       "production/hello": {
-        "digest": "a9b094abbc9ec7d0ed7aee9ce7d50026a41900017af06935fa0d3cad7bdbc8fb",
+        "digest": "f4eff4567253cdb79d6cfdf4d26236af8be89057a0b082d179427d1070b1dee9",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/hello/main.tf": "0069afa4b391a4ea8c9f2386b27c8865b7811c0b8258685ba53896fdd9f53b10",
-          "terraform/environments/production/hello/terraform.tfvars.json": "cdb7f9141283c8b1e4398c235600ce2c0aea873fb4e3248cb27930ee8dd155e8",
+          "terraform/environments/production/hello/main.tf": "091aaab03d17b5d581bda7dbc151b6adc9b51fbd75b40f47f768b9fad5e50216",
+          "terraform/environments/production/hello/terraform.tfvars.json": "71a1d9329316f48fa9756fec75f90e5cf0c331c14e57088c86e891311b27282f",
           "terraform/environments/production/hello/variables.tf": "c88989b6554dec84fd722cb78c49aaf5895ef2832f54862e7ef21378b123220c",
-          "terraform/modules/hello/06ba5b673ba1/hello.nomad.hcl": "8566ca7cf0bb1b3f597fecd18897b19e1ca5a63cfa7f470f6b75e2f9ed4c4919",
-          "terraform/modules/hello/06ba5b673ba1/main.tf": "9ee4abc2bea71893450a6212bf08d68afc905f0699e628e3f50636d73fc7e295",
-          "terraform/modules/hello/06ba5b673ba1/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/06ba5b673ba1/variables.tf": "6cd1bbfed327f68583041d55ade345110b72e4a5d7989d39831da1ffc1a23fbb"
+          "terraform/modules/hello/545fdd64d787/hello.nomad.hcl": "8a363c4275ab50792b586bc586560e92e736ac1bab4f52599e50ee595c9c8846",
+          "terraform/modules/hello/545fdd64d787/main.tf": "9ee4abc2bea71893450a6212bf08d68afc905f0699e628e3f50636d73fc7e295",
+          "terraform/modules/hello/545fdd64d787/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/545fdd64d787/variables.tf": "6cd1bbfed327f68583041d55ade345110b72e4a5d7989d39831da1ffc1a23fbb"
         },
         "hosts": [],
         "secrets": []
@@ -35,17 +35,17 @@
         "secrets": []
       },
       "staging/hello": {
-        "digest": "c25d803f4484ae2528eb12b4a0b1ad1875ddd1413f683a99c8b8e349ad715807",
+        "digest": "35faa64f1e77b4d08949e8f34c28ae4efa54f25dc371b45fd021dab593e853c1",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/staging/hello/main.tf": "0069afa4b391a4ea8c9f2386b27c8865b7811c0b8258685ba53896fdd9f53b10",
-          "terraform/environments/staging/hello/terraform.tfvars.json": "eaa895a562c56e3996d795063c9bf929d4758b76f32560bb267a4c741cbe990f",
+          "terraform/environments/staging/hello/main.tf": "091aaab03d17b5d581bda7dbc151b6adc9b51fbd75b40f47f768b9fad5e50216",
+          "terraform/environments/staging/hello/terraform.tfvars.json": "a7fb6e31b1df493881d2a7a4062899c4ec3540a69d003c295631275d739ca69a",
           "terraform/environments/staging/hello/variables.tf": "c88989b6554dec84fd722cb78c49aaf5895ef2832f54862e7ef21378b123220c",
-          "terraform/modules/hello/06ba5b673ba1/hello.nomad.hcl": "8566ca7cf0bb1b3f597fecd18897b19e1ca5a63cfa7f470f6b75e2f9ed4c4919",
-          "terraform/modules/hello/06ba5b673ba1/main.tf": "9ee4abc2bea71893450a6212bf08d68afc905f0699e628e3f50636d73fc7e295",
-          "terraform/modules/hello/06ba5b673ba1/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/06ba5b673ba1/variables.tf": "6cd1bbfed327f68583041d55ade345110b72e4a5d7989d39831da1ffc1a23fbb"
+          "terraform/modules/hello/545fdd64d787/hello.nomad.hcl": "8a363c4275ab50792b586bc586560e92e736ac1bab4f52599e50ee595c9c8846",
+          "terraform/modules/hello/545fdd64d787/main.tf": "9ee4abc2bea71893450a6212bf08d68afc905f0699e628e3f50636d73fc7e295",
+          "terraform/modules/hello/545fdd64d787/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/545fdd64d787/variables.tf": "6cd1bbfed327f68583041d55ade345110b72e4a5d7989d39831da1ffc1a23fbb"
         },
         "hosts": [],
         "secrets": []

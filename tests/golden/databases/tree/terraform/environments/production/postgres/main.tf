@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "postgres" {
-  source                     = "../../../modules/postgres/3358ffd541ec"
+  source                     = "../../../modules/postgres/b2efb562fdd5"
   namespace                  = var.namespace
   datacenter                 = var.datacenter
   postgres_service           = var.postgres_service

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "redis" {
-  source                  = "../../../modules/redis/30eba3248042"
+  source                  = "../../../modules/redis/bee76a965d64"
   namespace               = var.namespace
   datacenter              = var.datacenter
   redis_service           = var.redis_service

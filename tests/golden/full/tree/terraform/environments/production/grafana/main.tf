@@ -20,7 +20,7 @@ provider "consul" {}
 provider "nomad" {}
 
 module "grafana" {
-  source                          = "../../../modules/grafana/1376baa7623a"
+  source                          = "../../../modules/grafana/ba4ae205b2e8"
   namespace                       = var.namespace
   datacenter                      = var.datacenter
   grafana_service                 = var.grafana_service

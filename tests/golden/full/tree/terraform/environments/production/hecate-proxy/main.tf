@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "hecate-proxy" {
-  source                      = "../../../modules/hecate-proxy/d724cb5b6deb"
+  source                      = "../../../modules/hecate-proxy/784661f81351"
   namespace                   = var.namespace
   datacenter                  = var.datacenter
   hecate_proxy_service        = var.hecate_proxy_service

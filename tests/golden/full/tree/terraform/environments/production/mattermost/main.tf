@@ -20,7 +20,7 @@ provider "consul" {}
 provider "nomad" {}
 
 module "mattermost" {
-  source                                          = "../../../modules/mattermost/74b220432e87"
+  source                                          = "../../../modules/mattermost/9af496a6c7d0"
   namespace                                       = var.namespace
   datacenter                                      = var.datacenter
   mattermost_service                              = var.mattermost_service

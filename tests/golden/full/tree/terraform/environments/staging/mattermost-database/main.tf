@@ -20,7 +20,7 @@ provider "consul" {}
 provider "nomad" {}
 
 module "mattermost-database" {
-  source                     = "../../../modules/mattermost-database/6adaadca3954"
+  source                     = "../../../modules/mattermost-database/a6cbdc2496f5"
   namespace                  = var.namespace
   datacenter                 = var.datacenter
   postgres_service           = var.postgres_service

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "mattermost" {
-  source                                          = "../../../modules/mattermost/f8557956b86b"
+  source                                          = "../../../modules/mattermost/6e7d72b2fae9"
   namespace                                       = var.namespace
   datacenter                                      = var.datacenter
   mattermost_service                              = var.mattermost_service

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "jenkins" {
-  source                   = "../../../modules/jenkins/9c7db27a6afc"
+  source                   = "../../../modules/jenkins/58a3d190d52e"
   namespace                = var.namespace
   datacenter               = var.datacenter
   jenkins_service          = var.jenkins_service

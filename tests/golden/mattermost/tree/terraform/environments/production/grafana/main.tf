@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "grafana" {
-  source                          = "../../../modules/grafana/2460e343f872"
+  source                          = "../../../modules/grafana/fbac13a3947a"
   namespace                       = var.namespace
   datacenter                      = var.datacenter
   grafana_service                 = var.grafana_service

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "hecate-proxy" {
-  source                      = "../../../modules/hecate-proxy/cc973997aada"
+  source                      = "../../../modules/hecate-proxy/411dbab97e78"
   namespace                   = var.namespace
   datacenter                  = var.datacenter
   hecate_proxy_service        = var.hecate_proxy_service

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "mattermost" {
-  source                                          = "../../../modules/mattermost/90aa4a7db6c4"
+  source                                          = "../../../modules/mattermost/c064fc32c77c"
   namespace                                       = var.namespace
   datacenter                                      = var.datacenter
   mattermost_service                              = var.mattermost_service

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "mattermost-database" {
-  source                     = "../../../modules/mattermost-database/7f8dc8372c55"
+  source                     = "../../../modules/mattermost-database/f60be02d4d10"
   namespace                  = var.namespace
   datacenter                 = var.datacenter
   postgres_service           = var.postgres_service

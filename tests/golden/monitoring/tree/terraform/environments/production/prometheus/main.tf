@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "prometheus" {
-  source                          = "../../../modules/prometheus/67b327d2efe0"
+  source                          = "../../../modules/prometheus/d86b42ccbd50"
   namespace                       = var.namespace
   datacenter                      = var.datacenter
   prometheus_service              = var.prometheus_service

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "postgres" {
-  source                     = "../../../modules/postgres/e18745035d30"
+  source                     = "../../../modules/postgres/854bbc5908b9"
   namespace                  = var.namespace
   datacenter                 = var.datacenter
   postgres_service           = var.postgres_service

@@ -1,0 +1,279 @@
+//! Why one instance is not healthy: how its tasks ended, what they wrote, and what its checks say.
+
+use super::{Diagnosis, Look, answered, first_sentence, short};
+use crate::discovery::Discovery;
+use crate::error::{EngineError, ErrorKind, Layer};
+use crate::nomad::{Allocation, JobVersion, LogStream, TaskGroup, TaskRun};
+
+/// So much is read from the end of a log.
+const TAIL: u64 = 16 * 1024;
+const EVENTS: usize = 6;
+
+impl Look<'_> {
+    pub(super) async fn instance(&self, job: &JobVersion, one: &Allocation, found: &mut Diagnosis) {
+        let place = format!("allocation {} on {}", short(&one.id), one.node_name);
+        let group = job.task_groups.iter().find(|group| group.name == one.task_group);
+        found.layer = Layer::Nomad;
+        found.object = format!("job {}, {place}", job.id);
+        let cause = cause(one, group);
+        if let Some((task, cause)) = &cause {
+            found.words = format!("task {task} {}", cause.words());
+            found.hint = cause.hint(&job.id);
+        }
+        let blamed = cause.as_ref().map(|(task, _)| task.as_str());
+        // Where no task ended by itself, a check does not pass.
+        if cause.is_none()
+            && let Some(group) = group
+        {
+            self.checks(group, one, found).await;
+        }
+        self.say(found, format!("Nomad, {place}"), one.last_events(EVENTS));
+        self.tasks_wrote(one, blamed, found).await;
+    }
+
+    /// The last lines of one task, or of all.
+    pub(super) async fn tasks_wrote(&self, one: &Allocation, task: Option<&str>, found: &mut Diagnosis) {
+        if self.hidden.is_none() {
+            return;
+        }
+        let tasks = one
+            .task_states
+            .keys()
+            .filter(|name| task.is_none_or(|task| task == *name));
+        for task in tasks.filter(|name| !name.starts_with("connect-proxy-")) {
+            for (stream, name) in [(LogStream::Stderr, "stderr"), (LogStream::Stdout, "stdout")] {
+                let log = self
+                    .engines
+                    .nomad
+                    .logs(&self.step.environment, &one.id, task, stream, TAIL);
+                let Some(text) = answered(log).await else { continue };
+                self.say(
+                    found,
+                    format!("task {task}, {name}"),
+                    whole_lines(&text, TAIL as usize),
+                );
+            }
+        }
+    }
+
+    /// What the checks of an instance say that do not pass.
+    async fn checks(&self, group: &TaskGroup, one: &Allocation, found: &mut Diagnosis) {
+        let discovery = self.engines.discovery();
+        found.hint = "See what it wrote, and what its check asks for".to_owned();
+        for service in &group.services {
+            let checked = service
+                .checks
+                .first()
+                .map(|check| check.words())
+                .unwrap_or_default();
+            found.words = format!("{checked} does not pass").trim_start().to_owned();
+            let instances = discovery.instances(&service.name, &self.step.environment);
+            let registered = match tokio::time::timeout(super::ONE, instances).await {
+                Ok(Ok(instances)) => instances,
+                Ok(Err(error)) => return self.say_no_answer(error, found),
+                Err(_) => continue,
+            };
+            let own = registered
+                .into_iter()
+                .find(|instance| instance.allocation == one.id);
+            for check in own.into_iter().flat_map(|instance| instance.checks) {
+                if check.status == "success" {
+                    continue;
+                }
+                let output = check.output.trim();
+                if let Some(hidden) = self.hidden.as_ref().filter(|_| !output.is_empty()) {
+                    let output = first_sentence(&hidden.mask(output));
+                    found.words = format!("{checked} does not pass: {output}");
+                }
+                found.layer = discovery.layer();
+                let from = format!("{}, check {}", discovery.layer().name(), check.name);
+                self.say(found, from, output.lines().map(str::to_owned).collect());
+            }
+        }
+    }
+
+    fn say_no_answer(&self, error: EngineError, found: &mut Diagnosis) {
+        if error.kind != ErrorKind::NotFound {
+            self.say(found, error.layer.name(), vec![error.to_string()]);
+        }
+    }
+}
+
+/// A tail that is full begins somewhere within a line, perhaps within a secret of it.
+fn whole_lines(text: &str, limit: usize) -> Vec<String> {
+    let cut = usize::from(text.len() >= limit);
+    text.lines().skip(cut).map(str::to_owned).collect()
+}
+
+/// How a task came to its end, or did not begin.
+#[derive(Debug, PartialEq, Eq)]
+enum Cause {
+    /// The driver, a template or an artifact, in Nomad's words.
+    NotStarted {
+        kind: String,
+        words: String,
+    },
+    Ended {
+        code: i64,
+        signal: i64,
+        starts: u64,
+    },
+    OutOfMemory {
+        limit: Option<u64>,
+    },
+}
+
+impl Cause {
+    fn words(&self) -> String {
+        match self {
+            Cause::NotStarted { kind, words } => {
+                format!("does not start: {kind}: {}", first_sentence(words))
+            }
+            Cause::Ended { code, signal, starts } => {
+                let how = match signal {
+                    0 => format!("with exit code {code}"),
+                    signal => format!("by signal {signal}"),
+                };
+                match starts {
+                    0 | 1 => format!("ended {how}"),
+                    starts => format!("ended {how}, and was started {starts} times"),
+                }
+            }
+            Cause::OutOfMemory { limit } => match limit {
+                Some(limit) => format!("used more than its {limit} MiB of memory"),
+                None => "used more memory than it has".to_owned(),
+            },
+        }
+    }
+
+    fn hint(&self, job: &str) -> String {
+        match self {
+            Cause::NotStarted { words, .. } if is_about_an_image(words) => {
+                "Is there such an image, and can the host reach its registry?".to_owned()
+            }
+            Cause::NotStarted { kind, .. } if kind == "Template" => {
+                format!("Are its secrets there? eos status {job} shows them")
+            }
+            Cause::NotStarted { .. } => "Correct its program, image or options, or the host".to_owned(),
+            Cause::Ended { .. } => "See what it wrote; correct its options".to_owned(),
+            Cause::OutOfMemory { .. } => "Raise --memory".to_owned(),
+        }
+    }
+}
+
+fn is_about_an_image(words: &str) -> bool {
+    let words = words.to_lowercase();
+    ["pull", "image", "manifest", "registry"]
+        .iter()
+        .any(|word| words.contains(word))
+}
+
+/// The task that went wrong first, and how.
+fn cause(one: &Allocation, group: Option<&TaskGroup>) -> Option<(String, Cause)> {
+    let causes = one.task_states.iter().filter_map(|(name, run)| {
+        let limit = group.and_then(|group| group.tasks.iter().find(|task| task.name == *name));
+        let limit = limit.map(|task| task.resources.memory);
+        cause_of_task(run, limit).map(|(time, cause)| (time, name.clone(), cause))
+    });
+    let first = causes.min_by_key(|(time, ..)| *time);
+    first.map(|(_, name, cause)| (name, cause))
+}
+
+fn cause_of_task(run: &TaskRun, limit: Option<u64>) -> Option<(i64, Cause)> {
+    const NOT_STARTED: [&str; 7] = [
+        "Driver Failure",
+        "Failed Validation",
+        "Setup Failure",
+        "Failed Artifact Download",
+        "Task hook failed",
+        "Template",
+        "Sibling Task Failed",
+    ];
+    // What ends after it was told to has no fault of its own.
+    let mut told = false;
+    let mut last = None;
+    for event in &run.events {
+        let kind = event.r#type.as_str();
+        match kind {
+            "Started" => told = false,
+            "Killing" | "Restart Signaled" => told = true,
+            "Terminated" if !told => {
+                let detail = |key: &str| event.details.get(key).map_or("", String::as_str);
+                let number = |key: &str| detail(key).parse().unwrap_or(0);
+                let cause = match detail("oom_killed") {
+                    "true" => Cause::OutOfMemory { limit },
+                    _ => Cause::Ended {
+                        code: number("exit_code"),
+                        signal: number("signal"),
+                        starts: run.restarts + 1,
+                    },
+                };
+                last = Some((event.time, cause));
+            }
+            _ if NOT_STARTED.contains(&kind) && !told && !event.display_message.is_empty() => {
+                let words = event.display_message.clone();
+                let kind = kind.to_owned();
+                last = Some((event.time, Cause::NotStarted { kind, words }));
+            }
+            _ => {}
+        }
+    }
+    last
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn of(events: Value, restarts: u64) -> Option<String> {
+        let run = json!({"State": "dead", "Failed": true, "Restarts": restarts, "Events": events});
+        let run: TaskRun = serde_json::from_value(run).unwrap();
+        cause_of_task(&run, Some(64)).map(|(_, cause)| cause.words())
+    }
+
+    fn event(kind: &str, details: Value, words: &str) -> Value {
+        json!({"Type": kind, "Time": 1, "DisplayMessage": words, "Details": details})
+    }
+
+    #[test]
+    fn a_task_that_ends_by_itself_is_the_cause() {
+        let started = event("Started", json!({}), "Task started by client");
+        let ended = |code: &str, oom: &str| {
+            let details = json!({"exit_code": code, "signal": "0", "oom_killed": oom});
+            event("Terminated", details, "Exit Code: 3")
+        };
+        let words = of(json!([started, ended("3", "false")]), 3);
+        assert_eq!(
+            words.as_deref(),
+            Some("ended with exit code 3, and was started 4 times")
+        );
+        let words = of(json!([started, ended("137", "true")]), 0);
+        assert_eq!(words.as_deref(), Some("used more than its 64 MiB of memory"));
+        let told = event(
+            "Restart Signaled",
+            json!({}),
+            "healthcheck: check \"x\" unhealthy",
+        );
+        assert_eq!(of(json!([started, told, ended("143", "false")]), 1), None);
+        let told = event("Killing", json!({}), "Sent interrupt");
+        assert_eq!(of(json!([started, told, ended("130", "false")]), 0), None);
+    }
+
+    #[test]
+    fn what_a_driver_says_is_the_cause() {
+        let words = "failed to launch command with executor: no such file. And so on";
+        let found = of(json!([event("Driver Failure", json!({}), words)]), 0);
+        assert_eq!(
+            found.as_deref(),
+            Some("does not start: Driver Failure: failed to launch command with executor: no such file")
+        );
+    }
+
+    #[test]
+    fn a_line_that_was_cut_is_left_out() {
+        assert_eq!(whole_lines("secret\nb\n", 9), ["b"]);
+        assert_eq!(whole_lines("a\nb\n", 9), ["a", "b"]);
+    }
+}

@@ -1,0 +1,205 @@
+//! Operations: a plan carried out step by step, each step durable in the journal before the engine is asked, and
+//! done only when its effect was read back. What was killed on the way is resumed or taken back from the journal.
+//!
+//! | module | owns |
+//! |---|---|
+//! | `run` | one operation under way: its locks, its commit, its steps, its end |
+//! | `take_back` | what an operation left, and the plan that takes it back |
+//! | `locks` | the locks of the components it is about, in whichever way the profile has them |
+//! | `records` | which operation a person means |
+
+mod locks;
+mod records;
+mod run;
+mod take_back;
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use eos_core::compile::Compilation;
+use eos_core::plan::{Plan, Step};
+use secrecy::SecretString;
+
+use crate::engines::Engines;
+use crate::error::{EngineError, ErrorKind, Layer};
+use crate::estate::Estate;
+use crate::failure::Failure;
+use crate::lock::{Lock, Target};
+use crate::steps;
+use crate::store::{NewOperation, Operation, Outcome, Store};
+use run::{Run, Subject, to_json};
+
+pub use records::{find, newest_to_undo};
+pub use take_back::plan_rollback;
+
+/// Who watches an operation: a terminal, or a program that reads events.
+pub trait Watch {
+    fn begin(&mut self, operation: &str, total: usize);
+    /// Something that another holds is waited for.
+    fn waiting(&mut self, message: &str);
+    fn step(&mut self, number: usize, step: &Step);
+    fn progress(&mut self, number: usize, message: &str);
+    fn done(&mut self, number: usize, step: &Step, effect: &str, took: Duration);
+    /// From here on the operation is taken back, in so many steps.
+    fn turn_back(&mut self, why: &str, total: usize);
+}
+
+/// Who asked, and in which words; secrets in them are `***`.
+#[derive(Clone, Copy, Debug)]
+pub struct Author<'a> {
+    pub who: &'a str,
+    pub words: &'a str,
+}
+
+/// How a person wants an operation to go.
+#[derive(Debug, Default)]
+pub struct Terms {
+    /// Leave all as it is where a step fails, for a look.
+    pub keep: bool,
+    /// Refuse at once where another is at work on the same components.
+    pub no_wait: bool,
+    /// Refuse a plan that was overtaken, instead of making it again.
+    pub exact: bool,
+    /// Set from outside: no further step begins.
+    pub stop: Cell<bool>,
+}
+
+/// What is to be carried out.
+#[derive(Clone, Copy)]
+pub struct Order<'a> {
+    pub plan: &'a Plan,
+    /// Values given with the command: they go to the secrets engine and nowhere else.
+    pub secrets: &'a BTreeMap<String, SecretString>,
+    pub author: Author<'a>,
+    /// The operation that the plan takes back.
+    pub takes_back: Option<&'a str>,
+}
+
+#[derive(Debug)]
+pub struct Finished {
+    pub operation: String,
+    pub plan: Plan,
+    /// What the components offer now, such as their address.
+    pub outputs: Vec<(String, String)>,
+    pub took: Duration,
+    /// It was taken back: each step's effect in words.
+    pub taken_back: Option<Vec<String>>,
+}
+
+/// Carries out a plan.
+pub async fn apply(
+    estate: &Estate,
+    engines: &Engines,
+    order: Order<'_>,
+    terms: &Terms,
+    watch: &mut dyn Watch,
+) -> Result<Finished, Failure> {
+    let Order { plan, author, .. } = order;
+    if !plan.observed {
+        return Err(EngineError::new(
+            Layer::Estate,
+            ErrorKind::Invalid,
+            "the plan",
+            "it was made without the engines",
+        )
+        .with_hint("Make it again now that they answer")
+        .into());
+    }
+    let mut store = estate.store()?;
+    let id = Store::new_operation_id();
+    let alive = Lock::try_acquire(&estate.root, Target::Operation(&id), Some(&id))?;
+    store.begin_operation(
+        &id,
+        &NewOperation {
+            environment: &plan.environment,
+            components: &plan.components,
+            words: author.words,
+            who: author.who,
+            plan: &to_json(plan),
+            takes_back: order.takes_back,
+        },
+    )?;
+    let subject = Subject {
+        id,
+        author,
+        plan: plan.clone(),
+        _alive: alive,
+    };
+    Run::new(estate, engines, store, subject, terms, watch)
+        .start(order.secrets)
+        .await
+}
+
+/// Goes on with an operation that was stopped or failed: the one named, else the only one there is. One that is being
+/// taken back is taken back to the end.
+pub async fn resume(
+    estate: &Estate,
+    engines: &Engines,
+    operation: Option<&str>,
+    terms: &Terms,
+    watch: &mut dyn Watch,
+) -> Result<Finished, Failure> {
+    let store = estate.store()?;
+    let operation = records::resumable(&store, operation)?;
+    reopen(estate, engines, store, &operation, terms, watch)?
+        .go_on(&operation)
+        .await
+}
+
+/// Takes back an operation that did not come to its end.
+pub async fn take_back(
+    estate: &Estate,
+    engines: &Engines,
+    operation: &Operation,
+    terms: &Terms,
+    watch: &mut dyn Watch,
+) -> Result<Finished, Failure> {
+    let store = estate.store()?;
+    reopen(estate, engines, store, operation, terms, watch)?
+        .give_up(operation)
+        .await
+}
+
+/// The operation as it stands in the journal; nobody else is at work on it.
+fn reopen<'a>(
+    estate: &'a Estate,
+    engines: &'a Engines,
+    store: Store,
+    operation: &'a Operation,
+    terms: &'a Terms,
+    watch: &'a mut dyn Watch,
+) -> Result<Run<'a>, EngineError> {
+    let id = &operation.id;
+    let alive = Lock::try_acquire(&estate.root, Target::Operation(id), Some(id))
+        .map_err(|error| error.with_hint("It is at work in another process: wait for its end"))?;
+    let author = Author {
+        who: &operation.who,
+        words: &operation.words,
+    };
+    let subject = Subject {
+        id: id.clone(),
+        author,
+        plan: records::plan_of(operation)?,
+        _alive: alive,
+    };
+    Ok(Run::new(estate, engines, store, subject, terms, watch))
+}
+
+/// What a component offers now, rendered with where its service answers.
+pub async fn outputs(
+    engines: &Engines,
+    compilation: &Compilation,
+    environment: &str,
+    component: &str,
+) -> Result<Vec<(String, String)>, EngineError> {
+    match compilation.component(environment, component) {
+        Some(lowered) => steps::outputs(engines, lowered).await,
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Whether an operation could still be gone on with.
+pub fn is_resumable(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Running | Outcome::Failed | Outcome::Interrupted)
+}

@@ -1,0 +1,128 @@
+//! Which operation a person means, and which stand in the way of a new one.
+
+use std::collections::BTreeSet;
+
+use eos_core::plan::{Key, Plan};
+
+use super::is_resumable;
+use super::locks::locked_components;
+use crate::error::{EngineError, ErrorKind, Layer};
+use crate::estate::Estate;
+use crate::lock::{Lock, Target};
+use crate::store::{Operation, Outcome, Store};
+
+fn not_found(named: Option<&str>, words: &str) -> EngineError {
+    let object = named.map_or("operation to go on with".to_owned(), |id| {
+        format!("operation {id}")
+    });
+    EngineError::new(Layer::Estate, ErrorKind::NotFound, object, words)
+        .with_hint("`eos history` shows them all")
+}
+
+/// The operation with this id, or the only one whose id begins so.
+pub fn find(store: &Store, beginning: &str) -> Result<Operation, EngineError> {
+    let mut matching = store.beginning_with(&beginning.to_uppercase())?;
+    match matching.len() {
+        1 => Ok(matching.remove(0)),
+        0 => Err(not_found(Some(beginning), "there is none whose id begins so")),
+        count => Err(not_found(
+            Some(beginning),
+            &format!("{count} operations begin so: give more letters"),
+        )),
+    }
+}
+
+/// The operation to go on with: the one named, else the one that was stopped, else the latest if it failed.
+pub(super) fn resumable(store: &Store, named: Option<&str>) -> Result<Operation, EngineError> {
+    let found = match named {
+        Some(name) => find(store, name)?,
+        None => {
+            let latest = store
+                .history(1)?
+                .into_iter()
+                .find(|operation| operation.outcome == Outcome::Failed);
+            store
+                .unfinished()?
+                .into_iter()
+                .next()
+                .or(latest)
+                .ok_or_else(|| not_found(None, "nothing was left unfinished"))?
+        }
+    };
+    match is_resumable(found.outcome) {
+        true => Ok(found),
+        false => Err(not_found(named, &format!("it is {}", found.outcome.words()))),
+    }
+}
+
+/// The newest operation that is done, takes none back, and was not taken back.
+pub fn newest_to_undo(store: &Store) -> Result<Operation, EngineError> {
+    let history = store.history(u32::MAX)?;
+    let done = || {
+        history
+            .iter()
+            .filter(|operation| operation.outcome == Outcome::Done)
+    };
+    let undone: BTreeSet<&str> = done()
+        .filter_map(|operation| operation.takes_back.as_deref())
+        .collect();
+    let newest =
+        done().find(|operation| operation.takes_back.is_none() && !undone.contains(operation.id.as_str()));
+    let nothing = || {
+        EngineError::new(
+            Layer::Estate,
+            ErrorKind::NotFound,
+            "operation to undo",
+            "all that was done has been taken back",
+        )
+        .with_hint("`eos history` shows what was done; `eos rollback OPERATION` takes back any of it")
+    };
+    newest.cloned().ok_or_else(nothing)
+}
+
+pub(super) fn plan_of(operation: &Operation) -> Result<Plan, EngineError> {
+    read_plan(&operation.id, operation.plan.clone())
+}
+
+pub(super) fn read_plan(operation: &str, plan: serde_json::Value) -> Result<Plan, EngineError> {
+    serde_json::from_value(plan).map_err(|error| {
+        EngineError::new(
+            Layer::Estate,
+            ErrorKind::Invalid,
+            format!("plan of operation {operation}"),
+            error.to_string(),
+        )
+        .with_hint("It was made by another version of Eos: go on with that one")
+    })
+}
+
+/// An operation that died must be ended before another begins on the same components: its pillar edit is there, its
+/// effects may be. One that is alive holds their locks.
+pub(super) fn refuse_unfinished(
+    estate: &Estate,
+    store: &Store,
+    own: &str,
+    components: &BTreeSet<Key>,
+) -> Result<(), EngineError> {
+    for operation in store.unfinished()? {
+        if operation.id == own {
+            continue;
+        }
+        let touches = locked_components(&plan_of(&operation)?);
+        let alive = || Lock::try_acquire(&estate.root, Target::Operation(&operation.id), None).is_err();
+        if touches.is_disjoint(components) || alive() {
+            continue;
+        }
+        let id = &operation.id;
+        return Err(EngineError::new(
+            Layer::Estate,
+            ErrorKind::Conflict,
+            format!("operation {id}"),
+            format!("it was stopped before its end: {}", operation.words),
+        )
+        .with_hint(format!(
+            "Go on with it: eos resume {id}; or take it back: eos rollback {id}"
+        )));
+    }
+    Ok(())
+}

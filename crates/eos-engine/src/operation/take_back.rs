@@ -1,0 +1,213 @@
+//! Taking an operation back: what it left, and the plan that leads to the pillar without it. Configuration is restored,
+//! never a Terraform state; data stays, but for directories that it made and nothing used.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use eos_core::pillar::{PillarFiles, environment_file};
+use eos_core::plan::{Key, Left, Plan, Previous, Work};
+use eos_core::undo::undo;
+use serde_json::Value;
+
+use super::records::plan_of;
+use crate::engines::Engines;
+use crate::error::{EngineError, ErrorKind, Layer};
+use crate::estate::Estate;
+use crate::failure::Failure;
+use crate::lock::Lock;
+use crate::planning::{TakeBack, Wish, make_plan};
+use crate::store::{Event, Operation, Outcome, Store};
+
+/// The journal's name for the commit that undoes the operation's own.
+pub(super) const COMMIT: &str = "back-commit";
+
+/// The plan by which an operation is taken back, with the estate's lock if it was just made.
+pub(super) struct Turned {
+    pub plan: Plan,
+    pub guard: Option<Lock>,
+}
+
+/// Takes back an operation that did not end. `begun` are its steps that began, with the detail of their beginning.
+pub(super) async fn plan_unfinished(
+    estate: &Estate,
+    engines: &Engines,
+    operation: &Operation,
+    begun: &BTreeMap<String, Value>,
+) -> Result<Plan, Failure> {
+    let plan = plan_of(operation)?;
+    let mut unknown = BTreeSet::new();
+    for step in plan.steps.iter().filter(|step| begun.contains_key(&step.id)) {
+        let changes = !matches!(
+            step.work,
+            Work::Deliver
+                | Work::Verify { .. }
+                | Work::VerifyGone { .. }
+                | Work::VerifyHost { .. }
+                | Work::VerifyUnwatched { .. }
+        );
+        if changes {
+            unknown.insert((step.environment.clone(), step.component.clone()));
+        }
+    }
+    let left = Left {
+        secrets: overwritten(&plan, begun),
+        unused_volumes: unused_volumes(estate, &plan, begun)?,
+    };
+    let names: BTreeSet<String> = unknown.iter().map(|(_, component)| component.clone()).collect();
+    let wish = Wish {
+        environment: plan.environment.clone(),
+        components: Some(names.into_iter().collect()),
+        take_back: Some(TakeBack {
+            pillar: pillar_without(estate, operation, &plan).await?,
+            unknown,
+            left,
+        }),
+        ..Wish::default()
+    };
+    let mut back = make_plan(estate, Some(engines), wish).await?;
+    // The step ids of an operation are unique in both of its directions.
+    for step in &mut back.steps {
+        step.id = format!("back-{}", step.id);
+        step.after.iter_mut().for_each(|id| *id = format!("back-{id}"));
+    }
+    Ok(back)
+}
+
+/// The plan that takes back an operation which was done: another operation.
+pub async fn plan_rollback(
+    estate: &Estate,
+    engines: &Engines,
+    operation: &Operation,
+) -> Result<Plan, Failure> {
+    if operation.outcome != Outcome::Done {
+        let words = format!("it is {}, not done", operation.outcome.words());
+        return Err(EngineError::new(
+            Layer::Estate,
+            ErrorKind::Conflict,
+            format!("operation {}", operation.id),
+            words,
+        )
+        .into());
+    }
+    let plan = plan_of(operation)?;
+    let begun = first_beginnings(&estate.store()?, &operation.id)?;
+    let mut secrets = overwritten(&plan, &begun);
+    // What Nomad held before is kept until an operation ends, and no longer.
+    secrets.retain(|_, previous| matches!(previous, Previous::Version(_)));
+    let components = plan
+        .steps
+        .iter()
+        .filter(|step| !matches!(step.work, Work::Deliver));
+    let names: BTreeSet<String> = components.map(|step| step.component.clone()).collect();
+    let wish = Wish {
+        environment: plan.environment.clone(),
+        components: Some(match plan.host() {
+            Some(_) => Vec::new(),
+            None => names.into_iter().collect(),
+        }),
+        take_back: Some(TakeBack {
+            pillar: pillar_without(estate, operation, &plan).await?,
+            unknown: BTreeSet::new(),
+            left: Left {
+                secrets,
+                ..Left::default()
+            },
+        }),
+        ..Wish::default()
+    };
+    make_plan(estate, Some(engines), wish).await
+}
+
+fn first_beginnings(store: &Store, operation: &str) -> Result<BTreeMap<String, Value>, EngineError> {
+    let mut begun = BTreeMap::new();
+    for entry in store.journal(operation)? {
+        if entry.event == Event::Begin {
+            begun.entry(entry.step).or_insert(entry.detail);
+        }
+    }
+    Ok(begun)
+}
+
+/// What the beginning of a step noted about the secret that it was about to write.
+pub(super) fn previous_in(detail: &Value) -> Option<Previous> {
+    serde_json::from_value(detail.get("previous")?.clone()).ok()
+}
+
+fn overwritten(plan: &Plan, begun: &BTreeMap<String, Value>) -> BTreeMap<Key, Previous> {
+    let steps = plan.steps.iter().filter_map(|step| {
+        let previous = previous_in(begun.get(&step.id)?)?;
+        Some(((step.environment.clone(), step.component.clone()), previous))
+    });
+    // Of a component the first step knew what was there before all of them.
+    steps.rev().collect()
+}
+
+/// Directories that the operation made for a component whose job it had not begun to bring up.
+fn unused_volumes(
+    estate: &Estate,
+    plan: &Plan,
+    begun: &BTreeMap<String, Value>,
+) -> Result<BTreeMap<(Key, String), BTreeMap<String, String>>, Failure> {
+    let has_run = |component: &str| {
+        plan.steps.iter().any(|step| {
+            step.component == component
+                && matches!(step.work, Work::Workspace { .. })
+                && begun.contains_key(&step.id)
+        })
+    };
+    let mut unused = BTreeMap::new();
+    let mut compilation = None;
+    for step in plan.steps.iter().filter(|step| begun.contains_key(&step.id)) {
+        let Work::Volumes { minion, .. } = &step.work else {
+            continue;
+        };
+        if has_run(&step.component) {
+            continue;
+        }
+        // Its volumes are there, so its commit is: the pillar still has the component.
+        let compiled = match &compilation {
+            Some(compiled) => compiled,
+            None => compilation.insert(estate.compile()?),
+        };
+        let key = (step.environment.clone(), step.component.clone());
+        let volumes = compiled.component(&key.0, &key.1).into_iter();
+        let volumes = volumes
+            .flat_map(|component| &component.volumes)
+            .filter(|volume| volume.host.value == *minion)
+            .map(|volume| {
+                let name = format!("{}/{}/{}", key.0, key.1, volume.need);
+                (name, volume.path.value.clone())
+            });
+        unused.insert((key.clone(), minion.clone()), volumes.collect());
+    }
+    Ok(unused)
+}
+
+/// The pillar as it is now, without what the operation wrote into it.
+async fn pillar_without(estate: &Estate, operation: &Operation, plan: &Plan) -> Result<PillarFiles, Failure> {
+    let now = estate.pillar_files()?;
+    let Some(commit_before) = &operation.commit_before else {
+        return Ok(now);
+    };
+    // An apply of what a person edited is about one environment; an edit by Eos, about the files that it wrote.
+    let files: Vec<String> = match plan.pillar.is_empty() {
+        true => vec![environment_file(&plan.environment)],
+        false => plan
+            .pillar
+            .keys()
+            .filter(|path| now.contains_key(*path))
+            .cloned()
+            .collect(),
+    };
+    let repository = estate.repository();
+    let (mut before, mut after) = (PillarFiles::new(), PillarFiles::new());
+    for file in files {
+        let original = repository.show(commit_before, &file).await?;
+        let written = match &operation.commit_after {
+            Some(commit) => repository.show(commit, &file).await?,
+            None => plan.pillar.get(&file).map(|text| text.clone().into_bytes()),
+        };
+        after.extend(written.or(original.clone()).map(|bytes| (file.clone(), bytes)));
+        before.extend(original.map(|bytes| (file, bytes)));
+    }
+    Ok(undo(&now, &before, &after)?)
+}
