@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
 
 use crate::error::{EngineError, ErrorKind, Layer};
 
@@ -63,6 +64,15 @@ impl Target<'_> {
             } => format!("lock of {environment}/{component}"),
         };
         EngineError::new(Layer::Estate, kind, object, words)
+    }
+}
+
+/// Waits so long and no longer.
+pub fn patience(deadline: Duration) -> impl FnMut(&EngineError) -> Patience {
+    let ends = Instant::now() + deadline;
+    move |_| match Instant::now() < ends {
+        true => Patience::Left,
+        false => Patience::Over,
     }
 }
 
@@ -200,7 +210,7 @@ mod tests {
         let lock = Lock::try_acquire(estate.path(), Target::Estate, None).unwrap();
         let begun = Instant::now();
         let short = Duration::from_millis(250);
-        let error = Lock::wait(estate.path(), Target::Estate, None, short)
+        let error = Lock::wait(estate.path(), Target::Estate, None, &mut patience(short))
             .await
             .unwrap_err();
         assert_eq!(error.kind, ErrorKind::Conflict);
@@ -209,7 +219,8 @@ mod tests {
             tokio::time::sleep(short).await;
             drop(lock);
         };
-        let waiting = Lock::wait(estate.path(), Target::Estate, None, Duration::from_secs(30));
+        let mut long = patience(Duration::from_secs(30));
+        let waiting = Lock::wait(estate.path(), Target::Estate, None, &mut long);
         let (got, ()) = tokio::join!(waiting, release);
         got.unwrap();
     }

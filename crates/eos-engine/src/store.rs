@@ -563,19 +563,17 @@ mod tests {
     use super::*;
 
     fn begin(store: &mut Store, words: &str) -> String {
-        store
-            .begin_operation(
-                &id,
-                &NewOperation {
-                    environment: "production",
-                    components: &["grafana".to_owned()],
-                    words,
-                    who: "root",
-                    plan: &json!({"steps": []}),
-                    commit_before: Some("a41c9e2"),
-                },
-            )
-            .unwrap()
+        let id = Store::new_operation_id();
+        let new = NewOperation {
+            environment: "production",
+            components: &["grafana".to_owned()],
+            words,
+            who: "root",
+            plan: &json!({"steps": []}),
+            takes_back: None,
+        };
+        store.begin_operation(&id, &new).unwrap();
+        id
     }
 
     #[test]
@@ -584,6 +582,7 @@ mod tests {
         let id = {
             let mut store = Store::open(estate.path()).unwrap();
             let id = begin(&mut store, "create grafana");
+            store.record_commit_before(&id, "a41c9e2").unwrap();
             store.record_commit(&id, "b52d0f3").unwrap();
             store.end_operation(&id, Outcome::TakenBack).unwrap();
             id

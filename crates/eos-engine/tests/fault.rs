@@ -21,9 +21,10 @@ fn an_operation() {
         words: "create grafana",
         who: "root",
         plan: &json!({}),
-        commit_before: None,
+        takes_back: None,
     };
-    let operation = store.begin_operation(&new).unwrap();
+    let operation = Store::new_operation_id();
+    store.begin_operation(&operation, &new).unwrap();
     store.record_commit(&operation, "a41c9e2").unwrap();
     for step in ["secret", "volume"] {
         store.begin_step(&operation, step, &json!({})).unwrap();

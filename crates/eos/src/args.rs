@@ -58,6 +58,12 @@ pub struct Everywhere {
     /// Do not ask before changes are made
     #[arg(long, short, global = true)]
     pub yes: bool,
+    /// If a step fails, leave all as it is then, for a look
+    #[arg(long, global = true)]
+    pub keep: bool,
+    /// Do not wait for others who are at work on the same components
+    #[arg(long, global = true)]
+    pub no_wait: bool,
     /// development, staging or production; eos.toml names the usual one
     #[arg(
         long, short, global = true, value_name = "NAME", hide_possible_values = true,
@@ -100,6 +106,8 @@ pub enum Verb {
     Plan(commands::plan::Args),
     Apply(commands::apply::Args),
     Resume(commands::resume::Args),
+    Rollback(commands::rollback::Args),
+    Undo(commands::rollback::UndoArgs),
     History(commands::history::Args),
     Status(commands::status::Args),
     Doctor(commands::doctor::Args),

@@ -4,7 +4,7 @@ use crate::problem::Problem;
 use eos_core::emit::terraform::PLATFORM;
 use eos_core::name::ENVIRONMENTS;
 use eos_engine::estate::{COMMITTED, Estate};
-use eos_engine::lock::{Lock, Target};
+use eos_engine::lock::{Lock, Target, patience};
 use eos_engine::settings::{FILE, Profile, Settings, Source};
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub async fn take(estate: &mut Estate) -> Result<(), Problem> {
             "Set profile = \"full\" there yourself, with [consul] and [vault]",
         ));
     }
-    let _lock = Lock::wait(&estate.root, Target::Estate, None, WAIT).await?;
+    let _lock = Lock::wait(&estate.root, Target::Estate, None, &mut patience(WAIT)).await?;
     refuse_applied(estate)?;
     let path = estate.root.join(FILE);
     let unwritten = |error: std::io::Error| {

@@ -2,7 +2,7 @@
 
 use eos_core::diagnostic::{Diagnostic, Place, Position};
 use eos_engine::diagnose::LogLines;
-use eos_engine::failure::{Failure, StepFailure};
+use eos_engine::failure::{Aftermath, Failure, StepFailure, Stopped};
 use eos_engine::{EngineError, ErrorKind, Layer};
 use serde::Serialize;
 
@@ -46,7 +46,7 @@ impl Problem {
             Self::Usage(_) | Self::Failure(Failure::Input(_)) => Exit::Usage,
             Self::Failure(Failure::Engine(error)) if is_input(error) => Exit::Usage,
             Self::Lab(error) if error.is_input() => Exit::Usage,
-            Self::Interrupted { .. } => Exit::Interrupted,
+            Self::Interrupted { .. } | Self::Failure(Failure::Stopped(_)) => Exit::Interrupted,
             _ => Exit::Failed,
         }
     }
@@ -67,11 +67,21 @@ impl Problem {
             Self::Failure(Failure::Engine(error)) => vec![error.into()],
             Self::Failure(Failure::Step(step)) => {
                 let fault = Fault::of_step(step);
-                let resume = format!("eos resume {}", step.operation);
+                let (next, taken_back, stands) = match &step.aftermath {
+                    Aftermath::TakenBack { effects } => {
+                        let next = format!("eos history show {} has the log", step.operation);
+                        (next, Some(effects.clone()), None)
+                    }
+                    Aftermath::Stands { why } => {
+                        let id = &step.operation;
+                        let next = format!("then: eos resume {id}; or take it back: eos rollback {id}");
+                        (next, None, some(why))
+                    }
+                };
                 let hint = match &fault.hint {
-                    Some(question) if question.ends_with('?') => format!("{question} Then: {resume}"),
-                    Some(hint) => format!("{hint}; then: {resume}"),
-                    None => format!("Once that is mended: {resume}"),
+                    Some(question) if question.ends_with('?') => format!("{question} {}", capital(&next)),
+                    Some(hint) => format!("{hint}; {next}"),
+                    None => capital(&next),
                 };
                 vec![Fault {
                     message: format!(
@@ -82,6 +92,8 @@ impl Problem {
                         lower(&fault.message)
                     ),
                     operation: Some(step.operation.clone()),
+                    taken_back,
+                    stands,
                     hint: Some(hint),
                     ..fault
                 }]
@@ -96,12 +108,37 @@ impl Problem {
                     ..Fault::new(capital(message))
                 }]
             }
-            Self::Interrupted { operation } => vec![Fault {
-                hint: operation
-                    .as_ref()
-                    .map(|operation| format!("eos resume {operation} goes on where it stopped")),
-                operation: operation.clone(),
-                ..Fault::new("Interrupted")
+            Self::Failure(Failure::Stopped(stopped)) => {
+                let Stopped {
+                    operation,
+                    done,
+                    total,
+                    is_back,
+                } = stopped;
+                let hint = match is_back {
+                    true => format!("eos resume {operation} goes on taking it back"),
+                    false => {
+                        format!("eos resume {operation} goes on; eos rollback {operation} takes it back")
+                    }
+                };
+                let steps = format!("{done} of {total} steps are done, none is half done");
+                vec![Fault {
+                    hint: Some(hint),
+                    operation: Some(operation.clone()),
+                    ..Fault::new(format!("Interrupted: {steps}"))
+                }]
+            }
+            Self::Interrupted { operation: None } => {
+                vec![Fault::new("Interrupted: nothing was changed")]
+            }
+            Self::Interrupted {
+                operation: Some(operation),
+            } => vec![Fault {
+                hint: Some(format!(
+                    "eos resume {operation} looks how far it came, and goes on; eos rollback {operation} takes it back"
+                )),
+                operation: Some(operation.clone()),
+                ..Fault::new("Interrupted at once: what its engine was asked for may still be going on")
             }],
         }
     }
@@ -136,6 +173,12 @@ pub struct Fault {
     /// What engines and tasks said of it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<LogLines>,
+    /// It was taken back: the effects of the steps that did that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub taken_back: Option<Vec<String>>,
+    /// Why it was not taken back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stands: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
@@ -163,6 +206,8 @@ impl Fault {
             place: None,
             operation: None,
             lines: Vec::new(),
+            taken_back: None,
+            stands: None,
             hint: None,
         }
     }

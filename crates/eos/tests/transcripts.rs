@@ -7,7 +7,7 @@
 //! writes them anew.
 
 use eos_engine::estate::Estate;
-use eos_engine::store::{Applied, NewOperation, Outcome};
+use eos_engine::store::{Applied, NewOperation, Outcome, Store};
 use regex::Regex;
 use snapbox::{Assert, Data};
 use std::fmt::Write;
@@ -94,16 +94,16 @@ fn take_as_applied(estate: &Path) {
     let estate = Estate::open(Some(estate)).expect("an estate");
     let compilation = estate.compile().expect("a sound pillar");
     let mut store = estate.store().expect("a store");
-    let operation = store
-        .begin_operation(&NewOperation {
-            environment: "production",
-            components: &[],
-            words: "eos apply",
-            who: "ada",
-            plan: &serde_json::json!({}),
-            commit_before: None,
-        })
-        .expect("an operation");
+    let operation = Store::new_operation_id();
+    let new = NewOperation {
+        environment: "production",
+        components: &[],
+        words: "eos apply",
+        who: "ada",
+        plan: &serde_json::json!({}),
+        takes_back: None,
+    };
+    store.begin_operation(&operation, &new).expect("an operation");
     store
         .end_operation(&operation, Outcome::Done)
         .expect("an operation");

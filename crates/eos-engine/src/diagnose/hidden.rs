@@ -4,8 +4,8 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::engines::Engines;
 use crate::error::EngineError;
-use crate::secrets::{STAGED_NAMESPACE, staged_path};
-use crate::secrets::{SecretPath, Secrets};
+use crate::secrets::{STAGED_NAMESPACE, SecretPath, Secrets, staged_path};
+
 use eos_core::lowered::secret_path;
 use eos_core::profile::Profile;
 

@@ -102,7 +102,7 @@ pub(super) fn waiting<'w>(
     let ends = Instant::now() + PATIENCE;
     let mut told = String::new();
     move |error: &EngineError| {
-        if terms.no_wait || terms.stop.get() || Instant::now() > ends {
+        if terms.no_wait || terms.stop.is_wanted() || Instant::now() > ends {
             return Patience::Over;
         }
         let words = format!("{}: {}", error.object, error.words);

@@ -20,6 +20,7 @@ use std::time::Duration;
 use eos_core::compile::Compilation;
 use eos_core::plan::{Plan, Step};
 use secrecy::SecretString;
+use tokio::sync::Notify;
 
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
@@ -61,8 +62,30 @@ pub struct Terms {
     pub no_wait: bool,
     /// Refuse a plan that was overtaken, instead of making it again.
     pub exact: bool,
-    /// Set from outside: no further step begins.
-    pub stop: Cell<bool>,
+    pub stop: Stop,
+}
+
+/// A person's wish, from outside, that no further step begins.
+#[derive(Debug, Default)]
+pub struct Stop {
+    is_wanted: Cell<bool>,
+    changed: Notify,
+}
+
+impl Stop {
+    pub fn want(&self) {
+        self.is_wanted.set(true);
+        self.changed.notify_one();
+    }
+
+    pub fn is_wanted(&self) -> bool {
+        self.is_wanted.get()
+    }
+
+    /// Returns once it is wanted, and only to the first who waits.
+    async fn wanted(&self) {
+        self.changed.notified().await;
+    }
 }
 
 /// What is to be carried out.

@@ -638,7 +638,7 @@ impl<'a> Run<'a> {
         let this = &*self;
         let mut running = FuturesUnordered::new();
         loop {
-            let is_stopped = halt.is_some() || this.terms.stop.get();
+            let is_stopped = halt.is_some() || this.terms.stop.is_wanted();
             while !is_stopped && running.len() < AT_ONCE {
                 let is_ready = |(_, step): &(usize, &Step)| step.after.iter().all(|id| ended.contains(id));
                 let Some(at) = open.iter().position(is_ready) else {
@@ -647,7 +647,15 @@ impl<'a> Run<'a> {
                 let (number, step) = open.remove(at);
                 running.push(this.step(number, step, begun.get(&step.id)));
             }
-            let Some((number, step, performed)) = running.next().await else {
+            let next = tokio::select! {
+                next = running.next() => next,
+                () = this.terms.stop.wanted() => {
+                    let words = "The steps that have begun come to their end, then it stops; again: it stops at once";
+                    this.watch.borrow_mut().waiting(words);
+                    continue;
+                }
+            };
+            let Some((number, step, performed)) = next else {
                 break;
             };
             match performed {

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crate::consul::{Consul, TOKEN, client};
 use crate::process::{apart, engine_of};
 use eos_engine::component_lock::{ComponentLock, Holder, TTL};
+use eos_engine::lock::patience;
 use eos_engine::{ConsulClient, EngineError, ErrorKind, Layer, env_names};
 use jiff::Timestamp;
 
@@ -49,7 +50,14 @@ pub fn killed(address: &str, operation: &str, names: &[&str], ttl: Duration) {
     apart(async || {
         let consul = client(address, TOKEN);
         let (components, holder) = (components(names), holder(operation));
-        let lock = ComponentLock::wait(&consul, &components, &holder, ttl, Duration::from_secs(8)).await;
+        let lock = ComponentLock::wait(
+            &consul,
+            &components,
+            &holder,
+            ttl,
+            &mut patience(Duration::from_secs(8)),
+        )
+        .await;
         std::mem::forget(lock.unwrap());
     });
 }
@@ -101,7 +109,8 @@ async fn a_held_lock_names_its_holder_and_a_released_one_is_free(consul: &Consul
     let wanted = components(&["postgres"]);
     let begun = Instant::now();
     let second = holder("01B");
-    let waiting = ComponentLock::wait(consul, &wanted, &second, TTL, Duration::from_secs(20));
+    let mut long = patience(Duration::from_secs(20));
+    let waiting = ComponentLock::wait(consul, &wanted, &second, TTL, &mut long);
     let release = async {
         tokio::time::sleep(Duration::from_millis(500)).await;
         lock.release().await.unwrap();
@@ -119,7 +128,14 @@ async fn a_dropped_lock_is_free_too(consul: &ConsulClient) {
     drop(take(consul, "01A", &["grafana"]).await.unwrap());
     let wanted = components(&["grafana"]);
     let begun = Instant::now();
-    let lock = ComponentLock::wait(consul, &wanted, &holder("01B"), TTL, Duration::from_secs(20)).await;
+    let lock = ComponentLock::wait(
+        consul,
+        &wanted,
+        &holder("01B"),
+        TTL,
+        &mut patience(Duration::from_secs(20)),
+    )
+    .await;
     assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
     lock.unwrap().release().await.unwrap();
 }
@@ -138,9 +154,15 @@ async fn a_lost_lock_is_noticed(consul: &ConsulClient) {
     let error = refused(consul, "01B", &["minio"]).await;
     assert!(error.words.contains("Consul holds it back for 5 s"), "{error}");
     let wanted = components(&["minio"]);
-    let other = ComponentLock::wait(consul, &wanted, &holder("01B"), TTL, Duration::from_secs(8))
-        .await
-        .unwrap();
+    let other = ComponentLock::wait(
+        consul,
+        &wanted,
+        &holder("01B"),
+        TTL,
+        &mut patience(Duration::from_secs(8)),
+    )
+    .await
+    .unwrap();
     let error = take(consul, "01A", &["minio"]).await.err().unwrap();
     assert!(error.words.contains("operation 01B"), "{error}");
     // What was lost is not given back for the one who has it now.
@@ -180,7 +202,7 @@ async fn another_operation_takes_over_when_the_dead_ones_time_is_over(consul: &C
         &wanted,
         &holder("01B"),
         TTL,
-        Duration::from_secs(60),
+        &mut patience(Duration::from_secs(60)),
     )
     .await
     .unwrap();

@@ -1,11 +1,11 @@
 //! `eos apply`: carry out a plan, or the pillar as it stands.
 
-use super::carry_out::{Change, carry_out, change, confirm, is_nothing, need_engines};
+use super::carry_out::{Change, Confirmed, carry_out, change, confirm, is_nothing, need_engines};
 use super::{Answer, Session, environment_words};
 use crate::options::shell_word;
 use crate::problem::{Exit, Problem};
 use crate::views::Purpose;
-use eos_core::plan::Plan;
+use eos_core::plan::{Plan, VERSION};
 use eos_engine::planning::Wish;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,6 +39,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
             intent: None,
             components: None,
             given: BTreeSet::new(),
+            ..Wish::default()
         };
         let words = format!("eos apply{named}");
         return change(
@@ -82,7 +83,14 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         Some(intent) => intent.words.clone(),
         None => format!("eos apply {}{named}", shell_word(&file.display().to_string())),
     };
-    carry_out(session, &estate, &engines, &plan, &nothing, &words).await
+    let confirmed = Confirmed {
+        plan: &plan,
+        secrets: &nothing,
+        words: &words,
+        takes_back: None,
+        exact: true,
+    };
+    carry_out(session, &estate, &engines, confirmed).await
 }
 
 /// The plan in a file: as `eos plan --out` writes it, or inside of the document of `eos plan --json`.
@@ -100,9 +108,9 @@ fn read(file: &Path) -> Result<Plan, Problem> {
         None => document,
     };
     let plan: Plan = serde_json::from_value(plan).map_err(|error| wrong(error.to_string()))?;
-    if plan.version != 1 {
+    if plan.version != VERSION {
         return Err(wrong(format!(
-            "it has version {}, this Eos knows version 1",
+            "it has version {}, this Eos knows version {VERSION}",
             plan.version
         )));
     }

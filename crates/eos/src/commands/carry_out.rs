@@ -12,13 +12,14 @@ use eos_engine::Layer;
 use eos_engine::engines::Engines;
 use eos_engine::estate::Estate;
 use eos_engine::failure::Failure;
-use eos_engine::operation::{self, Author, Finished, Watch};
+use eos_engine::operation::{self, Author, Finished, Order, Stop, Terms, Watch};
 use eos_engine::planning::{Wish, make_plan};
-use eos_engine::store::Outcome;
+use eos_engine::store::{Operation, Outcome};
 use secrecy::SecretString;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
+use std::pin::pin;
 use std::time::Duration;
 
 /// What is to be changed, and in which words it was asked for.
@@ -84,6 +85,7 @@ pub async fn ask(session: &mut Session<'_>, estate: &Estate, asked: Asked<'_>) -
         intent: Some(intent),
         components: Some(components),
         given: secrets.keys().cloned().collect(),
+        ..Wish::default()
     };
     let only_plan = asked.only_plan;
     change(
@@ -116,7 +118,25 @@ pub async fn change(session: &mut Session<'_>, estate: &Estate, change: Change<'
         return Err(no_engines(session, !change.secrets.is_empty()));
     };
     confirm(session, "Apply?")?;
-    carry_out(session, estate, &engines, &plan, change.secrets, change.words).await
+    let confirmed = Confirmed {
+        plan: &plan,
+        secrets: change.secrets,
+        words: change.words,
+        takes_back: None,
+        exact: false,
+    };
+    carry_out(session, estate, &engines, confirmed).await
+}
+
+/// A plan that was confirmed.
+pub struct Confirmed<'a> {
+    pub plan: &'a Plan,
+    pub secrets: &'a BTreeMap<String, SecretString>,
+    pub words: &'a str,
+    /// The operation that it takes back.
+    pub takes_back: Option<&'a str>,
+    /// It was made before, and holds only as long as nothing has moved.
+    pub exact: bool,
 }
 
 /// Carries out a plan that was confirmed.
@@ -124,16 +144,26 @@ pub async fn carry_out(
     session: &mut Session<'_>,
     estate: &Estate,
     engines: &Engines,
-    plan: &Plan,
-    secrets: &BTreeMap<String, SecretString>,
-    words: &str,
+    confirmed: Confirmed<'_>,
 ) -> Answer {
     let who = who();
-    let author = Author { who: &who, words };
+    let order = Order {
+        plan: confirmed.plan,
+        secrets: confirmed.secrets,
+        author: Author {
+            who: &who,
+            words: confirmed.words,
+        },
+        takes_back: confirmed.takes_back,
+    };
+    let terms = Terms {
+        exact: confirmed.exact,
+        ..terms(session)
+    };
     let mut watched = Watched::new(session.view);
-    let work = operation::apply(estate, engines, plan, secrets, author, &mut watched);
-    let ended = unless_interrupted(work).await;
-    watched.settle(estate, ended)
+    let work = operation::apply(estate, engines, order, &terms, &mut watched);
+    let ended = until_stopped(work, &terms.stop).await;
+    watched.settle(estate, &terms.stop, ended)
 }
 
 pub async fn go_on(
@@ -142,10 +172,33 @@ pub async fn go_on(
     engines: &Engines,
     operation: Option<&str>,
 ) -> Answer {
+    let terms = terms(session);
     let mut watched = Watched::new(session.view);
-    let work = operation::resume(estate, engines, operation, &mut watched);
-    let ended = unless_interrupted(work).await;
-    watched.settle(estate, ended)
+    let work = operation::resume(estate, engines, operation, &terms, &mut watched);
+    let ended = until_stopped(work, &terms.stop).await;
+    watched.settle(estate, &terms.stop, ended)
+}
+
+/// Takes back an operation that did not come to its end.
+pub async fn give_up(
+    session: &mut Session<'_>,
+    estate: &Estate,
+    engines: &Engines,
+    operation: &Operation,
+) -> Answer {
+    let terms = terms(session);
+    let mut watched = Watched::new(session.view);
+    let work = operation::take_back(estate, engines, operation, &terms, &mut watched);
+    let ended = until_stopped(work, &terms.stop).await;
+    watched.settle(estate, &terms.stop, ended)
+}
+
+fn terms(session: &Session<'_>) -> Terms {
+    Terms {
+        keep: session.everywhere.keep,
+        no_wait: session.everywhere.no_wait,
+        ..Terms::default()
+    }
 }
 
 /// The plan against the engines, or without them if none answers: a look is worth having either way.
@@ -160,6 +213,7 @@ pub async fn plan_as_possible(
         intent: wish.intent.clone(),
         components: wish.components.clone(),
         given: wish.given.clone(),
+        ..Wish::default()
     };
     match make_plan(estate, engines, wish).await {
         Err(Failure::Engine(error)) if !matches!(error.layer, Layer::Estate | Layer::Git) => {
@@ -234,14 +288,22 @@ pub fn need_engines(estate: &Estate) -> Result<Engines, Problem> {
     })
 }
 
-/// Nothing when Ctrl-C came first; the work is then dropped where it waits, and the journal knows where that was.
-async fn unless_interrupted(
+/// The first Ctrl-C lets the steps that have begun come to their end. At the second the work is dropped where it waits
+/// (then there is no answer): the journal knows where that was.
+async fn until_stopped(
     work: impl Future<Output = Result<Finished, Failure>>,
+    stop: &Stop,
 ) -> Option<Result<Finished, Failure>> {
-    tokio::select! {
-        ended = work => Some(ended),
-        // Without a handler Ctrl-C ends the program at once, which the journal bears as well.
-        Ok(()) = tokio::signal::ctrl_c() => None,
+    let mut work = pin!(work);
+    loop {
+        tokio::select! {
+            ended = &mut work => return Some(ended),
+            // Without a handler Ctrl-C ends the program at once, which the journal bears as well.
+            Ok(()) = tokio::signal::ctrl_c() => match stop.is_wanted() {
+                true => return None,
+                false => stop.want(),
+            },
+        }
     }
 }
 
@@ -259,7 +321,7 @@ impl<'a> Watched<'a> {
         }
     }
 
-    fn settle(self, estate: &Estate, ended: Option<Result<Finished, Failure>>) -> Answer {
+    fn settle(self, estate: &Estate, stop: &Stop, ended: Option<Result<Finished, Failure>>) -> Answer {
         match ended {
             None => {
                 if let Some(operation) = &self.operation {
@@ -268,6 +330,10 @@ impl<'a> Watched<'a> {
                 Err(Problem::Interrupted {
                     operation: self.operation,
                 })
+            }
+            // It waited for others, and had not begun.
+            Some(Err(Failure::Engine(_))) if stop.is_wanted() => {
+                Err(Problem::Interrupted { operation: None })
             }
             Some(Err(failure)) => Err(failure.into()),
             Some(Ok(finished)) => {
@@ -288,8 +354,16 @@ impl Watch for Watched<'_> {
         self.view.step(number, step);
     }
 
-    fn progress(&mut self, message: &str) {
-        self.view.progress(message);
+    fn waiting(&mut self, message: &str) {
+        self.view.waiting(message);
+    }
+
+    fn progress(&mut self, number: usize, message: &str) {
+        self.view.progress(number, message);
+    }
+
+    fn turn_back(&mut self, why: &str, total: usize) {
+        self.view.turn_back(why, total);
     }
 
     fn done(&mut self, number: usize, step: &Step, effect: &str, took: Duration) {

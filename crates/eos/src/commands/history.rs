@@ -1,10 +1,8 @@
 //! `eos history`: the operations of an estate, and the journal of one.
 
 use super::{Answer, Session};
-use crate::problem::{Exit, Problem};
-use eos_core::name::quoted;
-use eos_engine::Store;
-use eos_engine::store::Operation;
+use crate::problem::Exit;
+use eos_engine::operation::find;
 
 /// Show the operations of this estate, or one of them
 #[derive(Debug, clap::Args)]
@@ -44,24 +42,4 @@ pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         }
     }
     Ok(Exit::Done)
-}
-
-fn find(store: &Store, beginning: &str) -> Result<Operation, Problem> {
-    let beginning = beginning.to_uppercase();
-    let mut found: Vec<_> = store
-        .history(u32::MAX)?
-        .into_iter()
-        .filter(|operation| operation.id.starts_with(&beginning))
-        .collect();
-    match found.len() {
-        1 => Ok(found.remove(0)),
-        0 => Err(Problem::usage(
-            format!("There is no operation {}", quoted(&beginning)),
-            "`eos history` shows them",
-        )),
-        count => Err(Problem::usage(
-            format!("{} fits {count} operations", quoted(&beginning)),
-            "Give more letters of its id; `eos history` shows them",
-        )),
-    }
 }

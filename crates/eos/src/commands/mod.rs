@@ -23,6 +23,7 @@ pub mod plan;
 pub mod promote;
 pub mod read;
 pub mod resume;
+pub mod rollback;
 mod serve;
 pub mod serve_hello;
 pub mod serve_stand_in;
@@ -108,6 +109,8 @@ async fn dispatch(session: &mut Session<'_>, verb: Verb, typed: Option<Typed>) -
         Verb::Plan(args) => plan::run(session, &args).await,
         Verb::Apply(args) => apply::run(session, &args).await,
         Verb::Resume(args) => resume::run(session, &args).await,
+        Verb::Rollback(args) => rollback::run(session, &args).await,
+        Verb::Undo(args) => rollback::undo(session, &args).await,
         Verb::History(args) => history::run(session, &args),
         Verb::Status(args) => status::run(session, &args).await,
         Verb::Doctor(args) => doctor::run(session, &args).await,

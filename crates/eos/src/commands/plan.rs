@@ -37,6 +37,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         intent: None,
         components: None,
         given: BTreeSet::new(),
+        ..Wish::default()
     };
     let plan = plan_as_possible(session, &estate, engines.as_ref(), wish).await?;
     if let Some(file) = &args.out {

@@ -22,11 +22,12 @@ use eos_core::why::Answer;
 use eos_core::yaml;
 use eos_engine::diagnose::LogLines;
 use eos_engine::doctor::Finding;
-use eos_engine::operation::{Finished, Watch};
-use eos_engine::store::{Entry, Event, Operation, Outcome};
+use eos_engine::operation::{Finished, Watch, is_resumable};
+use eos_engine::store::{Entry, Event, Operation};
 use eos_lab::Progress;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::Timestamp;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -43,8 +44,9 @@ pub struct Human {
     color: ColorChoice,
     out: Out,
     total: usize,
-    /// The step under way, on a terminal.
-    live: Option<ProgressBar>,
+    /// The steps under way, on a terminal; what is waited for is number 0.
+    live: BTreeMap<usize, ProgressBar>,
+    bars: MultiProgress,
 }
 
 impl Human {
@@ -53,7 +55,8 @@ impl Human {
             color,
             out: Out::default(),
             total: 0,
-            live: None,
+            live: BTreeMap::new(),
+            bars: MultiProgress::with_draw_target(ProgressDrawTarget::stderr()),
         }
     }
 
@@ -63,8 +66,11 @@ impl Human {
     }
 
     fn talk(&mut self, text: &str) {
+        let color = self.color;
         // Talk that nobody hears is no reason to stop.
-        let _ = AutoStream::new(io::stderr(), self.color).write_all(text.as_bytes());
+        self.bars.suspend(|| {
+            let _ = AutoStream::new(io::stderr(), color).write_all(text.as_bytes());
+        });
     }
 
     /// Talk that hangs from its first word, in colour.
@@ -82,10 +88,28 @@ impl Human {
         )
     }
 
-    fn end_live(&mut self) {
-        if let Some(bar) = self.live.take() {
+    fn end_live(&mut self, number: usize) {
+        if let Some(bar) = self.live.remove(&number) {
             bar.finish_and_clear();
         }
+    }
+
+    fn end_all_live(&mut self) {
+        for bar in std::mem::take(&mut self.live).into_values() {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn begin_live(&mut self, number: usize, prefix: String, message: String) {
+        let style = ProgressStyle::with_template("{prefix}{wide_msg} {elapsed:>8}")
+            .unwrap_or_else(|_| ProgressStyle::default_spinner());
+        let bar = ProgressBar::new_spinner()
+            .with_style(style)
+            .with_prefix(prefix)
+            .with_message(message);
+        let bar = self.bars.add(bar);
+        bar.enable_steady_tick(TICK);
+        self.live.insert(number, bar);
     }
 
     fn outputs(&mut self, outputs: &[(String, String)]) {
@@ -98,33 +122,45 @@ impl Human {
 
 impl Watch for Human {
     fn begin(&mut self, _operation: &str, total: usize) {
+        self.end_live(0);
         self.total = total;
     }
 
-    fn step(&mut self, number: usize, step: &Step) {
+    fn waiting(&mut self, message: &str) {
+        let message = printable(message).replace('\n', " ");
         if !io::stderr().is_terminal() {
-            return;
+            let text = hang("waiting: ", &message, talk_width());
+            return self.talk(&text);
         }
-        let style = ProgressStyle::with_template("{prefix}{wide_msg} {elapsed:>8}")
-            .unwrap_or_else(|_| ProgressStyle::default_spinner());
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr())
-            .with_style(style)
-            .with_prefix(self.steps_prefix(number, step))
-            .with_message(step.component.clone());
-        bar.enable_steady_tick(TICK);
-        self.live = Some(bar);
+        match self.live.get(&0) {
+            Some(bar) => bar.set_message(message),
+            None => self.begin_live(0, "  waiting  ".to_owned(), message),
+        }
     }
 
-    fn progress(&mut self, message: &str) {
-        let message = printable(message).replace('\n', " ");
-        // Elsewhere one line a step is enough.
-        if let Some(bar) = &self.live {
-            bar.set_message(message);
+    fn step(&mut self, number: usize, step: &Step) {
+        if io::stderr().is_terminal() {
+            let prefix = self.steps_prefix(number, step);
+            self.begin_live(number, prefix, step.component.clone());
         }
+    }
+
+    fn progress(&mut self, number: usize, message: &str) {
+        // Elsewhere one line a step is enough.
+        if let Some(bar) = self.live.get(&number) {
+            bar.set_message(printable(message).replace('\n', " "));
+        }
+    }
+
+    fn turn_back(&mut self, why: &str, total: usize) {
+        self.end_all_live();
+        self.total = total;
+        let text = hang("  ", &printable(why), talk_width());
+        self.talk(&text);
     }
 
     fn done(&mut self, number: usize, step: &Step, effect: &str, took: Duration) {
-        self.end_live();
+        self.end_live(number);
         let columns = talk_width().min(STEP_WIDTH);
         let prefix = self.steps_prefix(number, step);
         let time = format!(" {}", pad_left(&duration(took), 7));
@@ -162,18 +198,18 @@ impl View for Human {
     }
 
     fn finished(&mut self, finished: &Finished) {
-        self.end_live();
-        let next = match finished.plan.components.as_slice() {
-            [one] if !finished.outputs.is_empty() => format!("eos status {one}"),
-            _ => "eos status".to_owned(),
+        self.end_all_live();
+        let took = duration(finished.took);
+        let id = short_operation(&finished.operation);
+        let (word, line) = match finished.taken_back {
+            None => (
+                "done",
+                format!("done in {took}   operation {id}   undo: eos undo {id}"),
+            ),
+            Some(_) => ("taken back", format!("taken back in {took}   operation {id}")),
         };
-        let line = format!(
-            "done in {}   operation {}   next: {next}",
-            duration(finished.took),
-            short_operation(&finished.operation)
-        );
         let lines = hang("", &line, talk_width());
-        self.talk(&lines.replacen("done", &format!("{GREEN}done{GREEN:#}"), 1));
+        self.talk(&lines.replacen(word, &format!("{GREEN}{word}{GREEN:#}"), 1));
         if !finished.outputs.is_empty() {
             self.talk("\n");
             self.outputs(&finished.outputs);
@@ -548,7 +584,7 @@ impl View for Human {
     }
 
     fn problem(&mut self, problem: &Problem) {
-        self.end_live();
+        self.end_all_live();
         for fault in problem.faults() {
             let words = fault.words.as_deref().unwrap_or_default();
             let inline = format!("{}: {words}", fault.message);
@@ -578,6 +614,14 @@ impl View for Human {
                     self.talk(&text);
                 }
             }
+            if let Some(effects) = &fault.taken_back {
+                let text = hang("  taken back: ", &printable(&effects.join("; ")), talk_width());
+                self.talk(&text);
+            }
+            if let Some(why) = &fault.stands {
+                let text = hang("  not taken back: ", &printable(why), talk_width());
+                self.talk(&text);
+            }
             if let Some(hint) = &fault.hint {
                 self.say("hint:", GREEN, hint);
             }
@@ -589,13 +633,9 @@ impl View for Human {
     }
 
     fn close(&mut self, exit: Exit) -> ExitCode {
-        self.end_live();
+        self.end_all_live();
         self.out.close(exit)
     }
-}
-
-fn is_resumable(outcome: Outcome) -> bool {
-    matches!(outcome, Outcome::Running | Outcome::Interrupted | Outcome::Failed)
 }
 
 fn counted(count: usize, one: &str, many: &str) -> String {

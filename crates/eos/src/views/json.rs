@@ -189,8 +189,16 @@ impl Watch for Json {
         self.event("step", step_event(number, step));
     }
 
-    fn progress(&mut self, message: &str) {
-        self.event("progress", json!({"message": message}));
+    fn waiting(&mut self, message: &str) {
+        self.event("waiting", json!({"message": message}));
+    }
+
+    fn progress(&mut self, number: usize, message: &str) {
+        self.event("progress", json!({"number": number, "message": message}));
+    }
+
+    fn turn_back(&mut self, why: &str, total: usize) {
+        self.event("turn_back", json!({"why": why, "steps": total}));
     }
 
     fn done(&mut self, number: usize, step: &Step, effect: &str, took: Duration) {
@@ -227,7 +235,7 @@ impl View for Json {
             json!({
                 "operation": finished.operation, "environment": finished.plan.environment,
                 "components": finished.plan.components, "seconds": finished.took.as_secs_f64(),
-                "outputs": pairs(&finished.outputs),
+                "outputs": pairs(&finished.outputs), "taken_back": finished.taken_back,
             }),
         );
     }
