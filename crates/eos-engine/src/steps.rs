@@ -167,6 +167,7 @@ fn step_error(minion: &str, record: &Value) -> EngineError {
         "nomad" => Layer::Nomad,
         "consul" => Layer::Consul,
         "vault" => Layer::Vault,
+        "prometheus" => Layer::Prometheus,
         _ => Layer::Salt,
     };
     let object = match text("object") {
@@ -717,10 +718,11 @@ async fn monitor(
         .collect();
     let seen = monitored(context, step, monitor).settle(&hooks, progress).await?;
     let words = format!(
-        "{}: {} up, {} loaded, read back",
-        monitor.component,
+        "{}: {} up, {} in {}, read back",
+        component.component,
         plural(hooks.len() - 1, "target", "targets"),
-        plural(component.alerts().len(), "alert", "alerts")
+        plural(component.alerts().len(), "alert", "alerts"),
+        monitor.component
     );
     Ok(Verified {
         words,
@@ -783,7 +785,7 @@ async fn unwatched(
         .any(|seen| seen.get("monitor").is_some_and(Value::is_null))
     {
         true => format!("{by} does not run, and watches nothing"),
-        false => format!("{by}: {what}, read back"),
+        false => format!("{}: {what} from {by}, read back", step.component),
     };
     Ok(Verified {
         words,

@@ -300,6 +300,10 @@ fn task<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
     if component.profile == Profile::Full && !group.secrets.is_empty() {
         body = body.block("vault", &[], vault());
     }
+    // What is registered in Consul is asked for by the task's own identity.
+    if component.profile == Profile::Full && group.files.iter().any(|(_, text)| text.value.is_live()) {
+        body = body.block("consul", &[], Body::new());
+    }
     for template in templates(component, group) {
         let data = match template.fixed {
             true => template.data.into(),
