@@ -166,9 +166,9 @@ impl File {
         let from_estate = |path: PathBuf| estate.join(path);
         salt.certificate = salt.certificate.map(from_estate);
         salt.password_file = salt.password_file.map(from_estate);
-        for file in salt.other_users.values_mut() {
-            *file = estate.join(&*file);
-        }
+        salt.other_users
+            .values_mut()
+            .for_each(|path| *path = estate.join(&*path));
         nomad.token_file = nomad.token_file.map(from_estate);
         let consul = self.consul.map(|consul| ConsulEndpoint {
             token_file: consul.token_file.map(from_estate),

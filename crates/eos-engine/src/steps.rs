@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use eos_core::compile::Compilation;
 use eos_core::lowered::{CopyOf, Lowered};
 use eos_core::plan::{Expected, Previous, SecretWork, Step, Work};
+use eos_core::runtime::SECRET_VERSION;
 use eos_core::template::Template;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -18,6 +19,7 @@ use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::salt::StepCall;
 use crate::secrets::{STAGED_NAMESPACE, SecretPath, Secrets, staged_path};
+use crate::waiting;
 
 const CALL: Duration = Duration::from_secs(30);
 /// Salt runs a step; Terraform in it waits for a deployment of up to some minutes.
@@ -26,6 +28,8 @@ const STEP: Duration = Duration::from_secs(900);
 const HOST: Duration = Duration::from_secs(15);
 const SYNC: Duration = Duration::from_secs(60);
 const HEALTHY: Duration = Duration::from_secs(180);
+/// Nomad's clients look every 30 s whether Consul still has what they registered, and register it again.
+const REGISTERED: Duration = Duration::from_secs(75);
 const GONE: Duration = Duration::from_secs(90);
 const LOOK: Duration = Duration::from_millis(300);
 
@@ -49,7 +53,7 @@ pub async fn perform(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
     match &step.work {
-        Work::Deliver => deliver(context.engines, context.compilation).await,
+        Work::Deliver => deliver(context.engines, context.compilation, &[]).await,
         Work::Volumes { minion, paths, .. } => volumes(context, step, minion, paths, progress).await,
         Work::Workspace { minion, digest, .. } => workspace(context, step, minion, digest, progress).await,
         Work::Secret { path, items } => secret(context, step, path, items).await,
@@ -68,11 +72,31 @@ pub async fn perform(
     }
 }
 
-/// The release is there whole, and it is the one that the control minion is served.
-pub async fn deliver(engines: &Engines, compilation: &Compilation) -> Result<Verified, EngineError> {
+/// Whether a step is refused by its minion if that is served another part of the pillar than the step is about.
+fn is_bound(step: &Step) -> bool {
+    matches!(
+        step.work,
+        Work::Volumes { .. } | Work::Workspace { .. } | Work::RemoveWorkspace { .. }
+    )
+}
+
+/// The release is there whole, and it is the current one. That it is served need be asked only where no step follows
+/// that would be refused otherwise.
+pub async fn deliver(
+    engines: &Engines,
+    compilation: &Compilation,
+    following: &[Step],
+) -> Result<Verified, EngineError> {
     let Engines { salt, endpoints, .. } = engines;
     delivery::deliver(&endpoints.delivery, &compilation.artifacts)?;
     delivery::remove_old_releases(&endpoints.delivery, delivery::KEEP)?;
+    let current = delivery::current(&endpoints.delivery)?.unwrap_or_default();
+    if current == compilation.release && following.iter().any(is_bound) {
+        return Ok(Verified {
+            words: format!("release {} is current", &current[..12]),
+            seen: json!({"current": current}),
+        });
+    }
     let info = salt.call(&endpoints.control, "eos.info", json!({}), CALL).await?;
     let served = info.get("release").and_then(Value::as_str).unwrap_or_default();
     if served != compilation.release {
@@ -291,7 +315,7 @@ async fn workspace(
 ) -> Result<Verified, EngineError> {
     let record = run_step(context, step, progress).await?;
     let name = format!("{}/{}", step.environment, step.component);
-    let seen = observe_workspace(context, minion, &name).await?;
+    let seen = observe_workspace(context, minion, &name, &record).await?;
     if seen.get("digest").and_then(Value::as_str) != Some(digest) {
         let words = "Terraform reported success, but the workspace is not at the wanted digest";
         return Err(EngineError::new(
@@ -316,17 +340,24 @@ async fn workspace(
     Ok(Verified { words, seen })
 }
 
-async fn observe_workspace(context: &Context<'_>, minion: &str, name: &str) -> Result<Value, EngineError> {
+/// What the workspace is now. The minion reads that at the end of the call, after the work, and says so beside the step's
+/// record; where the record came without it, because the call's own answer was lost, it is asked for.
+async fn observe_workspace(
+    context: &Context<'_>,
+    minion: &str,
+    name: &str,
+    record: &Value,
+) -> Result<Value, EngineError> {
+    let of = |seen: &Value| seen.get("workspaces")?.get(name).cloned();
+    if let Some(seen) = record.get("observed").and_then(of) {
+        return Ok(seen);
+    }
     let seen = context
         .engines
         .salt
         .call(minion, "eos.observe", json!({"workspaces": [name]}), CALL)
         .await?;
-    Ok(seen
-        .get("workspaces")
-        .and_then(|all| all.get(name))
-        .cloned()
-        .unwrap_or_default())
+    Ok(of(&seen).unwrap_or_default())
 }
 
 async fn remove_workspace(
@@ -337,7 +368,7 @@ async fn remove_workspace(
 ) -> Result<Verified, EngineError> {
     let record = run_step(context, step, progress).await?;
     let name = format!("{}/{}", step.environment, step.component);
-    let seen = observe_workspace(context, minion, &name).await?;
+    let seen = observe_workspace(context, minion, &name, &record).await?;
     if !seen.is_null() {
         let words = "Terraform reported success, but the workspace is still there";
         return Err(EngineError::new(
@@ -357,7 +388,8 @@ async fn remove_workspace(
     })
 }
 
-/// Values that were given are taken from where they wait; the others are made, unless they are there already.
+/// Values that were given are taken from where they wait; the others are made, unless they are there already and are to
+/// stay. What is so already is not written again: a new version would start all that use it anew.
 async fn secret(
     context: &Context<'_>,
     step: &Step,
@@ -374,11 +406,12 @@ async fn secret(
         namespace: STAGED_NAMESPACE,
         path: &staged_path,
     };
-    let there = secrets.names(at).await?.unwrap_or_default();
+    let there = secrets.entry(at).await?.unwrap_or_default().items;
     let mut values: BTreeMap<String, SecretString> = BTreeMap::new();
     for SecretWork {
         item,
         given,
+        rotate,
         generate,
         copy_of,
     } in items
@@ -395,13 +428,17 @@ async fn secret(
                 }
                 None => return Err(missing_secret(secrets.layer(), item, path)),
             },
-            (false, _) if there.contains(item) => {}
+            (false, _) if there.contains_key(item) && !rotate => {}
             (false, Some(length)) => {
                 values.insert(item.clone(), random_secret(*length)?);
             }
             (false, None) => return Err(missing_secret(secrets.layer(), item, path)),
         }
     }
+    values.retain(|item, value| {
+        let old = there.get(item).map(|old| old.expose_secret());
+        old != Some(value.expose_secret())
+    });
     let version = match values.is_empty() {
         true => None,
         false => secrets.set_items(at, &values).await?,
@@ -610,6 +647,17 @@ async fn verify(
             ),
         );
     }
+    let version = secret_version(context, step).await?;
+    if let Some(version) = version
+        && job.meta.get(SECRET_VERSION) != Some(&version.to_string())
+    {
+        let words = format!("Nomad runs it with another version of its secrets than {version}, the newest");
+        return Err(
+            EngineError::new(Layer::Nomad, ErrorKind::Failed, format!("job {name}"), words).with_hint(
+                "They were written again, or the job was reverted, behind Eos: `eos apply` brings them together",
+            ),
+        );
+    }
     for Expected { group, count, .. } in groups {
         let asked = job
             .task_groups
@@ -643,10 +691,26 @@ async fn verify(
         healthy.allocations.len(),
         plural(wanted as usize, "instance", "instances")
     );
-    Ok(Verified {
-        words,
-        seen: json!({"version": healthy.version, "services": seen}),
-    })
+    let mut seen = json!({"version": healthy.version, "services": seen});
+    if let Some(version) = version {
+        seen["secret_version"] = version.into();
+    }
+    Ok(Verified { words, seen })
+}
+
+/// Which version of its secrets a component is to run with: the newest.
+async fn secret_version(context: &Context<'_>, step: &Step) -> Result<Option<u64>, EngineError> {
+    let lowered = context.compilation.component(&step.environment, &step.component);
+    let Some(lowered) = lowered.filter(|lowered| !lowered.secrets.is_empty()) else {
+        return Ok(None);
+    };
+    let path = lowered.secret_path();
+    let at = SecretPath {
+        namespace: &step.environment,
+        path: &path,
+    };
+    let entry = context.engines.secrets().entry(at).await?;
+    Ok(entry.map(|entry| entry.revision))
 }
 
 /// Waits until as many instances as wanted are registered and, where there is a check, pass it.
@@ -658,7 +722,7 @@ async fn registered(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Vec<Instance>, EngineError> {
     let discovery = context.engines.discovery();
-    let ends = Instant::now() + HEALTHY;
+    let ends = Instant::now() + REGISTERED;
     loop {
         let instances = discovery.instances(service, namespace).await?;
         let good = instances
@@ -678,7 +742,7 @@ async fn registered(
             ));
         }
         progress(&format!("service {service}: {good} of {} passing", group.count));
-        tokio::time::sleep(LOOK).await;
+        waiting::on(tokio::time::sleep(LOOK)).await;
     }
 }
 
@@ -722,7 +786,7 @@ async fn verify_gone(
             ));
         }
         progress(&format!("{running} still running, {registered} still registered"));
-        tokio::time::sleep(LOOK).await;
+        waiting::on(tokio::time::sleep(LOOK)).await;
     }
 }
 

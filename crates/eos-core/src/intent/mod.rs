@@ -1,6 +1,8 @@
 //! Intents: what a person asked for, and the one pure function that writes it into the pillar.
 
+mod environment;
 mod host;
+mod rotate;
 mod settle;
 
 use crate::catalog::Catalog;
@@ -14,6 +16,7 @@ use crate::pillar::{
 use crate::recipe::Recipe;
 use crate::splice;
 use crate::yaml;
+pub use rotate::unknown as unknown_secret;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use settle::{Settled, settle};
@@ -27,6 +30,8 @@ pub enum Verb {
     Delete,
     /// Bring what was tried in one environment into another.
     Promote,
+    /// Give secrets new values.
+    Rotate,
 }
 
 /// What a verb is about.
@@ -36,6 +41,8 @@ pub enum Noun {
     #[default]
     Component,
     Host,
+    /// All components of an environment at once.
+    Environment,
 }
 
 /// "create component grafana in production with {port: 3000}". Secret values are not in it: only that they were given.
@@ -45,11 +52,12 @@ pub struct Intent {
     #[serde(default)]
     pub noun: Noun,
     pub environment: String,
-    /// The component, or the host.
+    /// The component, the host, or the environment.
     pub component: String,
     /// The recipe; for `create` only.
     pub recipe: Option<String>,
-    /// What is set; null goes back to the default.
+    /// What is set; null goes back to the default. Of `rotate`: the secrets, null where Eos makes the value; none means
+    /// all of the component's own.
     pub options: BTreeMap<String, Value>,
     /// The environment that is promoted from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -70,8 +78,10 @@ pub fn empty_environment_file() -> &'static str {
 
 /// The pillar after the intent, and the recipes that it is now pinned to. What the intent leaves as it is keeps its bytes.
 pub fn edit(files: &PillarFiles, catalog: &Catalog, intent: &Intent) -> Result<PillarFiles, Vec<Diagnostic>> {
-    if intent.noun == Noun::Host {
-        return host::edit(files, &Pillar::read(files)?, intent);
+    match intent.noun {
+        Noun::Component => {}
+        Noun::Host => return host::edit(files, &Pillar::read(files)?, intent),
+        Noun::Environment => return environment::edit(files, catalog, intent),
     }
     // What other environments hold does not matter to a component of this one.
     let environments = [Some(&intent.environment), intent.from.as_ref()];
@@ -90,6 +100,7 @@ pub fn edit(files: &PillarFiles, catalog: &Catalog, intent: &Intent) -> Result<P
         Verb::Update => update(&mut editor, &pillar, catalog, intent, existing)?,
         Verb::Delete => delete(&mut editor, &pillar, catalog, intent, existing)?,
         Verb::Promote => promote(&mut editor, &pillar, catalog, intent, existing)?,
+        Verb::Rotate => rotate::edit(&mut editor, &pillar, catalog, intent, existing)?,
     }
     Ok(editor.close())
 }

@@ -11,6 +11,7 @@ use crate::intent::{Intent, Noun};
 use crate::lowered::{CopyOf, Filesystem};
 use crate::node::{Layer, Node, Reversibility};
 use crate::pillar::Host;
+use crate::pins::Pins;
 use crate::recipe::Risk;
 use crate::source::Source;
 use changes::{component_changes, host_changes};
@@ -37,6 +38,9 @@ pub struct Plan {
     pub release: String,
     /// Whether the engines were asked. A plan made without them is a preview only.
     pub observed: bool,
+    /// What was observed where, so that it can be told whether it moved before this is applied.
+    #[serde(default)]
+    pub pins: Pins,
     pub changes: Vec<Change>,
     pub steps: Vec<Step>,
 }
@@ -181,6 +185,9 @@ pub struct SecretWork {
     pub item: String,
     /// The person gave a value with this command.
     pub given: bool,
+    /// A new value takes the place of the one that is there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rotate: bool,
     pub generate: Option<u32>,
     /// The value is that of another component's secret, in the same environment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -224,9 +231,10 @@ impl Work {
         }
     }
 
-    /// Whether what it does cannot be had back, whatever is done afterwards.
+    /// Whether what it does cannot be had back, not even by taking back the operation that it belongs to. Secrets can:
+    /// until that ends, a copy is kept.
     pub fn is_final(&self) -> bool {
-        matches!(self, Self::RemoveSecret { .. } | Self::RemoveVolumes { .. })
+        matches!(self, Self::RemoveVolumes { .. })
     }
 }
 
@@ -448,6 +456,7 @@ pub fn plan(input: PlanInput<'_>) -> Plan {
         pillar: input.pillar,
         release: input.compilation.release.clone(),
         observed: input.observed.is_some(),
+        pins: Pins::default(),
         changes,
         steps,
     }

@@ -110,6 +110,8 @@ pub struct Finished {
     /// What the components offer now, such as their address.
     pub outputs: Vec<(String, String)>,
     pub took: Duration,
+    /// What of it went into waiting for engines.
+    pub waited: Duration,
     /// It was taken back: each step's effect in words.
     pub taken_back: Option<Vec<String>>,
 }
@@ -153,6 +155,7 @@ pub async fn apply(
         id,
         author,
         plan: plan.clone(),
+        takes_back: order.takes_back.map(str::to_owned),
         _alive: alive,
     };
     Run::new((estate, engines), store, subject, control, terms, watch)
@@ -213,6 +216,7 @@ async fn reopen<'a>(
         id: id.clone(),
         author,
         plan: records::plan_of(operation)?,
+        takes_back: operation.takes_back.clone(),
         _alive: alive,
     };
     Ok(Run::new((estate, engines), store, subject, control, terms, watch))
