@@ -170,7 +170,7 @@ impl Discovery for ConsulDiscovery<'_> {
 }
 
 /// Nomad registers a service as `_nomad-task-<allocation>-...`; anything else has no allocation.
-fn allocation_of(service_id: &str) -> Option<&str> {
+pub(crate) fn allocation_of(service_id: &str) -> Option<&str> {
     const UUID: usize = 36;
     service_id.strip_prefix("_nomad-task-")?.get(..UUID)
 }

@@ -938,7 +938,7 @@ enum Look {
     Failed(String),
 }
 
-fn null_is_empty<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+pub(crate) fn null_is_empty<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de> + Default,

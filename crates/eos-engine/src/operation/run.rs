@@ -8,6 +8,7 @@ use eos_core::catalog::KEPT;
 use eos_core::compile::{Compilation, compile};
 use eos_core::emit::salt::volumes_digest;
 use eos_core::emit::terraform::PLATFORM;
+use eos_core::intent::Noun;
 use eos_core::pillar::Pillar;
 use eos_core::plan::{Change, Key, Plan, Previous, Step, Work};
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -27,10 +28,12 @@ use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::{COMMITTED, Estate, PILLAR, pillar_digest};
 use crate::failure::{Aftermath, Failure, StepFailure, Waiting};
 use crate::lock::{Lock, Target};
+use crate::pins;
 use crate::planning::{Wish, make_plan};
 use crate::secrets::{STAGED_NAMESPACE, SecretPath, Secrets, staged_path};
 use crate::steps::{self, Verified};
 use crate::store::{Applied, Event, Operation, Outcome, Store};
+use crate::waiting::{Spent, Stopwatch};
 
 /// The journal's name for writing the pillar, the artifacts and the commit.
 const COMMIT: &str = "0-commit";
@@ -59,6 +62,7 @@ pub(super) struct Run<'a> {
     caller: Control,
     locks: Locks,
     compiled: Option<Compiled>,
+    stopwatch: Stopwatch,
     /// Whether the plan is the one that takes the operation back.
     is_back: bool,
     /// What was seen of the steps while they ran.
@@ -101,6 +105,7 @@ impl<'a> Run<'a> {
             caller,
             locks: Locks::default(),
             compiled: None,
+            stopwatch: Stopwatch::start(),
             is_back: false,
             witness: Witness::default(),
         }
@@ -134,6 +139,9 @@ impl<'a> Run<'a> {
         let components = locked_components(&self.subject.plan);
         refuse_unfinished(self.estate, &self.store.borrow(), &self.subject.id, &components)?;
         let guard = self.estate_lock().await?;
+        if self.terms.exact {
+            pins::require(self.estate, self.engines, &self.subject.plan).await?;
+        }
         self.refresh().await?;
         refuse_hand_edits(self.estate, self.compilation()).await?;
         self.stage(secrets).await?;
@@ -142,6 +150,9 @@ impl<'a> Run<'a> {
 
     /// Goes on where the journal ends.
     pub async fn go_on(mut self, operation: &Operation) -> Result<Finished, Failure> {
+        if operation.outcome == Outcome::Waiting && operation.back.is_none() {
+            self.admit()?;
+        }
         self.enter().await?;
         self.resume()?;
         if let Some(back) = &operation.back {
@@ -214,7 +225,7 @@ impl<'a> Run<'a> {
             self.watch.borrow_mut().begin(&self.subject.id, total);
             self.remove_staged().await?;
             self.end(Outcome::TakenBack).await?;
-            return Ok(self.finished(Instant::now(), Vec::new(), Some(Vec::new())));
+            return Ok(self.finished(Vec::new(), Some(Vec::new())));
         }
         self.enter().await?;
         self.resume()?;
@@ -349,7 +360,6 @@ impl<'a> Run<'a> {
     }
 
     async fn go(mut self, guard: Option<Lock>) -> Result<Finished, Failure> {
-        let started = Instant::now();
         let total = self.subject.plan.steps.len();
         self.watch.borrow_mut().begin(&self.subject.id, total);
         if !self.ended()?.contains(COMMIT) {
@@ -371,23 +381,20 @@ impl<'a> Run<'a> {
         match self.finish().await {
             Ok(outputs) => {
                 self.end(Outcome::Done).await?;
-                Ok(self.finished(started, outputs, None))
+                Ok(self.finished(outputs, None))
             }
             Err(error) => self.failed(total, "record", None, error).await,
         }
     }
 
-    fn finished(
-        &self,
-        started: Instant,
-        outputs: Vec<(String, String)>,
-        taken_back: Option<Vec<String>>,
-    ) -> Finished {
+    fn finished(&self, outputs: Vec<(String, String)>, taken_back: Option<Vec<String>>) -> Finished {
+        let Spent { took, waited } = self.stopwatch.read();
         Finished {
             operation: self.subject.id.clone(),
             plan: self.subject.plan.clone(),
             outputs,
-            took: started.elapsed(),
+            took,
+            waited,
             taken_back,
         }
     }
@@ -481,7 +488,6 @@ impl<'a> Run<'a> {
     }
 
     async fn go_back(mut self, known: Option<&Value>) -> Result<Finished, Failure> {
-        let started = Instant::now();
         let total = self.subject.plan.steps.len();
         self.watch.borrow_mut().begin(&self.subject.id, total);
         let turned = match known {
@@ -492,7 +498,7 @@ impl<'a> Run<'a> {
             None => self.plan_back().await?,
         };
         match self.go_by(turned, "taking back what was done").await {
-            Ok(effects) => Ok(self.finished(started, Vec::new(), Some(effects))),
+            Ok(effects) => Ok(self.finished(Vec::new(), Some(effects))),
             Err(Failure::Step(failure)) => {
                 self.store
                     .borrow_mut()
@@ -606,11 +612,10 @@ impl<'a> Run<'a> {
             let words = format!("The lock was not given back: {error}");
             self.watch.borrow_mut().waiting(&words);
         }
-        self.store.borrow_mut().end_operation(
-            &self.subject.id,
-            outcome,
-            actor(self.engines, self.terms, self.subject.author),
-        )
+        let by = actor(self.engines, self.terms, self.subject.author);
+        let mut store = self.store.borrow_mut();
+        store.add_spent(&self.subject.id, self.stopwatch.read())?;
+        store.end_operation(&self.subject.id, outcome, by)
     }
 
     /// Step -> the detail of its first beginning.
@@ -691,6 +696,9 @@ impl<'a> Run<'a> {
         let environment = &plan.environment;
         let what = match &plan.intent {
             Some(intent) if plan.host().is_some() => format!("{:?} host {}", intent.verb, intent.component),
+            Some(intent) if intent.noun == Noun::Environment => {
+                format!("{:?} all components ({environment})", intent.verb)
+            }
             Some(intent) => format!("{:?} {} ({environment})", intent.verb, intent.component),
             None => format!("Apply {} ({environment})", plan.components.join(", ")),
         };
@@ -812,7 +820,9 @@ impl<'a> Run<'a> {
 
     /// What a step finds in the secrets engine before it writes there; of a step that began before, what it found then.
     async fn previous(&self, step: &Step, begun: Option<&Value>) -> Result<Option<Previous>, EngineError> {
-        let (Work::Secret { path, .. } | Work::RestoreSecret { path, .. }) = &step.work else {
+        let (Work::Secret { path, .. } | Work::RestoreSecret { path, .. } | Work::RemoveSecret { path }) =
+            &step.work
+        else {
             return Ok(None);
         };
         if let Some(known) = begun.and_then(|detail| take_back::previous_in(detail)) {
@@ -822,20 +832,25 @@ impl<'a> Run<'a> {
             namespace: &step.environment,
             path,
         };
-        let previous = self.engines.secrets().remember(at, &self.subject.id).await?;
+        let secrets = self.engines.secrets();
+        let previous = match &step.work {
+            Work::RemoveSecret { .. } => secrets.keep_copy(at, &self.subject.id).await?,
+            _ => secrets.remember(at, &self.subject.id).await?,
+        };
         Ok(Some(previous))
     }
 
     /// What the pillar compiles to by now, which another operation may have added to, becomes what Salt serves.
     async fn deliver(&self) -> Result<Verified, EngineError> {
         let _guard = self.estate_lock().await?;
+        let plan = &self.subject.plan;
         let from = pillar_digest(&self.estate.pillar_files()?);
         if self.compiled.as_ref().is_some_and(|known| known.from == from) {
-            return steps::deliver(self.engines, self.compilation()).await;
+            return steps::deliver(self.engines, self.compilation(), &plan.steps).await;
         }
         let newer = self.estate.compile().map_err(Failure::into_engine_error)?;
-        serves(&self.subject.plan, &newer)?;
-        steps::deliver(self.engines, &newer).await
+        serves(plan, &newer)?;
+        steps::deliver(self.engines, &newer, &plan.steps).await
     }
 
     /// A component that is new is known from here on, so that what a failed operation leaves of it can be deleted.

@@ -1,5 +1,6 @@
 //! What a person reads: data on standard output, talk (plans, progress, errors) on standard error.
 
+use super::discover_text::{discovered_text, next_words};
 use super::doctor_text::{findings_text, outcome_words};
 use super::governance_text::{
     approved_words, audit_fits_text, audit_table, home_next, home_text, move_home_text,
@@ -302,6 +303,14 @@ impl View for Human {
             rows: rows.iter().map(row).collect(),
         };
         self.data(&table.print(data_width()));
+    }
+
+    fn discovered(&mut self, discovered: &Discovered) {
+        let text = discovered_text(discovered, data_width().unwrap_or(usize::MAX));
+        self.data(&text);
+        if let Some(next) = next_words(discovered) {
+            self.talk(&hang("", &next, talk_width()));
+        }
     }
 
     fn component(&mut self, component: &ComponentReport) {
@@ -748,6 +757,15 @@ fn operation_text(operation: &Operation, journal: &[Entry]) -> String {
     let took = operation
         .ended
         .map(|ended| ended.duration_since(operation.started).unsigned_abs());
+    let seconds = |seconds: f64| duration(Duration::from_secs_f64(seconds.max(0.0)));
+    let spent = match operation.own > 0.0 {
+        true => format!(
+            "{} waiting for engines, {} by Eos itself",
+            seconds(operation.waited),
+            seconds(operation.own)
+        ),
+        false => String::new(),
+    };
     let facts = [
         ("operation", operation.id.clone()),
         ("what", printable(&operation.words)),
@@ -759,6 +777,7 @@ fn operation_text(operation: &Operation, journal: &[Entry]) -> String {
             operation.started.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
         ),
         ("took", took.map_or("not ended".to_owned(), duration)),
+        ("spent", spent),
         ("outcome", operation.outcome.words().to_owned()),
         ("commit", operation.commit_after.clone().unwrap_or_default()),
     ];
