@@ -91,7 +91,7 @@ def test_redis_takes_the_new_password_alone_and_keeps_its_data(with_containers, 
     assert after != before
     meta = estate.nomad("/v1/job/redis?namespace=production")["Meta"]
     assert meta["eos_secret_version"] == str(variable(estate, "redis")["ModifyIndex"])
-    assert "1 point of no return" in rotated.stderr, rotated.stderr
+    assert "point of no return: secret/redis (the old value cannot be had back)" in rotated.stderr, rotated.stderr
 
     # A value that is given; and nothing starts a second time on its own.
     third = canary()
