@@ -20,6 +20,7 @@ pub mod passes;
 pub mod pillar;
 pub mod pins;
 pub mod plan;
+mod plan_hash;
 pub mod profile;
 mod read;
 pub mod recipe;
