@@ -22,7 +22,7 @@ PYTEST = "pytest==8.4.2"
 RUFF = "ruff==0.14.4"
 FIRST = ["lint", "compiler"]
 SPINE = "tests/laboratory/test_spine.py::test_one_sentence_down_and_back"
-ALONE = ["speed"]
+ALONE = ["speed", "operations"]
 # The files of the laboratory by suite, so that several labs run side by side; what is in none is in `laboratory`.
 LABORATORY = {
     "estates": ("composition", "environments", "hosts", "hostile", "volumes"),
@@ -195,6 +195,7 @@ def suites(options: argparse.Namespace, environment: dict[str, str]) -> list[Sui
         Suite("lab", 480, [*cargo_test, "eos-lab", "--", "--nocapture"]),
         *(tofu if options.full else []),
         Suite("speed", 1200 if options.full else 400, [sys.executable, "benches/ratios.py", *quick]),
+        Suite("operations", 900 if options.full else 300, [sys.executable, "benches/operations.py", *quick]),
     ]
 
 

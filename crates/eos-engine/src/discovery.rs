@@ -135,6 +135,8 @@ impl<'a> ConsulDiscovery<'a> {
                 service: service.name.clone(),
                 status: nomads_word(&check.status).to_owned(),
                 name: check.name,
+                // Consul has it in the output.
+                status_code: 0,
                 output: check.output,
             })
             .collect();
@@ -278,6 +280,7 @@ mod tests {
                     service: "web".to_owned(),
                     name: "alive".to_owned(),
                     status: (*status).to_owned(),
+                    status_code: 0,
                     output: String::new(),
                 })
                 .collect();

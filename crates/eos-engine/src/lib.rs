@@ -8,6 +8,7 @@
 //! | `env_names` | the names of all `EOS_*` environment variables |
 //! | `http` | how an HTTP API is spoken to: TLS, pinning, no proxy, no redirects, requests with a token |
 //! | `salt` | Salt's HTTP API: calls, steps, and every way in which Salt says no |
+//! | `salt_events` | its event stream, one for all that is followed |
 //! | `nomad` | Nomad's HTTP API, read with typed answers |
 //! | `consul` | Consul's HTTP API: sessions, keys, the health of services |
 //! | `vault` | Vault's HTTP API: entries of its key-value store, its health, its tokens |
@@ -32,6 +33,7 @@
 //! | `approval` | which plans need an approval, who may give it, and giving it |
 //! | `audit` | who did what, when, and how it ended; each entry chained to the one before |
 //! | `home` | which machine operates an estate |
+//! | `waiting` | how much of the time an engine was waited for |
 //! | `written` | what generated files were when they were last written |
 //! | `failure` | why something was not done |
 
@@ -63,11 +65,13 @@ pub mod operation;
 pub mod pins;
 pub mod planning;
 pub mod salt;
+mod salt_events;
 pub mod secrets;
 pub mod settings;
 mod steps;
 pub mod store;
 pub mod vault;
+pub mod waiting;
 mod written;
 
 pub use consul::ConsulClient;

@@ -22,7 +22,7 @@ use super::{Author, Finished, Terms, Watch, actor};
 use crate::approval::{self, Needed};
 use crate::audit;
 use crate::control::Control;
-use crate::diagnose::diagnose;
+use crate::diagnose::{Failed, Witness, diagnose};
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::{COMMITTED, Estate, PILLAR, pillar_digest};
@@ -33,6 +33,7 @@ use crate::planning::{Wish, make_plan};
 use crate::secrets::{STAGED_NAMESPACE, SecretPath, Secrets, staged_path};
 use crate::steps::{self, Verified};
 use crate::store::{Applied, Event, Operation, Outcome, Store};
+use crate::waiting::{Spent, Stopwatch};
 
 /// The journal's name for writing the pillar, the artifacts and the commit.
 const COMMIT: &str = "0-commit";
@@ -61,8 +62,11 @@ pub(super) struct Run<'a> {
     caller: Control,
     locks: Locks,
     compiled: Option<Compiled>,
+    stopwatch: Stopwatch,
     /// Whether the plan is the one that takes the operation back.
     is_back: bool,
+    /// What was seen of the steps while they ran.
+    witness: Witness,
 }
 
 struct Compiled {
@@ -101,7 +105,9 @@ impl<'a> Run<'a> {
             caller,
             locks: Locks::default(),
             compiled: None,
+            stopwatch: Stopwatch::start(),
             is_back: false,
+            witness: Witness::default(),
         }
     }
 
@@ -144,6 +150,9 @@ impl<'a> Run<'a> {
 
     /// Goes on where the journal ends.
     pub async fn go_on(mut self, operation: &Operation) -> Result<Finished, Failure> {
+        if operation.outcome == Outcome::Waiting && operation.back.is_none() {
+            self.admit()?;
+        }
         self.enter().await?;
         self.resume()?;
         if let Some(back) = &operation.back {
@@ -216,7 +225,7 @@ impl<'a> Run<'a> {
             self.watch.borrow_mut().begin(&self.subject.id, total);
             self.remove_staged().await?;
             self.end(Outcome::TakenBack).await?;
-            return Ok(self.finished(Instant::now(), Vec::new(), Some(Vec::new())));
+            return Ok(self.finished(Vec::new(), Some(Vec::new())));
         }
         self.enter().await?;
         self.resume()?;
@@ -351,7 +360,6 @@ impl<'a> Run<'a> {
     }
 
     async fn go(mut self, guard: Option<Lock>) -> Result<Finished, Failure> {
-        let started = Instant::now();
         let total = self.subject.plan.steps.len();
         self.watch.borrow_mut().begin(&self.subject.id, total);
         if !self.ended()?.contains(COMMIT) {
@@ -373,23 +381,20 @@ impl<'a> Run<'a> {
         match self.finish().await {
             Ok(outputs) => {
                 self.end(Outcome::Done).await?;
-                Ok(self.finished(started, outputs, None))
+                Ok(self.finished(outputs, None))
             }
             Err(error) => self.failed(total, "record", None, error).await,
         }
     }
 
-    fn finished(
-        &self,
-        started: Instant,
-        outputs: Vec<(String, String)>,
-        taken_back: Option<Vec<String>>,
-    ) -> Finished {
+    fn finished(&self, outputs: Vec<(String, String)>, taken_back: Option<Vec<String>>) -> Finished {
+        let Spent { took, waited } = self.stopwatch.read();
         Finished {
             operation: self.subject.id.clone(),
             plan: self.subject.plan.clone(),
             outputs,
-            took: started.elapsed(),
+            took,
+            waited,
             taken_back,
         }
     }
@@ -410,7 +415,15 @@ impl<'a> Run<'a> {
         let total = self.subject.plan.steps.len();
         // Before anything is taken back: what is gone cannot be read.
         let diagnosis = match step {
-            Some(step) => Some(diagnose(self.engines, &self.subject.id, step, &error).await),
+            Some(step) => {
+                let failed = Failed {
+                    operation: &self.subject.id,
+                    step,
+                    error: &error,
+                    witness: &self.witness,
+                };
+                Some(diagnose(self.engines, failed).await)
+            }
             None => None,
         };
         let mut failure = StepFailure {
@@ -475,7 +488,6 @@ impl<'a> Run<'a> {
     }
 
     async fn go_back(mut self, known: Option<&Value>) -> Result<Finished, Failure> {
-        let started = Instant::now();
         let total = self.subject.plan.steps.len();
         self.watch.borrow_mut().begin(&self.subject.id, total);
         let turned = match known {
@@ -486,7 +498,7 @@ impl<'a> Run<'a> {
             None => self.plan_back().await?,
         };
         match self.go_by(turned, "taking back what was done").await {
-            Ok(effects) => Ok(self.finished(started, Vec::new(), Some(effects))),
+            Ok(effects) => Ok(self.finished(Vec::new(), Some(effects))),
             Err(Failure::Step(failure)) => {
                 self.store
                     .borrow_mut()
@@ -600,11 +612,10 @@ impl<'a> Run<'a> {
             let words = format!("The lock was not given back: {error}");
             self.watch.borrow_mut().waiting(&words);
         }
-        self.store.borrow_mut().end_operation(
-            &self.subject.id,
-            outcome,
-            actor(self.engines, self.terms, self.subject.author),
-        )
+        let by = actor(self.engines, self.terms, self.subject.author);
+        let mut store = self.store.borrow_mut();
+        store.add_spent(&self.subject.id, self.stopwatch.read())?;
+        store.end_operation(&self.subject.id, outcome, by)
     }
 
     /// Step -> the detail of its first beginning.
@@ -798,7 +809,8 @@ impl<'a> Run<'a> {
                     compilation: self.compilation(),
                     operation: id,
                 };
-                steps::perform(&context, step, &mut progress).await?
+                let work = steps::perform(&context, step, &mut progress);
+                self.witness.during(self.engines, step, work).await?
             }
         };
         let detail = json!({"effect": words, "seen": seen});
@@ -831,13 +843,14 @@ impl<'a> Run<'a> {
     /// What the pillar compiles to by now, which another operation may have added to, becomes what Salt serves.
     async fn deliver(&self) -> Result<Verified, EngineError> {
         let _guard = self.estate_lock().await?;
+        let plan = &self.subject.plan;
         let from = pillar_digest(&self.estate.pillar_files()?);
         if self.compiled.as_ref().is_some_and(|known| known.from == from) {
-            return steps::deliver(self.engines, self.compilation()).await;
+            return steps::deliver(self.engines, self.compilation(), &plan.steps).await;
         }
         let newer = self.estate.compile().map_err(Failure::into_engine_error)?;
-        serves(&self.subject.plan, &newer)?;
-        steps::deliver(self.engines, &newer).await
+        serves(plan, &newer)?;
+        steps::deliver(self.engines, &newer, &plan.steps).await
     }
 
     /// A component that is new is known from here on, so that what a failed operation leaves of it can be deleted.

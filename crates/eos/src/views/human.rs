@@ -417,8 +417,12 @@ impl View for Human {
         for log in logs {
             if several {
                 let of = log.allocation.get(..8).unwrap_or(&log.allocation);
+                let status = match log.status.as_str() {
+                    "running" => String::new(),
+                    ended => format!(" ({ended})"),
+                };
                 self.talk(&format!(
-                    "{BOLD}{} {} on {}, allocation {of}{BOLD:#}\n",
+                    "{BOLD}{} {} on {}, allocation {of}{status}{BOLD:#}\n",
                     log.task, log.stream, log.node
                 ));
             }
@@ -753,6 +757,15 @@ fn operation_text(operation: &Operation, journal: &[Entry]) -> String {
     let took = operation
         .ended
         .map(|ended| ended.duration_since(operation.started).unsigned_abs());
+    let seconds = |seconds: f64| duration(Duration::from_secs_f64(seconds.max(0.0)));
+    let spent = match operation.own > 0.0 {
+        true => format!(
+            "{} waiting for engines, {} by Eos itself",
+            seconds(operation.waited),
+            seconds(operation.own)
+        ),
+        false => String::new(),
+    };
     let facts = [
         ("operation", operation.id.clone()),
         ("what", printable(&operation.words)),
@@ -764,6 +777,7 @@ fn operation_text(operation: &Operation, journal: &[Entry]) -> String {
             operation.started.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
         ),
         ("took", took.map_or("not ended".to_owned(), duration)),
+        ("spent", spent),
         ("outcome", operation.outcome.words().to_owned()),
         ("commit", operation.commit_after.clone().unwrap_or_default()),
     ];

@@ -213,6 +213,8 @@ pub struct EngineStatus {
 pub struct LogText {
     pub allocation: String,
     pub node: String,
+    /// `running`, or how it ended: `complete`, `failed`, `lost`.
+    pub status: String,
     pub task: String,
     pub stream: &'static str,
     pub text: String,
