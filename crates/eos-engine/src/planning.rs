@@ -221,6 +221,7 @@ async fn observe(
         ..Observed::default()
     };
     let minion = minion?;
+    engines.heard.keep(minion.get("caller"));
     for name in names {
         let digest = minion
             .pointer("/workspaces")

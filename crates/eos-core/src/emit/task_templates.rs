@@ -13,6 +13,8 @@ pub struct TaskTemplate {
     pub data: String,
     /// The same in every environment, so that it stands in the job itself.
     pub fixed: bool,
+    /// Nothing in it may change without a new job: the job says which version of the secrets it runs with.
+    pub pinned: bool,
 }
 
 const FILES: &str = "${NOMAD_TASK_DIR}";
@@ -36,6 +38,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
             env: false,
             data: text.value.nomad_template(lookup),
             fixed: false,
+            pinned: false,
         });
     }
     let linked: Vec<_> = group
@@ -51,6 +54,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
             env: true,
             data: env_lines(&linked, lookup),
             fixed: false,
+            pinned: false,
         });
     }
     for secret in &group.secrets {
@@ -61,6 +65,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
                 env: false,
                 data: secret.text.value.nomad_template(lookup),
                 fixed: sole(secret).is_some(),
+                pinned: names_no_service(&secret.text.value),
             });
         }
     }
@@ -81,6 +86,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
             env: true,
             data: format!("{{{{ with {} }}}}{plain}{{{{ end }}}}", lookup.secrets()),
             fixed: true,
+            pinned: true,
         });
     }
     let composed: Vec<_> = in_variables
@@ -95,6 +101,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
             env: true,
             data: env_lines(&composed, lookup),
             fixed: false,
+            pinned: composed.iter().all(|(_, text)| names_no_service(text)),
         });
     }
     list
@@ -106,6 +113,11 @@ fn sole(secret: &SecretUse) -> Option<&str> {
         [Piece::Secret(item)] => Some(item),
         _ => None,
     }
+}
+
+/// A service may move while the task runs, which then has to follow it.
+fn names_no_service(text: &RuntimeText) -> bool {
+    text.0.iter().all(|piece| piece.service().is_none())
 }
 
 /// `NAME="text"` lines. What is known late goes through a variable first, so that the whole text can be quoted as one.

@@ -13,17 +13,17 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "d0682787295a9024285c7ba0dbf017ed9cc8f60508f0984d66d567292dd0fe6f",
+        "digest": "be88b889842d60990c7103a8f4d1c4d72455990c8f724c548d0d0e69df64dbc0",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "360ae5a2e01a25d0803937f8c8532d585f49b026bc8561952122deb8d6510ab3",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "9ee77536c86a94ee9e5b396d4af472a1a7aa2239242e92a8d7a8c6ae5692077b",
-          "terraform/environments/production/grafana/variables.tf": "5a342798ef4fe8dfa94b89f3930b1e8ff503089d026b6d32706e9717cdab48d5",
-          "terraform/modules/grafana/cd2edbbb52cc/grafana.nomad.hcl": "43ff9dbaeab05402efb0478672019c90cdef8cd452c466f78de5473f3c13db14",
-          "terraform/modules/grafana/cd2edbbb52cc/main.tf": "553928d3065974390fcad0ca77eab6b0d408c90d9167778ed6e760b25a145af7",
-          "terraform/modules/grafana/cd2edbbb52cc/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/cd2edbbb52cc/variables.tf": "909c14e6505710b19fc4047a97e78218984cd6b21a8ffa6562efd7465beeea6d"
+          "terraform/environments/production/grafana/main.tf": "8c8aa3580048058d500ac801564714576880223eb71a9eafc3d0130175a52e9b",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "73b30c2284dbe08c99cde24b05d02ed4915faaecea0f472e155c4cbe18f17a75",
+          "terraform/environments/production/grafana/variables.tf": "f4391c6ff1586673e5cee5739d9e798bcac7e186beb9a6618a4fb3a7ed63b8bc",
+          "terraform/modules/grafana/5e771acdb20a/grafana.nomad.hcl": "84131f0ee42080861e73e678cbce989b7f982f3581f45a68374ff46994406b79",
+          "terraform/modules/grafana/5e771acdb20a/main.tf": "4886f74b490b13dcd860476ff0c38b410e1d91f2e1e7c1544d9be7b7be1d7617",
+          "terraform/modules/grafana/5e771acdb20a/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/5e771acdb20a/variables.tf": "84ad7e154d78952d2e4a4c3570c7e56fc9581b6a516bae290e2d821f0981ce42"
         },
         "hosts": [
           "control"
