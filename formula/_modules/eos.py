@@ -41,15 +41,12 @@ def info(**publication: object) -> dict:
     `formula` is the digest of the modules as synced to this minion, `version` that of Salt. `user` and `role` are the
     caller's, null for root's own calls; `home` is what `take_home` recorded here, or null.
     """
-    who = __salt__["eos_roles.caller"](publication)
     return {
         "minion": __opts__["id"],
         "release": _served_release(),
         "formula": _formula_digest(),
         "version": __grains__["saltversion"],
-        "user": who["user"],
-        "role": who["role"],
-        "home": __utils__["eos_disk.read_json"](_home_path()),
+        **_caller(publication),
         "grains": {name: __grains__.get(name) for name in _GRAINS},
     }
 
@@ -239,9 +236,11 @@ def step_status(*, operation: str, step: str, **publication: object) -> dict:
 
 
 def observe(*, workspaces: list | None = None, volumes: list | None = None, **publication: object) -> dict:
-    """Reads back workspaces ("<environment>/<component>") and volumes (paths of directories)."""
-    __salt__["eos_roles.caller"](publication)
-    seen: dict = {"workspaces": {}, "volumes": {}}
+    """Reads back workspaces ("<environment>/<component>") and volumes (paths of directories).
+
+    `caller` is what `info` says of who calls and of the home, so that a plan and its operation need not ask twice.
+    """
+    seen: dict = {"workspaces": {}, "volumes": {}, "caller": _caller(publication)}
     if names := _checked_list("workspaces", workspaces, _WORKSPACE):
         seen["workspaces"] = __salt__["eos_terraform.observe"](names)
     for path in _checked_list("volumes", volumes, _PATH):
@@ -259,6 +258,11 @@ def require_secrets(*, workspaces: list, **publication: object) -> None:
         raise CommandExecutionError(f"The pillar of minion {__opts__['id']} does not name {', '.join(unknown)}")
     if missing := __salt__["eos_terraform.missing_secrets"]([named[name] for name in names]):
         raise CommandExecutionError("; ".join(missing))
+
+
+def _caller(publication: dict) -> dict:
+    who = __salt__["eos_roles.caller"](publication)
+    return {"user": who["user"], "role": who["role"], "home": __utils__["eos_disk.read_json"](_home_path())}
 
 
 def _observe_volume(path: str) -> dict:
