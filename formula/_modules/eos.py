@@ -20,7 +20,9 @@ from salt.exceptions import CommandExecutionError, SaltInvocationError
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _NAME = re.compile(r"[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-_SLS = re.compile(rf"components\.({_NAME.pattern})\.({_NAME.pattern})\.(volumes(?:-{_NAME.pattern})?|workspace|monitoring)")
+_SLS = re.compile(
+    rf"components\.({_NAME.pattern})\.({_NAME.pattern})\.(volumes(?:-{_NAME.pattern})?|workspace|monitoring)"
+)
 _VOLUME = re.compile(rf"{_NAME.pattern}/{_NAME.pattern}/[a-z][a-z0-9_]{{0,47}}")
 _PATH = re.compile(r"(/[^/\x00-\x1f]+)+")
 _TITLE = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
@@ -154,7 +156,9 @@ def remove_monitoring(
             raise CommandExecutionError(f"The pillar of minion {__opts__['id']} still has {monitor} watch {name}")
         watching = slices.get("monitors", {}).get(f"{environment}/{monitor}")
         if watching is None:
-            raise CommandExecutionError(f"The pillar of minion {__opts__['id']} names no monitor {environment}/{monitor}")
+            raise CommandExecutionError(
+                f"The pillar of minion {__opts__['id']} names no monitor {environment}/{monitor}"
+            )
         call.require([__salt__["eos_prometheus.recorded_risk"](name)], where_unknown="medium")
         return watching
 

@@ -72,10 +72,9 @@ class _Solo:
     def node_ids(self, hosts: list[str]) -> dict[str, str]:
         return __utils__["eos_nomad.node_ids"](self._nomad(), hosts) if hosts else {}
 
-    def secret_version(self, secrets: list[dict]) -> None:
-        """Fails if a secret is missing; Nomad's variables have no versions."""
-        for secret in secrets:
-            __utils__["eos_nomad.check_secret"](self._nomad(), secret)
+    def secret_version(self, secrets: list[dict]) -> int | None:
+        """Which write of the workspace's one variable of secrets is the last; fails if it is missing."""
+        return _only(secrets, [__utils__["eos_nomad.secret_version"](self._nomad(), secret) for secret in secrets])
 
     def prepare_backend(self, workspace: object) -> dict[str, str]:
         """What Terraform's backend is configured with."""
@@ -160,11 +159,7 @@ class _Full:
     def secret_version(self, secrets: list[dict]) -> int | None:
         """The version of the workspace's one entry of secrets; fails if it is missing."""
         self.log_in()
-        versions = [__utils__["eos_vault.secret_version"](self._vault, secret) for secret in secrets]
-        if len(versions) > 1:
-            names = ", ".join(secret["path"] for secret in secrets)
-            raise _failure(names, "A workspace of the full profile has one entry of secrets", "Compile again")
-        return versions[0] if versions else None
+        return _only(secrets, [__utils__["eos_vault.secret_version"](self._vault, secret) for secret in secrets])
 
     def prepare_backend(self, workspace: object) -> dict[str, str]:
         """What Terraform's backend is configured with; its token comes by the environment."""
@@ -218,6 +213,13 @@ class _Full:
 def _token(lease: dict) -> str:
     """Nomad's secrets engine calls the token `secret_id`, Consul's `token`."""
     return lease["data"].get("secret_id") or lease["data"]["token"]
+
+
+def _only(secrets: list[dict], versions: list[int]) -> int | None:
+    if len(versions) > 1:
+        names = ", ".join(secret["path"] for secret in secrets)
+        raise _failure(names, "A workspace has one entry of secrets", "Compile again")
+    return versions[0] if versions else None
 
 
 def _key(workspace: object, kind: str) -> str:

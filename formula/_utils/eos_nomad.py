@@ -1,4 +1,4 @@
-"""Nomad's HTTP API as far as a Terraform run needs it: short-lived tokens, node ids, and whether secrets exist."""
+"""Nomad's HTTP API as far as a Terraform run needs it: short-lived tokens, node ids, and which version of secrets there is."""
 
 from __future__ import annotations
 
@@ -43,8 +43,11 @@ def node_ids(nomad: object, hosts: list[str]) -> dict[str, str]:
     return {host: ids[0] for host, ids in found.items()}
 
 
-def check_secret(nomad: object, secret: dict) -> None:
-    """Fails with the names of the items that have no value; the values themselves are not kept."""
+def secret_version(nomad: object, secret: dict) -> int:
+    """The index of the last write, which is all the version that a variable has.
+
+    Fails with the names of the items that have no value; the values themselves are not kept.
+    """
     namespace, path = secret["namespace"], secret["path"]
     where = f"/v1/var/{urllib.parse.quote(path)}?namespace={urllib.parse.quote(namespace, safe='')}"
     status, variable = nomad.ask("GET", where)
@@ -58,3 +61,4 @@ def check_secret(nomad: object, secret: dict) -> None:
         words += f" {', '.join(missing)}" if status == 200 else f": it needs {', '.join(secret['items'])}"
         hint = f"nomad var put -namespace {namespace} {path} <item>=<value>"
         raise nomad.failure(f"variable {path}", words, hint)
+    return variable["ModifyIndex"]

@@ -1,5 +1,5 @@
-//! JSON in one form only, so that two programs agree on its digest: keys sorted, no spaces, text in UTF-8 as it is.
-//! Python writes the same by `json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)`.
+//! JSON in one form only, so that two programs agree on its digest: keys sorted, no spaces, text in UTF-8 as it is. The
+//! formula's `eos_digest.of_json` is the same.
 
 use crate::emit::sha256;
 use serde_json::Value;
@@ -36,5 +36,15 @@ mod tests {
     fn keys_are_sorted_at_every_depth() {
         let value = json!({"b": [{"z": 1, "ä": "é\n"}], "a": null});
         assert_eq!(canonical(&value), "{\"a\":null,\"b\":[{\"z\":1,\"ä\":\"é\\n\"}]}");
+    }
+
+    /// tests/formula/test_records.py holds the formula to the same digest.
+    #[test]
+    fn a_value_has_one_digest() {
+        let value = json!({
+            "b": [{"z": 1, "a": null}], "a": "ü\u{2028}\u{7f}\u{1}\n\"\\/", "ä": true, "Z": 21_474_836_480_u64
+        });
+        let digest = "ae43dea9f992e2c745b620058291b755576a7078bdbe771e08fcd1db5a6701f4";
+        assert_eq!(canonical_digest(&value), digest);
     }
 }

@@ -393,6 +393,7 @@ impl UsedFacts {
                 secrets.push(SecretItem {
                     item,
                     generate: None,
+                    not_rotated: None,
                     copy_of: Some(CopyOf {
                         component: component.name.clone(),
                         item: secret.item.clone(),

@@ -61,7 +61,7 @@ pub fn expand<'a>(
         }
     }
     for need in &recipe.secrets {
-        expanded.add_secret(&need.name, Some(need.generate));
+        expanded.add_secret(&need.name, Some(need.generate), &need.not_rotated);
     }
     if found.is_empty() {
         Ok(expanded)
@@ -86,7 +86,7 @@ impl Expanded<'_> {
             };
         }
         if spec.kind == OptionType::Secret {
-            self.add_secret(&spec.name, spec.generate);
+            self.add_secret(&spec.name, spec.generate, &spec.not_rotated);
             return match given.filter(|given| given.value != HIDDEN) {
                 Some(given) => Err(self.secret_in_pillar(spec, &given)),
                 None => Ok(None),
@@ -152,10 +152,11 @@ impl Expanded<'_> {
         }
     }
 
-    fn add_secret(&mut self, item: &str, generate: Option<u32>) {
+    fn add_secret(&mut self, item: &str, generate: Option<u32>, not_rotated: &Option<String>) {
         self.secrets.push(SecretItem {
             item: item.to_owned(),
             generate,
+            not_rotated: not_rotated.clone(),
             copy_of: None,
         });
         let mark = Piece::Secret(item.to_owned()).mark();

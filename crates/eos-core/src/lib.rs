@@ -18,6 +18,7 @@ pub mod order;
 pub mod passes;
 pub mod pillar;
 pub mod plan;
+mod plan_hash;
 pub mod profile;
 mod read;
 pub mod recipe;

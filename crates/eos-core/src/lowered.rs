@@ -256,6 +256,8 @@ pub struct SecretItem {
     pub item: String,
     /// Length of the value Eos makes, where the person gave none.
     pub generate: Option<u32>,
+    /// Why a new value would not reach the program, where that is so.
+    pub not_rotated: Option<String>,
     /// The value is that of another component's secret.
     pub copy_of: Option<CopyOf>,
 }

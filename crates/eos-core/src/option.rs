@@ -378,6 +378,7 @@ pub static BUILT_IN: LazyLock<Vec<OptionSpec>> = LazyLock::new(|| {
         kind,
         default: None,
         generate: None,
+        not_rotated: None,
         help: help.to_owned(),
         when: None,
         pattern: None,

@@ -6,7 +6,7 @@ use eos_core::diagnostic::Diagnostic;
 use eos_core::intent::{Intent, Noun, Verb, edit};
 use eos_core::node::{Node, Reversibility};
 use eos_core::pillar::{Pillar, PillarFiles};
-use eos_core::plan::{Action, Key, Observed, Plan, PlanInput, Work, plan, refusals};
+use eos_core::plan::{Action, Key, Left, Observed, Plan, PlanInput, Previous, Work, plan, refusals};
 use eos_core::profile::Profile;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -418,8 +418,114 @@ fn a_new_value_for_a_secret_is_a_point_of_no_return() {
     let plan = planned(&there, &there, "grafana", &["admin_password"], None);
     assert_eq!(
         summary(&plan),
-        "~secret/grafana | platform:deliver grafana:secret grafana:terraform grafana:healthy | 1 final"
+        "~secret/grafana ~job/grafana | platform:deliver grafana:secret grafana:terraform grafana:healthy | 1 final"
     );
+    let note = plan.changes[0].note.as_deref().unwrap();
+    assert!(
+        note.starts_with("recorded only: Grafana takes it at its first start"),
+        "{note}"
+    );
+}
+
+#[test]
+fn a_rotated_secret_reaches_all_that_have_a_copy_after_the_one_whose_it_is() {
+    let there = create("mattermost", json!({}));
+    for (profile, finals, note) in [
+        (Profile::Solo, 2, "the old value cannot be had back"),
+        (
+            Profile::Full,
+            0,
+            "Vault keeps the old value as an earlier version",
+        ),
+    ] {
+        let compiled =
+            |files: &PillarFiles| compile(&Pillar::read(files).unwrap(), &catalog(), profile).unwrap();
+        let wish = intent(Verb::Rotate, "mattermost-database", json!({"password": null}));
+        let after = edit(&there, &catalog(), &wish).unwrap();
+        let compilation = compiled(&after);
+        let plan = plan(PlanInput {
+            environment: "production",
+            components: Some(&["mattermost-database".to_owned()]),
+            intent: Some(wish),
+            compilation: &compilation,
+            applied: &compiled(&there).all_nodes(),
+            unfinished: &BTreeSet::new(),
+            observed: None,
+            left: None,
+            given: &BTreeSet::new(),
+            hosts: (&BTreeMap::new(), &BTreeMap::new()),
+            base: String::new(),
+            pillar: BTreeMap::new(),
+        });
+        assert_eq!(
+            summary(&plan),
+            format!(
+                "~secret/mattermost ~job/mattermost ~secret/mattermost-database ~job/mattermost-database | \
+                 platform:deliver mattermost-database:secret mattermost-database:terraform mattermost-database:healthy \
+                 mattermost:secret mattermost:terraform mattermost:healthy | {finals} final"
+            )
+        );
+        let notes: Vec<_> = plan
+            .changes
+            .iter()
+            .map(|change| change.note.as_deref().unwrap())
+            .collect();
+        assert_eq!(
+            notes,
+            [
+                note,
+                "starts anew with its copy; from mattermost-database's new start until then it cannot sign in",
+                note,
+                "starts anew with the new value",
+            ]
+        );
+        let rotates = |component: &str| {
+            let mut steps = plan.steps.iter();
+            let step = steps.find(|step| step.component == component && step.work.title() == "secret");
+            match &step.unwrap().work {
+                Work::Secret { items, .. } => items.iter().map(|item| item.rotate).collect::<Vec<_>>(),
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(rotates("mattermost-database"), [true]);
+        assert_eq!(rotates("mattermost"), [false], "it gets a copy");
+    }
+}
+
+#[test]
+fn a_rotation_is_taken_back_by_the_version_before_it() {
+    let there = create("redis", json!({}));
+    let compilation = compile(&Pillar::read(&there).unwrap(), &catalog(), Profile::Full).unwrap();
+    let key = ("production".to_owned(), "redis".to_owned());
+    let left = Left {
+        secrets: [(key, Previous::Version(1))].into(),
+        ..Left::default()
+    };
+    let plan = plan(PlanInput {
+        environment: "production",
+        components: Some(&["redis".to_owned()]),
+        intent: None,
+        compilation: &compilation,
+        applied: &compilation.all_nodes(),
+        unfinished: &BTreeSet::new(),
+        observed: None,
+        left: Some(&left),
+        given: &BTreeSet::new(),
+        hosts: (&BTreeMap::new(), &BTreeMap::new()),
+        base: String::new(),
+        pillar: BTreeMap::new(),
+    });
+    assert_eq!(
+        summary(&plan),
+        "~secret/redis ~job/redis | platform:deliver redis:secret redis:secret redis:terraform redis:healthy | 0 final"
+    );
+    let notes: Vec<_> = plan
+        .changes
+        .iter()
+        .map(|change| change.note.as_deref().unwrap())
+        .collect();
+    assert_eq!(notes, ["as it was before", "starts anew with the earlier value"]);
+    assert!(matches!(plan.steps[1].work, Work::RestoreSecret { .. }));
 }
 
 #[test]

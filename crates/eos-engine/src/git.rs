@@ -154,6 +154,23 @@ impl Repository {
         self.resolve(&applied_reference(environment)).await
     }
 
+    /// Every value of a trailer in the history of all branches, with the commit it stands in; newest first.
+    pub async fn trailers(&self, name: &str) -> Result<Vec<(String, String)>, EngineError> {
+        // Before the first commit `log` would fail.
+        if self.head().await?.is_none() {
+            return Ok(Vec::new());
+        }
+        let format = format!("--format=%H %(trailers:key={name},valueonly,unfold,separator=%x00)");
+        let output = self.git("history", &["log", "--all", &format], b"").await?;
+        let text = String::from_utf8_lossy(&output);
+        let lines = text.lines().filter_map(|line| line.split_once(' '));
+        let values = lines.flat_map(|(commit, values)| {
+            let values = values.split('\0').filter(|value| !value.is_empty());
+            values.map(move |value| (commit.to_owned(), value.to_owned()))
+        });
+        Ok(values.collect())
+    }
+
     async fn commit_files(
         &self,
         files: &BTreeSet<String>,

@@ -26,11 +26,20 @@
 //! | `planning` | a plan: pillar edited and compiled, engines observed |
 //! | `operation` | a plan carried out, from journal entry to read-back |
 //! | `steps` | what each kind of step asks for, and how it is read back |
+//! | `control` | who calls, in which role, and which machine is the home: as the control minion says |
+//! | `calls` | the call of Salt that a step makes |
+//! | `approval` | which plans need an approval, who may give it, and giving it |
+//! | `audit` | who did what, when, and how it ended; each entry chained to the one before |
+//! | `home` | which machine operates an estate |
 //! | `written` | what generated files were when they were last written |
 //! | `failure` | why something was not done |
 
+pub mod approval;
+pub mod audit;
+pub mod calls;
 pub mod component_lock;
 pub mod consul;
+pub mod control;
 pub mod delivery;
 pub mod diagnose;
 pub mod discovery;
@@ -44,6 +53,7 @@ pub mod failure;
 #[cfg(feature = "fault")]
 mod fault;
 pub mod git;
+pub mod home;
 pub mod hooks;
 mod http;
 pub mod lock;

@@ -6,11 +6,13 @@ use std::time::{Duration, Instant};
 use eos_core::compile::Compilation;
 use eos_core::lowered::{CopyOf, Lowered, Monitor};
 use eos_core::plan::{Expected, Previous, SecretWork, Step, Work};
+use eos_core::runtime::SECRET_VERSION;
 use eos_core::template::Template;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::calls::{Call, call_of};
 use crate::delivery;
 use crate::discovery::{Discovery, Instance};
 use crate::engines::Engines;
@@ -50,15 +52,8 @@ pub async fn perform(
 ) -> Result<Verified, EngineError> {
     match &step.work {
         Work::Deliver => deliver(context.engines, context.compilation).await,
-        Work::Volumes {
-            minion,
-            sls,
-            digest,
-            paths,
-        } => volumes(context, step, minion, (sls, digest), paths, progress).await,
-        Work::Workspace { minion, sls, digest } => {
-            workspace(context, step, minion, sls, digest, progress).await
-        }
+        Work::Volumes { minion, paths, .. } => volumes(context, step, minion, paths, progress).await,
+        Work::Workspace { minion, digest, .. } => workspace(context, step, minion, digest, progress).await,
         Work::Secret { path, items } => secret(context, step, path, items).await,
         Work::RestoreSecret { path, previous } => restore_secret(context, step, path, previous).await,
         Work::Verify { digest, groups } => verify(context, step, digest, groups, progress).await,
@@ -72,8 +67,8 @@ pub async fn perform(
         }
         Work::VerifyHost { minion, client } => verify_host(context, minion, *client).await,
         Work::VerifyGone { services } => verify_gone(context, step, services, progress).await,
-        Work::Monitor { minion, sls, digest } => monitor(context, step, minion, sls, digest, progress).await,
-        Work::RemoveMonitor { minion, by } => remove_monitor(context, step, minion, by, progress).await,
+        Work::Monitor { .. } => monitor(context, step, progress).await,
+        Work::RemoveMonitor { by, .. } => remove_monitor(context, step, by, progress).await,
         Work::VerifyUnwatched { by } => verify_unwatched(context, step, by, progress).await,
     }
 }
@@ -134,13 +129,20 @@ pub async fn settle(engines: &Engines, operation: &str, step: &Step) -> Result<(
 async fn run_step(
     context: &Context<'_>,
     step: &Step,
-    minion: &str,
-    function: &str,
-    arguments: Value,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Value, EngineError> {
-    let call = StepCall {
+    let Some(Call {
         minion,
+        function,
+        arguments,
+    }) = call_of(step, context.operation)
+    else {
+        let object = format!("step {}", step.id);
+        let words = "it asks nothing of Salt";
+        return Err(EngineError::new(Layer::Estate, ErrorKind::Invalid, object, words));
+    };
+    let call = StepCall {
+        minion: &minion,
         function,
         operation: context.operation,
         step: &step.id,
@@ -151,7 +153,7 @@ async fn run_step(
     if record.get("status").and_then(Value::as_str) == Some("done") {
         return Ok(record);
     }
-    Err(step_error(minion, &record))
+    Err(step_error(&minion, &record))
 }
 
 /// The error of a step record, in the words of the engine that failed.
@@ -192,12 +194,10 @@ async fn volumes(
     context: &Context<'_>,
     step: &Step,
     minion: &str,
-    (sls, digest): (&str, &str),
     paths: &[String],
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
-    let arguments = json!({"sls": sls, "digest": digest});
-    run_step(context, step, minion, "eos.run_step", arguments, progress).await?;
+    run_step(context, step, progress).await?;
     let seen = observe_volumes(context, minion, paths).await?;
     for path in paths {
         if exists(&seen, path) != Some(true) {
@@ -224,8 +224,7 @@ async fn remove_volumes(
     volumes: &BTreeMap<String, String>,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
-    let arguments = json!({"volumes": volumes});
-    run_step(context, step, minion, "eos.remove_volumes", arguments, progress).await?;
+    run_step(context, step, progress).await?;
     let paths: Vec<&String> = volumes.values().collect();
     let seen = observe_volumes(context, minion, &paths).await?;
     if let Some((name, path)) = volumes
@@ -251,9 +250,7 @@ async fn remove_unused_volumes(
     volumes: &BTreeMap<String, String>,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
-    let arguments = json!({"volumes": volumes, "made_by": context.operation});
-    let function = "eos.remove_unused_volumes";
-    let record = run_step(context, step, minion, function, arguments, progress).await?;
+    let record = run_step(context, step, progress).await?;
     let paths: Vec<&String> = volumes.values().collect();
     let seen = observe_volumes(context, minion, &paths).await?;
     let (kept, gone): (Vec<_>, Vec<_>) = volumes
@@ -295,12 +292,10 @@ async fn workspace(
     context: &Context<'_>,
     step: &Step,
     minion: &str,
-    sls: &str,
     digest: &str,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
-    let arguments = json!({"sls": sls, "digest": digest});
-    let record = run_step(context, step, minion, "eos.run_step", arguments, progress).await?;
+    let record = run_step(context, step, progress).await?;
     let name = format!("{}/{}", step.environment, step.component);
     let seen = observe_workspace(context, minion, &name).await?;
     if seen.get("digest").and_then(Value::as_str) != Some(digest) {
@@ -346,8 +341,7 @@ async fn remove_workspace(
     minion: &str,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
-    let arguments = json!({"environment": step.environment, "component": step.component});
-    let record = run_step(context, step, minion, "eos.remove_workspace", arguments, progress).await?;
+    let record = run_step(context, step, progress).await?;
     let name = format!("{}/{}", step.environment, step.component);
     let seen = observe_workspace(context, minion, &name).await?;
     if !seen.is_null() {
@@ -369,7 +363,8 @@ async fn remove_workspace(
     })
 }
 
-/// Values that were given are taken from where they wait; the others are made, unless they are there already.
+/// Values that were given are taken from where they wait; the others are made, unless they are there already and are to
+/// stay. What is so already is not written again: a new version would start all that use it anew.
 async fn secret(
     context: &Context<'_>,
     step: &Step,
@@ -386,11 +381,12 @@ async fn secret(
         namespace: STAGED_NAMESPACE,
         path: &staged_path,
     };
-    let there = secrets.names(at).await?.unwrap_or_default();
+    let there = secrets.entry(at).await?.unwrap_or_default().items;
     let mut values: BTreeMap<String, SecretString> = BTreeMap::new();
     for SecretWork {
         item,
         given,
+        rotate,
         generate,
         copy_of,
     } in items
@@ -407,13 +403,17 @@ async fn secret(
                 }
                 None => return Err(missing_secret(secrets.layer(), item, path)),
             },
-            (false, _) if there.contains(item) => {}
+            (false, _) if there.contains_key(item) && !rotate => {}
             (false, Some(length)) => {
                 values.insert(item.clone(), random_secret(*length)?);
             }
             (false, None) => return Err(missing_secret(secrets.layer(), item, path)),
         }
     }
+    values.retain(|item, value| {
+        let old = there.get(item).map(|old| old.expose_secret());
+        old != Some(value.expose_secret())
+    });
     let version = match values.is_empty() {
         true => None,
         false => secrets.set_items(at, &values).await?,
@@ -622,6 +622,17 @@ async fn verify(
             ),
         );
     }
+    let version = secret_version(context, step).await?;
+    if let Some(version) = version
+        && job.meta.get(SECRET_VERSION) != Some(&version.to_string())
+    {
+        let words = format!("Nomad runs it with another version of its secrets than {version}, the newest");
+        return Err(
+            EngineError::new(Layer::Nomad, ErrorKind::Failed, format!("job {name}"), words).with_hint(
+                "They were written again, or the job was reverted, behind Eos: `eos apply` brings them together",
+            ),
+        );
+    }
     for Expected { group, count, .. } in groups {
         let asked = job
             .task_groups
@@ -655,10 +666,26 @@ async fn verify(
         healthy.allocations.len(),
         plural(wanted as usize, "instance", "instances")
     );
-    Ok(Verified {
-        words,
-        seen: json!({"version": healthy.version, "services": seen}),
-    })
+    let mut seen = json!({"version": healthy.version, "services": seen});
+    if let Some(version) = version {
+        seen["secret_version"] = version.into();
+    }
+    Ok(Verified { words, seen })
+}
+
+/// Which version of its secrets a component is to run with: the newest.
+async fn secret_version(context: &Context<'_>, step: &Step) -> Result<Option<u64>, EngineError> {
+    let lowered = context.compilation.component(&step.environment, &step.component);
+    let Some(lowered) = lowered.filter(|lowered| !lowered.secrets.is_empty()) else {
+        return Ok(None);
+    };
+    let path = lowered.secret_path();
+    let at = SecretPath {
+        namespace: &step.environment,
+        path: &path,
+    };
+    let entry = context.engines.secrets().entry(at).await?;
+    Ok(entry.map(|entry| entry.revision))
 }
 
 /// Waits until as many instances as wanted are registered and, where there is a check, pass it.
@@ -698,9 +725,6 @@ async fn registered(
 async fn monitor(
     context: &Context<'_>,
     step: &Step,
-    minion: &str,
-    sls: &str,
-    digest: &str,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
     let component = context.compilation.component(&step.environment, &step.component);
@@ -708,8 +732,7 @@ async fn monitor(
     let Some((component, monitor)) = watched else {
         return Err(not_watched(&step.component));
     };
-    let arguments = json!({"sls": sls, "digest": digest});
-    run_step(context, step, minion, "eos.run_step", arguments, progress).await?;
+    run_step(context, step, progress).await?;
     let targets = component.measured().map(|(group, _)| Hook::Target {
         service: &group.service,
     });
@@ -733,20 +756,10 @@ async fn monitor(
 async fn remove_monitor(
     context: &Context<'_>,
     step: &Step,
-    minion: &str,
     by: &str,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
-    let arguments = json!({"environment": step.environment, "component": step.component, "monitor": by});
-    run_step(
-        context,
-        step,
-        minion,
-        "eos.remove_monitoring",
-        arguments,
-        progress,
-    )
-    .await?;
+    run_step(context, step, progress).await?;
     let hook = Hook::NoRules {
         component: &step.component,
     };

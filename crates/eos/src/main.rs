@@ -14,6 +14,7 @@
 
 mod args;
 mod commands;
+mod env_file;
 mod env_names;
 mod formula;
 mod full_profile;

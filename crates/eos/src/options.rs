@@ -1,6 +1,7 @@
 //! Recipe options as flags, and where a value comes from that has no flag:
-//! flag, then `EOS_OPTION_<NAME>`, then a question to the person, then the default, else an error.
+//! flag, then (secrets) `--env-file`, then `EOS_OPTION_<NAME>`, then a question to the person, then the default, else an error.
 
+use crate::env_file::{self, FromFile};
 use crate::env_names::OPTION_PREFIX;
 use crate::problem::Problem;
 use crate::terminal;
@@ -16,10 +17,12 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::io;
+use std::path::Path;
 
 /// Flags of `create` and `update` themselves, which no recipe option may be called.
-const RESERVED: [&str; 10] = [
+const RESERVED: [&str; 11] = [
     "color",
+    "env_file",
     "environment",
     "estate",
     "help",
@@ -223,6 +226,8 @@ pub fn usual(recipe: &Recipe) -> Map<String, Value> {
 pub struct Typed {
     pub recipe: Recipe,
     values: Vec<(String, SecretString)>,
+    /// Secrets that a file gives, but for those on the command line.
+    from_file: BTreeMap<String, SecretString>,
 }
 
 impl Typed {
@@ -242,7 +247,27 @@ impl Typed {
             .collect();
         found.sort_by_key(|(index, ..)| *index);
         let values = found.into_iter().map(|(_, name, value)| (name, value)).collect();
-        Self { recipe, values }
+        Self {
+            recipe,
+            values,
+            from_file: BTreeMap::new(),
+        }
+    }
+
+    /// Takes secrets from a `.env` file; what stands on the command line wins.
+    pub fn add_file(&mut self, file: Option<&Path>, view: &mut dyn View) -> Result<(), Problem> {
+        let Some(file) = file else { return Ok(()) };
+        let FromFile { mut values, warnings } = env_file::read(file, &self.recipe)?;
+        for warning in &warnings {
+            view.warn(warning);
+        }
+        values.retain(|name, _| !self.values.iter().any(|(typed, _)| typed == name));
+        self.from_file = values;
+        Ok(())
+    }
+
+    fn has(&self, option: &str) -> bool {
+        self.values.iter().any(|(name, _)| name == option) || self.from_file.contains_key(option)
     }
 
     /// The options in words, for the record; secrets are `***`.
@@ -252,7 +277,9 @@ impl Typed {
             OptionType::Flag => format!("--{}={}", flag(name), value.expose_secret()),
             _ => format!("--{} {}", flag(name), shell_word(value.expose_secret())),
         };
-        self.values.iter().map(word).collect()
+        let secret = |name: &String| format!("--{} {HIDDEN}", flag(name));
+        let from_file = self.from_file.keys().map(secret);
+        self.values.iter().map(word).chain(from_file).collect()
     }
 
     fn spec(&self, name: &str) -> &OptionSpec {
@@ -277,7 +304,7 @@ pub fn choose(typed: &Typed, component: &str, view: &mut dyn View) -> Result<Cho
     let mut unanswered = Vec::new();
     let can_ask = terminal::can_ask() && !view.is_for_programs();
     for spec in typed.recipe.settable() {
-        if typed.values.iter().any(|(name, _)| *name == spec.name) {
+        if typed.has(&spec.name) {
             continue;
         }
         let own = typed.recipe.option(&spec.name).is_some();
@@ -327,12 +354,13 @@ pub fn take_typed(typed: &Typed, component: &str) -> Result<Chosen, Problem> {
         let from_input;
         let value = match spec.kind {
             OptionType::Secret if value.expose_secret() == "-" => {
-                from_input = read_secret(spec, component)?;
+                from_input =
+                    read_secret(&spec.name, component).map_err(|error| unread(spec, component, &error))?;
                 &from_input
             }
             OptionType::Secret => {
                 if chosen.warnings.is_empty() {
-                    chosen.warnings.push(visible(spec));
+                    chosen.warnings.push(visible(&flag(&spec.name)));
                 }
                 value
             }
@@ -342,10 +370,25 @@ pub fn take_typed(typed: &Typed, component: &str) -> Result<Chosen, Problem> {
             found.push(wrong);
         }
     }
+    for (name, value) in &typed.from_file {
+        if let Err(wrong) = chosen.add(typed.spec(name), component, value) {
+            found.push(wrong);
+        }
+    }
     if found.is_empty() {
         Ok(chosen)
     } else {
         Err(Problem::Usage(found))
+    }
+}
+
+/// Why a text cannot be a secret; said without showing it.
+pub fn secret_problem(secret: &SecretString) -> Option<&'static str> {
+    match secret.expose_secret() {
+        "" => Some("it is empty"),
+        HIDDEN => Some("*** stands for a secret and cannot be one"),
+        text if text.chars().any(char::is_control) => Some("it contains a control character"),
+        _ => None,
     }
 }
 
@@ -384,15 +427,7 @@ impl Chosen {
 
     fn add(&mut self, spec: &OptionSpec, component: &str, value: &SecretString) -> Result<(), Diagnostic> {
         if spec.kind == OptionType::Secret {
-            // What is wrong with a secret is said without showing it.
-            let text = value.expose_secret();
-            let why = match text {
-                "" => Some("it is empty"),
-                HIDDEN => Some("*** stands for a secret and cannot be one"),
-                _ if text.chars().any(char::is_control) => Some("it contains a control character"),
-                _ => None,
-            };
-            if let Some(why) = why {
+            if let Some(why) = secret_problem(value) {
                 return Err(wrong(spec, component, why));
             }
             self.secrets.insert(spec.name.clone(), value.clone());
@@ -417,13 +452,12 @@ fn wrong(spec: &OptionSpec, component: &str, why: &str) -> Diagnostic {
     ))
 }
 
-fn read_secret(spec: &OptionSpec, component: &str) -> Result<SecretString, Problem> {
-    let question = format!("{} of {component}: ", spec.name);
-    let read = match terminal::can_ask() {
-        true => terminal::ask_hidden(&question),
+/// A secret from standard input: asked for where a person sits before it.
+pub fn read_secret(name: &str, component: &str) -> io::Result<SecretString> {
+    match terminal::can_ask() {
+        true => terminal::ask_hidden(&format!("{name} of {component}: ")),
         false => terminal::read_line().map(SecretString::from),
-    };
-    read.map_err(|error| unread(spec, component, &error))
+    }
 }
 
 fn ask(spec: &OptionSpec, component: &str) -> Result<SecretString, Problem> {
@@ -470,8 +504,8 @@ fn missing(spec: &OptionSpec, component: &str) -> Diagnostic {
     ))
 }
 
-fn visible(spec: &OptionSpec) -> Diagnostic {
-    let flag = flag(&spec.name);
+/// That a secret stands on the command line.
+pub fn visible(flag: &str) -> Diagnostic {
     Diagnostic::new(format!(
         "The value of --{flag} can be read in the process list and the shell's history"
     ))

@@ -18,7 +18,8 @@ pub struct Peek {
 }
 
 /// Flags that take the next word as their value, wherever they stand.
-const WITH_VALUE: [&str; 7] = [
+const WITH_VALUE: [&str; 8] = [
+    "--env-file",
     "--estate",
     "--environment",
     "-e",

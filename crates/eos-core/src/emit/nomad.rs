@@ -1,7 +1,7 @@
 //! The Nomad job of a component: static HCL2 with variables, so that `nomad job run -var-file` works by hand too.
 
 use super::hcl::{Body, Expression, raw};
-use super::task_templates::{secret_file, templates};
+use super::task_templates::{TaskTemplate, WhenChanged, secret_file, templates};
 use super::terraform::{Late, late};
 use super::variables::{Kind, Variable, identifier};
 use crate::lowered::{Check, Driver, Group, Lowered, Mesh};
@@ -306,10 +306,10 @@ fn task<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
     }
     for template in templates(component, group) {
         let data = match template.fixed {
-            true => template.data.into(),
+            true => template.data.clone().into(),
             false => var(&template.name),
         };
-        let template = template_body(template.destination, template.env, template.live, data);
+        let template = template_body(template, data);
         body = body.block("template", &[], template);
     }
     for mount in &group.mounts {
@@ -336,19 +336,24 @@ fn vault() -> Body<'static> {
 }
 
 /// A value in a variable is also kept in Nomad's and the driver's own databases; a file lies in the task's memory alone.
-fn template_body(destination: String, env: bool, live: bool, data: Expression<'_>) -> Body<'_> {
+fn template_body(template: TaskTemplate, data: Expression<'_>) -> Body<'_> {
+    // A new secret comes with a new job, whose deployment is waited for; a task that restarted by itself would do so at
+    // a time of its own.
+    let change_mode = match template.when_changed {
+        WhenChanged::Restart => "restart",
+        WhenChanged::Pinned | WhenChanged::Watched => "noop",
+    };
     let body = Body::new()
-        .attribute("destination", destination)
-        .attribute("env", env)
-        .attribute("change_mode", if live { "noop" } else { "restart" })
+        .attribute("destination", template.destination)
+        .attribute("env", template.env)
+        .attribute("change_mode", change_mode)
         .attribute("data", data);
-    match live {
+    match template.when_changed {
         // Without this, Nomad waits up to minutes for services to come to rest.
-        true => body.block(
-            "wait",
-            &[],
-            Body::new().attribute("min", "1s").attribute("max", "10s"),
-        ),
-        false => body,
+        WhenChanged::Watched => {
+            let wait = Body::new().attribute("min", "1s").attribute("max", "10s");
+            body.block("wait", &[], wait)
+        }
+        WhenChanged::Restart | WhenChanged::Pinned => body,
     }
 }

@@ -13,8 +13,25 @@ pub struct TaskTemplate {
     pub data: String,
     /// The same in every environment, so that it stands in the job itself.
     pub fixed: bool,
-    /// It changes while the task runs, which sees that by itself; else the task is started anew.
-    pub live: bool,
+    pub when_changed: WhenChanged,
+}
+
+/// What becomes of the task when its template would render anew.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum WhenChanged {
+    /// It is started anew.
+    Restart,
+    /// Nothing in it may change without a new job: the job says which version of the secrets it runs with.
+    Pinned,
+    /// It watches the file by itself.
+    Watched,
+}
+
+fn pinned(pinned: bool) -> WhenChanged {
+    match pinned {
+        true => WhenChanged::Pinned,
+        false => WhenChanged::Restart,
+    }
 }
 
 const FILES: &str = "${NOMAD_TASK_DIR}";
@@ -38,7 +55,10 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
             env: false,
             data: text.value.nomad_template(lookup),
             fixed: false,
-            live: text.value.is_live(),
+            when_changed: match text.value.is_live() {
+                true => WhenChanged::Watched,
+                false => WhenChanged::Restart,
+            },
         });
     }
     let linked: Vec<_> = group
@@ -54,7 +74,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
             env: true,
             data: env_lines(&linked, lookup),
             fixed: false,
-            live: false,
+            when_changed: WhenChanged::Restart,
         });
     }
     for secret in &group.secrets {
@@ -65,7 +85,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
                 env: false,
                 data: secret.text.value.nomad_template(lookup),
                 fixed: sole(secret).is_some(),
-                live: false,
+                when_changed: pinned(names_no_service(&secret.text.value)),
             });
         }
     }
@@ -86,7 +106,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
             env: true,
             data: format!("{{{{ with {} }}}}{plain}{{{{ end }}}}", lookup.secrets()),
             fixed: true,
-            live: false,
+            when_changed: WhenChanged::Pinned,
         });
     }
     let composed: Vec<_> = in_variables
@@ -101,7 +121,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
             env: true,
             data: env_lines(&composed, lookup),
             fixed: false,
-            live: false,
+            when_changed: pinned(composed.iter().all(|(_, text)| names_no_service(text))),
         });
     }
     list
@@ -113,6 +133,11 @@ fn sole(secret: &SecretUse) -> Option<&str> {
         [Piece::Secret(item)] => Some(item),
         _ => None,
     }
+}
+
+/// A service may move while the task runs, which then has to follow it.
+fn names_no_service(text: &RuntimeText) -> bool {
+    text.0.iter().all(|piece| piece.service().is_none())
 }
 
 /// `NAME="text"` lines. What is known late goes through a variable first, so that the whole text can be quoted as one.

@@ -46,7 +46,7 @@ const NODE_IDS: Late = Late {
 pub const SECRET_VERSION: Late = Late {
     name: "secret_version",
     kind: "number",
-    description: "Version of the component's secrets in Vault, looked up when Terraform runs",
+    description: "Version of the component's secrets, looked up when Terraform runs",
     in_job: true,
 };
 
@@ -56,7 +56,7 @@ pub fn late(lowered: &Lowered) -> Vec<&'static Late> {
     if !lowered.volumes.is_empty() {
         list.push(&NODE_IDS);
     }
-    if lowered.profile == Profile::Full && !lowered.secrets.is_empty() {
+    if !lowered.secrets.is_empty() {
         list.push(&SECRET_VERSION);
     }
     list

@@ -57,6 +57,7 @@ pub fn edit(files: &PillarFiles, pillar: &Pillar, intent: &Intent) -> Result<Pil
             ]);
         }
         (Verb::Promote, Some(_)) => return Err(vec![Diagnostic::new("A host belongs to no environment")]),
+        (Verb::Rotate, Some(_)) => return Err(vec![Diagnostic::new("A host has no secrets")]),
     };
     let mut files = files.clone();
     files.insert(COMMON_FILE.to_owned(), edited.into_bytes());

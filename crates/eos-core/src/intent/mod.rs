@@ -1,6 +1,7 @@
 //! Intents: what a person asked for, and the one pure function that writes it into the pillar.
 
 mod host;
+mod rotate;
 mod settle;
 
 use crate::catalog::Catalog;
@@ -14,6 +15,7 @@ use crate::pillar::{
 use crate::recipe::Recipe;
 use crate::splice;
 use crate::yaml;
+pub use rotate::unknown as unknown_secret;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use settle::{Settled, settle};
@@ -27,6 +29,8 @@ pub enum Verb {
     Delete,
     /// Bring what was tried in one environment into another.
     Promote,
+    /// Give secrets new values.
+    Rotate,
 }
 
 /// What a verb is about.
@@ -49,7 +53,8 @@ pub struct Intent {
     pub component: String,
     /// The recipe; for `create` only.
     pub recipe: Option<String>,
-    /// What is set; null goes back to the default.
+    /// What is set; null goes back to the default. Of `rotate`: the secrets, null where Eos makes the value; none means
+    /// all of the component's own.
     pub options: BTreeMap<String, Value>,
     /// The environment that is promoted from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,6 +95,7 @@ pub fn edit(files: &PillarFiles, catalog: &Catalog, intent: &Intent) -> Result<P
         Verb::Update => update(&mut editor, &pillar, catalog, intent, existing)?,
         Verb::Delete => delete(&mut editor, &pillar, catalog, intent, existing)?,
         Verb::Promote => promote(&mut editor, &pillar, catalog, intent, existing)?,
+        Verb::Rotate => rotate::edit(&mut editor, &pillar, catalog, intent, existing)?,
     }
     Ok(editor.close())
 }

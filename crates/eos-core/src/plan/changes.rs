@@ -4,7 +4,6 @@ use super::steps::secret_items;
 use super::{Action, AttributeChange, Change, Key, PlanInput, SecretWork};
 use crate::emit::terraform::PLATFORM;
 use crate::intent::{Intent, Noun, Verb};
-use crate::lowered::CopyOf;
 use crate::node::{Attribute, Layer, Node, Reversibility, host_node};
 use crate::profile::Profile;
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,7 +72,7 @@ pub(super) fn component_changes(input: &PlanInput<'_>, key: &Key) -> Vec<Change>
             .filter(|node| !wanted.iter().any(|now| now.address == node.address))
             .map(|node| change(Action::Delete, node, None)),
     );
-    add_given_secrets(input, key, &wanted, &mut changes);
+    add_new_secrets(input, key, &wanted, &mut changes);
     if changes.is_empty() && !wanted.is_empty() && !in_step(input, key) {
         changes.extend(
             wanted
@@ -91,15 +90,16 @@ pub(super) fn component_changes(input: &PlanInput<'_>, key: &Key) -> Vec<Change>
     changes
 }
 
-/// A value given for a secret that was there before replaces it. Vault keeps the earlier version, Nomad's variables do
-/// not. Those who have a copy of it get the new one.
-fn add_given_secrets(input: &PlanInput<'_>, key: &Key, wanted: &[Node], changes: &mut Vec<Change>) {
+/// A value that was given, or is to be made anew, for a secret that was there before replaces it. Vault keeps the earlier
+/// version, Nomad's variables do not. Those who have a copy of it get the new one. All that use it start anew.
+fn add_new_secrets(input: &PlanInput<'_>, key: &Key, wanted: &[Node], changes: &mut Vec<Change>) {
     let Some(node) = wanted.iter().find(|node| node.layer == Layer::Secret) else {
         return;
     };
     let items = secret_items(input, key);
     let missing = items.iter().any(|item| missing_item(input, key, &item.item));
-    let replaced = items.iter().any(|item| item.given || copies_given(input, item));
+    let restored = is_restored(input, key);
+    let replaced = restored || items.iter().any(|item| is_replaced(input, item));
     let reversibility = match input.compilation.profile {
         Profile::Solo => Reversibility::Final,
         Profile::Full => Reversibility::Reversible,
@@ -118,12 +118,49 @@ fn add_given_secrets(input: &PlanInput<'_>, key: &Key, wanted: &[Node], changes:
         None if missing => changes.insert(0, change(Action::Change, node, Some(node))),
         None => {}
     }
+    let jobs = wanted.iter().filter(|node| node.layer == Layer::Job);
+    for job in jobs.filter(|_| replaced) {
+        if !changes.iter().any(|change| change.address == job.address) {
+            let note = match items.iter().find_map(|item| copied_from(input, item)) {
+                Some(of) => {
+                    format!("starts anew with its copy; from {of}'s new start until then it cannot sign in")
+                }
+                None if restored => "starts anew with the earlier value".to_owned(),
+                None => "starts anew with the new value".to_owned(),
+            };
+            changes.push(Change {
+                note: Some(note),
+                ..change(Action::Change, job, Some(job))
+            });
+        }
+    }
 }
 
-fn copies_given(input: &PlanInput<'_>, item: &SecretWork) -> bool {
-    let named = input.intent.as_ref().map(|intent| intent.component.as_str());
-    let copied = |copy: &CopyOf| Some(copy.component.as_str()) == named && input.given.contains(&copy.item);
-    item.copy_of.as_ref().is_some_and(copied)
+/// Whether an operation that is taken back overwrote the secrets.
+fn is_restored(input: &PlanInput<'_>, key: &Key) -> bool {
+    input.left.is_some_and(|left| left.secrets.contains_key(key))
+}
+
+/// Whether a value that is there gives way to another.
+fn is_replaced(input: &PlanInput<'_>, item: &SecretWork) -> bool {
+    item.given || item.rotate || copied_from(input, item).is_some()
+}
+
+/// The component whose new value this item is a copy of.
+fn copied_from<'a>(input: &'a PlanInput<'_>, item: &SecretWork) -> Option<&'a str> {
+    let intent = input.intent.as_ref()?;
+    let copy = item.copy_of.as_ref()?;
+    let renewed = input.given.contains(&copy.item) || intent.rotates(&copy.item);
+    (copy.component == intent.component && renewed).then_some(intent.component.as_str())
+}
+
+/// Why a value that was given does not reach the program, where that is so.
+fn kept_by_program<'a>(input: &PlanInput<'a>, key: &Key) -> Option<&'a str> {
+    let component = input.compilation.component(&key.0, &key.1)?;
+    let items = secret_items(input, key);
+    let given = |item: &str| items.iter().any(|work| work.item == item && work.given);
+    let mut secrets = component.secrets.iter();
+    secrets.find_map(|secret| secret.not_rotated.as_deref().filter(|_| given(&secret.item)))
 }
 
 fn missing_item(input: &PlanInput<'_>, key: &Key, item: &str) -> bool {
@@ -156,8 +193,21 @@ fn note(change: &mut Change, input: &PlanInput<'_>) {
                 (false, false) => "copied from what it uses",
             }
         }
-        (Layer::Secret, Action::Change) if change.reversibility == Reversibility::Final => {
-            "the old value cannot be had back"
+        (Layer::Secret, Action::Change) => {
+            let key = (change.environment.clone(), change.component.clone());
+            match (kept_by_program(input, &key), change.reversibility) {
+                (Some(why), _) => &format!("recorded only: {why}"),
+                (None, _) if is_restored(input, &key) => "as it was before",
+                (None, Reversibility::Final) => "the old value cannot be had back",
+                (None, _)
+                    if secret_items(input, &key)
+                        .iter()
+                        .any(|item| is_replaced(input, item)) =>
+                {
+                    "Vault keeps the old value as an earlier version"
+                }
+                (None, _) => return,
+            }
         }
         (Layer::Host, Action::Delete) => {
             let key = (change.environment.clone(), change.component.clone());

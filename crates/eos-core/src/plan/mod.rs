@@ -198,6 +198,9 @@ pub struct SecretWork {
     pub item: String,
     /// The person gave a value with this command.
     pub given: bool,
+    /// A new value takes the place of the one that is there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rotate: bool,
     pub generate: Option<u32>,
     /// The value is that of another component's secret, in the same environment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -242,9 +245,10 @@ impl Work {
         }
     }
 
-    /// Whether what it does cannot be had back, whatever is done afterwards.
+    /// Whether what it does cannot be had back, not even by taking back the operation that it belongs to. Secrets can:
+    /// until that ends, a copy is kept.
     pub fn is_final(&self) -> bool {
-        matches!(self, Self::RemoveSecret { .. } | Self::RemoveVolumes { .. })
+        matches!(self, Self::RemoveVolumes { .. })
     }
 }
 

@@ -335,6 +335,11 @@ pub(super) fn secret_items(input: &PlanInput<'_>, key: &Key) -> Vec<SecretWork> 
                 .map(|secret| SecretWork {
                     item: secret.item.clone(),
                     given: named && input.given.contains(&secret.item),
+                    rotate: secret.copy_of.is_none()
+                        && input
+                            .intent
+                            .as_ref()
+                            .is_some_and(|intent| named && intent.rotates(&secret.item)),
                     generate: secret.generate,
                     copy_of: secret.copy_of.clone(),
                 })

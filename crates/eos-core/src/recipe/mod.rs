@@ -83,6 +83,8 @@ pub struct OptionSpec {
     pub default: Option<Template>,
     /// Length of the value Eos makes when none is given (secrets only).
     pub generate: Option<u32>,
+    /// Why a new value would not reach the program (secrets only).
+    pub not_rotated: Option<String>,
     pub help: String,
     /// The option applies only where this is true.
     pub when: Option<Template>,
@@ -142,6 +144,8 @@ pub enum Purpose {
 pub struct SecretNeed {
     pub name: String,
     pub generate: u32,
+    /// Why a new value would not reach the program.
+    pub not_rotated: Option<String>,
     pub at: Position,
 }
 

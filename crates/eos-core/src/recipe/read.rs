@@ -167,7 +167,18 @@ fn check_variable(reader: &mut Reader<'_>, what: &str, entry: &Entry) {
 
 fn read_option(reader: &mut Reader<'_>, entry: &Entry) -> Option<OptionSpec> {
     const KEYS: &[&str] = &[
-        "type", "default", "generate", "help", "choices", "of", "when", "pattern", "min", "max", "promote",
+        "type",
+        "default",
+        "generate",
+        "not_rotated",
+        "help",
+        "choices",
+        "of",
+        "when",
+        "pattern",
+        "min",
+        "max",
+        "promote",
     ];
     let (name, at) = (&entry.key, entry.key_at);
     let what = format!("option {}", quoted(name));
@@ -191,6 +202,10 @@ fn read_option(reader: &mut Reader<'_>, entry: &Entry) -> Option<OptionSpec> {
     }
     if !secret && generate.is_some() {
         reader.report(at, format!("{what} is not a secret and cannot be generated"));
+    }
+    let not_rotated = read_not_rotated(reader, entries);
+    if !secret && not_rotated.is_some() {
+        reader.report(at, format!("{what} is not a secret and has no rotation"));
     }
     let help = find(entries, "help")
         .and_then(|node| reader.text("help", node))
@@ -223,6 +238,7 @@ fn read_option(reader: &mut Reader<'_>, entry: &Entry) -> Option<OptionSpec> {
         kind,
         default,
         generate,
+        not_rotated,
         help,
         when: read_when(reader, entries),
         pattern,
@@ -289,6 +305,7 @@ fn option_of_use(used: &Use) -> OptionSpec {
         kind: OptionType::Component,
         default: Some(Template::constant(serde_json::Value::Null)),
         generate: None,
+        not_rotated: None,
         help: format!("An existing {}, instead of {instead}", used.recipe),
         when: used.when.clone(),
         pattern: None,
@@ -440,7 +457,7 @@ fn read_mode(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
 }
 
 fn read_secret_need(reader: &mut Reader<'_>, name: &str, node: &Node) -> Option<SecretNeed> {
-    let fields = reader.record("secret", node, &["generate"]);
+    let fields = reader.record("secret", node, &["generate", "not_rotated"]);
     let generate = match find(fields, "generate") {
         Some(node) => reader.whole_number("generate", node, 12, 128)?,
         None => 32,
@@ -448,8 +465,22 @@ fn read_secret_need(reader: &mut Reader<'_>, name: &str, node: &Node) -> Option<
     Some(SecretNeed {
         name: name.to_owned(),
         generate: generate as u32,
+        not_rotated: read_not_rotated(reader, fields),
         at: node.at,
     })
+}
+
+fn read_not_rotated(reader: &mut Reader<'_>, fields: &[Entry]) -> Option<String> {
+    let node = find(fields, "not_rotated")?;
+    let why = reader.text("not_rotated", node)?;
+    if why.trim().is_empty() {
+        reader.report_with_hint(
+            node.at,
+            "not_rotated says no reason",
+            "Say in a sentence what the program does with the secret",
+        );
+    }
+    Some(why)
 }
 
 fn read_route(reader: &mut Reader<'_>, name: &str, node: &Node) -> Option<RouteNeed> {

@@ -207,7 +207,11 @@ mod tests {
     }
 
     fn target(service: &str, port: u16, health: &str) -> Target {
-        let last_error = if health == "down" { "connection refused" } else { "" };
+        let last_error = if health == "down" {
+            "connection refused"
+        } else {
+            ""
+        };
         let labels = json!({"service": service, "instance": format!("10.0.0.1:{port}")});
         serde_json::from_value(json!({"labels": labels, "health": health, "lastError": last_error})).unwrap()
     }
@@ -226,8 +230,16 @@ mod tests {
             (vec![], vec![], "hello is registered nowhere"),
             (vec![1], vec![], "10.0.0.1:1 is not known"),
             (vec![1], vec![target("other", 1, "up")], "10.0.0.1:1 is not known"),
-            (vec![1], vec![target("hello", 1, "unknown")], "10.0.0.1:1 is unknown: not asked yet"),
-            (vec![1], vec![target("hello", 1, "down")], "10.0.0.1:1 is down: connection refused"),
+            (
+                vec![1],
+                vec![target("hello", 1, "unknown")],
+                "10.0.0.1:1 is unknown: not asked yet",
+            ),
+            (
+                vec![1],
+                vec![target("hello", 1, "down")],
+                "10.0.0.1:1 is down: connection refused",
+            ),
             (vec![1], vec![up.clone()], "so"),
             // One that was replaced is asked for a moment longer.
             (vec![1], vec![up.clone(), target("hello", 9, "down")], "so"),
@@ -242,8 +254,14 @@ mod tests {
     #[test]
     fn rules_are_loaded_only_as_they_are_wanted() {
         let files = [
-            ("common", "hosts: {control: {address: 10.0.0.1, roles: [client, control]}}"),
-            ("production", "components: {hello: {}, prometheus: {options: {alert_after: 90s}}}"),
+            (
+                "common",
+                "hosts: {control: {address: 10.0.0.1, roles: [client, control]}}",
+            ),
+            (
+                "production",
+                "components: {hello: {}, prometheus: {options: {alert_after: 90s}}}",
+            ),
         ];
         let files = files.map(|(name, text)| {
             let text = format!("#!yaml\n{text}\n").into_bytes();
@@ -270,7 +288,10 @@ mod tests {
         };
         assert_eq!(look(wanted()), "so");
         assert_eq!(look(Vec::new()), "InstanceDown is not loaded as it should be");
-        assert_eq!(with("duration", 60.into()), "InstanceDown is not loaded as it should be");
+        assert_eq!(
+            with("duration", 60.into()),
+            "InstanceDown is not loaded as it should be"
+        );
         assert_eq!(
             with("labels", json!({"severity": "warning"})),
             "InstanceDown is not loaded as it should be"

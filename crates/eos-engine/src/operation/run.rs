@@ -18,12 +18,15 @@ use serde_json::{Value, json};
 use super::locks::{Locks, locked_components, waiting};
 use super::records::{read_plan, refuse_unfinished};
 use super::take_back::{self, Turned};
-use super::{Author, Finished, Terms, Watch};
+use super::{Author, Finished, Terms, Watch, actor};
+use crate::approval::{self, Needed};
+use crate::audit;
+use crate::control::Control;
 use crate::diagnose::diagnose;
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::{COMMITTED, Estate, PILLAR, pillar_digest};
-use crate::failure::{Aftermath, Failure, StepFailure};
+use crate::failure::{Aftermath, Failure, StepFailure, Waiting};
 use crate::lock::{Lock, Target};
 use crate::planning::{Wish, make_plan};
 use crate::secrets::{STAGED_NAMESPACE, SecretPath, Secrets, staged_path};
@@ -40,6 +43,8 @@ pub(super) struct Subject<'a> {
     pub id: String,
     pub author: Author<'a>,
     pub plan: Plan,
+    /// The operation that it takes back.
+    pub takes_back: Option<String>,
     /// Held as long as this process is at work on it.
     pub _alive: Lock,
 }
@@ -51,6 +56,8 @@ pub(super) struct Run<'a> {
     watch: RefCell<&'a mut dyn Watch>,
     terms: &'a Terms,
     subject: Subject<'a>,
+    /// Who carries it out, as Salt knows them.
+    caller: Control,
     locks: Locks,
     compiled: Option<Compiled>,
     /// Whether the plan is the one that takes the operation back.
@@ -76,10 +83,10 @@ enum Halt {
 
 impl<'a> Run<'a> {
     pub fn new(
-        estate: &'a Estate,
-        engines: &'a Engines,
+        (estate, engines): (&'a Estate, &'a Engines),
         store: Store,
         subject: Subject<'a>,
+        caller: Control,
         terms: &'a Terms,
         watch: &'a mut dyn Watch,
     ) -> Self {
@@ -90,6 +97,7 @@ impl<'a> Run<'a> {
             watch: RefCell::new(watch),
             terms,
             subject,
+            caller,
             locks: Locks::default(),
             compiled: None,
             is_back: false,
@@ -99,7 +107,11 @@ impl<'a> Run<'a> {
     /// A new operation. Until its commit nothing is changed, and what stands in the way ends it without a trace.
     pub async fn start(mut self, secrets: &BTreeMap<String, SecretString>) -> Result<Finished, Failure> {
         match self.prepare(secrets).await {
-            Ok(guard) => self.go(Some(guard)).await,
+            Ok(guard) => match self.admit() {
+                Ok(()) => self.go(Some(guard)).await,
+                // What was given with the command stays where it waits: it is gone on with from there.
+                Err(waiting) => self.wait(waiting).await,
+            },
             Err(failure) => {
                 // The failure is what a person must know; beside it, where a given secret may still lie.
                 if !secrets.is_empty()
@@ -129,7 +141,7 @@ impl<'a> Run<'a> {
     /// Goes on where the journal ends.
     pub async fn go_on(mut self, operation: &Operation) -> Result<Finished, Failure> {
         self.enter().await?;
-        self.store.borrow_mut().resume_operation(&self.subject.id)?;
+        self.resume()?;
         if let Some(back) = &operation.back {
             return self.go_back(Some(back)).await;
         }
@@ -138,7 +150,12 @@ impl<'a> Run<'a> {
             false => {
                 let guard = self.estate_lock().await?;
                 match self.refresh().await {
-                    Ok(()) => return self.go(Some(guard)).await,
+                    Ok(()) => {
+                        return match self.admit() {
+                            Ok(()) => self.go(Some(guard)).await,
+                            Err(waiting) => self.wait(waiting).await,
+                        };
+                    }
                     Err(failure) => Err(failure),
                 }
             }
@@ -148,7 +165,44 @@ impl<'a> Run<'a> {
             self.end(Outcome::Failed).await?;
             return Err(failure.with_hint("`eos plan` shows what is left to do, `eos apply` does it"));
         }
-        self.go(None).await
+        match self.admit() {
+            Ok(()) => self.go(None).await,
+            Err(waiting) => self.wait(waiting).await,
+        }
+    }
+
+    fn resume(&self) -> Result<(), EngineError> {
+        let by = actor(self.engines, self.terms, self.subject.author);
+        self.store.borrow_mut().resume_operation(&self.subject.id, by)
+    }
+
+    /// What the plan's risk asks for beside the caller's role is there.
+    fn admit(&self) -> Result<(), Failure> {
+        let Subject { id, plan, .. } = &self.subject;
+        let Some(needed) = approval::needed(plan, self.caller.role) else {
+            return Ok(());
+        };
+        let store = self.store.borrow();
+        if approval::given(&store, id, plan)?.is_some() {
+            return Ok(());
+        }
+        Err(self.waiting_for(needed)?)
+    }
+
+    fn waiting_for(&self, needed: Needed) -> Result<Failure, EngineError> {
+        let operation = self.subject.id.clone();
+        let requester = approval::requester(&self.store.borrow(), &operation)?;
+        Ok(Failure::Waiting(Box::new(Waiting {
+            operation,
+            needed,
+            requester,
+        })))
+    }
+
+    /// Ends for now: somebody has to approve it.
+    async fn wait(mut self, waiting: Failure) -> Result<Finished, Failure> {
+        self.end(Outcome::Waiting).await?;
+        Err(waiting)
     }
 
     /// Takes back what the journal says was done.
@@ -161,7 +215,7 @@ impl<'a> Run<'a> {
             return Ok(self.finished(Instant::now(), Vec::new(), Some(Vec::new())));
         }
         self.enter().await?;
-        self.store.borrow_mut().resume_operation(&self.subject.id)?;
+        self.resume()?;
         self.go_back(operation.back.as_ref()).await
     }
 
@@ -242,14 +296,9 @@ impl<'a> Run<'a> {
             return Err(stale("the pillar was changed after it was made"));
         }
         let confirmed = &self.subject.plan;
-        let takes_back = self
-            .store
-            .borrow()
-            .operation(&self.subject.id)?
-            .and_then(|own| own.takes_back);
-        let again = match takes_back {
+        let again = match &self.subject.takes_back {
             Some(other) => {
-                let other = super::find(&self.store.borrow(), &other)?;
+                let other = super::find(&self.store.borrow(), other)?;
                 take_back::plan_rollback(self.estate, self.engines, &other).await?
             }
             None => make_plan(self.estate, Some(self.engines), Wish::again(confirmed)).await?,
@@ -349,6 +398,11 @@ impl<'a> Run<'a> {
         step: Option<&Step>,
         error: EngineError,
     ) -> Result<Finished, Failure> {
+        // The approval ended on the way, or was for another plan: it goes on once there is a new one.
+        if approval::is_missing(&error) {
+            let waiting = self.waiting_for(Needed::by_salt(&self.subject.plan))?;
+            return self.wait(waiting).await;
+        }
         let total = self.subject.plan.steps.len();
         // Before anything is taken back: what is gone cannot be read.
         let diagnosis = match step {
@@ -375,7 +429,11 @@ impl<'a> Run<'a> {
             None => match self.turn_back(title).await {
                 Ok(effects) => Aftermath::TakenBack { effects },
                 Err(second) => {
-                    self.end(Outcome::Failed).await?;
+                    let outcome = match second {
+                        Failure::Waiting(_) => Outcome::Waiting,
+                        _ => Outcome::Failed,
+                    };
+                    self.end(outcome).await?;
                     let why = format!("taking it back failed as well: {second}");
                     Aftermath::Stands { why }
                 }
@@ -436,6 +494,7 @@ impl<'a> Run<'a> {
                 self.end(Outcome::Interrupted).await?;
                 Err(Failure::Stopped(stopped))
             }
+            Err(waiting @ Failure::Waiting(_)) => self.wait(waiting).await,
             Err(other) => {
                 self.end(Outcome::Failed).await?;
                 Err(other)
@@ -460,9 +519,11 @@ impl<'a> Run<'a> {
             return Err(stale("its operation is not in the store").with_hint("`eos history` shows them all"));
         };
         let plan = take_back::plan_unfinished(self.estate, self.engines, &operation, &begun).await?;
-        self.store
-            .borrow_mut()
-            .begin_back(&self.subject.id, &to_json(&plan))?;
+        self.store.borrow_mut().begin_back(
+            &self.subject.id,
+            &to_json(&plan),
+            actor(self.engines, self.terms, self.subject.author),
+        )?;
         Ok(Turned {
             plan,
             guard: Some(guard),
@@ -475,6 +536,7 @@ impl<'a> Run<'a> {
         self.is_back = true;
         self.subject.plan = plan;
         self.compiled = None;
+        self.admit()?;
         self.lock(locked_components(&self.subject.plan)).await?;
         self.watch
             .borrow_mut()
@@ -492,6 +554,9 @@ impl<'a> Run<'a> {
         let effects = match self.steps().await {
             Ok(effects) => effects,
             Err(Halt::Stopped { done }) => return Err(Failure::Stopped(self.stop_of(done))),
+            Err(Halt::Failed { error, .. }) if approval::is_missing(&error) => {
+                return Err(self.waiting_for(Needed::by_salt(&self.subject.plan))?);
+            }
             Err(Halt::Failed { number, step, error }) => {
                 return Err(Failure::Step(Box::new(StepFailure {
                     operation: self.subject.id.clone(),
@@ -531,7 +596,11 @@ impl<'a> Run<'a> {
             let words = format!("The lock was not given back: {error}");
             self.watch.borrow_mut().waiting(&words);
         }
-        self.store.borrow_mut().end_operation(&self.subject.id, outcome)
+        self.store.borrow_mut().end_operation(
+            &self.subject.id,
+            outcome,
+            actor(self.engines, self.terms, self.subject.author),
+        )
     }
 
     /// Step -> the detail of its first beginning.
@@ -565,7 +634,12 @@ impl<'a> Run<'a> {
         self.estate.write_pillar(&plan.pillar)?;
         self.estate.write_changed(&self.compilation().artifacts)?;
         let subject = self.words_of_commit();
-        let trailers = [("Operation", id.as_str()), ("Intent", author.words)];
+        let anchor = audit::anchor(self.estate, &self.store.borrow())?.unwrap_or_default();
+        let trailers = [
+            ("Operation", id.as_str()),
+            ("Intent", author.words),
+            (audit::TRAILER, &anchor),
+        ];
         // Nothing to commit: a person committed the pillar by hand, or a killed run got this far.
         let commit = match repository.commit(COMMITTED, &subject, &trailers).await? {
             Some(commit) => commit,
@@ -610,9 +684,10 @@ impl<'a> Run<'a> {
             Some(intent) => format!("{:?} {} ({environment})", intent.verb, intent.component),
             None => format!("Apply {} ({environment})", plan.components.join(", ")),
         };
-        match self.is_back {
-            true => format!("Take back {}", self.subject.id),
-            false => what,
+        match (self.is_back, &self.subject.takes_back) {
+            (true, _) => format!("Take back {}", self.subject.id),
+            (false, Some(other)) => format!("Take back {other}"),
+            (false, None) => what,
         }
     }
 
@@ -726,7 +801,9 @@ impl<'a> Run<'a> {
 
     /// What a step finds in the secrets engine before it writes there; of a step that began before, what it found then.
     async fn previous(&self, step: &Step, begun: Option<&Value>) -> Result<Option<Previous>, EngineError> {
-        let (Work::Secret { path, .. } | Work::RestoreSecret { path, .. }) = &step.work else {
+        let (Work::Secret { path, .. } | Work::RestoreSecret { path, .. } | Work::RemoveSecret { path }) =
+            &step.work
+        else {
             return Ok(None);
         };
         if let Some(known) = begun.and_then(|detail| take_back::previous_in(detail)) {
@@ -736,7 +813,11 @@ impl<'a> Run<'a> {
             namespace: &step.environment,
             path,
         };
-        let previous = self.engines.secrets().remember(at, &self.subject.id).await?;
+        let secrets = self.engines.secrets();
+        let previous = match &step.work {
+            Work::RemoveSecret { .. } => secrets.keep_copy(at, &self.subject.id).await?,
+            _ => secrets.remember(at, &self.subject.id).await?,
+        };
         Ok(Some(previous))
     }
 

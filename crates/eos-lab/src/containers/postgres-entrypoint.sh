@@ -1,7 +1,13 @@
 #!/bin/sh
-# Starts PostgreSQL with what the recipe postgres gives to the official image. The first start makes the data directory
-# with the account and its database, all or nothing: one that was interrupted begins anew.
+# Starts PostgreSQL as the official image does, as far as the recipe postgres asks for it: any other program is run as it
+# is, flags alone are those of the server. The first start makes the data directory with the account and its database,
+# all or nothing: one that was interrupted begins anew.
 set -eu
+case ${1:--} in
+-*) ;;
+postgres) shift ;;
+*) exec "$@" ;;
+esac
 : "${PGDATA:?}" "${POSTGRES_PASSWORD_FILE:?}"
 : "${POSTGRES_USER:=postgres}"
 : "${POSTGRES_DB:=$POSTGRES_USER}"

@@ -70,7 +70,7 @@ const SOFTWARE: [Software; 5] = [
         version_argument: "--version",
         inside: "",
         tools: &[],
-        entrypoint: &["/usr/local/bin/eos-postgres-entrypoint"],
+        entrypoint: &["/usr/local/bin/docker-entrypoint.sh"],
         command: &[],
         environment: &[],
         directories: &[],
@@ -214,7 +214,7 @@ async fn postgres(contents: &mut Contents, home: &Path) -> Result<()> {
         "pg_restore",
     ];
     let tools = tools.map(|tool| home.join("bin").join(tool));
-    let system = ["/bin/sh", "/bin/rm", "/bin/mv"].map(PathBuf::from);
+    let system = ["/bin/sh", "/bin/rm", "/bin/mv", "/usr/bin/id"].map(PathBuf::from);
     for program in tools.iter().chain(&system) {
         contents.program(program, program).await?;
     }
@@ -227,11 +227,7 @@ async fn postgres(contents: &mut Contents, home: &Path) -> Result<()> {
         contents.directory(&directory)?;
     }
     contents.open_directory("/run/postgresql");
-    contents.text(
-        "/usr/local/bin/eos-postgres-entrypoint",
-        POSTGRES_ENTRYPOINT,
-        0o755,
-    );
+    contents.text("/usr/local/bin/docker-entrypoint.sh", POSTGRES_ENTRYPOINT, 0o755);
     Ok(())
 }
 

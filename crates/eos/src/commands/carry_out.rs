@@ -9,6 +9,7 @@ use eos_core::diagnostic::Diagnostic;
 use eos_core::intent::{Intent, Noun, Verb};
 use eos_core::plan::{Plan, Step};
 use eos_engine::Layer;
+use eos_engine::audit::Actor;
 use eos_engine::engines::Engines;
 use eos_engine::estate::Estate;
 use eos_engine::failure::Failure;
@@ -197,6 +198,7 @@ fn terms(session: &Session<'_>) -> Terms {
     Terms {
         keep: session.everywhere.keep,
         no_wait: session.everywhere.no_wait,
+        who: Some(who()),
         ..Terms::default()
     }
 }
@@ -325,7 +327,13 @@ impl<'a> Watched<'a> {
         match ended {
             None => {
                 if let Some(operation) = &self.operation {
-                    estate.store()?.end_operation(operation, Outcome::Interrupted)?;
+                    let by = Actor {
+                        who: &who(),
+                        user: estate.settings.salt_user(),
+                    };
+                    estate
+                        .store()?
+                        .end_operation(operation, Outcome::Interrupted, by)?;
                 }
                 Err(Problem::Interrupted {
                     operation: self.operation,

@@ -4,8 +4,10 @@ use super::carry_out::{Asked, ask};
 use super::{Answer, Session, host};
 use crate::options::{self, Typed};
 use crate::problem::Problem;
+use clap::ValueHint;
 use eos_core::intent::{Noun, Verb};
 use eos_core::name;
+use std::path::PathBuf;
 
 /// Create a component from a recipe
 ///
@@ -31,6 +33,9 @@ pub struct Args {
     /// Name of the component, if it is not to be that of the recipe
     #[arg(long)]
     name: Option<String>,
+    /// Take secrets from this .env file; what is given as a flag wins
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    env_file: Option<PathBuf>,
     /// Show the plan and stop
     #[arg(long, global = true)]
     plan: bool,
@@ -40,11 +45,14 @@ pub struct Args {
 
 pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -> Answer {
     if let Some(host::Create::Host(host)) = &args.noun {
-        host::refuse_component("create", args.recipe.is_some() || args.name.is_some())?;
+        host::refuse_component(
+            "create",
+            args.recipe.is_some() || args.name.is_some() || args.env_file.is_some(),
+        )?;
         return host::create(session, host, args.plan).await;
     }
     let estate = session.estate()?;
-    let (Some(recipe), Some(typed)) = (&args.recipe, typed) else {
+    let (Some(recipe), Some(mut typed)) = (&args.recipe, typed) else {
         return Err(Problem::usage(
             "RECIPE is missing",
             "`eos catalog list` shows the recipes",
@@ -54,6 +62,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -
     if let Some(problem) = name::problem("component", component) {
         return Err(Problem::usage(problem, "Choose another name with --name"));
     }
+    typed.add_file(args.env_file.as_deref(), session.view)?;
     let chosen = options::choose(&typed, component, session.view)?;
     let name = args
         .name

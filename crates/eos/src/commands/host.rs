@@ -167,6 +167,7 @@ async fn change(session: &mut Session<'_>, verb: Verb, name: &str, facts: &Facts
         Verb::Update => "update",
         Verb::Delete => "delete",
         Verb::Promote => "promote",
+        Verb::Rotate => "rotate",
     };
     let asked = Asked {
         verb,

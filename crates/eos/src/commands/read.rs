@@ -1,29 +1,38 @@
 //! `eos read`: a component in declarative form.
 
+use super::carry_out::need_engines;
 use super::{Answer, Session, no_component};
 use crate::problem::{Exit, Problem, capital};
-use crate::views::reports::{ComponentReport, IntentReport, OptionReport, SecretReport};
+use crate::views::reports::{ComponentReport, IntentReport, OptionReport, Revealed, SecretReport};
 use eos_core::compile::{Compilation, compile};
 use eos_core::compose::compose;
 use eos_core::diagnostic::Diagnostic;
+use eos_core::intent::unknown_secret;
+use eos_core::lowered::{SecretItem, secret_path};
 use eos_core::option::HIDDEN;
 use eos_core::pillar::Pillar;
 use eos_engine::engines::Engines;
 use eos_engine::estate::Estate;
 use eos_engine::operation;
+use eos_engine::secrets::{SecretPath, Secrets};
+use secrecy::ExposeSecret;
 
 /// Show a component in declarative form
 ///
 /// Its recipe, every option with where its value comes from, its outputs, and the words it was asked for with. Secrets
-/// are shown as ***.
+/// are shown as ***, but for one that is asked for with --reveal: then its value is all that is written.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   eos read hello
+  eos read redis --reveal password
   eos read hello --json | jq -r .outputs.hello_url")]
 pub struct Args {
     /// The component to show
     component: String,
+    /// Write the value of this secret, and nothing else
+    #[arg(long, value_name = "NAME")]
+    reveal: Option<String>,
 }
 
 pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
@@ -37,6 +46,17 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     let Some(expanded) = composed.components.get(&key) else {
         return Err(no_component(&pillar, &environment, &args.component));
     };
+    if let Some(name) = &args.reveal {
+        return reveal(
+            session,
+            &estate,
+            &environment,
+            &expanded.component.name,
+            name,
+            &expanded.secrets,
+        )
+        .await;
+    }
     let (component, recipe) = (&expanded.component, expanded.recipe);
     let mut options: Vec<OptionReport> = expanded
         .options
@@ -71,6 +91,47 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         place: format!("{}:{}", component.at.file, component.at.position.line),
     };
     session.view.component(&report);
+    Ok(Exit::Done)
+}
+
+/// The value goes from the secrets engine to standard output, and nowhere else.
+async fn reveal(
+    session: &mut Session<'_>,
+    estate: &Estate,
+    environment: &str,
+    component: &str,
+    name: &str,
+    secrets: &[SecretItem],
+) -> Answer {
+    let name = name.replace('-', "_");
+    if !secrets.iter().any(|secret| secret.item == name) {
+        let known: Vec<&SecretItem> = secrets.iter().collect();
+        return Err(Problem::Usage(vec![unknown_secret(component, &name, &known)]));
+    }
+    let engines = need_engines(estate)?;
+    let path = secret_path(estate.settings.profile, environment, component);
+    let at = SecretPath {
+        namespace: environment,
+        path: &path,
+    };
+    let engine = engines.secrets();
+    let Some(value) = engine.read(at, &name).await? else {
+        return Err(Problem::not_done(
+            format!(
+                "{} has no value for {name} of {component} yet",
+                engine.layer().name()
+            ),
+            format!(
+                "`eos apply` makes what is missing; what a person chooses: eos rotate secret {component} {name} --to -"
+            ),
+        ));
+    };
+    session.view.revealed(&Revealed {
+        component,
+        environment,
+        name: &name,
+        revealed: value.expose_secret(),
+    });
     Ok(Exit::Done)
 }
 

@@ -4,8 +4,10 @@ use super::carry_out::{Asked, ask};
 use super::{Answer, Session, host};
 use crate::options::{self, Typed};
 use crate::problem::Problem;
+use clap::ValueHint;
 use eos_core::intent::{Noun, Verb};
 use serde_json::Value;
+use std::path::PathBuf;
 
 /// Change the options of a component
 ///
@@ -17,7 +19,7 @@ use serde_json::Value;
     after_help = "\
 Examples:
   eos update hello --replicas 3
-  eos update grafana --admin-password - --yes
+  eos update redis --password - --yes
   eos update hello --unset greeting
   eos update hello --upgrade --environment staging"
 )]
@@ -31,6 +33,9 @@ pub struct Args {
     /// Go back to the default of this option; may be said again
     #[arg(long, value_name = "OPTION")]
     unset: Vec<String>,
+    /// Take secrets from this .env file; what is given as a flag wins
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    env_file: Option<PathBuf>,
     /// Show the plan and stop
     #[arg(long, global = true)]
     plan: bool,
@@ -42,17 +47,18 @@ pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -
     if let Some(host::Update::Host(host)) = &args.noun {
         host::refuse_component(
             "update",
-            args.component.is_some() || args.upgrade || !args.unset.is_empty(),
+            args.component.is_some() || args.upgrade || !args.unset.is_empty() || args.env_file.is_some(),
         )?;
         return host::update(session, host, args.plan).await;
     }
     let estate = session.estate()?;
-    let (Some(component), Some(typed)) = (&args.component, typed) else {
+    let (Some(component), Some(mut typed)) = (&args.component, typed) else {
         return Err(Problem::usage(
             "COMPONENT is missing",
             "`eos list` shows the components",
         ));
     };
+    typed.add_file(args.env_file.as_deref(), session.view)?;
     let mut chosen = options::take_typed(&typed, component)?;
     for option in &args.unset {
         let name = option.trim_start_matches("--").replace('-', "_");

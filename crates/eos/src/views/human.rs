@@ -1,6 +1,9 @@
 //! What a person reads: data on standard output, talk (plans, progress, errors) on standard error.
 
 use super::doctor_text::{findings_text, outcome_words};
+use super::governance_text::{
+    approved_words, audit_fits_text, audit_table, home_next, home_text, move_home_text,
+};
 use super::graph_text::{extent, graph_text};
 use super::lab_progress::LabProgress;
 use super::plan_text::{BOLD, GREEN, RED, YELLOW, plan_text, subject, value_words};
@@ -20,10 +23,11 @@ use eos_core::plan::{Plan, Step};
 use eos_core::recipe::Recipe;
 use eos_core::why::Answer;
 use eos_core::yaml;
+use eos_engine::audit;
 use eos_engine::diagnose::LogLines;
 use eos_engine::doctor::Finding;
 use eos_engine::operation::{Finished, Watch, is_resumable};
-use eos_engine::store::{Entry, Event, Operation};
+use eos_engine::store::{Entry, Event, Operation, Outcome};
 use eos_lab::Progress;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::Timestamp;
@@ -305,6 +309,12 @@ impl View for Human {
         self.data(&text);
     }
 
+    fn revealed(&mut self, secret: &Revealed<'_>) {
+        // To the byte, whatever it is: it may be piped into a program.
+        self.out
+            .write(&mut io::stdout(), &format!("{}\n", secret.revealed));
+    }
+
     fn history(&mut self, operations: &[Operation]) {
         if operations.is_empty() {
             return self.talk("No operation has been carried out yet\n");
@@ -329,11 +339,7 @@ impl View for Human {
             .iter()
             .find(|operation| is_resumable(operation.outcome))
         {
-            let text = hang(
-                "",
-                &format!("next: eos resume {}", short_operation(&stopped.id)),
-                talk_width(),
-            );
+            let text = hang("", &next_of(stopped), talk_width());
             self.talk(&text);
         }
     }
@@ -341,6 +347,33 @@ impl View for Human {
     fn operation(&mut self, operation: &Operation, journal: &[Entry]) {
         let text = operation_text(operation, journal);
         self.data(&text);
+    }
+
+    fn audit(&mut self, entries: &[audit::Entry]) {
+        if entries.is_empty() {
+            return self.talk("The audit has no entry yet\n");
+        }
+        self.data(&audit_table(entries).print(data_width()));
+    }
+
+    fn audit_fits(&mut self, verdict: &audit::Verdict) {
+        self.data(&audit_fits_text(verdict, data_width().unwrap_or(usize::MAX)));
+    }
+
+    fn home(&mut self, home: &HomeReport) {
+        self.data(&home_text(home, data_width().unwrap_or(usize::MAX)));
+        let text = hang("", home_next(home), talk_width());
+        self.talk(&text);
+    }
+
+    fn move_home(&mut self, home: &HomeReport) {
+        let text = move_home_text(home, talk_width());
+        self.talk(&text);
+    }
+
+    fn approved(&mut self, approved: &Approved) {
+        let text = hang("", &approved_words(approved), talk_width());
+        self.talk(&text);
     }
 
     fn status(&mut self, status: &StatusReport) {
@@ -635,6 +668,14 @@ impl View for Human {
     fn close(&mut self, exit: Exit) -> ExitCode {
         self.end_all_live();
         self.out.close(exit)
+    }
+}
+
+fn next_of(stopped: &Operation) -> String {
+    let id = short_operation(&stopped.id);
+    match stopped.outcome {
+        Outcome::Waiting => format!("next: eos approve {id} --as USER, then eos resume {id}"),
+        _ => format!("next: eos resume {id}"),
     }
 }
 

@@ -13,6 +13,7 @@ use eos_core::plan::{Plan, Step};
 use eos_core::recipe::{Recipe, Run};
 use eos_core::template::Template;
 use eos_core::why::Answer;
+use eos_engine::audit;
 use eos_engine::doctor::Finding;
 use eos_engine::operation::{Finished, Watch};
 use eos_engine::store::{Entry, Operation};
@@ -267,6 +268,10 @@ impl View for Json {
         self.document("component", content);
     }
 
+    fn revealed(&mut self, secret: &Revealed<'_>) {
+        self.document("secret", value(secret));
+    }
+
     fn history(&mut self, operations: &[Operation]) {
         let brief = |operation: &Operation| {
             let mut brief = value(operation);
@@ -286,6 +291,26 @@ impl View for Json {
             "operation",
             json!({"operation": value(operation), "journal": value(&journal)}),
         );
+    }
+
+    fn audit(&mut self, entries: &[audit::Entry]) {
+        self.document("audit", json!({"entries": value(&entries)}));
+    }
+
+    fn audit_fits(&mut self, verdict: &audit::Verdict) {
+        self.document("audit_verdict", value(verdict));
+    }
+
+    fn home(&mut self, home: &HomeReport) {
+        self.document("home", value(home));
+    }
+
+    fn move_home(&mut self, home: &HomeReport) {
+        self.event("home", value(home));
+    }
+
+    fn approved(&mut self, approved: &Approved) {
+        self.document("approval", value(approved));
     }
 
     fn status(&mut self, status: &StatusReport) {

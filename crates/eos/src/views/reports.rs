@@ -2,6 +2,8 @@
 
 use eos_core::diagnostic::Diagnostic;
 use eos_core::source::Source;
+use eos_engine::approval::Approval;
+use eos_engine::home::Recorded;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
@@ -22,6 +24,29 @@ pub struct Login {
     pub token_file: PathBuf,
 }
 
+#[derive(Serialize)]
+pub struct HomeReport {
+    /// The machine that this runs on.
+    #[serde(rename = "this")]
+    pub here: Machine,
+    pub home: Option<Recorded>,
+    pub is_here: bool,
+}
+
+#[derive(Serialize)]
+pub struct Machine {
+    pub id: String,
+    pub name: String,
+}
+
+#[derive(Serialize)]
+pub struct Approved {
+    #[serde(flatten)]
+    pub approval: Approval,
+    /// The API user who asked for the operation, and can now carry it out.
+    pub requester: String,
+}
+
 /// `eos catalog new`: a recipe to begin with.
 #[derive(Serialize)]
 pub struct MadeRecipe {
@@ -34,6 +59,15 @@ pub struct MadeRecipe {
 pub struct Linted {
     pub files: Vec<String>,
     pub warnings: Vec<Diagnostic>,
+}
+
+/// `eos read --reveal`: the one answer that holds a secret's value.
+#[derive(Serialize)]
+pub struct Revealed<'a> {
+    pub component: &'a str,
+    pub environment: &'a str,
+    pub name: &'a str,
+    pub revealed: &'a str,
 }
 
 /// One line of `eos list`.

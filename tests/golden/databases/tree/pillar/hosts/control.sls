@@ -36,17 +36,17 @@
         "secrets": []
       },
       "production/postgres": {
-        "digest": "2620a887d40dc87dfdfa9cf2e3621ac9bb7b3d242a2dca979f14dd93df92be22",
+        "digest": "09f2576539cd0dc6b08dcf01a4cf7a9492dc72c300769932b53962ec94a01639",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/postgres/main.tf": "b59d5d82a0df8106464b024fa6cc10699aec313cdb4c206b0ff7acec7b017a4f",
-          "terraform/environments/production/postgres/terraform.tfvars.json": "183cdd56016dd54d0e881e862fcd7a4a2a30177254a69090ff211320b6e17c63",
-          "terraform/environments/production/postgres/variables.tf": "f4d7033a428fc9fa05e000baef56154cd1dc50adaae75c12b760ce9c10806b72",
-          "terraform/modules/postgres/b2efb562fdd5/main.tf": "4f11e321950bc682cdc5fac1be5a5474ef9fb0399629c97d32d9329b420a5ebb",
-          "terraform/modules/postgres/b2efb562fdd5/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/postgres/b2efb562fdd5/postgres.nomad.hcl": "ba59b5cf3de76f15538905c7c7d1140c6cb645380bb08b42d9667e192db0f190",
-          "terraform/modules/postgres/b2efb562fdd5/variables.tf": "69f1cac3de7a42b5d62a3b521592c2685850baddf0e44da412e90e14039c3e13"
+          "terraform/environments/production/postgres/main.tf": "57ec6a92a422a085a9c386d688414aebf7fec8c6a4ddbfecd7841cd66bfc0d66",
+          "terraform/environments/production/postgres/terraform.tfvars.json": "05f0a8b2926897cac3aae1f05bfb9c79a461346f68bc0d15b05fcc363f25462c",
+          "terraform/environments/production/postgres/variables.tf": "ab4fcafc7b4b1e53e9b74bf72717128b5e8e6671393a9cdb1954038dd3b9db85",
+          "terraform/modules/postgres/dbf963416f22/main.tf": "2caf9d20f99398ec5f8f60d2c72f613282a8793e6cf6f513ec1f2472b675ccf9",
+          "terraform/modules/postgres/dbf963416f22/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/postgres/dbf963416f22/postgres.nomad.hcl": "a9a6a0799420229d97db62d33f2748a504a63dd6d23dcca63a2815a0e85ea959",
+          "terraform/modules/postgres/dbf963416f22/variables.tf": "7796803dda3e520f09b2d97f420cce1c1bc9f6d8e328b16a66bb283efcab2c6b"
         },
         "hosts": [
           "control"
@@ -62,17 +62,17 @@
         ]
       },
       "production/redis": {
-        "digest": "9c637782c43a60f94fc535daf34172eb049a990b6b9ffd496f12d635f1e39b91",
+        "digest": "a12976fe7db37ef1768cc08d3261333c0b888b2598af00cfa2eebc3335f1d8a7",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/redis/main.tf": "d75121e5034dc2edef81840b798afed7fa06db4cbe5b9bc9607a99d21f63f880",
-          "terraform/environments/production/redis/terraform.tfvars.json": "574a8c947dd8016b61063b391d36896711fb395dec26cb4b4942238b6b76acd1",
-          "terraform/environments/production/redis/variables.tf": "f0eeb45ed35ec7492ca36e1bea36253e42695a3965a77e500678d6d6dad07430",
-          "terraform/modules/redis/bee76a965d64/main.tf": "a62984d53d647c2ae1fde840b80eedd161a6bb22a6b359e9ebde9600a88824a9",
-          "terraform/modules/redis/bee76a965d64/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/redis/bee76a965d64/redis.nomad.hcl": "09f26b2cab631796936f885fa61d64603ded513b79d1745782751fa20078cf13",
-          "terraform/modules/redis/bee76a965d64/variables.tf": "d9aa920636cad2ba1cd36e622c1f0c97318122ddcde35a626b25a1340c43bd9c"
+          "terraform/environments/production/redis/main.tf": "38523770c7d232650d23d63da58af3f8c3d16ac4fda7374c98067d4f54ff4352",
+          "terraform/environments/production/redis/terraform.tfvars.json": "3da8c0a2f81e6c096f206e195c31ab92b8e377639ec8df0b59da179eab22d7eb",
+          "terraform/environments/production/redis/variables.tf": "6ee3d5547ddd72addff50a73bc60b3837e27b30dcbd04d0dc618bbb88778e413",
+          "terraform/modules/redis/8d3a1f1d160a/main.tf": "d4087900f62215fa01f22e7f4425a762a02366a07a01593d99ee695fe89cf130",
+          "terraform/modules/redis/8d3a1f1d160a/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/redis/8d3a1f1d160a/redis.nomad.hcl": "c72657de005ac67e47fecf6f8768c21caca95bd7229a36757cc2a8d48276ea59",
+          "terraform/modules/redis/8d3a1f1d160a/variables.tf": "cb94606b1fd264589339213d76ae5921c6434c74f0fe4389553aab336c527215"
         },
         "hosts": [
           "control"

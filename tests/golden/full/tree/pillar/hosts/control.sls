@@ -53,17 +53,17 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "bfe53114e443dab9fce4a0326f284040732f86c436a58c30e65682fa69e40f71",
+        "digest": "88387486d09df03518630a77a6e5df039811bc9aceef3aea46f5a167d56e47ed",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "3bd859a37b87ef02b8f47708d05e4463f9eeb65312c7ee57924a2fc7da6663c9",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "fc5b4aab519f334514ad8c97a3671ce22d95c37ba0dcc355fd94021f65f8a0b8",
-          "terraform/environments/production/grafana/variables.tf": "fd85dfebd262e276e00171e9a29e5a1a99f4fbb32585bbccc90aadab818724f2",
-          "terraform/modules/grafana/ba4ae205b2e8/grafana.nomad.hcl": "a40e4d1105240b24cd3be9802985fde4a33838fdbe3e069ecb38ac497e9166dc",
-          "terraform/modules/grafana/ba4ae205b2e8/main.tf": "50c150bf9c56f239f8cf32b63c8ce11431ded8e3d1b771bfa5bfcd1b94d4cd44",
-          "terraform/modules/grafana/ba4ae205b2e8/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/ba4ae205b2e8/variables.tf": "2305f252e97311cb3e19bcb1d5889c3aca7419b8e615961ec1c1a8f2f480abf5"
+          "terraform/environments/production/grafana/main.tf": "07e5a65e3e49c5c7d6e14bc23f2946d2fd12bfe7058c53cea646a5c52d96de4f",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "cd95abbf43463f94386620624ebf95d01434bec50721b3760c378add4df761dc",
+          "terraform/environments/production/grafana/variables.tf": "8b400d025e5975c55053a05cc6ac0ae0131505f08d1b256966db185fd119d1b4",
+          "terraform/modules/grafana/5bf28372d149/grafana.nomad.hcl": "b96010c8392528d4a51764db70dc2a0c03077c15a7794c1c799f8a2f1f2354bb",
+          "terraform/modules/grafana/5bf28372d149/main.tf": "50c150bf9c56f239f8cf32b63c8ce11431ded8e3d1b771bfa5bfcd1b94d4cd44",
+          "terraform/modules/grafana/5bf28372d149/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/5bf28372d149/variables.tf": "e24c4e8d1c2ecf62aeba03a8efd46eb6c51d117b4e2fa5dc3042b8cde8ae1ee7"
         },
         "hosts": [
           "control"
@@ -97,17 +97,17 @@
         "secrets": []
       },
       "production/mattermost": {
-        "digest": "da32ca1366fde536ea9066c1fc562965f966fb8e228dccf07085e9c9a70450c4",
+        "digest": "34310e8f56978d9a974e6b2bd5325a5c8d362abf957fcd2cc8fd03e2139fdcf0",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost/main.tf": "f4f0251f7be88282d28d194af3383c531796425e037bfae458c6630bdc90354a",
-          "terraform/environments/production/mattermost/terraform.tfvars.json": "5e4e22eb197da21770092c86cc8d6dc22f60c6696d3bdb0078c3fa3535f0c0b4",
-          "terraform/environments/production/mattermost/variables.tf": "82288c86d25c0527699c980ed5b795cb43f39cd8a9b80ef2be51e2306f73a04e",
-          "terraform/modules/mattermost/9af496a6c7d0/main.tf": "24696fe8ad58fba93f5b45a1f054bafa3cb2ae39852165b1f27b6bef2a434915",
-          "terraform/modules/mattermost/9af496a6c7d0/mattermost.nomad.hcl": "7ef946edff910abcdd49652572c47a59630ead48e6e7cce97e9851a4103db913",
-          "terraform/modules/mattermost/9af496a6c7d0/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/9af496a6c7d0/variables.tf": "7260293ca4bca8017b0dfed55a7a954f4a6189b895dd59dfe30043035beb267d"
+          "terraform/environments/production/mattermost/main.tf": "adb94244db2269ffeea2bb623a9f314ff2883bcc33c4dcfda98ba9db05bc09ff",
+          "terraform/environments/production/mattermost/terraform.tfvars.json": "045ba03c80d9152bf2573189b81357cc80187c7c948ebed4a4cbb8f67b3cfb63",
+          "terraform/environments/production/mattermost/variables.tf": "db3d65568249d94778c450e02d238b8ed898267e5fd3f6bd49d96804a81785b6",
+          "terraform/modules/mattermost/335bc10d3610/main.tf": "24696fe8ad58fba93f5b45a1f054bafa3cb2ae39852165b1f27b6bef2a434915",
+          "terraform/modules/mattermost/335bc10d3610/mattermost.nomad.hcl": "1c60703025b61862ae46315045719f94f7838b5805803b5995bd5a66402a4988",
+          "terraform/modules/mattermost/335bc10d3610/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/335bc10d3610/variables.tf": "468e931723625658058817a51b5605d14234cae520207f637685b77502b0e1d2"
         },
         "hosts": [
           "control"
@@ -123,17 +123,17 @@
         ]
       },
       "production/mattermost-database": {
-        "digest": "0ade822f8da0ed9765d5c924fd0ce8a6ab97a6b2f08abfcf0957c9c8094e00da",
+        "digest": "fffa02d1457ff432b69f01193e4666f66b7ff02ab6f485d5dfb1e660dfbc671e",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost-database/main.tf": "fcc2259efb1e42b2995808d4f57a955e45483a001c0157ec3caca158e501c279",
-          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "0cd0468bfcec89214e0a6eb6dbd66d73141a452afb78d98195a6cb208c2ff9b0",
-          "terraform/environments/production/mattermost-database/variables.tf": "1d5b80e57f23945309079f152dd840881efb2f960ba7e5f1f27f3524edc1f9c3",
-          "terraform/modules/mattermost-database/a6cbdc2496f5/main.tf": "ab62640a5b794e4dfa72fc84faff64e56f4425fcd9567b1f84e12dd93b4d32f4",
-          "terraform/modules/mattermost-database/a6cbdc2496f5/mattermost-database.nomad.hcl": "cda2603ac17530944fc04531021a4dc7ab473526ddf49de5f68c5129831a1c95",
-          "terraform/modules/mattermost-database/a6cbdc2496f5/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/a6cbdc2496f5/variables.tf": "3e290a4d4c2212c8c1029da4d586a0bb38a83c963f0300ebf3c37e573a6c2ad0"
+          "terraform/environments/production/mattermost-database/main.tf": "83e62d96fd3e0a48182ff3e10776cba9e2fc7a2eac85e56206ad4bfee5b5aa8c",
+          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "97f9286d15c721f249d9da21cfca7325d9103b5bbc433906bf39c749722d1147",
+          "terraform/environments/production/mattermost-database/variables.tf": "4aec7cf275baabc15d000d328d51953304e3097d9aaac25dcfcdbf8716d40dad",
+          "terraform/modules/mattermost-database/0a6becd37e5e/main.tf": "ef92f1db1de0e6d90826faf367db69d87a6ec9fc6dc56b982fc6401b1ca5e584",
+          "terraform/modules/mattermost-database/0a6becd37e5e/mattermost-database.nomad.hcl": "3d6e406b7dbae60fce6414bea55bc6be4d9b6bad9c76abac3a235c363fd70859",
+          "terraform/modules/mattermost-database/0a6becd37e5e/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/0a6becd37e5e/variables.tf": "08f28827d6053f4afbc8062754ac9bdadcb9cdb1a1e002520f0408932426e91d"
         },
         "hosts": [
           "control"
@@ -164,17 +164,17 @@
         "secrets": []
       },
       "staging/mattermost": {
-        "digest": "c478d70f1e4263e55b4f083c6e6db38ab6ce92a496b4db0f9db0200557ce1657",
+        "digest": "312889aab0d42dbf87f611a5762f1fb8f8d3686cb9eae6854c11cb6a35b17d5c",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost/main.tf": "16a8946e7e5ec983cbec788a88f3fc907f2005b3abe3b0108de245e218d68cbf",
-          "terraform/environments/staging/mattermost/terraform.tfvars.json": "efd03513acdee596c287b39fca547869d30c1349cd4de984a9d803e634e231a1",
-          "terraform/environments/staging/mattermost/variables.tf": "dd6b09c697907b33754c25ab00e059718e40cf3bb0122184997d363d2abe2e75",
-          "terraform/modules/mattermost/6e7d72b2fae9/main.tf": "08e7f3a7f589ec4baa68903e4fe33478c02034f5c4ed5ef3debdb8924c24fcf1",
-          "terraform/modules/mattermost/6e7d72b2fae9/mattermost.nomad.hcl": "7ef946edff910abcdd49652572c47a59630ead48e6e7cce97e9851a4103db913",
-          "terraform/modules/mattermost/6e7d72b2fae9/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/6e7d72b2fae9/variables.tf": "b282dedab58c3f0a87805d7739aaa2d2a8d52facae379065572406917c9e94c9"
+          "terraform/environments/staging/mattermost/main.tf": "abd6e621ee4e042c38f5b83c672ad84c31ad31dde35e3383f0c316b6d686d21c",
+          "terraform/environments/staging/mattermost/terraform.tfvars.json": "8f38a72cb26b48bda41e39274b0855aa9c908caeb44acaf9681a9b2a3ae8e39f",
+          "terraform/environments/staging/mattermost/variables.tf": "940d017c287dd6a1ff8847b954009f86cbe4d3013cebdbb7a0cb9d19f55d5ac4",
+          "terraform/modules/mattermost/d9672647f78d/main.tf": "08e7f3a7f589ec4baa68903e4fe33478c02034f5c4ed5ef3debdb8924c24fcf1",
+          "terraform/modules/mattermost/d9672647f78d/mattermost.nomad.hcl": "1c60703025b61862ae46315045719f94f7838b5805803b5995bd5a66402a4988",
+          "terraform/modules/mattermost/d9672647f78d/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/d9672647f78d/variables.tf": "762ac56714a461a17cb4221b6826b390abe1b31246c22e3851ca98037b3eec2b"
         },
         "hosts": [
           "control"
@@ -190,17 +190,17 @@
         ]
       },
       "staging/mattermost-database": {
-        "digest": "d379578c16dad29aeb31d51be19056888cef935dff93a2a0cfc213cd4471041c",
+        "digest": "9b6c618ef9c751b0c4af73100d0b3fcf57d4119ddbae6366ba1ab25684049d52",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost-database/main.tf": "fcc2259efb1e42b2995808d4f57a955e45483a001c0157ec3caca158e501c279",
-          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "29a2fceb8bfefa427f916155a84df861eb82fc7dd2401cf4623f55b3dc0cde27",
-          "terraform/environments/staging/mattermost-database/variables.tf": "1d5b80e57f23945309079f152dd840881efb2f960ba7e5f1f27f3524edc1f9c3",
-          "terraform/modules/mattermost-database/a6cbdc2496f5/main.tf": "ab62640a5b794e4dfa72fc84faff64e56f4425fcd9567b1f84e12dd93b4d32f4",
-          "terraform/modules/mattermost-database/a6cbdc2496f5/mattermost-database.nomad.hcl": "cda2603ac17530944fc04531021a4dc7ab473526ddf49de5f68c5129831a1c95",
-          "terraform/modules/mattermost-database/a6cbdc2496f5/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/a6cbdc2496f5/variables.tf": "3e290a4d4c2212c8c1029da4d586a0bb38a83c963f0300ebf3c37e573a6c2ad0"
+          "terraform/environments/staging/mattermost-database/main.tf": "83e62d96fd3e0a48182ff3e10776cba9e2fc7a2eac85e56206ad4bfee5b5aa8c",
+          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "8d81a476e219f1433aa63d4cc444e845a38a32c7e8505e2871bf6b68f1d71a59",
+          "terraform/environments/staging/mattermost-database/variables.tf": "4aec7cf275baabc15d000d328d51953304e3097d9aaac25dcfcdbf8716d40dad",
+          "terraform/modules/mattermost-database/0a6becd37e5e/main.tf": "ef92f1db1de0e6d90826faf367db69d87a6ec9fc6dc56b982fc6401b1ca5e584",
+          "terraform/modules/mattermost-database/0a6becd37e5e/mattermost-database.nomad.hcl": "3d6e406b7dbae60fce6414bea55bc6be4d9b6bad9c76abac3a235c363fd70859",
+          "terraform/modules/mattermost-database/0a6becd37e5e/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/0a6becd37e5e/variables.tf": "08f28827d6053f4afbc8062754ac9bdadcb9cdb1a1e002520f0408932426e91d"
         },
         "hosts": [
           "control"

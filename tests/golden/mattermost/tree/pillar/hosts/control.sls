@@ -53,17 +53,17 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "2b9de1e31465bf9a8cc97e54a9baa1f1cfdf00fd260115a279b7aedfe7a3e9db",
+        "digest": "1b30cc44850383bdaaffe69c176b09fb691126e67d043dc3c98279c5a780b688",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "a1ed5768b948ed847350a2065fb81cca31cd1bcab752588ea0ca38fbb157efc8",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "66c1da789ebed2985e53baae28a0c81c73724cce95303f36be2c0aa75526edb9",
-          "terraform/environments/production/grafana/variables.tf": "5a342798ef4fe8dfa94b89f3930b1e8ff503089d026b6d32706e9717cdab48d5",
-          "terraform/modules/grafana/fbac13a3947a/grafana.nomad.hcl": "ad1b11eaa829b3928d71dc1ac7d48fd6fb92b7ed055ed3aa7d5b6840a1ceedc4",
-          "terraform/modules/grafana/fbac13a3947a/main.tf": "553928d3065974390fcad0ca77eab6b0d408c90d9167778ed6e760b25a145af7",
-          "terraform/modules/grafana/fbac13a3947a/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/fbac13a3947a/variables.tf": "909c14e6505710b19fc4047a97e78218984cd6b21a8ffa6562efd7465beeea6d"
+          "terraform/environments/production/grafana/main.tf": "f2c15608ad599063a40144e6dd6ed5f7f79e0dce78d179e63aaee5fd973f18b4",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "839c28ac5e830702b0ed439c955bd9d1d4fdc2eeca609f4ca87c44eea81e51bb",
+          "terraform/environments/production/grafana/variables.tf": "f4391c6ff1586673e5cee5739d9e798bcac7e186beb9a6618a4fb3a7ed63b8bc",
+          "terraform/modules/grafana/caca28f7e6fe/grafana.nomad.hcl": "d02c11ef0a8b93237cfd08326c07883403797a71af6284c4f5cc33197dcedfc3",
+          "terraform/modules/grafana/caca28f7e6fe/main.tf": "4886f74b490b13dcd860476ff0c38b410e1d91f2e1e7c1544d9be7b7be1d7617",
+          "terraform/modules/grafana/caca28f7e6fe/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/caca28f7e6fe/variables.tf": "84ad7e154d78952d2e4a4c3570c7e56fc9581b6a516bae290e2d821f0981ce42"
         },
         "hosts": [
           "control"
@@ -97,17 +97,17 @@
         "secrets": []
       },
       "production/mattermost": {
-        "digest": "75943ea96500d258e45ff60b5e940401215b3aa8d8e00dcbd09fb79da8fc0b2e",
+        "digest": "7465828a4836cf2d5deaf3dfb855c2dd556946bdb64cfce8bdaf827b76ec2e34",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost/main.tf": "af4591a5d07a9c1a3849a5b4ef48eaab5c896cd97915bcf3c49cc807300bf66e",
-          "terraform/environments/production/mattermost/terraform.tfvars.json": "9b1462673e44203b181bcbccd6222f232b103e086dbbe442128fc3782dddb40e",
-          "terraform/environments/production/mattermost/variables.tf": "907d4ea5ba6c27d8bcfc34bfb190ef665af993b767c6f4c68aaa52b91cd3a268",
-          "terraform/modules/mattermost/c064fc32c77c/main.tf": "4052cbb3bb172387db450f7ba0a35e153f36c41573604e037d83eea9fb4001fa",
-          "terraform/modules/mattermost/c064fc32c77c/mattermost.nomad.hcl": "91bcbe2bf463040f52fab7ccf24d71973724446439262a59ff0972bdbc46c178",
-          "terraform/modules/mattermost/c064fc32c77c/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/c064fc32c77c/variables.tf": "25836f5553bf49163a7b0bd006f3aa9bb0ca33a24b31351ceb8b31830f1e0ed3"
+          "terraform/environments/production/mattermost/main.tf": "e7c556e12097c6eb1f7196e81901a0c1222692ecaffbdbd93c407d40379d8077",
+          "terraform/environments/production/mattermost/terraform.tfvars.json": "52e13d50ddc34f3ced17224651cdaac55450ff19fd49890c782184123a176e52",
+          "terraform/environments/production/mattermost/variables.tf": "4a0e0cfa65b9ef34f881702217a241811ae372029dc1133e617ccf4d038ba795",
+          "terraform/modules/mattermost/0935ca90d5eb/main.tf": "c5be3ccc949531fabe6a9011583e0a2faf9f7d305f157bc95e3644624f1c385c",
+          "terraform/modules/mattermost/0935ca90d5eb/mattermost.nomad.hcl": "bad7cf5953cac219072fc5bb4c80803009bd96f070e23e5288e907fe95b24517",
+          "terraform/modules/mattermost/0935ca90d5eb/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/0935ca90d5eb/variables.tf": "05913ebaf956c2b5269fb40f01d4b8e9e9868d8392ec38f22b8f7002358804f1"
         },
         "hosts": [
           "control"
@@ -123,17 +123,17 @@
         ]
       },
       "production/mattermost-database": {
-        "digest": "55c6628441e47a0c0de32622df6800ca95793d6e474285fb81bf60c2f8e4c582",
+        "digest": "7fca93b207afc06494cb77d9f19b7c79a157f94847090a52b52940e83f1b3a2e",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost-database/main.tf": "496107ab91b5e3692c545eebd87e3dbc7604aba2bcfeb27ecd81a69b81774730",
-          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "33568357961bb54d9634ffb3d5336abbc18881343071e037150fa2b684b60cff",
-          "terraform/environments/production/mattermost-database/variables.tf": "a844b90d471e260151470d3ad6ffda0a92f0276453865f1af6669e83c9453aee",
-          "terraform/modules/mattermost-database/f60be02d4d10/main.tf": "29f7326111b14a1a09b017e67edb9e4b548508d79ae136b0837e2b90d5f8f4ec",
-          "terraform/modules/mattermost-database/f60be02d4d10/mattermost-database.nomad.hcl": "d9d7bc8adac600d102a5218a888a10b68201e2c7996a020873b17beb9641bb79",
-          "terraform/modules/mattermost-database/f60be02d4d10/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/f60be02d4d10/variables.tf": "348ea2c2c5afb6d6d856f47b974c3bd42f0c8e86ea6ef43ca08dad9ffc03bd76"
+          "terraform/environments/production/mattermost-database/main.tf": "a91502a1892e2e181c955d9d23edd45b1dcc1ceb0e6885c150ab6f49ece4a2ff",
+          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "3e55344e400cdb195fd0c8a5673ffd859f5c37671eb130a5f0276d9259772f69",
+          "terraform/environments/production/mattermost-database/variables.tf": "b63a2dd979a3d09bcf5e0917510fe73bc87b163bc510170c74ea3b68290ce3b7",
+          "terraform/modules/mattermost-database/2f99ab64c6cb/main.tf": "f7b6092b0cf4c83565d1a01692a1866fa1f94ab370c5c2a2ee2f7b4a38c56828",
+          "terraform/modules/mattermost-database/2f99ab64c6cb/mattermost-database.nomad.hcl": "6b4db2a7b8a9affdfe1be07bf947379fde46c39679126c427b74a4956cfc7586",
+          "terraform/modules/mattermost-database/2f99ab64c6cb/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/2f99ab64c6cb/variables.tf": "e1c519447f1ea797a12ea9534b934217d1befe807f595346433f8b95ba3e00a0"
         },
         "hosts": [
           "control"
@@ -164,17 +164,17 @@
         "secrets": []
       },
       "staging/mattermost": {
-        "digest": "682d7328a24dec54e48cae1318cd7bc73d12037d56d4a64d4285413553ce1184",
+        "digest": "b0b8d15571b8e2a4f0561dfbf8f48e969b22bfa604754a55b948d5da83449bdf",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost/main.tf": "af4591a5d07a9c1a3849a5b4ef48eaab5c896cd97915bcf3c49cc807300bf66e",
-          "terraform/environments/staging/mattermost/terraform.tfvars.json": "b1a013a3c988cd6043ff206ac5d99998da0ab4ad61b56bd6aca54d8482d20fb0",
-          "terraform/environments/staging/mattermost/variables.tf": "907d4ea5ba6c27d8bcfc34bfb190ef665af993b767c6f4c68aaa52b91cd3a268",
-          "terraform/modules/mattermost/c064fc32c77c/main.tf": "4052cbb3bb172387db450f7ba0a35e153f36c41573604e037d83eea9fb4001fa",
-          "terraform/modules/mattermost/c064fc32c77c/mattermost.nomad.hcl": "91bcbe2bf463040f52fab7ccf24d71973724446439262a59ff0972bdbc46c178",
-          "terraform/modules/mattermost/c064fc32c77c/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/c064fc32c77c/variables.tf": "25836f5553bf49163a7b0bd006f3aa9bb0ca33a24b31351ceb8b31830f1e0ed3"
+          "terraform/environments/staging/mattermost/main.tf": "e7c556e12097c6eb1f7196e81901a0c1222692ecaffbdbd93c407d40379d8077",
+          "terraform/environments/staging/mattermost/terraform.tfvars.json": "2f58704b9e079fbb66ee3d327ee0803444c9fe5fe8ed2e44724525b9fab4ddce",
+          "terraform/environments/staging/mattermost/variables.tf": "4a0e0cfa65b9ef34f881702217a241811ae372029dc1133e617ccf4d038ba795",
+          "terraform/modules/mattermost/0935ca90d5eb/main.tf": "c5be3ccc949531fabe6a9011583e0a2faf9f7d305f157bc95e3644624f1c385c",
+          "terraform/modules/mattermost/0935ca90d5eb/mattermost.nomad.hcl": "bad7cf5953cac219072fc5bb4c80803009bd96f070e23e5288e907fe95b24517",
+          "terraform/modules/mattermost/0935ca90d5eb/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/0935ca90d5eb/variables.tf": "05913ebaf956c2b5269fb40f01d4b8e9e9868d8392ec38f22b8f7002358804f1"
         },
         "hosts": [
           "control"
@@ -190,17 +190,17 @@
         ]
       },
       "staging/mattermost-database": {
-        "digest": "529f8260d78f827f50dc6e0a725347461006d0f3e242ca39c0392b79a75253d5",
+        "digest": "de2a4c9e8ea84bc1a00be8e1ff8acf24a84c7ef658c793649c5e79c8be5d488e",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost-database/main.tf": "496107ab91b5e3692c545eebd87e3dbc7604aba2bcfeb27ecd81a69b81774730",
-          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "aebef2f226d217b0f71a75503eec2d193543f5f3235db22c762421db5fc61876",
-          "terraform/environments/staging/mattermost-database/variables.tf": "a844b90d471e260151470d3ad6ffda0a92f0276453865f1af6669e83c9453aee",
-          "terraform/modules/mattermost-database/f60be02d4d10/main.tf": "29f7326111b14a1a09b017e67edb9e4b548508d79ae136b0837e2b90d5f8f4ec",
-          "terraform/modules/mattermost-database/f60be02d4d10/mattermost-database.nomad.hcl": "d9d7bc8adac600d102a5218a888a10b68201e2c7996a020873b17beb9641bb79",
-          "terraform/modules/mattermost-database/f60be02d4d10/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/f60be02d4d10/variables.tf": "348ea2c2c5afb6d6d856f47b974c3bd42f0c8e86ea6ef43ca08dad9ffc03bd76"
+          "terraform/environments/staging/mattermost-database/main.tf": "a91502a1892e2e181c955d9d23edd45b1dcc1ceb0e6885c150ab6f49ece4a2ff",
+          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "e007731b1d5615b4d35aac715d09b3556ae86b979cb5cfabf95afc70a1673f34",
+          "terraform/environments/staging/mattermost-database/variables.tf": "b63a2dd979a3d09bcf5e0917510fe73bc87b163bc510170c74ea3b68290ce3b7",
+          "terraform/modules/mattermost-database/2f99ab64c6cb/main.tf": "f7b6092b0cf4c83565d1a01692a1866fa1f94ab370c5c2a2ee2f7b4a38c56828",
+          "terraform/modules/mattermost-database/2f99ab64c6cb/mattermost-database.nomad.hcl": "6b4db2a7b8a9affdfe1be07bf947379fde46c39679126c427b74a4956cfc7586",
+          "terraform/modules/mattermost-database/2f99ab64c6cb/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/2f99ab64c6cb/variables.tf": "e1c519447f1ea797a12ea9534b934217d1befe807f595346433f8b95ba3e00a0"
         },
         "hosts": [
           "control"

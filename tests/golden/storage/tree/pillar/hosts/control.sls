@@ -19,17 +19,17 @@
         "secrets": []
       },
       "production/postgres": {
-        "digest": "cb0c9446649a69fad26475e7fa0b7a9cc7b61dd39f699543e1a79b9abb366a5d",
+        "digest": "5a99f083aff07598b74a0cad36a2d099b45bb919efadc691919fc5bdf2c9f9ca",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/postgres/main.tf": "63d09a701fc539b8cfd4c4e2e5fe9ad528a37d3bcd83cf31142ec52564eccb7d",
-          "terraform/environments/production/postgres/terraform.tfvars.json": "13035c07634df7d8ba9b46cc7069da363fa19c9497fed0943992cba80cd8559d",
-          "terraform/environments/production/postgres/variables.tf": "a844b90d471e260151470d3ad6ffda0a92f0276453865f1af6669e83c9453aee",
-          "terraform/modules/postgres/854bbc5908b9/main.tf": "188a95e1e4f384d1b1440f0ad5c6575b6796aece26690e6b2a84d4ee4ff70968",
-          "terraform/modules/postgres/854bbc5908b9/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/postgres/854bbc5908b9/postgres.nomad.hcl": "d3c2f7faec3b2ca1d8bcfc7c9cf206c78335551ba8347c7c2e3e49d6e4c8b185",
-          "terraform/modules/postgres/854bbc5908b9/variables.tf": "348ea2c2c5afb6d6d856f47b974c3bd42f0c8e86ea6ef43ca08dad9ffc03bd76"
+          "terraform/environments/production/postgres/main.tf": "cbd6b5a9eeaa1862ef3c926506f3af37433db5a6ac08c815766c06ed537d7f66",
+          "terraform/environments/production/postgres/terraform.tfvars.json": "4549e353e7c735e13968fd6dfba71eccf7647127f78c19b97dea8cb4bcf2ead9",
+          "terraform/environments/production/postgres/variables.tf": "b63a2dd979a3d09bcf5e0917510fe73bc87b163bc510170c74ea3b68290ce3b7",
+          "terraform/modules/postgres/588a74c09259/main.tf": "47ed1d2df111b46687db16299a2190eccf1244a1129f2c2e43efaf72548e04eb",
+          "terraform/modules/postgres/588a74c09259/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/postgres/588a74c09259/postgres.nomad.hcl": "96aa00c42fe7e1881ae97dddff1c8cc5a5ce313667e0936ab680d43d1c9df638",
+          "terraform/modules/postgres/588a74c09259/variables.tf": "e1c519447f1ea797a12ea9534b934217d1befe807f595346433f8b95ba3e00a0"
         },
         "hosts": [
           "node1"

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "postgres" {
-  source                     = "../../../modules/postgres/b2efb562fdd5"
+  source                     = "../../../modules/postgres/dbf963416f22"
   namespace                  = var.namespace
   datacenter                 = var.datacenter
   postgres_service           = var.postgres_service
@@ -27,6 +27,7 @@ module "postgres" {
   postgres_env_postgres_db   = var.postgres_env_postgres_db
   postgres_env_postgres_user = var.postgres_env_postgres_user
   postgres_env_pgdata        = var.postgres_env_pgdata
+  postgres_file_start        = var.postgres_file_start
   postgres_port_db           = var.postgres_port_db
   postgres_port_db_to        = var.postgres_port_db_to
   volume_data_name           = var.volume_data_name
@@ -34,4 +35,5 @@ module "postgres" {
   volume_data_path           = var.volume_data_path
   eos_digest                 = var.eos_digest
   node_ids                   = var.node_ids
+  secret_version             = var.secret_version
 }

@@ -58,6 +58,11 @@ variable "postgres_env_pgdata" {
   type        = string
 }
 
+variable "postgres_file_start" {
+  description = "Template that Nomad renders for the task"
+  type        = string
+}
+
 variable "postgres_port_db" {
   description = "Port of the host"
   type        = number
@@ -91,4 +96,9 @@ variable "eos_digest" {
 variable "node_ids" {
   description = "Nomad node ids by node name, looked up when Terraform runs"
   type        = map(string)
+}
+
+variable "secret_version" {
+  description = "Version of the component's secrets, looked up when Terraform runs"
+  type        = number
 }

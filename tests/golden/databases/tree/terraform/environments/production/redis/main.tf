@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "redis" {
-  source                  = "../../../modules/redis/bee76a965d64"
+  source                  = "../../../modules/redis/8d3a1f1d160a"
   namespace               = var.namespace
   datacenter              = var.datacenter
   redis_service           = var.redis_service
@@ -31,4 +31,5 @@ module "redis" {
   volume_data_path        = var.volume_data_path
   eos_digest              = var.eos_digest
   node_ids                = var.node_ids
+  secret_version          = var.secret_version
 }

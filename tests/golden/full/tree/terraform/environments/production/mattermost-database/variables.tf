@@ -58,6 +58,11 @@ variable "postgres_env_pgdata" {
   type        = string
 }
 
+variable "postgres_file_start" {
+  description = "Template that Nomad renders for the task"
+  type        = string
+}
+
 variable "postgres_port_db_to" {
   description = "Port in the container"
   type        = number
@@ -94,6 +99,6 @@ variable "node_ids" {
 }
 
 variable "secret_version" {
-  description = "Version of the component's secrets in Vault, looked up when Terraform runs"
+  description = "Version of the component's secrets, looked up when Terraform runs"
   type        = number
 }

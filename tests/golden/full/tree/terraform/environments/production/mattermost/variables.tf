@@ -109,6 +109,6 @@ variable "node_ids" {
 }
 
 variable "secret_version" {
-  description = "Version of the component's secrets in Vault, looked up when Terraform runs"
+  description = "Version of the component's secrets, looked up when Terraform runs"
   type        = number
 }

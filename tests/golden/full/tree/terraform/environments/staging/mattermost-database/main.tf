@@ -20,7 +20,7 @@ provider "consul" {}
 provider "nomad" {}
 
 module "mattermost-database" {
-  source                     = "../../../modules/mattermost-database/a6cbdc2496f5"
+  source                     = "../../../modules/mattermost-database/0a6becd37e5e"
   namespace                  = var.namespace
   datacenter                 = var.datacenter
   postgres_service           = var.postgres_service
@@ -33,6 +33,7 @@ module "mattermost-database" {
   postgres_env_postgres_db   = var.postgres_env_postgres_db
   postgres_env_postgres_user = var.postgres_env_postgres_user
   postgres_env_pgdata        = var.postgres_env_pgdata
+  postgres_file_start        = var.postgres_file_start
   postgres_port_db_to        = var.postgres_port_db_to
   postgres_callers           = var.postgres_callers
   volume_data_name           = var.volume_data_name

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "grafana" {
-  source                          = "../../../modules/grafana/fbac13a3947a"
+  source                          = "../../../modules/grafana/caca28f7e6fe"
   namespace                       = var.namespace
   datacenter                      = var.datacenter
   grafana_service                 = var.grafana_service
@@ -31,4 +31,5 @@ module "grafana" {
   volume_data_path                = var.volume_data_path
   eos_digest                      = var.eos_digest
   node_ids                        = var.node_ids
+  secret_version                  = var.secret_version
 }

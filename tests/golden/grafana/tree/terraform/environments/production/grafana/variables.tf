@@ -77,3 +77,8 @@ variable "node_ids" {
   description = "Nomad node ids by node name, looked up when Terraform runs"
   type        = map(string)
 }
+
+variable "secret_version" {
+  description = "Version of the component's secrets, looked up when Terraform runs"
+  type        = number
+}

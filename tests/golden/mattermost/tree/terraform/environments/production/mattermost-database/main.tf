@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "mattermost-database" {
-  source                     = "../../../modules/mattermost-database/f60be02d4d10"
+  source                     = "../../../modules/mattermost-database/2f99ab64c6cb"
   namespace                  = var.namespace
   datacenter                 = var.datacenter
   postgres_service           = var.postgres_service
@@ -27,10 +27,12 @@ module "mattermost-database" {
   postgres_env_postgres_db   = var.postgres_env_postgres_db
   postgres_env_postgres_user = var.postgres_env_postgres_user
   postgres_env_pgdata        = var.postgres_env_pgdata
+  postgres_file_start        = var.postgres_file_start
   postgres_port_db_to        = var.postgres_port_db_to
   volume_data_name           = var.volume_data_name
   volume_data_host           = var.volume_data_host
   volume_data_path           = var.volume_data_path
   eos_digest                 = var.eos_digest
   node_ids                   = var.node_ids
+  secret_version             = var.secret_version
 }

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "mattermost" {
-  source                                          = "../../../modules/mattermost/c064fc32c77c"
+  source                                          = "../../../modules/mattermost/0935ca90d5eb"
   namespace                                       = var.namespace
   datacenter                                      = var.datacenter
   mattermost_service                              = var.mattermost_service
@@ -35,4 +35,5 @@ module "mattermost" {
   volume_data_path                                = var.volume_data_path
   eos_digest                                      = var.eos_digest
   node_ids                                        = var.node_ids
+  secret_version                                  = var.secret_version
 }

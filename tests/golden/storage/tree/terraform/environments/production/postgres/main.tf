@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "postgres" {
-  source                     = "../../../modules/postgres/854bbc5908b9"
+  source                     = "../../../modules/postgres/588a74c09259"
   namespace                  = var.namespace
   datacenter                 = var.datacenter
   postgres_service           = var.postgres_service
@@ -27,10 +27,12 @@ module "postgres" {
   postgres_env_postgres_db   = var.postgres_env_postgres_db
   postgres_env_postgres_user = var.postgres_env_postgres_user
   postgres_env_pgdata        = var.postgres_env_pgdata
+  postgres_file_start        = var.postgres_file_start
   postgres_port_db_to        = var.postgres_port_db_to
   volume_data_name           = var.volume_data_name
   volume_data_host           = var.volume_data_host
   volume_data_path           = var.volume_data_path
   eos_digest                 = var.eos_digest
   node_ids                   = var.node_ids
+  secret_version             = var.secret_version
 }

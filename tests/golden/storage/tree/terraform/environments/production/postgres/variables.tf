@@ -58,6 +58,11 @@ variable "postgres_env_pgdata" {
   type        = string
 }
 
+variable "postgres_file_start" {
+  description = "Template that Nomad renders for the task"
+  type        = string
+}
+
 variable "postgres_port_db_to" {
   description = "Port in the container"
   type        = number
@@ -86,4 +91,9 @@ variable "eos_digest" {
 variable "node_ids" {
   description = "Nomad node ids by node name, looked up when Terraform runs"
   type        = map(string)
+}
+
+variable "secret_version" {
+  description = "Version of the component's secrets, looked up when Terraform runs"
+  type        = number
 }

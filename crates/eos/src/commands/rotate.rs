@@ -1,0 +1,147 @@
+//! `eos rotate`: new values for secrets, and the old ones dead.
+
+use super::carry_out::{Asked, ask};
+use super::{Answer, Session};
+use crate::options::{self, Chosen};
+use crate::problem::Problem;
+use eos_core::intent::{Noun, Verb};
+use eos_core::lowered::secret_path;
+use eos_core::option::HIDDEN;
+use eos_engine::engines::Engines;
+use eos_engine::estate::Estate;
+use eos_engine::secrets::{SecretPath, Secrets};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+
+/// Give secrets new values
+///
+/// The new value goes to the secrets engine. Then the component is deployed anew with it, and after it, one by one,
+/// those that have a copy of the secret. From then on the old value opens nothing.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  eos rotate secret redis password
+  eos rotate secret mattermost-database --plan
+  pass show redis | eos rotate secret redis password --to - --yes")]
+pub struct Args {
+    #[command(subcommand)]
+    noun: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    Secret(Secret),
+}
+
+/// Give secrets of a component new values
+///
+/// Without a name, all of the component's own. A service is away for a moment while it starts anew, and one that has a
+/// copy of its secret cannot sign in until it has started anew itself.
+#[derive(Debug, clap::Args)]
+struct Secret {
+    /// The component whose secrets they are
+    component: String,
+    /// The secrets, by the names that `eos read` shows
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// The new value, - to read it from standard input; else Eos makes one
+    #[arg(long, value_name = "VALUE")]
+    to: Option<String>,
+    /// Show the plan and stop
+    #[arg(long)]
+    plan: bool,
+}
+
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+    let What::Secret(args) = &args.noun;
+    let estate = session.estate()?;
+    let environment = session.environment(&estate);
+    let component = args.component.as_str();
+    let mut chosen = Chosen::default();
+    for name in &args.names {
+        chosen.options.insert(name.replace('-', "_"), Value::Null);
+    }
+    if let Some(to) = &args.to {
+        let [name] = args.names.as_slice() else {
+            return Err(Problem::usage(
+                "--to gives one value to one secret",
+                format!("Name it: eos rotate secret {component} NAME --to -"),
+            ));
+        };
+        let name = name.replace('-', "_");
+        let value = given(&mut chosen, to, &name, component)?;
+        refuse_same(&estate, &environment, component, &name, &value).await?;
+        chosen.options.insert(name.clone(), HIDDEN.into());
+        chosen.secrets.insert(name, value);
+    }
+    let names = args.names.iter().map(|name| options::shell_word(name));
+    let words = [format!("eos rotate secret {component}")]
+        .into_iter()
+        .chain(names)
+        .chain(args.to.as_ref().map(|_| format!("--to {HIDDEN}")))
+        .collect();
+    let asked = Asked {
+        verb: Verb::Rotate,
+        noun: Noun::Component,
+        environment,
+        from: None,
+        upgrade: false,
+        component,
+        recipe: None,
+        chosen,
+        words,
+        only_plan: args.plan,
+    };
+    ask(session, &estate, asked).await
+}
+
+fn given(chosen: &mut Chosen, to: &str, name: &str, component: &str) -> Result<SecretString, Problem> {
+    let value = match to {
+        "-" => options::read_secret(name, component).map_err(|error| {
+            Problem::usage(
+                format!("Secret {name} of {component} cannot be read: {error}"),
+                "Write it on one line of standard input",
+            )
+        })?,
+        typed => {
+            chosen.warnings.push(options::visible("to"));
+            SecretString::from(typed)
+        }
+    };
+    match options::secret_problem(&value) {
+        Some(why) => Err(Problem::usage(
+            format!("Secret {name} of {component}: {why}"),
+            "--to takes a secret, or - to read it from standard input",
+        )),
+        None => Ok(value),
+    }
+}
+
+/// With the value it has, nothing would be rotated: the old one would go on opening everything.
+async fn refuse_same(
+    estate: &Estate,
+    environment: &str,
+    component: &str,
+    name: &str,
+    value: &SecretString,
+) -> Result<(), Problem> {
+    let Some(engines) = Engines::connect(&estate.settings)? else {
+        return Ok(());
+    };
+    let path = secret_path(estate.settings.profile, environment, component);
+    let at = SecretPath {
+        namespace: environment,
+        path: &path,
+    };
+    // An engine that does not answer is reported where the plan is made.
+    let Ok(Some(old)) = engines.secrets().read(at, name).await else {
+        return Ok(());
+    };
+    match old.expose_secret() == value.expose_secret() {
+        true => Err(Problem::usage(
+            format!("Secret {name} of {component} has this very value already"),
+            "Give another one, or leave --to out and Eos makes one",
+        )),
+        false => Ok(()),
+    }
+}
