@@ -20,6 +20,7 @@ use crate::error::{EngineError, ErrorKind, Layer};
 use crate::hooks::{Hook, Monitored};
 use crate::salt::StepCall;
 use crate::secrets::{STAGED_NAMESPACE, SecretPath, Secrets, staged_path};
+use crate::waiting;
 
 const CALL: Duration = Duration::from_secs(30);
 /// Salt runs a step; Terraform in it waits for a deployment of up to some minutes.
@@ -28,6 +29,8 @@ const STEP: Duration = Duration::from_secs(900);
 const HOST: Duration = Duration::from_secs(15);
 const SYNC: Duration = Duration::from_secs(60);
 const HEALTHY: Duration = Duration::from_secs(180);
+/// Nomad's clients look every 30 s whether Consul still has what they registered, and register it again.
+const REGISTERED: Duration = Duration::from_secs(75);
 const GONE: Duration = Duration::from_secs(90);
 const LOOK: Duration = Duration::from_millis(300);
 
@@ -51,7 +54,7 @@ pub async fn perform(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
     match &step.work {
-        Work::Deliver => deliver(context.engines, context.compilation).await,
+        Work::Deliver => deliver(context.engines, context.compilation, &[]).await,
         Work::Volumes { minion, paths, .. } => volumes(context, step, minion, paths, progress).await,
         Work::Workspace { minion, digest, .. } => workspace(context, step, minion, digest, progress).await,
         Work::Secret { path, items } => secret(context, step, path, items).await,
@@ -73,11 +76,31 @@ pub async fn perform(
     }
 }
 
-/// The release is there whole, and it is the one that the control minion is served.
-pub async fn deliver(engines: &Engines, compilation: &Compilation) -> Result<Verified, EngineError> {
+/// Whether a step is refused by its minion if that is served another part of the pillar than the step is about.
+fn is_bound(step: &Step) -> bool {
+    matches!(
+        step.work,
+        Work::Volumes { .. } | Work::Workspace { .. } | Work::RemoveWorkspace { .. }
+    )
+}
+
+/// The release is there whole, and it is the current one. That it is served need be asked only where no step follows
+/// that would be refused otherwise.
+pub async fn deliver(
+    engines: &Engines,
+    compilation: &Compilation,
+    following: &[Step],
+) -> Result<Verified, EngineError> {
     let Engines { salt, endpoints, .. } = engines;
     delivery::deliver(&endpoints.delivery, &compilation.artifacts)?;
     delivery::remove_old_releases(&endpoints.delivery, delivery::KEEP)?;
+    let current = delivery::current(&endpoints.delivery)?.unwrap_or_default();
+    if current == compilation.release && following.iter().any(is_bound) {
+        return Ok(Verified {
+            words: format!("release {} is current", &current[..12]),
+            seen: json!({"current": current}),
+        });
+    }
     let info = salt.call(&endpoints.control, "eos.info", json!({}), CALL).await?;
     let served = info.get("release").and_then(Value::as_str).unwrap_or_default();
     if served != compilation.release {
@@ -297,7 +320,7 @@ async fn workspace(
 ) -> Result<Verified, EngineError> {
     let record = run_step(context, step, progress).await?;
     let name = format!("{}/{}", step.environment, step.component);
-    let seen = observe_workspace(context, minion, &name).await?;
+    let seen = observe_workspace(context, minion, &name, &record).await?;
     if seen.get("digest").and_then(Value::as_str) != Some(digest) {
         let words = "Terraform reported success, but the workspace is not at the wanted digest";
         return Err(EngineError::new(
@@ -322,17 +345,24 @@ async fn workspace(
     Ok(Verified { words, seen })
 }
 
-async fn observe_workspace(context: &Context<'_>, minion: &str, name: &str) -> Result<Value, EngineError> {
+/// What the workspace is now. The minion reads that at the end of the call, after the work, and says so beside the step's
+/// record; where the record came without it, because the call's own answer was lost, it is asked for.
+async fn observe_workspace(
+    context: &Context<'_>,
+    minion: &str,
+    name: &str,
+    record: &Value,
+) -> Result<Value, EngineError> {
+    let of = |seen: &Value| seen.get("workspaces")?.get(name).cloned();
+    if let Some(seen) = record.get("observed").and_then(of) {
+        return Ok(seen);
+    }
     let seen = context
         .engines
         .salt
         .call(minion, "eos.observe", json!({"workspaces": [name]}), CALL)
         .await?;
-    Ok(seen
-        .get("workspaces")
-        .and_then(|all| all.get(name))
-        .cloned()
-        .unwrap_or_default())
+    Ok(of(&seen).unwrap_or_default())
 }
 
 async fn remove_workspace(
@@ -343,7 +373,7 @@ async fn remove_workspace(
 ) -> Result<Verified, EngineError> {
     let record = run_step(context, step, progress).await?;
     let name = format!("{}/{}", step.environment, step.component);
-    let seen = observe_workspace(context, minion, &name).await?;
+    let seen = observe_workspace(context, minion, &name, &record).await?;
     if !seen.is_null() {
         let words = "Terraform reported success, but the workspace is still there";
         return Err(EngineError::new(
@@ -697,7 +727,7 @@ async fn registered(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Vec<Instance>, EngineError> {
     let discovery = context.engines.discovery();
-    let ends = Instant::now() + HEALTHY;
+    let ends = Instant::now() + REGISTERED;
     loop {
         let instances = discovery.instances(service, namespace).await?;
         let good = instances
@@ -717,7 +747,7 @@ async fn registered(
             ));
         }
         progress(&format!("service {service}: {good} of {} passing", group.count));
-        tokio::time::sleep(LOOK).await;
+        waiting::on(tokio::time::sleep(LOOK)).await;
     }
 }
 
@@ -858,7 +888,7 @@ async fn verify_gone(
             ));
         }
         progress(&format!("{running} still running, {registered} still registered"));
-        tokio::time::sleep(LOOK).await;
+        waiting::on(tokio::time::sleep(LOOK)).await;
     }
 }
 

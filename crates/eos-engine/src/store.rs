@@ -17,6 +17,7 @@ use ulid::Ulid;
 
 use crate::audit::{self, Action, Actor};
 use crate::error::{EngineError, ErrorKind, Layer};
+use crate::waiting::Spent;
 
 const FILE: &str = ".eos/store.db";
 /// How long another process may hold the store; every one of its transactions is short.
@@ -64,6 +65,8 @@ const SCHEMA: [&str; 3] = [
     ALTER TABLE operations ADD COLUMN takes_back TEXT REFERENCES operations (id);
     ALTER TABLE operations ADD COLUMN back TEXT;
     ALTER TABLE operations ADD COLUMN failure TEXT;
+    ALTER TABLE operations ADD COLUMN waited REAL NOT NULL DEFAULT 0;
+    ALTER TABLE operations ADD COLUMN own REAL NOT NULL DEFAULT 0;
 ",
     audit::SCHEMA,
 ];
@@ -143,6 +146,9 @@ pub struct Operation {
     pub back: Option<Value>,
     /// Which step failed last, and what is known of the cause.
     pub failure: Option<Value>,
+    /// Seconds in which engines were waited for, and those of Eos itself, of all processes that worked on it to an end.
+    pub waited: f64,
+    pub own: f64,
 }
 
 impl ToSql for Outcome {
@@ -316,6 +322,15 @@ impl Store {
             |transaction| audit::append_end(transaction, operation, outcome, by),
         );
         one(written?, operation)
+    }
+
+    /// Adds what one process spent on an operation.
+    pub fn add_spent(&mut self, operation: &str, spent: Spent) -> Result<(), EngineError> {
+        self.write_one(
+            "UPDATE operations SET waited = waited + ?2, own = own + ?3 WHERE id = ?1",
+            params![operation, spent.waited.as_secs_f64(), spent.own().as_secs_f64()],
+            operation,
+        )
     }
 
     /// Writes down that an operation which did not end goes on.
@@ -597,6 +612,8 @@ fn read_operation(row: &Row<'_>) -> rusqlite::Result<Operation> {
         takes_back: row.get("takes_back")?,
         back: row.get("back")?,
         failure: row.get("failure")?,
+        waited: row.get("waited")?,
+        own: row.get("own")?,
     })
 }
 

@@ -110,6 +110,8 @@ pub struct Finished {
     /// What the components offer now, such as their address.
     pub outputs: Vec<(String, String)>,
     pub took: Duration,
+    /// What of it went into waiting for engines.
+    pub waited: Duration,
     /// It was taken back: each step's effect in words.
     pub taken_back: Option<Vec<String>>,
 }

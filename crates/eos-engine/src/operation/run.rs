@@ -9,6 +9,7 @@ use eos_core::compile::{Compilation, compile};
 use eos_core::emit::monitoring::rules_digest;
 use eos_core::emit::salt::volumes_digest;
 use eos_core::emit::terraform::PLATFORM;
+use eos_core::intent::Noun;
 use eos_core::pillar::Pillar;
 use eos_core::plan::{Change, Key, Plan, Previous, Step, Work};
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -22,16 +23,18 @@ use super::{Author, Finished, Terms, Watch, actor};
 use crate::approval::{self, Needed};
 use crate::audit;
 use crate::control::Control;
-use crate::diagnose::diagnose;
+use crate::diagnose::{Failed, Witness, diagnose};
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::{COMMITTED, Estate, PILLAR, pillar_digest};
 use crate::failure::{Aftermath, Failure, StepFailure, Waiting};
 use crate::lock::{Lock, Target};
+use crate::pins;
 use crate::planning::{Wish, make_plan};
 use crate::secrets::{STAGED_NAMESPACE, SecretPath, Secrets, staged_path};
 use crate::steps::{self, Verified};
 use crate::store::{Applied, Event, Operation, Outcome, Store};
+use crate::waiting::{Spent, Stopwatch};
 
 /// The journal's name for writing the pillar, the artifacts and the commit.
 const COMMIT: &str = "0-commit";
@@ -60,8 +63,11 @@ pub(super) struct Run<'a> {
     caller: Control,
     locks: Locks,
     compiled: Option<Compiled>,
+    stopwatch: Stopwatch,
     /// Whether the plan is the one that takes the operation back.
     is_back: bool,
+    /// What was seen of the steps while they ran.
+    witness: Witness,
 }
 
 struct Compiled {
@@ -100,7 +106,9 @@ impl<'a> Run<'a> {
             caller,
             locks: Locks::default(),
             compiled: None,
+            stopwatch: Stopwatch::start(),
             is_back: false,
+            witness: Witness::default(),
         }
     }
 
@@ -132,6 +140,9 @@ impl<'a> Run<'a> {
         let components = locked_components(&self.subject.plan);
         refuse_unfinished(self.estate, &self.store.borrow(), &self.subject.id, &components)?;
         let guard = self.estate_lock().await?;
+        if self.terms.exact {
+            pins::require(self.estate, self.engines, &self.subject.plan).await?;
+        }
         self.refresh().await?;
         refuse_hand_edits(self.estate, self.compilation()).await?;
         self.stage(secrets).await?;
@@ -140,6 +151,9 @@ impl<'a> Run<'a> {
 
     /// Goes on where the journal ends.
     pub async fn go_on(mut self, operation: &Operation) -> Result<Finished, Failure> {
+        if operation.outcome == Outcome::Waiting && operation.back.is_none() {
+            self.admit()?;
+        }
         self.enter().await?;
         self.resume()?;
         if let Some(back) = &operation.back {
@@ -212,7 +226,7 @@ impl<'a> Run<'a> {
             self.watch.borrow_mut().begin(&self.subject.id, total);
             self.remove_staged().await?;
             self.end(Outcome::TakenBack).await?;
-            return Ok(self.finished(Instant::now(), Vec::new(), Some(Vec::new())));
+            return Ok(self.finished(Vec::new(), Some(Vec::new())));
         }
         self.enter().await?;
         self.resume()?;
@@ -347,7 +361,6 @@ impl<'a> Run<'a> {
     }
 
     async fn go(mut self, guard: Option<Lock>) -> Result<Finished, Failure> {
-        let started = Instant::now();
         let total = self.subject.plan.steps.len();
         self.watch.borrow_mut().begin(&self.subject.id, total);
         if !self.ended()?.contains(COMMIT) {
@@ -369,23 +382,20 @@ impl<'a> Run<'a> {
         match self.finish().await {
             Ok(outputs) => {
                 self.end(Outcome::Done).await?;
-                Ok(self.finished(started, outputs, None))
+                Ok(self.finished(outputs, None))
             }
             Err(error) => self.failed(total, "record", None, error).await,
         }
     }
 
-    fn finished(
-        &self,
-        started: Instant,
-        outputs: Vec<(String, String)>,
-        taken_back: Option<Vec<String>>,
-    ) -> Finished {
+    fn finished(&self, outputs: Vec<(String, String)>, taken_back: Option<Vec<String>>) -> Finished {
+        let Spent { took, waited } = self.stopwatch.read();
         Finished {
             operation: self.subject.id.clone(),
             plan: self.subject.plan.clone(),
             outputs,
-            took: started.elapsed(),
+            took,
+            waited,
             taken_back,
         }
     }
@@ -406,7 +416,15 @@ impl<'a> Run<'a> {
         let total = self.subject.plan.steps.len();
         // Before anything is taken back: what is gone cannot be read.
         let diagnosis = match step {
-            Some(step) => Some(diagnose(self.engines, &self.subject.id, step, &error).await),
+            Some(step) => {
+                let failed = Failed {
+                    operation: &self.subject.id,
+                    step,
+                    error: &error,
+                    witness: &self.witness,
+                };
+                Some(diagnose(self.engines, failed).await)
+            }
             None => None,
         };
         let mut failure = StepFailure {
@@ -471,7 +489,6 @@ impl<'a> Run<'a> {
     }
 
     async fn go_back(mut self, known: Option<&Value>) -> Result<Finished, Failure> {
-        let started = Instant::now();
         let total = self.subject.plan.steps.len();
         self.watch.borrow_mut().begin(&self.subject.id, total);
         let turned = match known {
@@ -482,7 +499,7 @@ impl<'a> Run<'a> {
             None => self.plan_back().await?,
         };
         match self.go_by(turned, "taking back what was done").await {
-            Ok(effects) => Ok(self.finished(started, Vec::new(), Some(effects))),
+            Ok(effects) => Ok(self.finished(Vec::new(), Some(effects))),
             Err(Failure::Step(failure)) => {
                 self.store
                     .borrow_mut()
@@ -596,11 +613,10 @@ impl<'a> Run<'a> {
             let words = format!("The lock was not given back: {error}");
             self.watch.borrow_mut().waiting(&words);
         }
-        self.store.borrow_mut().end_operation(
-            &self.subject.id,
-            outcome,
-            actor(self.engines, self.terms, self.subject.author),
-        )
+        let by = actor(self.engines, self.terms, self.subject.author);
+        let mut store = self.store.borrow_mut();
+        store.add_spent(&self.subject.id, self.stopwatch.read())?;
+        store.end_operation(&self.subject.id, outcome, by)
     }
 
     /// Step -> the detail of its first beginning.
@@ -681,6 +697,9 @@ impl<'a> Run<'a> {
         let environment = &plan.environment;
         let what = match &plan.intent {
             Some(intent) if plan.host().is_some() => format!("{:?} host {}", intent.verb, intent.component),
+            Some(intent) if intent.noun == Noun::Environment => {
+                format!("{:?} all components ({environment})", intent.verb)
+            }
             Some(intent) => format!("{:?} {} ({environment})", intent.verb, intent.component),
             None => format!("Apply {} ({environment})", plan.components.join(", ")),
         };
@@ -791,7 +810,8 @@ impl<'a> Run<'a> {
                     compilation: self.compilation(),
                     operation: id,
                 };
-                steps::perform(&context, step, &mut progress).await?
+                let work = steps::perform(&context, step, &mut progress);
+                self.witness.during(self.engines, step, work).await?
             }
         };
         let detail = json!({"effect": words, "seen": seen});
@@ -824,13 +844,14 @@ impl<'a> Run<'a> {
     /// What the pillar compiles to by now, which another operation may have added to, becomes what Salt serves.
     async fn deliver(&self) -> Result<Verified, EngineError> {
         let _guard = self.estate_lock().await?;
+        let plan = &self.subject.plan;
         let from = pillar_digest(&self.estate.pillar_files()?);
         if self.compiled.as_ref().is_some_and(|known| known.from == from) {
-            return steps::deliver(self.engines, self.compilation()).await;
+            return steps::deliver(self.engines, self.compilation(), &plan.steps).await;
         }
         let newer = self.estate.compile().map_err(Failure::into_engine_error)?;
-        serves(&self.subject.plan, &newer)?;
-        steps::deliver(self.engines, &newer).await
+        serves(plan, &newer)?;
+        steps::deliver(self.engines, &newer, &plan.steps).await
     }
 
     /// A component that is new is known from here on, so that what a failed operation leaves of it can be deleted.
