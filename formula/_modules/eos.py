@@ -154,7 +154,9 @@ def remove_monitoring(
             raise CommandExecutionError(f"The pillar of minion {__opts__['id']} still has {monitor} watch {name}")
         watching = slices.get("monitors", {}).get(f"{environment}/{monitor}")
         if watching is None:
-            raise CommandExecutionError(f"The pillar of minion {__opts__['id']} names no monitor {environment}/{monitor}")
+            raise CommandExecutionError(
+                f"The pillar of minion {__opts__['id']} names no monitor {environment}/{monitor}"
+            )
         call.require([__salt__["eos_prometheus.recorded_risk"](name)], where_unknown="medium")
         return watching
 

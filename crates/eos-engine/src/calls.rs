@@ -42,8 +42,8 @@ pub fn call_of(step: &Step, made_by: &str) -> Option<Call> {
             (minion, "eos.remove_unused_volumes", arguments)
         }
         Work::RemoveMonitor { minion, by } => {
-            let (environment, component) = (&step.environment, &step.component);
-            let arguments = json!({"environment": environment, "component": component, "monitor": by});
+            let arguments =
+                json!({"environment": step.environment, "component": step.component, "monitor": by});
             (minion, "eos.remove_monitoring", arguments)
         }
         Work::Deliver
@@ -53,7 +53,8 @@ pub fn call_of(step: &Step, made_by: &str) -> Option<Call> {
         | Work::Verify { .. }
         | Work::RemoveSecret { .. }
         | Work::VerifyHost { .. }
-        | Work::VerifyGone { .. } => return None,
+        | Work::VerifyGone { .. }
+        | Work::VerifyUnwatched { .. } => return None,
     };
     Some(Call {
         minion: minion.clone(),
@@ -114,7 +115,25 @@ mod tests {
                     sls,
                     digest,
                 },
+                ("eos.run_step", run.clone()),
+            ),
+            (
+                Work::Monitor {
+                    minion: minion(),
+                    sls: "components.hello.production.workspace".to_owned(),
+                    digest: "d1".to_owned(),
+                },
                 ("eos.run_step", run),
+            ),
+            (
+                Work::RemoveMonitor {
+                    minion: minion(),
+                    by: "prometheus".to_owned(),
+                },
+                (
+                    "eos.remove_monitoring",
+                    json!({"environment": "production", "component": "hello", "monitor": "prometheus"}),
+                ),
             ),
             (
                 Work::RemoveWorkspace { minion: minion() },

@@ -766,11 +766,10 @@ async fn monitor(
         .collect();
     let seen = monitored(context, step, monitor).settle(&hooks, progress).await?;
     let words = format!(
-        "{}: {} up, {} in {}, read back",
+        "{}: {} up, {} loaded, read back",
         component.component,
         plural(hooks.len() - 1, "target", "targets"),
-        plural(component.alerts().len(), "alert", "alerts"),
-        monitor.component
+        plural(component.alerts().len(), "alert", "alerts")
     );
     Ok(Verified {
         words,

@@ -337,9 +337,11 @@ fn vault() -> Body<'static> {
 
 /// A value in a variable is also kept in Nomad's and the driver's own databases; a file lies in the task's memory alone.
 fn template_body(template: TaskTemplate, data: Expression<'_>) -> Body<'_> {
+    // A new secret comes with a new job, whose deployment is waited for; a task that restarted by itself would do so at
+    // a time of its own.
     let change_mode = match template.when_changed {
         WhenChanged::Restart => "restart",
-        WhenChanged::Pinned | WhenChanged::Live => "noop",
+        WhenChanged::Pinned | WhenChanged::Watched => "noop",
     };
     let body = Body::new()
         .attribute("destination", template.destination)
@@ -348,11 +350,10 @@ fn template_body(template: TaskTemplate, data: Expression<'_>) -> Body<'_> {
         .attribute("data", data);
     match template.when_changed {
         // Without this, Nomad waits up to minutes for services to come to rest.
-        WhenChanged::Live => body.block(
-            "wait",
-            &[],
-            Body::new().attribute("min", "1s").attribute("max", "10s"),
-        ),
+        WhenChanged::Watched => {
+            let wait = Body::new().attribute("min", "1s").attribute("max", "10s");
+            body.block("wait", &[], wait)
+        }
         WhenChanged::Restart | WhenChanged::Pinned => body,
     }
 }

@@ -16,25 +16,21 @@ pub struct TaskTemplate {
     pub when_changed: WhenChanged,
 }
 
-/// What becomes of the task when the text is no longer what it was.
+/// What becomes of the task when its template would render anew.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum WhenChanged {
     /// It is started anew.
     Restart,
-    /// Nothing: the job says which version of the secrets it runs with. A new secret comes with a new job, whose deployment
-    /// is waited for; a task that restarted by itself would do so at a time of its own.
+    /// Nothing in it may change without a new job: the job says which version of the secrets it runs with.
     Pinned,
-    /// Nothing: the task sees it by itself.
-    Live,
+    /// It watches the file by itself.
+    Watched,
 }
 
-impl WhenChanged {
-    fn of(is_pinned: bool, is_live: bool) -> Self {
-        match (is_pinned, is_live) {
-            (true, _) => Self::Pinned,
-            (false, true) => Self::Live,
-            (false, false) => Self::Restart,
-        }
+fn pinned(pinned: bool) -> WhenChanged {
+    match pinned {
+        true => WhenChanged::Pinned,
+        false => WhenChanged::Restart,
     }
 }
 
@@ -59,7 +55,10 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
             env: false,
             data: text.value.nomad_template(lookup),
             fixed: false,
-            when_changed: WhenChanged::of(false, text.value.is_live()),
+            when_changed: match text.value.is_live() {
+                true => WhenChanged::Watched,
+                false => WhenChanged::Restart,
+            },
         });
     }
     let linked: Vec<_> = group
@@ -86,7 +85,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
                 env: false,
                 data: secret.text.value.nomad_template(lookup),
                 fixed: sole(secret).is_some(),
-                when_changed: WhenChanged::of(names_no_service(&secret.text.value), false),
+                when_changed: pinned(names_no_service(&secret.text.value)),
             });
         }
     }
@@ -122,7 +121,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
             env: true,
             data: env_lines(&composed, lookup),
             fixed: false,
-            when_changed: WhenChanged::of(composed.iter().all(|(_, text)| names_no_service(text)), false),
+            when_changed: pinned(composed.iter().all(|(_, text)| names_no_service(text))),
         });
     }
     list
