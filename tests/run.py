@@ -28,6 +28,7 @@ LABORATORY = {
     "estates": ("composition", "environments", "hosts", "hostile", "volumes"),
     "containers": ("containers", "grafana"),
     "full": ("full",),
+    "gitops": ("gitops", "discover"),
 }
 # What the machine's own settings would do to the engines under test.
 UNWANTED = (
@@ -183,6 +184,7 @@ def suites(options: argparse.Namespace, environment: dict[str, str]) -> list[Sui
         Suite("lint", 180, ["sh", "tests/lint.sh", str(bin / "ruff")]),
         Suite("compiler", 300, [*cargo_test, "eos-core", "--", "--include-ignored"], seed),
         Suite("full", 900, [*pytest, *laboratory("full")], sampled),
+        Suite("gitops", 900, [*pytest, *laboratory("gitops")], sampled),
         Suite("estates", 900 if options.full else 600, [*pytest, *laboratory("estates")], sampled),
         Suite("laboratory", 1300 if options.full else 600, [*pytest, *laboratory("laboratory")], sampled),
         Suite("formula", 900 if options.full else 360, [*pytest, "tests/formula"], sampled),

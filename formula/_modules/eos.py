@@ -21,6 +21,7 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _NAME = re.compile(r"[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _SLS = re.compile(rf"components\.({_NAME.pattern})\.({_NAME.pattern})\.(volumes(?:-{_NAME.pattern})?|workspace)")
+_WORKSPACE = re.compile(rf"{_NAME.pattern}/{_NAME.pattern}")
 _VOLUME = re.compile(rf"{_NAME.pattern}/{_NAME.pattern}/[a-z][a-z0-9_]{{0,47}}")
 _PATH = re.compile(r"(/[^/\x00-\x1f]+)+")
 _TITLE = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
@@ -200,12 +201,23 @@ def observe(*, workspaces: list | None = None, volumes: list | None = None, **pu
     `caller` is what `info` says of who calls and of the home, so that a plan and its operation need not ask twice.
     """
     seen: dict = {"workspaces": {}, "volumes": {}, "caller": _caller(publication)}
-    if names := _checked_list("workspaces", workspaces, re.compile(rf"{_NAME.pattern}/{_NAME.pattern}")):
+    if names := _checked_list("workspaces", workspaces, _WORKSPACE):
         seen["workspaces"] = __salt__["eos_terraform.observe"](names)
     for path in _checked_list("volumes", volumes, _PATH):
         _check_path("volumes", path)
         seen["volumes"][path] = _observe_volume(path)
     return seen
+
+
+def require_secrets(*, workspaces: list, **publication: object) -> None:
+    """Fails, by name, if a secret is missing that the pillar says one of these workspaces needs."""
+    __salt__["eos_roles.caller"](publication)
+    names = _checked_list("workspaces", workspaces, _WORKSPACE)
+    named = _pillar_slice("workspaces")
+    if unknown := sorted(set(names) - set(named)):
+        raise CommandExecutionError(f"The pillar of minion {__opts__['id']} does not name {', '.join(unknown)}")
+    if missing := __salt__["eos_terraform.missing_secrets"]([named[name] for name in names]):
+        raise CommandExecutionError("; ".join(missing))
 
 
 def _caller(publication: dict) -> dict:

@@ -74,6 +74,19 @@ def get_terraform_output(environment: str, component: str, name: str) -> object:
     return outputs[name]
 
 
+def missing_secrets(slices: list[dict]) -> list[str]:
+    """What is missing of the secrets that these slices need, a sentence each."""
+    profile, missing = __salt__["eos_profile.of_this_minion"](), []
+    with _closing(profile, _log.warning):
+        profile.log_in()
+        for wanted in slices:
+            try:
+                profile.secret_version(wanted["secrets"])
+            except CommandExecutionError as failure:
+                missing.append(_described(failure, "secrets")["words"])
+    return missing
+
+
 def recorded_risk(environment: str, component: str) -> str | None:
     """The risk of what the workspace was last given, or None if that is not known."""
     workspace = _Workspace(environment, component, __salt__["eos_profile.of_this_minion"]())

@@ -15,7 +15,7 @@ from test_eject import by_hand
 
 TIERS = ("low", "medium", "high")
 REACHES = {"eos-user": ("low",), "eos-operator": ("low", "medium"), "eos-architect": ("low", "medium")}
-READING = {"info", "step_status", "observe"}
+READING = {"info", "step_status", "observe", "require_secrets"}
 NUMBERS = itertools.count()
 
 
@@ -123,7 +123,7 @@ def test_every_function_asks_who_calls(load):
     module = load("_modules/eos.py", grains={})
     wanted = {"operation": "o", "step": "s", "sls": "components.a.b.workspace", "digest": "0" * 64, "minutes": 5}
     wanted |= {"environment": "e", "component": "c", "volumes": {"e/c/d": "/a/b"}, "made_by": "o", "plan": "0" * 64}
-    wanted |= {"calls": {"s": "0" * 64}, "home": "h", "name": "n"}
+    wanted |= {"calls": {"s": "0" * 64}, "home": "h", "name": "n", "workspaces": ["e/c"]}
     for name, function in public_functions(module).items():
         names = function.__kwdefaults__ or {}
         taken = function.__code__.co_varnames[: function.__code__.co_kwonlyargcount]

@@ -116,8 +116,9 @@ pub fn requester(store: &Store, operation: &str) -> Result<String, EngineError> 
 /// The plan of an operation that waits, after all that speaks against approving it was looked at.
 pub async fn consider(
     engines: &Engines,
-    store: &Store,
+    store: &mut Store,
     operation: &Operation,
+    who: &str,
 ) -> Result<(Plan, Control), EngineError> {
     let id = &operation.id;
     if !matches!(
@@ -137,8 +138,17 @@ pub async fn consider(
         EngineError::new(Layer::Estate, ErrorKind::Invalid, object, error.to_string())
     })?;
     let control = control::ask(engines).await?;
-    refuse_caller(id, plan.risk(), &requester(store, id)?, &control)?;
-    Ok((plan, control))
+    let by = Actor {
+        who,
+        user: &control.user,
+    };
+    match refuse_caller(id, plan.risk(), &requester(store, id)?, &control) {
+        Ok(()) => Ok((plan, control)),
+        Err(error) => {
+            store.audit(&entry(by, id, "refused", json!({"why": error.words})))?;
+            Err(error)
+        }
+    }
 }
 
 /// Who asked cannot approve, nor can a role that could not ask.
@@ -186,17 +196,22 @@ pub async fn approve(
         }
         Err(error) => ("failed", json!({"why": error.to_string()})),
     };
-    estate.store()?.audit(&NewEntry {
-        by: Actor {
-            who,
-            user: &caller.user,
-        },
+    let by = Actor {
+        who,
+        user: &caller.user,
+    };
+    estate.store()?.audit(&entry(by, operation, outcome, detail))?;
+    recorded
+}
+
+fn entry<'a>(by: Actor<'a>, operation: &'a str, outcome: &'a str, detail: Value) -> NewEntry<'a> {
+    NewEntry {
+        by,
         action: Action::Approve,
         object: operation,
         outcome,
         detail,
-    })?;
-    recorded
+    }
 }
 
 async fn record(

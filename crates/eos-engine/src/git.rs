@@ -58,6 +58,18 @@ impl Repository {
         self.resolve("HEAD").await
     }
 
+    /// The last commit that changed anything below these paths, or nothing if none did.
+    pub async fn last_change(&self, paths: &[&str]) -> Result<Option<String>, EngineError> {
+        let Some(head) = self.head().await? else {
+            return Ok(None);
+        };
+        let mut arguments = vec!["rev-list", "--max-count=1", &head, "--"];
+        arguments.extend(paths);
+        let output = self.git("history", &arguments, b"").await?;
+        let commit = String::from_utf8_lossy(&output).trim().to_owned();
+        Ok((!commit.is_empty()).then_some(commit))
+    }
+
     /// Which files below these paths differ from HEAD, new and deleted ones among them.
     pub async fn changed(&self, paths: &[&str]) -> Result<BTreeSet<String>, EngineError> {
         let mut arguments = vec![

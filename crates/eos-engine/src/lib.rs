@@ -13,6 +13,7 @@
 //! | `consul` | Consul's HTTP API: sessions, keys, the health of services |
 //! | `vault` | Vault's HTTP API: entries of its key-value store, its health, its tokens |
 //! | `secrets` | secret values, in whichever engine keeps them |
+//! | `discover` | what there is in the engines, made by Eos or not |
 //! | `discovery` | where a service answers, and its health |
 //! | `store` | `.eos/store.db`: operations, journal, what is applied |
 //! | `lock` | `.eos/locks/`: who may change what just now |
@@ -23,6 +24,7 @@
 //! | `engines` | the engines of an estate, ready to be spoken to |
 //! | `diagnose` | why a step failed: layer, object, the engine's own lines, what to do |
 //! | `doctor` | what works and what does not: findings, and the questions that engines are asked |
+//! | `pins` | what a plan is pinned to, and whether that moved |
 //! | `planning` | a plan: pillar edited and compiled, engines observed |
 //! | `operation` | a plan carried out, from journal entry to read-back |
 //! | `steps` | what each kind of step asks for, and how it is read back |
@@ -43,6 +45,7 @@ pub mod consul;
 pub mod control;
 pub mod delivery;
 pub mod diagnose;
+pub mod discover;
 pub mod discovery;
 pub mod doctor;
 pub mod endpoints;
@@ -59,6 +62,7 @@ mod http;
 pub mod lock;
 pub mod nomad;
 pub mod operation;
+pub mod pins;
 pub mod planning;
 pub mod salt;
 mod salt_events;

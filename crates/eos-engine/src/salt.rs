@@ -3,6 +3,7 @@
 //! Salt answers HTTP 200 whatever happened, 401 for several reasons and HTML for all of them; every such trap is
 //! read here, and nowhere else.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -82,6 +83,7 @@ pub struct SaltClient {
     password_file: Option<PathBuf>,
     token: Mutex<Option<Token>>,
     events: tokio::sync::Mutex<Option<EventStream>>,
+    probing: tokio::sync::Mutex<()>,
 }
 
 impl SaltClient {
@@ -101,6 +103,7 @@ impl SaltClient {
             password_file: endpoint.password_file.clone(),
             token: Mutex::new(None),
             events: tokio::sync::Mutex::new(None),
+            probing: tokio::sync::Mutex::new(()),
         })
     }
 
@@ -115,7 +118,7 @@ impl SaltClient {
         let body =
             json!({"eauth": "file", "username": self.user, "password": password.expose_secret()}).to_string();
         let request = self.post("login", body);
-        within(LOGIN, &object, async {
+        self.within(LOGIN, &object, async {
             let response = request
                 .send()
                 .await
@@ -146,15 +149,41 @@ impl SaltClient {
             "client": "local", "tgt": [minion], "tgt_type": "list", "fun": function, "kwarg": kwargs,
             "full_return": true, "timeout": MINION_WAIT, "gather_job_timeout": MINION_WAIT,
         }]);
-        let answer = within(deadline, &object, self.lowstate(&object, &low)).await?;
+        let answer = self
+            .within(deadline, &object, self.lowstate(&object, &low))
+            .await?;
         read_local(minion, function, &answer)
+    }
+
+    /// Calls a function on every minion that the master knows, and gives what each made of it.
+    pub async fn call_all(
+        &self,
+        function: &str,
+        deadline: Duration,
+    ) -> Result<BTreeMap<String, Result<Value, EngineError>>, EngineError> {
+        let object = format!("{function} on all minions");
+        let low = json!([{
+            "client": "local", "tgt": "*", "tgt_type": "glob", "fun": function,
+            "full_return": true, "timeout": MINION_WAIT, "gather_job_timeout": MINION_WAIT,
+        }]);
+        let answer = self
+            .within(deadline, &object, self.lowstate(&object, &low))
+            .await?;
+        let Some(answers) = answer.as_object() else {
+            let words = words_of(&answer);
+            return Err(EngineError::new(Layer::Salt, ErrorKind::Failed, object, words));
+        };
+        let minions = answers.keys();
+        Ok(minions
+            .map(|minion| (minion.clone(), read_local(minion, function, &answer)))
+            .collect())
     }
 
     /// Asks API and master, with the token, without waiting for the minion: the answer is when the token expires.
     pub async fn reach(&self, minion: &str, deadline: Duration) -> Result<Option<Timestamp>, EngineError> {
         let object = "the API";
         let low = json!([{"client": "local_async", "tgt": [minion], "tgt_type": "list", "fun": "test.ping"}]);
-        within(deadline, object, self.lowstate(object, &low)).await?;
+        self.within(deadline, object, self.lowstate(object, &low)).await?;
         Ok(self.kept().map(|token| token.expires))
     }
 
@@ -176,11 +205,12 @@ impl SaltClient {
         let returned = format!("salt/job/{jid}/ret/{}", step.minion);
         let progress = format!("eos/{}/{}", step.operation, step.step);
 
+        // When the minion was heard of last; when this step was, or was asked after; since when it is not to be found.
         let mut alive = Instant::now();
+        let mut heard = alive;
+        let mut missing: Option<Instant> = None;
         let mut silence = SILENCE;
-        let mut asked = alive;
         let mut probing: Option<Probing<'_>> = None;
-        let mut missing = 0;
         loop {
             let pause = match events {
                 Some(_) => silence,
@@ -193,17 +223,20 @@ impl SaltClient {
                     Some(event) if event.tag == progress => {
                         if let Some(message) = message_in(&event, step.minion) {
                             on_progress(&message);
-                            alive = Instant::now();
+                            heard = Instant::now();
+                            alive = heard;
                         }
                     }
+                    // What it returns for others says that it lives, and that the stream does.
+                    Some(event) if event.is_return_of(step.minion) => alive = Instant::now(),
                     Some(_) => {}
                 },
                 probed = settled(&mut probing), if probing.is_some() => {
                     probing = None;
-                    asked = Instant::now();
+                    heard = Instant::now();
                     match probed {
                         Ok(Probe::Working) => {
-                            (alive, missing) = (asked, 0);
+                            (alive, missing) = (heard, None);
                             silence = (silence * 2).min(LONGEST_SILENCE);
                         }
                         Ok(Probe::Ended(record)) => {
@@ -212,7 +245,7 @@ impl SaltClient {
                             return Ok(record);
                         }
                         // The job may not have reached a busy minion yet, so it is looked for again.
-                        Ok(Probe::Missing) if missing < 2 => (alive, missing) = (asked, missing + 1),
+                        Ok(Probe::Missing) if missing.get_or_insert(heard).elapsed() < PATIENCE => alive = heard,
                         Ok(Probe::Missing) => {
                             let words = "the minion neither works on it nor has a record of it";
                             return Err(EngineError::new(Layer::Salt, ErrorKind::Failed, &object, words)
@@ -222,11 +255,11 @@ impl SaltClient {
                         Err(error) => return Err(error),
                     }
                 }
-                () = tokio::time::sleep_until(alive.max(asked) + pause), if probing.is_none() => {
+                () = tokio::time::sleep_until(heard + pause), if probing.is_none() => {
                     probing = Some(Box::pin(self.probe(step, &jid)));
                 }
                 () = tokio::time::sleep_until(ends) => {
-                    return Err(out_of_time(step.deadline, &object)
+                    return Err(self.out_of_time(step.deadline, &object)
                         .with_hint("The minion may still be working: eos resume looks again"));
                 }
             }
@@ -251,7 +284,7 @@ impl SaltClient {
             "client": "local_async", "tgt": [step.minion], "tgt_type": "list", "fun": step.function,
             "kwarg": kwargs,
         }]);
-        let answer = within(START, object, self.lowstate(object, &low)).await?;
+        let answer = self.within(START, object, self.lowstate(object, &low)).await?;
         match answer.get("jid").and_then(Value::as_str) {
             Some(jid) => Ok(jid.to_owned()),
             None if answer.as_object().is_some_and(|fields| fields.is_empty()) => {
@@ -267,6 +300,8 @@ impl SaltClient {
     }
 
     async fn probe(&self, step: StepCall<'_>, jid: &str) -> Result<Probe, EngineError> {
+        // One after the other: steps that fall silent together, because all is busy, would make that worse.
+        let _turn = self.probing.lock().await;
         let asked = json!({"operation": step.operation, "step": step.step});
         let record = self.call(step.minion, "eos.step_status", asked, PROBE).await?;
         let status = record.get("status").and_then(Value::as_str).unwrap_or("unknown");
@@ -293,7 +328,9 @@ impl SaltClient {
             return Ok(stream.follow());
         }
         let request = self.http.get(self.address("events"));
-        let response = within(START, object, self.authorised(object, &request)).await?;
+        let response = self
+            .within(START, object, self.authorised(object, &request))
+            .await?;
         if response.status() != StatusCode::OK {
             let words = format!("the event stream answered {}", response.status());
             return Err(EngineError::new(Layer::Salt, ErrorKind::Failed, object, words));
@@ -397,6 +434,25 @@ impl SaltClient {
             .map_err(|error| self.transport_error(object, &error))
     }
 
+    async fn within<T>(
+        &self,
+        deadline: Duration,
+        object: &str,
+        work: impl Future<Output = Result<T, EngineError>>,
+    ) -> Result<T, EngineError> {
+        let ended = waiting::on(tokio::time::timeout(deadline, work)).await;
+        ended.unwrap_or_else(|_| {
+            Err(self
+                .out_of_time(deadline, object)
+                .with_hint("salt-api answers for a dead master too: is salt-master running?"))
+        })
+    }
+
+    fn out_of_time(&self, deadline: Duration, object: &str) -> EngineError {
+        let words = format!("{} gave no answer in {} s", self.url, deadline.as_secs());
+        EngineError::new(Layer::Salt, ErrorKind::Timeout, object, words)
+    }
+
     fn transport_error(&self, object: &str, error: &reqwest::Error) -> EngineError {
         http::transport_error(Layer::Salt, object, self.url.as_str(), error)
             .with_default_hint("Is salt-api running? eos lab up starts a lab's")
@@ -414,27 +470,6 @@ type Probing<'a> = Pin<Box<dyn Future<Output = Result<Probe, EngineError>> + 'a>
 enum Denial {
     Token(EngineError),
     Function(EngineError),
-}
-
-async fn within<T>(
-    deadline: Duration,
-    object: &str,
-    work: impl Future<Output = Result<T, EngineError>>,
-) -> Result<T, EngineError> {
-    let ended = waiting::on(tokio::time::timeout(deadline, work)).await;
-    ended.unwrap_or_else(|_| {
-        Err(out_of_time(deadline, object)
-            .with_hint("salt-api answers for a dead master too: is salt-master running?"))
-    })
-}
-
-fn out_of_time(deadline: Duration, object: &str) -> EngineError {
-    EngineError::new(
-        Layer::Salt,
-        ErrorKind::Timeout,
-        object,
-        format!("no answer in {} s", deadline.as_secs()),
-    )
 }
 
 fn object_of(minion: &str, function: &str) -> String {

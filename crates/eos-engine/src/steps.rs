@@ -28,6 +28,8 @@ const STEP: Duration = Duration::from_secs(900);
 const HOST: Duration = Duration::from_secs(15);
 const SYNC: Duration = Duration::from_secs(60);
 const HEALTHY: Duration = Duration::from_secs(180);
+/// Nomad's clients look every 30 s whether Consul still has what they registered, and register it again.
+const REGISTERED: Duration = Duration::from_secs(75);
 const GONE: Duration = Duration::from_secs(90);
 const LOOK: Duration = Duration::from_millis(300);
 
@@ -720,7 +722,7 @@ async fn registered(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Vec<Instance>, EngineError> {
     let discovery = context.engines.discovery();
-    let ends = Instant::now() + HEALTHY;
+    let ends = Instant::now() + REGISTERED;
     loop {
         let instances = discovery.instances(service, namespace).await?;
         let good = instances

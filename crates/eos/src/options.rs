@@ -28,6 +28,7 @@ const RESERVED: [&str; 11] = [
     "help",
     "json",
     "name",
+    "out",
     "plan",
     "unset",
     "upgrade",

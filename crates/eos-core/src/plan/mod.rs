@@ -11,6 +11,7 @@ use crate::intent::{Intent, Noun};
 use crate::lowered::{CopyOf, Filesystem};
 use crate::node::{Layer, Node, Reversibility};
 use crate::pillar::Host;
+use crate::pins::Pins;
 use crate::recipe::Risk;
 use crate::source::Source;
 use changes::{component_changes, host_changes};
@@ -37,6 +38,9 @@ pub struct Plan {
     pub release: String,
     /// Whether the engines were asked. A plan made without them is a preview only.
     pub observed: bool,
+    /// What was observed where, so that it can be told whether it moved before this is applied.
+    #[serde(default)]
+    pub pins: Pins,
     pub changes: Vec<Change>,
     pub steps: Vec<Step>,
 }
@@ -452,6 +456,7 @@ pub fn plan(input: PlanInput<'_>) -> Plan {
         pillar: input.pillar,
         release: input.compilation.release.clone(),
         observed: input.observed.is_some(),
+        pins: Pins::default(),
         changes,
         steps,
     }

@@ -8,6 +8,7 @@ use eos_core::catalog::KEPT;
 use eos_core::compile::{Compilation, compile};
 use eos_core::emit::salt::volumes_digest;
 use eos_core::emit::terraform::PLATFORM;
+use eos_core::intent::Noun;
 use eos_core::pillar::Pillar;
 use eos_core::plan::{Change, Key, Plan, Previous, Step, Work};
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -21,12 +22,13 @@ use super::{Author, Finished, Terms, Watch, actor};
 use crate::approval::{self, Needed};
 use crate::audit;
 use crate::control::Control;
-use crate::diagnose::diagnose;
+use crate::diagnose::{Failed, Witness, diagnose};
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::{COMMITTED, Estate, PILLAR, pillar_digest};
 use crate::failure::{Aftermath, Failure, StepFailure, Waiting};
 use crate::lock::{Lock, Target};
+use crate::pins;
 use crate::planning::{Wish, make_plan};
 use crate::secrets::{STAGED_NAMESPACE, SecretPath, Secrets, staged_path};
 use crate::steps::{self, Verified};
@@ -63,6 +65,8 @@ pub(super) struct Run<'a> {
     stopwatch: Stopwatch,
     /// Whether the plan is the one that takes the operation back.
     is_back: bool,
+    /// What was seen of the steps while they ran.
+    witness: Witness,
 }
 
 struct Compiled {
@@ -103,6 +107,7 @@ impl<'a> Run<'a> {
             compiled: None,
             stopwatch: Stopwatch::start(),
             is_back: false,
+            witness: Witness::default(),
         }
     }
 
@@ -134,6 +139,9 @@ impl<'a> Run<'a> {
         let components = locked_components(&self.subject.plan);
         refuse_unfinished(self.estate, &self.store.borrow(), &self.subject.id, &components)?;
         let guard = self.estate_lock().await?;
+        if self.terms.exact {
+            pins::require(self.estate, self.engines, &self.subject.plan).await?;
+        }
         self.refresh().await?;
         refuse_hand_edits(self.estate, self.compilation()).await?;
         self.stage(secrets).await?;
@@ -142,6 +150,9 @@ impl<'a> Run<'a> {
 
     /// Goes on where the journal ends.
     pub async fn go_on(mut self, operation: &Operation) -> Result<Finished, Failure> {
+        if operation.outcome == Outcome::Waiting && operation.back.is_none() {
+            self.admit()?;
+        }
         self.enter().await?;
         self.resume()?;
         if let Some(back) = &operation.back {
@@ -404,7 +415,15 @@ impl<'a> Run<'a> {
         let total = self.subject.plan.steps.len();
         // Before anything is taken back: what is gone cannot be read.
         let diagnosis = match step {
-            Some(step) => Some(diagnose(self.engines, &self.subject.id, step, &error).await),
+            Some(step) => {
+                let failed = Failed {
+                    operation: &self.subject.id,
+                    step,
+                    error: &error,
+                    witness: &self.witness,
+                };
+                Some(diagnose(self.engines, failed).await)
+            }
             None => None,
         };
         let mut failure = StepFailure {
@@ -677,6 +696,9 @@ impl<'a> Run<'a> {
         let environment = &plan.environment;
         let what = match &plan.intent {
             Some(intent) if plan.host().is_some() => format!("{:?} host {}", intent.verb, intent.component),
+            Some(intent) if intent.noun == Noun::Environment => {
+                format!("{:?} all components ({environment})", intent.verb)
+            }
             Some(intent) => format!("{:?} {} ({environment})", intent.verb, intent.component),
             None => format!("Apply {} ({environment})", plan.components.join(", ")),
         };
@@ -787,7 +809,8 @@ impl<'a> Run<'a> {
                     compilation: self.compilation(),
                     operation: id,
                 };
-                steps::perform(&context, step, &mut progress).await?
+                let work = steps::perform(&context, step, &mut progress);
+                self.witness.during(self.engines, step, work).await?
             }
         };
         let detail = json!({"effect": words, "seen": seen});

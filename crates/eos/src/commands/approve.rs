@@ -5,8 +5,8 @@ use super::{Answer, Session, who};
 use crate::problem::Exit;
 use crate::views::Purpose;
 use crate::views::reports::Approved;
-use eos_engine::approval;
 use eos_engine::operation::find;
+use eos_engine::{EngineError, approval};
 
 /// Approve an operation that waits for it
 ///
@@ -36,16 +36,27 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         estate.settings.act_as(user);
     }
     let engines = need_engines(&estate)?;
-    let store = estate.store()?;
+    let mut store = estate.store()?;
     let operation = find(&store, &args.operation)?;
-    let (plan, caller) = approval::consider(&engines, &store, &operation).await?;
+    let person = who();
+    let (plan, caller) = approval::consider(&engines, &mut store, &operation, &person)
+        .await
+        .map_err(|error| as_user(error, args.user.as_deref()))?;
     session.view.plan(&plan, Purpose::Confirm);
     confirm(session, "Approve?")?;
     let minutes = args.minutes;
-    let given = approval::approve(&engines, &estate, &operation.id, &plan, &caller, minutes, &who()).await?;
+    let given = approval::approve(&engines, &estate, &operation.id, &plan, &caller, minutes, &person).await?;
     session.view.approved(&Approved {
         approval: given,
         requester: approval::requester(&store, &operation.id)?,
     });
     Ok(Exit::Done)
+}
+
+/// Another user than the usual one logs in by name.
+fn as_user(error: EngineError, user: Option<&str>) -> EngineError {
+    match (user, error.hint.as_deref()) {
+        (Some(user), Some("eos login")) => error.with_hint(format!("eos login --user {user}")),
+        _ => error,
+    }
 }

@@ -10,6 +10,7 @@ pub mod complete;
 pub mod completions;
 pub mod create;
 pub mod delete;
+pub mod discover;
 pub mod doctor;
 pub mod graph;
 pub mod history;
@@ -23,6 +24,7 @@ pub mod login;
 pub mod logs;
 pub mod man;
 pub mod plan;
+mod plan_file;
 pub mod promote;
 pub mod read;
 pub mod resume;
@@ -109,6 +111,7 @@ async fn dispatch(session: &mut Session<'_>, verb: Verb, typed: Option<Typed>) -
         Verb::Delete(args) => delete::run(session, &args).await,
         Verb::Promote(args) => promote::run(session, &args).await,
         Verb::Rotate(args) => rotate::run(session, &args).await,
+        Verb::Discover(args) => discover::run(session, &args).await,
         Verb::Read(args) => read::run(session, &args).await,
         Verb::List(args) => list::run(session, &args),
         Verb::Plan(args) => plan::run(session, &args).await,

@@ -10,8 +10,9 @@ pub fn audit_table(entries: &[Entry]) -> Table<'static> {
     let now = Timestamp::now();
     let row = |entry: &Entry| {
         let when = entry.at.parse().map_or(entry.at.clone(), |at| moment(at, now));
-        let about_operation = entry.action.starts_with("operation") || entry.action == "approve";
-        let object = match about_operation {
+        // Operations and homes have ids that are longer than a person needs.
+        let is_id = entry.object.len() == 26 && entry.object.starts_with("01");
+        let object = match is_id {
             true => short_operation(&entry.object),
             false => &entry.object,
         };

@@ -1,5 +1,6 @@
 //! What a person reads: data on standard output, talk (plans, progress, errors) on standard error.
 
+use super::discover_text::{discovered_text, next_words};
 use super::doctor_text::{findings_text, outcome_words};
 use super::governance_text::{
     approved_words, audit_fits_text, audit_table, home_next, home_text, move_home_text,
@@ -304,6 +305,14 @@ impl View for Human {
         self.data(&table.print(data_width()));
     }
 
+    fn discovered(&mut self, discovered: &Discovered) {
+        let text = discovered_text(discovered, data_width().unwrap_or(usize::MAX));
+        self.data(&text);
+        if let Some(next) = next_words(discovered) {
+            self.talk(&hang("", &next, talk_width()));
+        }
+    }
+
     fn component(&mut self, component: &ComponentReport) {
         let text = component_text(component);
         self.data(&text);
@@ -408,8 +417,12 @@ impl View for Human {
         for log in logs {
             if several {
                 let of = log.allocation.get(..8).unwrap_or(&log.allocation);
+                let status = match log.status.as_str() {
+                    "running" => String::new(),
+                    ended => format!(" ({ended})"),
+                };
                 self.talk(&format!(
-                    "{BOLD}{} {} on {}, allocation {of}{BOLD:#}\n",
+                    "{BOLD}{} {} on {}, allocation {of}{status}{BOLD:#}\n",
                     log.task, log.stream, log.node
                 ));
             }

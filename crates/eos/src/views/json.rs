@@ -279,6 +279,10 @@ impl View for Json {
         self.document("hosts", json!({"hosts": value(&rows)}));
     }
 
+    fn discovered(&mut self, discovered: &Discovered) {
+        self.document("discovered", value(discovered));
+    }
+
     fn component(&mut self, component: &ComponentReport) {
         let mut content = value(component);
         // The document's own version is another.

@@ -1,5 +1,6 @@
 //! Views: one trait, one implementation for people and one for programs.
 
+mod discover_text;
 mod doctor_text;
 mod governance_text;
 mod graph_text;
@@ -51,6 +52,7 @@ pub trait View: Watch {
     fn logged_in(&mut self, login: &Login);
     fn components(&mut self, environment: &str, rows: &[ComponentRow]);
     fn hosts(&mut self, rows: &[HostRow]);
+    fn discovered(&mut self, discovered: &Discovered);
     fn component(&mut self, component: &ComponentReport);
     fn revealed(&mut self, secret: &Revealed<'_>);
     fn history(&mut self, operations: &[Operation]);

@@ -1,6 +1,7 @@
 //! What verbs hand to a view: facts, not yet words.
 
 use eos_core::diagnostic::Diagnostic;
+use eos_core::discover::Discovery;
 use eos_core::source::Source;
 use eos_engine::approval::Approval;
 use eos_engine::home::Recorded;
@@ -151,11 +152,26 @@ pub struct IntentReport {
     pub when: String,
 }
 
+/// `eos discover`.
+#[derive(Serialize)]
+pub struct Discovered {
+    #[serde(flatten)]
+    pub discovery: Discovery,
+    /// Files of the pillar that now have what is proposed.
+    pub written: Vec<String>,
+}
+
 #[derive(Serialize)]
 pub struct StatusReport {
     pub environment: String,
     pub components: Vec<ComponentStatus>,
     pub engines: Vec<EngineStatus>,
+}
+
+impl StatusReport {
+    pub fn is_well(&self) -> bool {
+        self.components.iter().all(ComponentStatus::is_well) && self.engines.iter().all(|one| one.answers)
+    }
 }
 
 #[derive(Serialize)]
@@ -169,6 +185,14 @@ pub struct ComponentStatus {
     pub operation: Option<LastOperation>,
     /// What is wrong with it, in the engine's words.
     pub trouble: Option<String>,
+}
+
+impl ComponentStatus {
+    /// Something is wanted, and all of it runs and is healthy.
+    fn is_well(&self) -> bool {
+        let wanted = self.desired.filter(|desired| *desired > 0);
+        wanted.is_some() && self.running == wanted && self.healthy == wanted
+    }
 }
 
 #[derive(Serialize)]
@@ -189,6 +213,8 @@ pub struct EngineStatus {
 pub struct LogText {
     pub allocation: String,
     pub node: String,
+    /// `running`, or how it ended: `complete`, `failed`, `lost`.
+    pub status: String,
     pub task: String,
     pub stream: &'static str,
     pub text: String,
