@@ -26,7 +26,7 @@ ALONE = ["speed", "operations"]
 # The files of the laboratory by suite, so that several labs run side by side; what is in none is in `laboratory`.
 LABORATORY = {
     "estates": ("composition", "environments", "hosts", "hostile", "volumes"),
-    "containers": ("containers", "grafana"),
+    "containers": ("containers", "grafana", "hooks"),
     "full": ("full",),
     "gitops": ("gitops", "discover"),
 }

@@ -82,7 +82,7 @@ impl Estate {
     }
 
     /// Has an edit made, in short words: `create staging web hello greeting=Hi`, `update staging web replicas=2 --upgrade`,
-    /// `delete staging web`, `promote staging production web`, `create host node2 address=10.0.0.2`.
+    /// `delete staging web`, `rotate staging web key=null`, `promote staging production web`, `create host node2 address=10.0.0.2`.
     fn try_say(&mut self, words: &str) -> Result<(), Vec<Diagnostic>> {
         self.edits += 1;
         let intent = intent(words, self.edits);
@@ -110,6 +110,7 @@ fn intent(words: &str, number: usize) -> Intent {
         "update" => Verb::Update,
         "delete" => Verb::Delete,
         "promote" => Verb::Promote,
+        "rotate" => Verb::Rotate,
         other => panic!("{other} is no verb"),
     };
     let host = names[1] == "host";
@@ -785,4 +786,51 @@ fn only_one_host_runs_terraform() {
     }
     estate.say("update host control roles=control,client");
     assert_eq!(estate.compile().unwrap().control.as_deref(), Some("control"));
+}
+
+#[test]
+fn a_rotation_edits_nothing_but_the_record_of_who_asked_for_it() {
+    let mut estate = Estate::new();
+    estate.say("create production redis redis max_memory=64M");
+    estate.say("create production mattermost mattermost");
+    let before = estate.text("pillar/infrastructure/production.sls");
+    estate.say("rotate production redis password=null");
+    let after = estate.text("pillar/infrastructure/production.sls");
+    let changed: Vec<&str> = after.lines().filter(|line| !before.contains(line)).collect();
+    assert_eq!(
+        changed,
+        [
+            "      words: \"eos rotate production redis password=null\"",
+            "      who: \"tester 3\"",
+            "      when: \"2026-11-15T20:00:03Z\"",
+        ]
+    );
+    let compiled = |estate: &Estate| estate.compile().unwrap().release;
+    let release = compiled(&estate);
+    // What another has for its own use is written down.
+    estate.say("rotate production mattermost-database");
+    assert_eq!(
+        estate.component("production", "mattermost-database").recipe,
+        "postgres"
+    );
+    assert_eq!(compiled(&estate), release, "and nothing that is compiled changes");
+    for (words, said) in [
+        (
+            "rotate production redis pasword=null",
+            "redis has no secret \"pasword\" | Did you mean password?",
+        ),
+        (
+            "rotate production mattermost database_password=null",
+            "Secret database_password of mattermost is a copy of password of mattermost-database | Rotate it there, and \
+             all copies follow: eos rotate secret mattermost-database password",
+        ),
+        ("rotate production nobody", "There is no component"),
+    ] {
+        let found = estate.try_say(words).unwrap_err();
+        assert!(
+            messages(&found).starts_with(said),
+            "{words}: {}",
+            messages(&found)
+        );
+    }
 }

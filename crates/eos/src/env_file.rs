@@ -42,12 +42,14 @@ fn names_of(spec: &OptionSpec, recipe: &Recipe) -> Vec<String> {
     let uses = recipe.services.iter().flat_map(|service| &service.secrets);
     for used in uses.filter(|used| used.text.shown() == spec.name) {
         let variable = used.variable.as_str();
-        names.push(variable.to_owned());
-        // A program that takes the value by a file takes it by a variable of the shorter name too.
-        let shorter = ["__FILE", "_FILE"]
-            .iter()
-            .find_map(|end| variable.strip_suffix(end));
-        names.extend(shorter.filter(|_| used.file.is_some()).map(str::to_owned));
+        // A variable that names a file holds no secret; the program knows the value itself by the shorter name.
+        let of_value = match used.file {
+            Some(_) => ["__FILE", "_FILE"]
+                .iter()
+                .find_map(|end| variable.strip_suffix(end)),
+            None => Some(variable),
+        };
+        names.extend(of_value.map(str::to_owned));
     }
     names
 }
@@ -232,15 +234,15 @@ services:
 
     #[test]
     fn a_secret_is_known_by_the_names_its_program_has_for_it() {
-        for name in ["APP_PASSWORD__FILE", "APP_PASSWORD", "ADMIN_PASSWORD"] {
+        for name in ["APP_PASSWORD", "ADMIN_PASSWORD"] {
             let (values, warnings) = taken(&format!("{name}=x7\n")).unwrap();
             assert_eq!(values, [("admin_password".to_owned(), "x7".to_owned())]);
             assert!(warnings.is_empty());
         }
         // A text with more in it than the secret is not the secret, and no other option is taken.
-        let (values, warnings) = taken("APP_URL=x\nPORT=81\nAPP_KEY=k\n").unwrap();
+        let (values, warnings) = taken("APP_URL=x\nPORT=81\nAPP_PASSWORD__FILE=/x\nAPP_KEY=k\n").unwrap();
         assert_eq!(values, [("key".to_owned(), "k".to_owned())]);
-        assert_eq!(warnings, ["Not used: APP_URL, PORT"]);
+        assert_eq!(warnings, ["Not used: APP_URL, PORT, APP_PASSWORD__FILE"]);
     }
 
     #[test]

@@ -196,6 +196,9 @@ fn note(change: &mut Change, input: &PlanInput<'_>) {
         (Layer::Secret, Action::Change) => {
             let key = (change.environment.clone(), change.component.clone());
             match (kept_by_program(input, &key), change.reversibility) {
+                (Some(why), Reversibility::Final) => {
+                    &format!("recorded only: {why}; the old value cannot be had back")
+                }
                 (Some(why), _) => &format!("recorded only: {why}"),
                 (None, _) if is_restored(input, &key) => "as it was before",
                 (None, Reversibility::Final) => "the old value cannot be had back",

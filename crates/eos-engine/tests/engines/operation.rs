@@ -95,6 +95,7 @@ impl Full {
                 items: vec![SecretWork {
                     item: "password".to_owned(),
                     given,
+                    rotate: false,
                     generate: Some(24),
                     copy_of: None,
                 }],
