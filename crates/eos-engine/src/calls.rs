@@ -26,7 +26,8 @@ pub fn call_of(step: &Step, made_by: &str) -> Option<Call> {
         Work::Volumes {
             minion, sls, digest, ..
         }
-        | Work::Workspace { minion, sls, digest } => {
+        | Work::Workspace { minion, sls, digest }
+        | Work::Monitor { minion, sls, digest } => {
             (minion, "eos.run_step", json!({"sls": sls, "digest": digest}))
         }
         Work::RemoveWorkspace { minion } => {
@@ -40,7 +41,13 @@ pub fn call_of(step: &Step, made_by: &str) -> Option<Call> {
             let arguments = json!({"volumes": volumes, "made_by": made_by});
             (minion, "eos.remove_unused_volumes", arguments)
         }
+        Work::RemoveMonitor { minion, by } => {
+            let (environment, component) = (&step.environment, &step.component);
+            let arguments = json!({"environment": environment, "component": component, "monitor": by});
+            (minion, "eos.remove_monitoring", arguments)
+        }
         Work::Deliver
+        | Work::VerifyUnwatched { .. }
         | Work::Secret { .. }
         | Work::RestoreSecret { .. }
         | Work::Verify { .. }

@@ -164,7 +164,9 @@ impl SaltClient {
             "client": "local", "tgt": "*", "tgt_type": "glob", "fun": function,
             "full_return": true, "timeout": MINION_WAIT, "gather_job_timeout": MINION_WAIT,
         }]);
-        let answer = self.within(deadline, &object, self.lowstate(&object, &low)).await?;
+        let answer = self
+            .within(deadline, &object, self.lowstate(&object, &low))
+            .await?;
         let Some(answers) = answer.as_object() else {
             let words = words_of(&answer);
             return Err(EngineError::new(Layer::Salt, ErrorKind::Failed, object, words));

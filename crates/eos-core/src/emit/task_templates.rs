@@ -13,8 +13,29 @@ pub struct TaskTemplate {
     pub data: String,
     /// The same in every environment, so that it stands in the job itself.
     pub fixed: bool,
-    /// Nothing in it may change without a new job: the job says which version of the secrets it runs with.
-    pub pinned: bool,
+    pub when_changed: WhenChanged,
+}
+
+/// What becomes of the task when the text is no longer what it was.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum WhenChanged {
+    /// It is started anew.
+    Restart,
+    /// Nothing: the job says which version of the secrets it runs with. A new secret comes with a new job, whose deployment
+    /// is waited for; a task that restarted by itself would do so at a time of its own.
+    Pinned,
+    /// Nothing: the task sees it by itself.
+    Live,
+}
+
+impl WhenChanged {
+    fn of(is_pinned: bool, is_live: bool) -> Self {
+        match (is_pinned, is_live) {
+            (true, _) => Self::Pinned,
+            (false, true) => Self::Live,
+            (false, false) => Self::Restart,
+        }
+    }
 }
 
 const FILES: &str = "${NOMAD_TASK_DIR}";
@@ -38,7 +59,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
             env: false,
             data: text.value.nomad_template(lookup),
             fixed: false,
-            pinned: false,
+            when_changed: WhenChanged::of(false, text.value.is_live()),
         });
     }
     let linked: Vec<_> = group
@@ -54,7 +75,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
             env: true,
             data: env_lines(&linked, lookup),
             fixed: false,
-            pinned: false,
+            when_changed: WhenChanged::Restart,
         });
     }
     for secret in &group.secrets {
@@ -65,7 +86,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
                 env: false,
                 data: secret.text.value.nomad_template(lookup),
                 fixed: sole(secret).is_some(),
-                pinned: names_no_service(&secret.text.value),
+                when_changed: WhenChanged::of(names_no_service(&secret.text.value), false),
             });
         }
     }
@@ -86,7 +107,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
             env: true,
             data: format!("{{{{ with {} }}}}{plain}{{{{ end }}}}", lookup.secrets()),
             fixed: true,
-            pinned: true,
+            when_changed: WhenChanged::Pinned,
         });
     }
     let composed: Vec<_> = in_variables
@@ -101,7 +122,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
             env: true,
             data: env_lines(&composed, lookup),
             fixed: false,
-            pinned: composed.iter().all(|(_, text)| names_no_service(text)),
+            when_changed: WhenChanged::of(composed.iter().all(|(_, text)| names_no_service(text)), false),
         });
     }
     list

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use eos_core::catalog::KEPT;
 use eos_core::compile::{Compilation, compile};
+use eos_core::emit::monitoring::rules_digest;
 use eos_core::emit::salt::volumes_digest;
 use eos_core::emit::terraform::PLATFORM;
 use eos_core::intent::Noun;
@@ -891,6 +892,12 @@ impl<'a> Run<'a> {
             }
         }
         let plan = &self.subject.plan;
+        for key in plan.only_hooked() {
+            if let Some(workspace) = self.compilation().workspace(&key.0, &key.1) {
+                let digest = workspace.digest.clone();
+                self.record(key, digest)?;
+            }
+        }
         let mut outputs = Vec::new();
         for component in plan.components.iter().filter(|component| *component != PLATFORM) {
             let compilation = self.compilation();
@@ -969,6 +976,9 @@ fn serves(plan: &Plan, compilation: &Compilation) -> Result<(), EngineError> {
                 .component(environment, component)
                 .is_none_or(|component| volumes_digest(component, minion) != *digest),
             Work::RemoveWorkspace { .. } => compilation.workspace(environment, component).is_some(),
+            Work::Monitor { digest, .. } => compilation
+                .component(environment, component)
+                .is_none_or(|component| rules_digest(component) != *digest),
             _ => false,
         }
     });
