@@ -53,8 +53,7 @@ pub fn call_of(step: &Step, made_by: &str) -> Option<Call> {
         | Work::Verify { .. }
         | Work::RemoveSecret { .. }
         | Work::VerifyHost { .. }
-        | Work::VerifyGone { .. }
-        | Work::VerifyUnwatched { .. } => return None,
+        | Work::VerifyGone { .. } => return None,
     };
     Some(Call {
         minion: minion.clone(),
