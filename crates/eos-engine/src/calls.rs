@@ -47,6 +47,7 @@ pub fn call_of(step: &Step, made_by: &str) -> Option<Call> {
             (minion, "eos.remove_monitoring", arguments)
         }
         Work::Deliver
+        | Work::VerifyUnwatched { .. }
         | Work::Secret { .. }
         | Work::RestoreSecret { .. }
         | Work::Verify { .. }
