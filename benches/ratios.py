@@ -13,6 +13,8 @@ import sys
 import time
 from pathlib import Path
 
+from table import Table
+
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
 BENCH = TARGET / "release/eos-benches"
@@ -24,33 +26,6 @@ PLAN_BUDGET = {10: 0.05, 100: 0.15, 1_000: 0.9, 10_000: 9.0}
 # Who raises this says in the commit what the new bytes are for.
 BYTES_PER_COMPONENT = 11_250
 MEBIBYTE = 1 << 20
-
-
-class Table:
-    """Figures as they come, each held to its bound."""
-
-    def __init__(self):
-        self.passed = self.failed = 0
-        print(f"{'figure':<58} {'measured':>12} {'at most':>10}", flush=True)
-
-    def hold(self, figure: str, measured: float, bound: float, unit: str) -> None:
-        good = measured <= bound
-        self.passed += good
-        self.failed += not good
-        print(
-            f"{figure:<58} {shown(measured, unit):>12} {shown(bound, unit):>10}  {'pass' if good else 'FAIL'}",
-            flush=True,
-        )
-
-    def tell(self, figure: str, measured: float, unit: str) -> None:
-        print(f"{figure:<58} {shown(measured, unit):>12}", flush=True)
-
-
-def shown(value: float, unit: str) -> str:
-    if unit == "s" and value < 0.1:
-        value, unit = value * 1000, "ms"
-    digits = 0 if float(value).is_integer() or value >= 1000 else 2
-    return f"{value:,.{digits}f} {unit}".rstrip()
 
 
 def bench(*words: object) -> dict:
@@ -171,10 +146,7 @@ def main() -> int:
         table.hold(f"cost of a component among {large:,}, against {small:,}", scaling["ratio"], 1.2, "x")
     finally:
         shutil.rmtree(directory)
-    # The counter of tests/run.py reads this line.
-    word = "FAILED" if table.failed else "ok"
-    print(f"test result: {word}. {table.passed} passed; {table.failed} failed; {time.monotonic() - begun:.0f} s")
-    return 1 if table.failed else 0
+    return table.close(time.monotonic() - begun)
 
 
 if __name__ == "__main__":

@@ -22,12 +22,13 @@ PYTEST = "pytest==8.4.2"
 RUFF = "ruff==0.14.4"
 FIRST = ["lint", "compiler"]
 SPINE = "tests/laboratory/test_spine.py::test_one_sentence_down_and_back"
-ALONE = ["speed"]
+ALONE = ["speed", "operations"]
 # The files of the laboratory by suite, so that several labs run side by side; what is in none is in `laboratory`.
 LABORATORY = {
     "estates": ("composition", "environments", "hosts", "hostile", "volumes"),
     "containers": ("containers", "grafana"),
     "full": ("full",),
+    "gitops": ("gitops", "discover"),
 }
 # What the machine's own settings would do to the engines under test.
 UNWANTED = (
@@ -183,6 +184,7 @@ def suites(options: argparse.Namespace, environment: dict[str, str]) -> list[Sui
         Suite("lint", 180, ["sh", "tests/lint.sh", str(bin / "ruff")]),
         Suite("compiler", 300, [*cargo_test, "eos-core", "--", "--include-ignored"], seed),
         Suite("full", 900, [*pytest, *laboratory("full")], sampled),
+        Suite("gitops", 900, [*pytest, *laboratory("gitops")], sampled),
         Suite("estates", 900 if options.full else 600, [*pytest, *laboratory("estates")], sampled),
         Suite("laboratory", 1300 if options.full else 600, [*pytest, *laboratory("laboratory")], sampled),
         Suite("formula", 900 if options.full else 360, [*pytest, "tests/formula"], sampled),
@@ -193,6 +195,7 @@ def suites(options: argparse.Namespace, environment: dict[str, str]) -> list[Sui
         Suite("lab", 480, [*cargo_test, "eos-lab", "--", "--nocapture"]),
         *(tofu if options.full else []),
         Suite("speed", 1200 if options.full else 400, [sys.executable, "benches/ratios.py", *quick]),
+        Suite("operations", 900 if options.full else 300, [sys.executable, "benches/operations.py", *quick]),
     ]
 
 

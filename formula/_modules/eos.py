@@ -21,6 +21,7 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _NAME = re.compile(r"[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _SLS = re.compile(rf"components\.({_NAME.pattern})\.({_NAME.pattern})\.(volumes(?:-{_NAME.pattern})?|workspace)")
+_WORKSPACE = re.compile(rf"{_NAME.pattern}/{_NAME.pattern}")
 _VOLUME = re.compile(rf"{_NAME.pattern}/{_NAME.pattern}/[a-z][a-z0-9_]{{0,47}}")
 _PATH = re.compile(r"(/[^/\x00-\x1f]+)+")
 _TITLE = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
@@ -80,7 +81,7 @@ def run_step(*, operation: str, step: str, sls: str, digest: str, **publication:
         return wanted
 
     if kind == "workspace":
-        return call.once(admit_workspace, lambda wanted: _apply_workspace(call, names, wanted))
+        return call.once_observed(admit_workspace, lambda wanted: _apply_workspace(call, names, wanted), names)
     return call.once(admit_volumes, lambda wanted: _make_volumes(call, sls, wanted))
 
 
@@ -99,7 +100,7 @@ def remove_workspace(*, operation: str, step: str, environment: str, component: 
             raise CommandExecutionError(f"The pillar of minion {__opts__['id']} still names {environment}/{component}")
         call.require([__salt__["eos_terraform.recorded_risk"](**names)], where_unknown="medium")
 
-    return call.once(admit, lambda _: _destroy(call, names))
+    return call.once_observed(admit, lambda _: _destroy(call, names), names)
 
 
 def remove_volumes(*, operation: str, step: str, volumes: dict, **publication: object) -> dict:
@@ -201,12 +202,23 @@ def observe(*, workspaces: list | None = None, volumes: list | None = None, **pu
     """Reads back workspaces ("<environment>/<component>") and volumes (paths of directories)."""
     __salt__["eos_roles.caller"](publication)
     seen: dict = {"workspaces": {}, "volumes": {}}
-    if names := _checked_list("workspaces", workspaces, re.compile(rf"{_NAME.pattern}/{_NAME.pattern}")):
+    if names := _checked_list("workspaces", workspaces, _WORKSPACE):
         seen["workspaces"] = __salt__["eos_terraform.observe"](names)
     for path in _checked_list("volumes", volumes, _PATH):
         _check_path("volumes", path)
         seen["volumes"][path] = _observe_volume(path)
     return seen
+
+
+def require_secrets(*, workspaces: list, **publication: object) -> None:
+    """Fails, by name, if a secret is missing that the pillar says one of these workspaces needs."""
+    __salt__["eos_roles.caller"](publication)
+    names = _checked_list("workspaces", workspaces, _WORKSPACE)
+    named = _pillar_slice("workspaces")
+    if unknown := sorted(set(names) - set(named)):
+        raise CommandExecutionError(f"The pillar of minion {__opts__['id']} does not name {', '.join(unknown)}")
+    if missing := __salt__["eos_terraform.missing_secrets"]([named[name] for name in names]):
+        raise CommandExecutionError("; ".join(missing))
 
 
 def _observe_volume(path: str) -> dict:
@@ -257,6 +269,20 @@ class _Call:
             record["ended"] = _now()
             __utils__["eos_disk.write_json"](self.path, record)
             return _with_retcode(record)
+
+    def once_observed(self, admit: Callable[[], object], work: Callable[[object], dict], names: dict) -> dict:
+        """As `once`, for a workspace; the answer to a step that is done has it as `observed`, as `observe` answers it.
+
+        It is read now, also if the step was done long ago, and so is no part of the record.
+        """
+        record = self.once(admit, work)
+        if record["status"] != "done":
+            return record
+        # Whoever is not told can still ask.
+        with contextlib.suppress(CommandExecutionError):
+            name = f"{names['environment']}/{names['component']}"
+            record["observed"] = {"workspaces": __salt__["eos_terraform.observe"]([name])}
+        return record
 
     def _started(self) -> dict:
         return {

@@ -21,9 +21,9 @@ import signal
 import subprocess
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator
 
+import salt.fileclient
 from salt.exceptions import CommandExecutionError
 
 _log = logging.getLogger(__name__)
@@ -72,6 +72,19 @@ def get_terraform_output(environment: str, component: str, name: str) -> object:
     if name not in outputs:
         raise CommandExecutionError(f"Workspace {environment}/{component} has no output {name} that may be shown")
     return outputs[name]
+
+
+def missing_secrets(slices: list[dict]) -> list[str]:
+    """What is missing of the secrets that these slices need, a sentence each."""
+    profile, missing = __salt__["eos_profile.of_this_minion"](), []
+    with _closing(profile, _log.warning):
+        profile.log_in()
+        for wanted in slices:
+            try:
+                profile.secret_version(wanted["secrets"])
+            except CommandExecutionError as failure:
+                missing.append(_described(failure, "secrets")["words"])
+    return missing
 
 
 def recorded_risk(environment: str, component: str) -> str | None:
@@ -261,7 +274,8 @@ def _lines_while_running(child: subprocess.Popen, descriptor: int, meanwhile: Ca
             yield from (line.decode(errors="replace") for line in lines)
         if running:
             meanwhile()
-            time.sleep(_SECONDS_BETWEEN_LOOKS)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(_SECONDS_BETWEEN_LOOKS)
     if unfinished:
         yield unfinished.decode(errors="replace")
 
@@ -559,24 +573,31 @@ def _destroy_resources(run: _Run) -> None:
 def _render(configuration: dict, directory: str) -> None:
     """Fetches every file of the slice from Salt's file server; one that is not what the slice says is refused."""
     shutil.rmtree(directory, ignore_errors=True)
-    for path, digest in configuration["slice"]["files"].items():
-        if not _FILE.fullmatch(path):
-            raise _failure("salt", path, "A workspace may not have a file of this name", "Compile again")
-        cached = __salt__["cp.cache_file"](f"salt://{path}")
-        if not cached:
-            raise _failure("salt", path, "The file server has no such file", "Deliver the release again")
-        with open(cached, "rb") as file:
-            content = file.read()
-        served = hashlib.sha256(content).hexdigest()
-        if served != digest:
-            words = f"The file server's file has digest {served}, the pillar says {digest}"
-            raise _failure("salt", path, words, "Deliver the release again")
-        target = os.path.join(directory, os.path.relpath(path, "terraform"))
-        os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
-        with open(target, "wb") as file:
-            file.write(content)
+    # One connection for all of them: `cp.cache_file` makes a new one each time, which takes longer than the file.
+    with salt.fileclient.get_file_client(__opts__) as client:
+        for path, digest in configuration["slice"]["files"].items():
+            target = os.path.join(directory, os.path.relpath(path, "terraform"))
+            content = _fetched(client, path, digest)
+            os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
+            with open(target, "wb") as file:
+                file.write(content)
     os.chmod(directory, 0o700)
     __utils__["eos_disk.write_json"](os.path.join(directory, "configuration.json"), configuration)
+
+
+def _fetched(client: salt.fileclient.Client, path: str, digest: str) -> bytes:
+    if not _FILE.fullmatch(path):
+        raise _failure("salt", path, "A workspace may not have a file of this name", "Compile again")
+    cached = client.cache_file(f"salt://{path}")
+    if not cached:
+        raise _failure("salt", path, "The file server has no such file", "Deliver the release again")
+    with open(cached, "rb") as file:
+        content = file.read()
+    served = hashlib.sha256(content).hexdigest()
+    if served != digest:
+        words = f"The file server's file has digest {served}, the pillar says {digest}"
+        raise _failure("salt", path, words, "Deliver the release again")
+    return content
 
 
 def _read_configuration(directory: str) -> dict | None:

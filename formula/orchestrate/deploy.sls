@@ -1,11 +1,48 @@
-{#- Converges the emitted tree without Eos: its waves in their order, each after the one before. -#}
+{#- Converges the emitted tree without Eos: its waves in their order, each after the one before. What is missing of their
+    secrets is told first, by name; only the namespaces come before, since secrets may have to be put into them. The
+    runner `infrastructure` limits it to an environment. -#}
 {%- import_json "orchestrate/waves.json" as order %}
-{%- import_text "release" as release %}
+{%- set environment = pillar.get("eos_environment") %}
 {%- set operation = "eject-" ~ ("now" | strftime("%Y%m%d%H%M%S%f")) %}
+{%- set waves, workspaces, platforms = [], {}, [] %}
+{%- for wave in order.waves %}
+{%- set here = [] %}
+{%- for step in wave %}
+{%- set component, of, kind = step.sls.split(".")[1:] %}
+{%- if environment is none or of == environment %}
+{%- do here.append(step) %}
+{%- if component == "platform" %}
+{%- do platforms.append(step) %}
+{%- elif kind == "workspace" %}
+{%- do workspaces.setdefault(step.minion, []).append(of ~ "/" ~ component) %}
+{%- endif %}
+{%- endif %}
+{%- endfor %}
+{%- if here %}
+{%- do waves.append(here) %}
+{%- endif %}
+{%- endfor %}
+{%- if environment is not none and not waves %}
+{{ raise("The emitted tree has no environment " ~ environment) }}
+{%- endif %}
 
 include:
   - orchestrate.init
-{% for wave in order.waves %}
+{% for minion, names in workspaces.items() %}
+secrets are there for {{ minion }}:
+  salt.function:
+    - name: eos.require_secrets
+    - tgt: {{ minion | tojson }}
+    - tgt_type: list
+    - kwarg:
+        workspaces: {{ names | tojson }}
+    - require:
+      - salt: formula is synced
+{%- for step in platforms %}
+      - salt: wave 1 {{ step.minion }} {{ step.sls }}
+{%- endfor %}
+{% endfor %}
+{%- for wave in waves %}
 {%- set number = loop.index %}
 {%- for step in wave %}
 wave {{ number }} {{ step.minion }} {{ step.sls }}:
@@ -16,11 +53,14 @@ wave {{ number }} {{ step.minion }} {{ step.sls }}:
     - kwarg:
         operation: {{ operation | tojson }}
         step: {{ step.sls | tojson }}
-        release: {{ release | trim | tojson }}
         sls: {{ step.sls | tojson }}
+        digest: {{ step.digest | tojson }}
     - require:
       - salt: formula is synced
-{%- for before in (order.waves[number - 2] if number > 1 else []) %}
+{%- for minion in (workspaces if step not in platforms else []) %}
+      - salt: secrets are there for {{ minion }}
+{%- endfor %}
+{%- for before in (waves[number - 2] if number > 1 else []) %}
       - salt: wave {{ number - 1 }} {{ before.minion }} {{ before.sls }}
 {%- endfor %}
 {% endfor %}

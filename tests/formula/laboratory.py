@@ -310,7 +310,7 @@ class Salt:
         self.cache = directory / "minion" / "cache"
         self.url = f"https://127.0.0.1:{free_port()}"
         self.publish_port, self.return_port = free_port(), free_port()
-        self.token = ""
+        self.token, self.tokens = "", {}
         (self.etc / "minion.d").mkdir(parents=True)
         self.srv.mkdir()
         self._certificate()
@@ -416,7 +416,8 @@ class Salt:
     def acting_as(self, user: str):
         """Calls in the block are made by this user."""
         before = self.token
-        self.login(user)
+        self.token = self.tokens.get(user, "") or (self.login(user) and self.token)
+        self.tokens[user] = self.token
         try:
             yield
         finally:

@@ -9,17 +9,20 @@ import subprocess
 import pytest
 
 from configurations import provisioned, workspace
-from laboratory import MINION, readme_block
+from laboratory import MINION
 
 WAVES = [
-    [{"minion": MINION, "sls": "components.data.ejected.volumes"}],
+    [
+        {"minion": MINION, "sls": "components.platform.ejected.workspace"},
+        {"minion": MINION, "sls": "components.data.ejected.volumes"},
+    ],
     [
         {"minion": MINION, "sls": "components.first.ejected.workspace"},
         {"minion": MINION, "sls": "components.second.ejected.workspace"},
     ],
     [{"minion": MINION, "sls": "components.third.ejected.workspace"}],
 ]
-NAMES = [f"ejected/{component}" for component in ("first", "second", "third")]
+NAMES = [f"ejected/{component}" for component in ("platform", "first", "second", "third")]
 
 
 def orchestrate(lab, sls: str) -> dict:
@@ -41,23 +44,6 @@ def resources(lab, name: str) -> list | None:
     return seen and seen["resources"]
 
 
-@pytest.fixture
-def unfenced(laboratory):
-    """A master that has no API user any more, as one who leaves Eos has it; put back afterwards."""
-    fence = readme_block("external_auth")
-    without = fence[: fence.index("publisher_acl_blacklist:")]
-
-    def restart(access: str):
-        laboratory.processes.stop("master")
-        laboratory.salt.write_master(access)
-        laboratory.salt.up_master()
-        laboratory.salt.wait()
-
-    restart(without)
-    yield
-    restart(fence)
-
-
 def test_waves_run_in_order_and_stop_at_the_first_failure(laboratory):
     deliver(laboratory, second=provisioned("exit 3"))
     states = orchestrate(laboratory, "orchestrate.deploy")
@@ -72,7 +58,9 @@ def test_waves_run_in_order_and_stop_at_the_first_failure(laboratory):
     states = orchestrate(laboratory, "orchestrate.deploy")
     assert all(state["result"] is True for state in states.values()), states
     order = sorted(states, key=lambda name: states[name]["__run_num__"])
-    assert [name.rpartition(" ")[2] for name in order[1:]] == [step["sls"] for wave in WAVES for step in wave]
+    assert [name.rpartition(" ")[2] for name in order if name.startswith("wave")] == [
+        step["sls"] for wave in WAVES for step in wave
+    ]
     assert resources(laboratory, "ejected/third") == ["module.component.terraform_data.greeting"]
 
     runs = laboratory.runs()
@@ -81,21 +69,96 @@ def test_waves_run_in_order_and_stop_at_the_first_failure(laboratory):
     assert laboratory.runs() == runs
 
 
-def test_the_fence_holds_for_orchestrations_too(laboratory):
-    deliver(laboratory)
-    states = orchestrate(laboratory, "orchestrate.destroy")
-    assert states["destroy ejected/third"]["result"] is False
-
-
-def test_all_workspaces_are_destroyed_last_first(laboratory, unfenced):
+def test_all_workspaces_are_destroyed_last_first(laboratory):
     deliver(laboratory)
     assert all(state["result"] for state in orchestrate(laboratory, "orchestrate.deploy").values())
     states = orchestrate(laboratory, "orchestrate.destroy")
     assert all(state["result"] is True for state in states.values()), states
     order = [name for name in sorted(states, key=lambda name: states[name]["__run_num__"]) if "destroy" in name]
     assert order == [f"destroy {name}" for name in reversed(NAMES)]
-    assert [resources(laboratory, name) for name in NAMES] == [None, None, None]
+    assert [resources(laboratory, name) for name in NAMES] == [None] * 4
     assert (laboratory.directory / "volumes" / "ejected").is_dir()
+
+
+def test_a_missing_secret_fails_first_and_by_name(laboratory):
+    secrets = [{"namespace": "default", "path": f"nomad/jobs/{name}", "items": ["password"]} for name in ("one", "two")]
+    name = "ejected/third"
+    third = workspace(name, "hello", secrets=secrets)
+    first = workspace("ejected/first", "hello")
+    shared = workspace("ejected/platform", "hello")
+    waves = [[WAVES[0][0]], [WAVES[1][0]], WAVES[2]]
+    laboratory.releases.deliver({"ejected/platform": shared, "ejected/first": first, name: third}, waves=waves)
+    runs = laboratory.runs()
+    laboratory.nomad.write_variable("default", "nomad/jobs/two", password="x")
+    states = orchestrate(laboratory, "orchestrate.deploy")
+    told = states[f"secrets are there for {MINION}"]
+    assert told["result"] is False
+    assert "nomad/jobs/one in namespace default is missing" in json.dumps(told), told
+    assert "nomad/jobs/two" not in json.dumps(told)
+    # What components share may come first, but the one of the wave before it was not begun either.
+    assert laboratory.runs() == [*runs, "init", "plan", "apply"]
+    assert [resources(laboratory, name) for name in NAMES[1:]] == [None] * 3
+    laboratory.nomad.write_variable("default", "nomad/jobs/one", password="x")
+    states = orchestrate(laboratory, "orchestrate.deploy")
+    assert all(state["result"] is True for state in states.values()), states
+
+
+def test_the_runners_limit_what_is_done(laboratory):
+    names = ["limited/first", "elsewhere/first", "limited/second"]
+    sls = [f"components.{name.split('/')[1]}.{name.split('/')[0]}.workspace" for name in names]
+    waves = [[{"minion": MINION, "sls": piece}] for piece in sls]
+    laboratory.releases.deliver({name: workspace(name, "hello") for name in names}, waves=waves)
+    laboratory.salt.run("salt-run", "saltutil.sync_runners")
+
+    ran = laboratory.salt.run("salt-run", "infrastructure.orchestrate_infrastructure", "env=limited")
+    assert ran.returncode == 0, ran
+    assert [bool(resources(laboratory, name)) for name in names] == [True, False, True]
+
+    # One that is not there: none is destroyed.
+    ran = laboratory.salt.run("salt-run", "infrastructure.staged_rollback", '["limited/first", "limited/third"]')
+    assert "no workspace limited/third" in ran.stdout + ran.stderr, ran
+    assert ran.returncode != 0, ran
+    ran = laboratory.salt.run("salt-run", "infrastructure.staged_rollback", '["limited/first", "limited/second"]')
+    assert ran.returncode == 0, ran
+    destroyed = [name for name in json.loads(ran.stdout) if name.startswith("destroy")]
+    assert destroyed == ["destroy limited/second", "destroy limited/first"]
+    assert [resources(laboratory, name) for name in names] == [None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        ("orchestrate_infrastructure", {"env": "../x"}),
+        ("orchestrate_infrastructure", {"env": ""}),
+        ("staged_rollback", {"components": []}),
+        ("staged_rollback", {"components": "production/x"}),
+        ("staged_rollback", {"components": ["a/b/c"]}),
+        ("staged_rollback", {"components": ["x"], "preserve_data": False}),
+    ],
+)
+def test_a_runner_refuses_what_it_cannot_mean(load, function, arguments):
+    module = load("_runners/infrastructure.py")
+    with pytest.raises(module.SaltInvocationError):
+        getattr(module, function)(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("states", "words"),
+    [(["Rendering failed"], "Rendering failed"), ({"a": {"result": False}}, "a: said"), ({"a": {"result": None}}, "a")],
+)
+def test_a_runner_tells_what_failed(load, states, words):
+    common = {"__id__": "a", "__run_num__": 0, "comment": "said"}
+    states = {key: {**common, **state} for key, state in states.items()} if isinstance(states, dict) else states
+    asked = []
+
+    def orchestrate_stub(sls: str, pillar: dict) -> dict:
+        asked.append((sls, pillar))
+        return {"data": {"here_master": states}}
+
+    module = load("_runners/infrastructure.py", salt={"state.orchestrate": orchestrate_stub})
+    with pytest.raises(module.CommandExecutionError, match=words):
+        module.staged_rollback(["x", "staging/y"])
+    assert asked == [("orchestrate.destroy", {"eos_components": ["production/x", "staging/y"]})]
 
 
 def by_hand(lab, *arguments: str) -> object:

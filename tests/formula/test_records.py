@@ -26,6 +26,7 @@ class Engine:
 
     def __init__(self):
         self.ran: list[str] = []
+        self.observed = {"digest": DIGEST}
         self.answer: object = terraform()
         self.states: object = {"k": state()}
         self.pillar: dict = {
@@ -38,6 +39,7 @@ class Engine:
             "pillar.items": lambda unmask: self.pillar,
             "state.apply": self.apply,
             "eos_terraform.ensure_infrastructure": self.ensure,
+            "eos_terraform.observe": lambda names: dict.fromkeys(names, self.observed),
         }
 
     def ensure(self, environment: str, component: str, operation: str, step: str, wanted: dict) -> object:
@@ -139,6 +141,9 @@ def test_a_step_done_is_not_done_again(eos, engine):
     assert first["status"] == "done"
     assert run(eos) == first
     assert engine.ran == ["production/hello"]
+    # What is observed is read anew each time, and kept in no record.
+    assert first["observed"] == {"workspaces": {"production/hello": engine.observed}}
+    del first["observed"]
     assert eos.step_status(operation="op", step="1") == first
 
 

@@ -15,6 +15,7 @@ use tokio::task::JoinHandle;
 use crate::consul::{ConsulClient, KeyWork, TRANSACTION, Transaction};
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::lock::Patience;
+use crate::waiting;
 
 /// How long an operation's session lives without being renewed: longer than an agent is down for an upgrade.
 pub const TTL: Duration = Duration::from_secs(600);
@@ -121,7 +122,7 @@ impl ComponentLock {
                         return Err(error);
                     }
                 }
-                tokio::time::sleep(LOOK).await;
+                waiting::on(tokio::time::sleep(LOOK)).await;
             }
             lock.keys.extend_from_slice(chunk);
         }

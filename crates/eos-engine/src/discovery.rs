@@ -135,6 +135,8 @@ impl<'a> ConsulDiscovery<'a> {
                 service: service.name.clone(),
                 status: nomads_word(&check.status).to_owned(),
                 name: check.name,
+                // Consul has it in the output.
+                status_code: 0,
                 output: check.output,
             })
             .collect();
@@ -168,7 +170,7 @@ impl Discovery for ConsulDiscovery<'_> {
 }
 
 /// Nomad registers a service as `_nomad-task-<allocation>-...`; anything else has no allocation.
-fn allocation_of(service_id: &str) -> Option<&str> {
+pub(crate) fn allocation_of(service_id: &str) -> Option<&str> {
     const UUID: usize = 36;
     service_id.strip_prefix("_nomad-task-")?.get(..UUID)
 }
@@ -278,6 +280,7 @@ mod tests {
                     service: "web".to_owned(),
                     name: "alive".to_owned(),
                     status: (*status).to_owned(),
+                    status_code: 0,
                     output: String::new(),
                 })
                 .collect();

@@ -36,6 +36,20 @@ pub struct SaltEndpoint {
     pub other_users: BTreeMap<String, PathBuf>,
 }
 
+impl SaltEndpoint {
+    /// The same API for another of its users, with the password that is known of that one, if any.
+    pub fn as_user(&self, user: &str) -> Self {
+        if user == self.user {
+            return self.clone();
+        }
+        SaltEndpoint {
+            user: user.to_owned(),
+            password_file: self.other_users.get(user).cloned(),
+            ..self.clone()
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NomadEndpoint {
@@ -117,6 +131,19 @@ mod tests {
             let endpoints: Endpoints = serde_json::from_str(&text).unwrap();
             assert_eq!(serde_json::to_string_pretty(&endpoints).unwrap(), text);
         }
+    }
+
+    #[test]
+    fn another_user_has_another_password() {
+        let endpoints: Endpoints = serde_json::from_str(SOLO).unwrap();
+        let salt = &endpoints.salt;
+        assert_eq!(salt.as_user("eos-operator"), *salt);
+        let file = |user: &str| salt.as_user(user).password_file;
+        assert_eq!(
+            file("eos-user"),
+            Some("/estate/.eos/lab/secrets/eos-user-password".into())
+        );
+        assert_eq!((file("eve"), salt.as_user("eve").user.as_str()), (None, "eve"));
     }
 
     #[test]

@@ -3,6 +3,9 @@
 /// The estate to work in, where `--estate` does not say.
 pub const ESTATE: &str = "EOS_ESTATE";
 
+/// The user of Salt's API to act as, where no flag says; else the one that eos.toml names.
+pub const SALT_USER: &str = "EOS_SALT_USER";
+
 /// Tests: the `nomad` program to test against. Unset: such tests are skipped.
 pub const TEST_NOMAD: &str = "EOS_TEST_NOMAD";
 

@@ -5,6 +5,7 @@ use std::fmt;
 use eos_core::diagnostic::Diagnostic;
 use serde::Serialize;
 
+use crate::approval::Needed;
 use crate::diagnose::Diagnosis;
 use crate::error::{EngineError, ErrorKind, Layer};
 
@@ -18,6 +19,16 @@ pub enum Failure {
     Step(Box<StepFailure>),
     /// A person stopped an operation.
     Stopped(Stopped),
+    /// Somebody must approve the operation before it goes on.
+    Waiting(Box<Waiting>),
+}
+
+#[derive(Debug)]
+pub struct Waiting {
+    pub operation: String,
+    pub needed: Needed,
+    /// The API user who asked for it, and so cannot approve it.
+    pub requester: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -82,6 +93,12 @@ impl fmt::Display for Failure {
             },
             Self::Engine(error) => error.fmt(f),
             Self::Step(step) => write!(f, "step {} failed: {}", step.title, step.error),
+            Self::Waiting(waiting) => write!(
+                f,
+                "it needs the approval of {} other than {}",
+                waiting.needed.role.with_article(),
+                waiting.requester
+            ),
             Self::Stopped(stopped) => write!(f, "stopped after {} of {} steps", stopped.done, stopped.total),
         }
     }

@@ -58,6 +58,18 @@ impl Repository {
         self.resolve("HEAD").await
     }
 
+    /// The last commit that changed anything below these paths, or nothing if none did.
+    pub async fn last_change(&self, paths: &[&str]) -> Result<Option<String>, EngineError> {
+        let Some(head) = self.head().await? else {
+            return Ok(None);
+        };
+        let mut arguments = vec!["rev-list", "--max-count=1", &head, "--"];
+        arguments.extend(paths);
+        let output = self.git("history", &arguments, b"").await?;
+        let commit = String::from_utf8_lossy(&output).trim().to_owned();
+        Ok((!commit.is_empty()).then_some(commit))
+    }
+
     /// Which files below these paths differ from HEAD, new and deleted ones among them.
     pub async fn changed(&self, paths: &[&str]) -> Result<BTreeSet<String>, EngineError> {
         let mut arguments = vec![
@@ -152,6 +164,23 @@ impl Repository {
 
     pub async fn applied(&self, environment: &str) -> Result<Option<String>, EngineError> {
         self.resolve(&applied_reference(environment)).await
+    }
+
+    /// Every value of a trailer in the history of all branches, with the commit it stands in; newest first.
+    pub async fn trailers(&self, name: &str) -> Result<Vec<(String, String)>, EngineError> {
+        // Before the first commit `log` would fail.
+        if self.head().await?.is_none() {
+            return Ok(Vec::new());
+        }
+        let format = format!("--format=%H %(trailers:key={name},valueonly,unfold,separator=%x00)");
+        let output = self.git("history", &["log", "--all", &format], b"").await?;
+        let text = String::from_utf8_lossy(&output);
+        let lines = text.lines().filter_map(|line| line.split_once(' '));
+        let values = lines.flat_map(|(commit, values)| {
+            let values = values.split('\0').filter(|value| !value.is_empty());
+            values.map(move |value| (commit.to_owned(), value.to_owned()))
+        });
+        Ok(values.collect())
     }
 
     async fn commit_files(

@@ -17,6 +17,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::error::{EngineError, ErrorKind, Layer};
+use crate::waiting::Waiting;
 
 /// How long a connection may take to be made; answers have deadlines of their own.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -108,6 +109,7 @@ impl Api {
                 &format!("Is {} running? eos lab up starts a lab's", self.layer.name()),
             )
         };
+        let _waiting = Waiting::begin();
         let response = builder.send().await.map_err(transport)?;
         Ok(Answer {
             status: response.status(),

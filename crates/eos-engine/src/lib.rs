@@ -8,10 +8,12 @@
 //! | `env_names` | the names of all `EOS_*` environment variables |
 //! | `http` | how an HTTP API is spoken to: TLS, pinning, no proxy, no redirects, requests with a token |
 //! | `salt` | Salt's HTTP API: calls, steps, and every way in which Salt says no |
+//! | `salt_events` | its event stream, one for all that is followed |
 //! | `nomad` | Nomad's HTTP API, read with typed answers |
 //! | `consul` | Consul's HTTP API: sessions, keys, the health of services |
 //! | `vault` | Vault's HTTP API: entries of its key-value store, its health, its tokens |
 //! | `secrets` | secret values, in whichever engine keeps them |
+//! | `discover` | what there is in the engines, made by Eos or not |
 //! | `discovery` | where a service answers, and its health |
 //! | `store` | `.eos/store.db`: operations, journal, what is applied |
 //! | `lock` | `.eos/locks/`: who may change what just now |
@@ -22,16 +24,28 @@
 //! | `engines` | the engines of an estate, ready to be spoken to |
 //! | `diagnose` | why a step failed: layer, object, the engine's own lines, what to do |
 //! | `doctor` | what works and what does not: findings, and the questions that engines are asked |
+//! | `pins` | what a plan is pinned to, and whether that moved |
 //! | `planning` | a plan: pillar edited and compiled, engines observed |
 //! | `operation` | a plan carried out, from journal entry to read-back |
 //! | `steps` | what each kind of step asks for, and how it is read back |
+//! | `control` | who calls, in which role, and which machine is the home: as the control minion says |
+//! | `calls` | the call of Salt that a step makes |
+//! | `approval` | which plans need an approval, who may give it, and giving it |
+//! | `audit` | who did what, when, and how it ended; each entry chained to the one before |
+//! | `home` | which machine operates an estate |
+//! | `waiting` | how much of the time an engine was waited for |
 //! | `written` | what generated files were when they were last written |
 //! | `failure` | why something was not done |
 
+pub mod approval;
+pub mod audit;
+pub mod calls;
 pub mod component_lock;
 pub mod consul;
+pub mod control;
 pub mod delivery;
 pub mod diagnose;
+pub mod discover;
 pub mod discovery;
 pub mod doctor;
 pub mod endpoints;
@@ -43,17 +57,21 @@ pub mod failure;
 #[cfg(feature = "fault")]
 mod fault;
 pub mod git;
+pub mod home;
 mod http;
 pub mod lock;
 pub mod nomad;
 pub mod operation;
+pub mod pins;
 pub mod planning;
 pub mod salt;
+mod salt_events;
 pub mod secrets;
 pub mod settings;
 mod steps;
 pub mod store;
 pub mod vault;
+pub mod waiting;
 mod written;
 
 pub use consul::ConsulClient;

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use crate::error::{EngineError, ErrorKind, Layer};
+use crate::waiting;
 
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -139,7 +140,7 @@ impl Lock {
                 Err(error) if error.kind == ErrorKind::Conflict && held(&error) == Patience::Left => {}
                 answer => return answer,
             }
-            tokio::time::sleep(LOOK).await;
+            waiting::on(tokio::time::sleep(LOOK)).await;
         }
     }
 }

@@ -273,8 +273,21 @@ pub struct Check {
     pub name: String,
     /// `success`, `failure`, `pending`.
     pub status: String,
+    /// Of HTTP.
+    #[serde(default)]
+    pub status_code: u16,
     #[serde(default)]
     pub output: String,
+}
+
+impl Check {
+    /// What it got for an answer.
+    pub fn words(&self) -> String {
+        match self.status_code {
+            0 => self.output.trim().to_owned(),
+            code => format!("{code} {}", self.output.trim()),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -830,10 +843,8 @@ impl NomadClient {
         for allocation in &running {
             for check in self.allocation_checks(namespace, &allocation.id).await? {
                 if check.status != "success" {
-                    let words = format!(
-                        "check {} of service {}: {}",
-                        check.name, check.service, check.output
-                    );
+                    // What it got is left out: these words are kept, and a page may hold a secret.
+                    let words = format!("the check of service {} does not pass", check.service);
                     return Ok(Look::Waiting(words));
                 }
             }
@@ -922,7 +933,7 @@ enum Look {
     Failed(String),
 }
 
-fn null_is_empty<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+pub(crate) fn null_is_empty<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de> + Default,

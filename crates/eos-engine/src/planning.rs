@@ -9,21 +9,21 @@ use eos_core::intent::{Intent, Noun, edit};
 use eos_core::lowered::Lowered;
 use eos_core::node::Node;
 use eos_core::pillar::{Host, Pillar, PillarFiles};
+use eos_core::pins::Pinned;
 use eos_core::plan::{Key, Left, Observed, Plan, PlanInput, Work, plan, refusals, scope};
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::{Estate, pillar_digest};
 use crate::failure::Failure;
-use crate::nomad::Request;
+use crate::pins::{self, JobStub, Seen};
 use crate::secrets::{SecretPath, Secrets};
 use crate::steps::host_answers;
 use crate::store::Store;
 
 /// How long a minion may take to say what it sees.
-const OBSERVE: Duration = Duration::from_secs(20);
+pub(crate) const OBSERVE: Duration = Duration::from_secs(20);
 
 type Nodes = BTreeMap<Key, Vec<Node>>;
 
@@ -87,12 +87,13 @@ pub async fn make_plan(estate: &Estate, engines: Option<&Engines>, wish: Wish) -
         unfinished.extend(taken.unknown.iter().cloned());
     }
     let scope = wish.components.as_deref();
-    let observed = match engines {
-        Some(engines) => Some(observe(engines, &wish.environment, &compilation, &applied).await?),
+    let answers = match engines {
+        Some(engines) => Some(ask(engines, &wish.environment, &compilation, &applied).await?),
         None => None,
     };
+    let observed = answers.as_ref().map(|answers| &answers.observed);
     // What ran before is put back whatever the engines offer by now.
-    if let (Some(observed), None) = (&observed, &wish.take_back) {
+    if let (Some(observed), None) = (observed, &wish.take_back) {
         let names = scope.map(|components| in_scope(&wish.environment, components, &compilation, &applied));
         let refused = refusals(&wish.environment, names.as_deref(), &compilation, observed);
         if !refused.is_empty() {
@@ -104,20 +105,29 @@ pub async fn make_plan(estate: &Estate, engines: Option<&Engines>, wish: Wish) -
     {
         refuse_absent(engines, host).await?;
     }
-    Ok(plan(PlanInput {
+    let mut plan = plan(PlanInput {
         environment: &wish.environment,
         components: scope,
         intent: wish.intent,
         compilation: &compilation,
         applied: &applied,
         unfinished: &unfinished,
-        observed: observed.as_ref(),
+        observed,
         left: wish.take_back.as_ref().map(|taken| &taken.left),
         given: &wish.given,
         hosts: (&before.hosts, &pillar.hosts),
         base: pillar_digest(&files),
         pillar: changed_texts(&files, &edited),
-    }))
+    });
+    if let (Some(engines), Some(answers)) = (engines, &answers) {
+        let seen = Seen {
+            environment: &wish.environment,
+            workspaces: &answers.workspaces,
+            jobs: &answers.jobs,
+        };
+        plan.pins = seen.pins(estate, engines, &files, &Pinned::of(&plan)).await?;
+    }
+    Ok(plan)
 }
 
 /// The host that an intent leaves in the pillar.
@@ -178,23 +188,20 @@ fn applied_nodes(store: &Store, environment: &str) -> Result<(Nodes, BTreeSet<Ke
     Ok((applied, unfinished))
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct JobStub {
-    #[serde(rename = "ID")]
-    id: String,
-    #[serde(default)]
-    stop: bool,
-    meta: Option<BTreeMap<String, String>>,
+/// What the engines said: as a plan reads it, and as its pins do.
+struct Answers {
+    observed: Observed,
+    workspaces: Value,
+    jobs: Vec<JobStub>,
 }
 
 /// What the engines say about an environment, all asked at once.
-async fn observe(
+async fn ask(
     engines: &Engines,
     environment: &str,
     compilation: &Compilation,
     applied: &Nodes,
-) -> Result<Observed, EngineError> {
+) -> Result<Answers, EngineError> {
     let names: BTreeSet<String> = compilation
         .workspaces
         .keys()
@@ -203,16 +210,11 @@ async fn observe(
         .map(|(of, component)| format!("{of}/{component}"))
         .collect();
     let arguments = json!({"workspaces": names});
-    let jobs_request = Request {
-        object: "jobs",
-        path: "jobs",
-        query: &[("namespace", environment), ("meta", "true")],
-    };
     let (minion, jobs, nodes, secrets) = tokio::join!(
         engines
             .salt
             .call(&engines.endpoints.control, "eos.observe", arguments, OBSERVE),
-        engines.nomad.get::<Vec<JobStub>>(jobs_request),
+        pins::jobs(engines, environment),
         engines.nomad.nodes(),
         observe_secrets(engines, environment, compilation),
     );
@@ -220,9 +222,9 @@ async fn observe(
         secrets: secrets?,
         ..Observed::default()
     };
-    let minion = minion?;
+    let (workspaces, jobs) = (minion?, jobs?);
     for name in names {
-        let digest = minion
+        let digest = workspaces
             .pointer("/workspaces")
             .and_then(|all| all.get(&name))
             .and_then(|one| one.get("digest"));
@@ -230,13 +232,12 @@ async fn observe(
             .workspaces
             .insert(name, digest.and_then(Value::as_str).map(str::to_owned));
     }
-    for job in jobs? {
-        let digest = job
-            .meta
-            .unwrap_or_default()
-            .remove("eos_digest")
-            .filter(|_| !job.stop);
-        observed.jobs.insert((environment.to_owned(), job.id), digest);
+    for job in &jobs {
+        let digest = job.meta.as_ref().and_then(|meta| meta.get("eos_digest"));
+        let digest = digest.filter(|_| !job.stop).cloned();
+        observed
+            .jobs
+            .insert((environment.to_owned(), job.id.clone()), digest);
     }
     let has_mesh = compilation.of_environment(environment).any(Lowered::is_meshed);
     for node in nodes? {
@@ -253,7 +254,11 @@ async fn observe(
                 .insert(node.name, healthy.map(|(name, _)| name).collect());
         }
     }
-    Ok(observed)
+    Ok(Answers {
+        observed,
+        workspaces,
+        jobs,
+    })
 }
 
 async fn observe_secrets(

@@ -3,11 +3,11 @@
 //! Salt answers HTTP 200 whatever happened, 401 for several reasons and HTML for all of them; every such trap is
 //! read here, and nowhere else.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -20,13 +20,19 @@ use tokio::time::Instant;
 use crate::endpoints::SaltEndpoint;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::http;
+use crate::salt_events::{Event, EventStream, Followed};
+use crate::waiting::{self, Waiting};
 
 /// With the master stopped, `/login` never answers although its port is open.
 const LOGIN: Duration = Duration::from_secs(10);
 /// Time for the event stream's first line and for a job to be handed to the master.
 const START: Duration = Duration::from_secs(15);
-/// How long a step may be silent before it is asked after.
-const SILENCE: Duration = Duration::from_secs(3);
+/// How long a step may be silent before it is asked after: every question costs API and minion a third of a second of
+/// processor time, which others' steps need. One that works is asked half as often each time.
+const SILENCE: Duration = Duration::from_secs(5);
+const LONGEST_SILENCE: Duration = Duration::from_secs(10);
+/// The same without an event stream, when nothing else tells of the step's end.
+const SILENCE_WITHOUT_EVENTS: Duration = Duration::from_secs(2);
 /// Salt itself takes twice `MINION_WAIT` to say that a minion is gone.
 const PROBE: Duration = Duration::from_secs(12);
 /// Without a sign of life for this long, the failing probe is the answer; about 30 s in all.
@@ -76,6 +82,7 @@ pub struct SaltClient {
     user: String,
     password_file: Option<PathBuf>,
     token: Mutex<Option<Token>>,
+    events: tokio::sync::Mutex<Option<EventStream>>,
 }
 
 impl SaltClient {
@@ -94,6 +101,7 @@ impl SaltClient {
             user: endpoint.user.clone(),
             password_file: endpoint.password_file.clone(),
             token: Mutex::new(None),
+            events: tokio::sync::Mutex::new(None),
         })
     }
 
@@ -108,7 +116,7 @@ impl SaltClient {
         let body =
             json!({"eauth": "file", "username": self.user, "password": password.expose_secret()}).to_string();
         let request = self.post("login", body);
-        within(LOGIN, &object, async {
+        self.within(LOGIN, &object, async {
             let response = request
                 .send()
                 .await
@@ -139,15 +147,39 @@ impl SaltClient {
             "client": "local", "tgt": [minion], "tgt_type": "list", "fun": function, "kwarg": kwargs,
             "full_return": true, "timeout": MINION_WAIT, "gather_job_timeout": MINION_WAIT,
         }]);
-        let answer = within(deadline, &object, self.lowstate(&object, &low)).await?;
+        let answer = self
+            .within(deadline, &object, self.lowstate(&object, &low))
+            .await?;
         read_local(minion, function, &answer)
+    }
+
+    /// Calls a function on every minion that the master knows, and gives what each made of it.
+    pub async fn call_all(
+        &self,
+        function: &str,
+        deadline: Duration,
+    ) -> Result<BTreeMap<String, Result<Value, EngineError>>, EngineError> {
+        let object = format!("{function} on all minions");
+        let low = json!([{
+            "client": "local", "tgt": "*", "tgt_type": "glob", "fun": function,
+            "full_return": true, "timeout": MINION_WAIT, "gather_job_timeout": MINION_WAIT,
+        }]);
+        let answer = self.within(deadline, &object, self.lowstate(&object, &low)).await?;
+        let Some(answers) = answer.as_object() else {
+            let words = words_of(&answer);
+            return Err(EngineError::new(Layer::Salt, ErrorKind::Failed, object, words));
+        };
+        let minions = answers.keys();
+        Ok(minions
+            .map(|minion| (minion.clone(), read_local(minion, function, &answer)))
+            .collect())
     }
 
     /// Asks API and master, with the token, without waiting for the minion: the answer is when the token expires.
     pub async fn reach(&self, minion: &str, deadline: Duration) -> Result<Option<Timestamp>, EngineError> {
         let object = "the API";
         let low = json!([{"client": "local_async", "tgt": [minion], "tgt_type": "list", "fun": "test.ping"}]);
-        within(deadline, object, self.lowstate(object, &low)).await?;
+        self.within(deadline, object, self.lowstate(object, &low)).await?;
         Ok(self.kept().map(|token| token.expires))
     }
 
@@ -161,53 +193,65 @@ impl SaltClient {
         on_progress: &mut dyn FnMut(&str),
     ) -> Result<Value, EngineError> {
         let object = object_of(step.minion, step.function);
+        let _waiting = Waiting::begin();
         let ends = Instant::now() + step.deadline;
         // Opened before the job is started, so that no event is missed. If it cannot be, probing is enough.
-        let mut events = self.events(&object).await.ok();
+        let mut events = self.follow_events(&object).await.ok();
         let jid = self.start(&object, step).await?;
         let returned = format!("salt/job/{jid}/ret/{}", step.minion);
         let progress = format!("eos/{}/{}", step.operation, step.step);
 
         let mut alive = Instant::now();
-        let mut next_probe = alive + SILENCE;
+        let mut silence = SILENCE;
+        let mut asked = alive;
         let mut probing: Option<Probing<'_>> = None;
         let mut missing = 0;
         loop {
+            let pause = match events {
+                Some(_) => silence,
+                None => SILENCE_WITHOUT_EVENTS,
+            };
             tokio::select! {
                 event = next_event(&mut events), if events.is_some() => match event {
                     None => events = None,
-                    Some(event) if event.tag == returned => return event.answer(step.minion, step.function),
+                    Some(event) if event.tag == returned => return answer_in(&event, step.minion, step.function),
                     Some(event) if event.tag == progress => {
-                        if let Some(message) = event.message_of(step.minion) {
+                        if let Some(message) = message_in(&event, step.minion) {
                             on_progress(&message);
                             alive = Instant::now();
-                            next_probe = alive + SILENCE;
                         }
                     }
                     Some(_) => {}
                 },
                 probed = settled(&mut probing), if probing.is_some() => {
                     probing = None;
-                    next_probe = Instant::now() + SILENCE;
+                    asked = Instant::now();
                     match probed {
-                        Ok(Probe::Working) => (alive, missing) = (Instant::now(), 0),
-                        Ok(Probe::Ended(record)) => return Ok(record),
+                        Ok(Probe::Working) => {
+                            (alive, missing) = (asked, 0);
+                            silence = (silence * 2).min(LONGEST_SILENCE);
+                        }
+                        Ok(Probe::Ended(record)) => {
+                            // The stream did not tell: whatever is wrong with it, the next step gets a new one.
+                            *self.events.lock().await = None;
+                            return Ok(record);
+                        }
                         // The job may not have reached a busy minion yet, so it is looked for again.
-                        Ok(Probe::Missing) if missing < 2 => (alive, missing) = (Instant::now(), missing + 1),
+                        Ok(Probe::Missing) if missing < 2 => (alive, missing) = (asked, missing + 1),
                         Ok(Probe::Missing) => {
                             let words = "the minion neither works on it nor has a record of it";
                             return Err(EngineError::new(Layer::Salt, ErrorKind::Failed, &object, words)
                                 .with_hint("eos resume runs the step again"));
                         }
-                        Err(error) if is_silence(&error) && alive.elapsed() < PATIENCE => {}
+                        Err(error) if is_silence(&error) && alive.elapsed() < PATIENCE => silence = SILENCE_WITHOUT_EVENTS,
                         Err(error) => return Err(error),
                     }
                 }
-                () = tokio::time::sleep_until(next_probe), if probing.is_none() => {
+                () = tokio::time::sleep_until(alive.max(asked) + pause), if probing.is_none() => {
                     probing = Some(Box::pin(self.probe(step, &jid)));
                 }
                 () = tokio::time::sleep_until(ends) => {
-                    return Err(out_of_time(step.deadline, &object)
+                    return Err(self.out_of_time(step.deadline, &object)
                         .with_hint("The minion may still be working: eos resume looks again"));
                 }
             }
@@ -232,7 +276,7 @@ impl SaltClient {
             "client": "local_async", "tgt": [step.minion], "tgt_type": "list", "fun": step.function,
             "kwarg": kwargs,
         }]);
-        let answer = within(START, object, self.lowstate(object, &low)).await?;
+        let answer = self.within(START, object, self.lowstate(object, &low)).await?;
         match answer.get("jid").and_then(Value::as_str) {
             Some(jid) => Ok(jid.to_owned()),
             None if answer.as_object().is_some_and(|fields| fields.is_empty()) => {
@@ -267,18 +311,21 @@ impl SaltClient {
         )
     }
 
-    async fn events(&self, object: &str) -> Result<EventStream, EngineError> {
+    /// The events from now on, of the one stream that all steps share.
+    async fn follow_events(&self, object: &str) -> Result<Followed, EngineError> {
+        let mut kept = self.events.lock().await;
+        if let Some(stream) = kept.as_ref().filter(|stream| !stream.is_lost()) {
+            return Ok(stream.follow());
+        }
         let request = self.http.get(self.address("events"));
-        let response = within(START, object, self.authorised(object, &request)).await?;
+        let response = self
+            .within(START, object, self.authorised(object, &request))
+            .await?;
         if response.status() != StatusCode::OK {
             let words = format!("the event stream answered {}", response.status());
             return Err(EngineError::new(Layer::Salt, ErrorKind::Failed, object, words));
         }
-        Ok(EventStream {
-            response,
-            parser: EventParser::default(),
-            ready: VecDeque::new(),
-        })
+        Ok(kept.insert(EventStream::of(response)).follow())
     }
 
     /// Posts one lowstate; the answer is what stands first in `return`.
@@ -377,6 +424,25 @@ impl SaltClient {
             .map_err(|error| self.transport_error(object, &error))
     }
 
+    async fn within<T>(
+        &self,
+        deadline: Duration,
+        object: &str,
+        work: impl Future<Output = Result<T, EngineError>>,
+    ) -> Result<T, EngineError> {
+        let ended = waiting::on(tokio::time::timeout(deadline, work)).await;
+        ended.unwrap_or_else(|_| {
+            Err(self
+                .out_of_time(deadline, object)
+                .with_hint("salt-api answers for a dead master too: is salt-master running?"))
+        })
+    }
+
+    fn out_of_time(&self, deadline: Duration, object: &str) -> EngineError {
+        let words = format!("{} gave no answer in {} s", self.url, deadline.as_secs());
+        EngineError::new(Layer::Salt, ErrorKind::Timeout, object, words)
+    }
+
     fn transport_error(&self, object: &str, error: &reqwest::Error) -> EngineError {
         http::transport_error(Layer::Salt, object, self.url.as_str(), error)
             .with_default_hint("Is salt-api running? eos lab up starts a lab's")
@@ -394,26 +460,6 @@ type Probing<'a> = Pin<Box<dyn Future<Output = Result<Probe, EngineError>> + 'a>
 enum Denial {
     Token(EngineError),
     Function(EngineError),
-}
-
-async fn within<T>(
-    deadline: Duration,
-    object: &str,
-    work: impl Future<Output = Result<T, EngineError>>,
-) -> Result<T, EngineError> {
-    tokio::time::timeout(deadline, work).await.unwrap_or_else(|_| {
-        Err(out_of_time(deadline, object)
-            .with_hint("salt-api answers for a dead master too: is salt-master running?"))
-    })
-}
-
-fn out_of_time(deadline: Duration, object: &str) -> EngineError {
-    EngineError::new(
-        Layer::Salt,
-        ErrorKind::Timeout,
-        object,
-        format!("no answer in {} s", deadline.as_secs()),
-    )
 }
 
 fn object_of(minion: &str, function: &str) -> String {
@@ -442,7 +488,7 @@ async fn settled(future: &mut Option<Probing<'_>>) -> Result<Probe, EngineError>
     }
 }
 
-async fn next_event(events: &mut Option<EventStream>) -> Option<Event> {
+async fn next_event(events: &mut Option<Followed>) -> Option<Arc<Event>> {
     match events {
         Some(stream) => stream.next().await,
         None => None,
@@ -627,92 +673,29 @@ fn words_of(value: &Value) -> String {
     shorten(&words)
 }
 
-struct Event {
-    tag: String,
-    data: String,
+/// Reads a minion's return in an event as `call` reads its own.
+fn answer_in(event: &Event, minion: &str, function: &str) -> Result<Value, EngineError> {
+    let event = event.read().map_err(|error| {
+        EngineError::new(
+            Layer::Salt,
+            ErrorKind::Invalid,
+            object_of(minion, function),
+            error.to_string(),
+        )
+    })?;
+    let data = event.get("data");
+    let field = |name: &str| data.and_then(|data| data.get(name));
+    read_outcome(minion, function, field("return"), field("retcode"))
 }
 
-impl Event {
-    /// Reads a minion's return as `call` reads its own.
-    fn answer(&self, minion: &str, function: &str) -> Result<Value, EngineError> {
-        let event: Value = serde_json::from_str(&self.data).map_err(|error| {
-            EngineError::new(
-                Layer::Salt,
-                ErrorKind::Invalid,
-                object_of(minion, function),
-                error.to_string(),
-            )
-        })?;
-        let data = event.get("data");
-        let field = |name: &str| data.and_then(|data| data.get(name));
-        read_outcome(minion, function, field("return"), field("retcode"))
+/// The message of a progress event, if it is this minion's: any minion may send any tag.
+fn message_in(event: &Event, minion: &str) -> Option<String> {
+    let event = event.read().ok()?;
+    let sent = event.get("data")?;
+    if sent.get("id")?.as_str()? != minion {
+        return None;
     }
-
-    /// The message of a progress event, if it is this minion's: any minion may send any tag.
-    fn message_of(&self, minion: &str) -> Option<String> {
-        let event: Value = serde_json::from_str(&self.data).ok()?;
-        let sent = event.get("data")?;
-        if sent.get("id")?.as_str()? != minion {
-            return None;
-        }
-        Some(sent.get("data")?.get("message")?.as_str()?.to_owned())
-    }
-}
-
-struct EventStream {
-    response: Response,
-    parser: EventParser,
-    ready: VecDeque<Event>,
-}
-
-impl EventStream {
-    /// The next event, or nothing when the stream is lost. May be dropped while waiting without losing any.
-    async fn next(&mut self) -> Option<Event> {
-        loop {
-            if let Some(event) = self.ready.pop_front() {
-                return Some(event);
-            }
-            let chunk = self.response.chunk().await.ok()??;
-            self.ready.extend(self.parser.read(&chunk));
-        }
-    }
-}
-
-/// Reads `tag:` and `data:` lines; a blank line ends an event.
-#[derive(Default)]
-struct EventParser {
-    line: Vec<u8>,
-    tag: String,
-    data: String,
-}
-
-impl EventParser {
-    fn read(&mut self, chunk: &[u8]) -> Vec<Event> {
-        let mut events = Vec::new();
-        let mut lines = chunk.split(|byte| *byte == b'\n').peekable();
-        while let Some(part) = lines.next() {
-            self.line.extend_from_slice(part);
-            if lines.peek().is_some() {
-                let line = std::mem::take(&mut self.line);
-                events.extend(self.end_line(String::from_utf8_lossy(&line).trim_end_matches('\r')));
-            }
-        }
-        events
-    }
-
-    fn end_line(&mut self, line: &str) -> Option<Event> {
-        if let Some(tag) = line.strip_prefix("tag: ") {
-            self.tag = tag.to_owned();
-        } else if let Some(data) = line.strip_prefix("data: ") {
-            self.data.push_str(data);
-        } else if line.is_empty() && !self.tag.is_empty() {
-            return Some(Event {
-                tag: std::mem::take(&mut self.tag),
-                data: std::mem::take(&mut self.data),
-            });
-        }
-        None
-    }
+    Some(sent.get("data")?.get("message")?.as_str()?.to_owned())
 }
 
 #[cfg(test)]
@@ -851,43 +834,6 @@ mod tests {
             .err()
             .unwrap();
         assert!(!error.to_string().contains("0123"), "{error}");
-    }
-
-    #[test]
-    fn events_are_read_whatever_way_the_stream_is_cut() {
-        let stream = concat!(
-            "retry: 400\n",
-            "tag: salt/job/20261115/new\n",
-            r#"data: {"data":{"jid":"20261115","tgt":"node1","fun":"eos.run_step"},"tag":"salt/job/20261115/new"}"#,
-            "\n\n",
-            "tag: eos/01JCX4/3\n",
-            r#"data: {"tag":"eos/01JCX4/3","data":{"id":"node1","cmd":"_minion_event","data":{"message":"größer"}}}"#,
-            "\n\n",
-            "tag: salt/job/20261115/ret/node1\n",
-            r#"data: {"data":{"id":"node1","success":true,"retcode":0,"return":{"status":"done"}},"tag":".."}"#,
-            "\n\n",
-        )
-        .as_bytes();
-        for size in [1, 2, 7, stream.len()] {
-            let mut parser = EventParser::default();
-            let events: Vec<Event> = stream.chunks(size).flat_map(|chunk| parser.read(chunk)).collect();
-            let tags: Vec<&str> = events.iter().map(|event| event.tag.as_str()).collect();
-            assert_eq!(
-                tags,
-                [
-                    "salt/job/20261115/new",
-                    "eos/01JCX4/3",
-                    "salt/job/20261115/ret/node1"
-                ],
-                "{size}"
-            );
-            assert_eq!(events[1].message_of("node1").as_deref(), Some("größer"));
-            assert_eq!(events[1].message_of("node2"), None);
-            assert_eq!(
-                events[2].answer("node1", "eos.run_step").unwrap(),
-                json!({"status": "done"})
-            );
-        }
     }
 
     #[test]

@@ -62,12 +62,58 @@ pub trait Secrets {
         operation: &str,
     ) -> impl Future<Output = Result<Previous, EngineError>>;
 
+    /// As `remember`, but also where all versions of the path are about to go. Asked again, a copy that was made stays.
+    fn keep_copy(
+        &self,
+        at: SecretPath<'_>,
+        operation: &str,
+    ) -> impl Future<Output = Result<Previous, EngineError>> {
+        async move {
+            let path = format!("{}/{}", staged_path(operation), at.path);
+            let copy = SecretPath {
+                namespace: STAGED_NAMESPACE,
+                path: &path,
+            };
+            // With a copy, the operation may have written already: what is there now is no longer what was found.
+            if self.entry(copy).await?.is_some() {
+                return Ok(Previous::Kept(path));
+            }
+            let Some(Entry { items, .. }) = self.entry(at).await? else {
+                return Ok(Previous::Nothing);
+            };
+            self.put_entry(copy, &Entry { items, revision: 0 }).await?;
+            Ok(Previous::Kept(path))
+        }
+    }
+
+    /// The items of a version that the engine keeps; `NotFound` where they are gone.
+    fn items_of_version(
+        &self,
+        at: SecretPath<'_>,
+        version: u64,
+    ) -> impl Future<Output = Result<BTreeMap<String, SecretString>, EngineError>>;
+
     /// The items that an operation found at a path; `NotFound` where they are gone.
     fn remembered(
         &self,
         at: SecretPath<'_>,
         previous: &Previous,
-    ) -> impl Future<Output = Result<BTreeMap<String, SecretString>, EngineError>>;
+    ) -> impl Future<Output = Result<BTreeMap<String, SecretString>, EngineError>> {
+        async move {
+            let path = match previous {
+                Previous::Nothing => return Ok(BTreeMap::new()),
+                Previous::Version(version) => return self.items_of_version(at, *version).await,
+                Previous::Kept(path) => path,
+            };
+            let copy = SecretPath {
+                namespace: STAGED_NAMESPACE,
+                path,
+            };
+            let words = format!("its previous value is no longer at {path}");
+            let kept = self.entry(copy).await?;
+            Ok(kept.ok_or_else(|| not_kept(self.layer(), at, words))?.items)
+        }
+    }
 
     /// Makes a path what it was, and reads that back; done again, it changes nothing. What was written since is
     /// no longer the newest.
@@ -235,49 +281,16 @@ impl Secrets for NomadSecrets<'_> {
     }
 
     async fn remember(&self, at: SecretPath<'_>, operation: &str) -> Result<Previous, EngineError> {
-        let component = at.path.rsplit('/').next().unwrap_or(at.path);
-        let path = format!("{}/{component}", staged_path(operation));
-        let copy = SecretPath {
-            namespace: STAGED_NAMESPACE,
-            path: &path,
-        };
-        // With a copy, the operation may have written already: what is there now is no longer what was found.
-        if self.entry(copy).await?.is_some() {
-            return Ok(Previous::Kept(path));
-        }
-        let Some(Entry { items, .. }) = self.entry(at).await? else {
-            return Ok(Previous::Nothing);
-        };
-        self.put_entry(copy, &Entry { items, revision: 0 }).await?;
-        Ok(Previous::Kept(path))
+        self.keep_copy(at, operation).await
     }
 
-    async fn remembered(
+    async fn items_of_version(
         &self,
         at: SecretPath<'_>,
-        previous: &Previous,
+        version: u64,
     ) -> Result<BTreeMap<String, SecretString>, EngineError> {
-        let path = match previous {
-            Previous::Nothing => return Ok(BTreeMap::new()),
-            Previous::Kept(path) => path,
-            Previous::Version(version) => {
-                let words = format!("Nomad keeps no versions, so there is no version {version}");
-                return Err(not_kept(self.layer(), at, words));
-            }
-        };
-        let copy = SecretPath {
-            namespace: STAGED_NAMESPACE,
-            path,
-        };
-        let kept = self.entry(copy).await?;
-        let gone = || {
-            not_kept(
-                self.layer(),
-                at,
-                format!("its previous value is no longer at {path}"),
-            )
-        };
-        Ok(kept.ok_or_else(gone)?.items)
+        let words = format!("Nomad keeps no versions, so there is no version {version}");
+        Err(not_kept(self.layer(), at, words))
     }
 }
 
@@ -324,19 +337,11 @@ impl Secrets for VaultSecrets<'_> {
         Ok(found.map_or(Previous::Nothing, |found| Previous::Version(found.version)))
     }
 
-    async fn remembered(
+    async fn items_of_version(
         &self,
         at: SecretPath<'_>,
-        previous: &Previous,
+        version: u64,
     ) -> Result<BTreeMap<String, SecretString>, EngineError> {
-        let version = match previous {
-            Previous::Nothing => return Ok(BTreeMap::new()),
-            Previous::Version(version) => *version,
-            Previous::Kept(path) => {
-                let words = format!("Vault keeps versions, so there is no copy at {path}");
-                return Err(not_kept(self.layer(), at, words));
-            }
-        };
         let found = self.vault.entry_of_version(at.path, version).await?;
         let found = found.filter(|found| !found.items.is_empty());
         let gone = || not_kept(self.layer(), at, format!("its version {version} is deleted"));
@@ -393,14 +398,14 @@ impl Secrets for EstateSecrets<'_> {
         }
     }
 
-    async fn remembered(
+    async fn items_of_version(
         &self,
         at: SecretPath<'_>,
-        previous: &Previous,
+        version: u64,
     ) -> Result<BTreeMap<String, SecretString>, EngineError> {
         match self {
-            EstateSecrets::Nomad(secrets) => secrets.remembered(at, previous).await,
-            EstateSecrets::Vault(secrets) => secrets.remembered(at, previous).await,
+            EstateSecrets::Nomad(secrets) => secrets.items_of_version(at, version).await,
+            EstateSecrets::Vault(secrets) => secrets.items_of_version(at, version).await,
         }
     }
 }

@@ -93,13 +93,34 @@ impl Settings {
                 None => (None, Source::None),
             },
         };
-        Ok(Settings {
+        let mut settings = Settings {
             profile,
             environment,
             endpoints,
             source,
             lock_ttl,
-        })
+        };
+        if let Some(user) = std::env::var(env_names::SALT_USER)
+            .ok()
+            .filter(|user| !user.is_empty())
+        {
+            settings.act_as(&user);
+        }
+        Ok(settings)
+    }
+
+    /// The user of Salt's API; empty where there is none.
+    pub fn salt_user(&self) -> &str {
+        self.endpoints
+            .as_ref()
+            .map_or("", |endpoints| &endpoints.salt.user)
+    }
+
+    /// Speaks to Salt as another of its API users.
+    pub fn act_as(&mut self, user: &str) {
+        if let Some(endpoints) = &mut self.endpoints {
+            endpoints.salt = endpoints.salt.as_user(user);
+        }
     }
 }
 
@@ -145,9 +166,9 @@ impl File {
         let from_estate = |path: PathBuf| estate.join(path);
         salt.certificate = salt.certificate.map(from_estate);
         salt.password_file = salt.password_file.map(from_estate);
-        for file in salt.other_users.values_mut() {
-            *file = estate.join(&*file);
-        }
+        salt.other_users
+            .values_mut()
+            .for_each(|path| *path = estate.join(&*path));
         nomad.token_file = nomad.token_file.map(from_estate);
         let consul = self.consul.map(|consul| ConsulEndpoint {
             token_file: consul.token_file.map(from_estate),

@@ -12,12 +12,14 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::calls::{Call, call_of};
 use crate::delivery;
 use crate::discovery::{Discovery, Instance};
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::salt::StepCall;
 use crate::secrets::{STAGED_NAMESPACE, SecretPath, Secrets, staged_path};
+use crate::waiting;
 
 const CALL: Duration = Duration::from_secs(30);
 /// Salt runs a step; Terraform in it waits for a deployment of up to some minutes.
@@ -26,6 +28,8 @@ const STEP: Duration = Duration::from_secs(900);
 const HOST: Duration = Duration::from_secs(15);
 const SYNC: Duration = Duration::from_secs(60);
 const HEALTHY: Duration = Duration::from_secs(180);
+/// Nomad's clients look every 30 s whether Consul still has what they registered, and register it again.
+const REGISTERED: Duration = Duration::from_secs(75);
 const GONE: Duration = Duration::from_secs(90);
 const LOOK: Duration = Duration::from_millis(300);
 
@@ -49,16 +53,9 @@ pub async fn perform(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
     match &step.work {
-        Work::Deliver => deliver(context.engines, context.compilation).await,
-        Work::Volumes {
-            minion,
-            sls,
-            digest,
-            paths,
-        } => volumes(context, step, minion, (sls, digest), paths, progress).await,
-        Work::Workspace { minion, sls, digest } => {
-            workspace(context, step, minion, sls, digest, progress).await
-        }
+        Work::Deliver => deliver(context.engines, context.compilation, &[]).await,
+        Work::Volumes { minion, paths, .. } => volumes(context, step, minion, paths, progress).await,
+        Work::Workspace { minion, digest, .. } => workspace(context, step, minion, digest, progress).await,
         Work::Secret { path, items } => secret(context, step, path, items).await,
         Work::RestoreSecret { path, previous } => restore_secret(context, step, path, previous).await,
         Work::Verify { digest, groups } => verify(context, step, digest, groups, progress).await,
@@ -75,11 +72,31 @@ pub async fn perform(
     }
 }
 
-/// The release is there whole, and it is the one that the control minion is served.
-pub async fn deliver(engines: &Engines, compilation: &Compilation) -> Result<Verified, EngineError> {
+/// Whether a step is refused by its minion if that is served another part of the pillar than the step is about.
+fn is_bound(step: &Step) -> bool {
+    matches!(
+        step.work,
+        Work::Volumes { .. } | Work::Workspace { .. } | Work::RemoveWorkspace { .. }
+    )
+}
+
+/// The release is there whole, and it is the current one. That it is served need be asked only where no step follows
+/// that would be refused otherwise.
+pub async fn deliver(
+    engines: &Engines,
+    compilation: &Compilation,
+    following: &[Step],
+) -> Result<Verified, EngineError> {
     let Engines { salt, endpoints, .. } = engines;
     delivery::deliver(&endpoints.delivery, &compilation.artifacts)?;
     delivery::remove_old_releases(&endpoints.delivery, delivery::KEEP)?;
+    let current = delivery::current(&endpoints.delivery)?.unwrap_or_default();
+    if current == compilation.release && following.iter().any(is_bound) {
+        return Ok(Verified {
+            words: format!("release {} is current", &current[..12]),
+            seen: json!({"current": current}),
+        });
+    }
     let info = salt.call(&endpoints.control, "eos.info", json!({}), CALL).await?;
     let served = info.get("release").and_then(Value::as_str).unwrap_or_default();
     if served != compilation.release {
@@ -131,13 +148,20 @@ pub async fn settle(engines: &Engines, operation: &str, step: &Step) -> Result<(
 async fn run_step(
     context: &Context<'_>,
     step: &Step,
-    minion: &str,
-    function: &str,
-    arguments: Value,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Value, EngineError> {
-    let call = StepCall {
+    let Some(Call {
         minion,
+        function,
+        arguments,
+    }) = call_of(step, context.operation)
+    else {
+        let object = format!("step {}", step.id);
+        let words = "it asks nothing of Salt";
+        return Err(EngineError::new(Layer::Estate, ErrorKind::Invalid, object, words));
+    };
+    let call = StepCall {
+        minion: &minion,
         function,
         operation: context.operation,
         step: &step.id,
@@ -148,7 +172,7 @@ async fn run_step(
     if record.get("status").and_then(Value::as_str) == Some("done") {
         return Ok(record);
     }
-    Err(step_error(minion, &record))
+    Err(step_error(&minion, &record))
 }
 
 /// The error of a step record, in the words of the engine that failed.
@@ -188,12 +212,10 @@ async fn volumes(
     context: &Context<'_>,
     step: &Step,
     minion: &str,
-    (sls, digest): (&str, &str),
     paths: &[String],
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
-    let arguments = json!({"sls": sls, "digest": digest});
-    run_step(context, step, minion, "eos.run_step", arguments, progress).await?;
+    run_step(context, step, progress).await?;
     let seen = observe_volumes(context, minion, paths).await?;
     for path in paths {
         if exists(&seen, path) != Some(true) {
@@ -220,8 +242,7 @@ async fn remove_volumes(
     volumes: &BTreeMap<String, String>,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
-    let arguments = json!({"volumes": volumes});
-    run_step(context, step, minion, "eos.remove_volumes", arguments, progress).await?;
+    run_step(context, step, progress).await?;
     let paths: Vec<&String> = volumes.values().collect();
     let seen = observe_volumes(context, minion, &paths).await?;
     if let Some((name, path)) = volumes
@@ -247,9 +268,7 @@ async fn remove_unused_volumes(
     volumes: &BTreeMap<String, String>,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
-    let arguments = json!({"volumes": volumes, "made_by": context.operation});
-    let function = "eos.remove_unused_volumes";
-    let record = run_step(context, step, minion, function, arguments, progress).await?;
+    let record = run_step(context, step, progress).await?;
     let paths: Vec<&String> = volumes.values().collect();
     let seen = observe_volumes(context, minion, &paths).await?;
     let (kept, gone): (Vec<_>, Vec<_>) = volumes
@@ -291,14 +310,12 @@ async fn workspace(
     context: &Context<'_>,
     step: &Step,
     minion: &str,
-    sls: &str,
     digest: &str,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
-    let arguments = json!({"sls": sls, "digest": digest});
-    let record = run_step(context, step, minion, "eos.run_step", arguments, progress).await?;
+    let record = run_step(context, step, progress).await?;
     let name = format!("{}/{}", step.environment, step.component);
-    let seen = observe_workspace(context, minion, &name).await?;
+    let seen = observe_workspace(context, minion, &name, &record).await?;
     if seen.get("digest").and_then(Value::as_str) != Some(digest) {
         let words = "Terraform reported success, but the workspace is not at the wanted digest";
         return Err(EngineError::new(
@@ -323,17 +340,24 @@ async fn workspace(
     Ok(Verified { words, seen })
 }
 
-async fn observe_workspace(context: &Context<'_>, minion: &str, name: &str) -> Result<Value, EngineError> {
+/// What the workspace is now. The minion reads that at the end of the call, after the work, and says so beside the step's
+/// record; where the record came without it, because the call's own answer was lost, it is asked for.
+async fn observe_workspace(
+    context: &Context<'_>,
+    minion: &str,
+    name: &str,
+    record: &Value,
+) -> Result<Value, EngineError> {
+    let of = |seen: &Value| seen.get("workspaces")?.get(name).cloned();
+    if let Some(seen) = record.get("observed").and_then(of) {
+        return Ok(seen);
+    }
     let seen = context
         .engines
         .salt
         .call(minion, "eos.observe", json!({"workspaces": [name]}), CALL)
         .await?;
-    Ok(seen
-        .get("workspaces")
-        .and_then(|all| all.get(name))
-        .cloned()
-        .unwrap_or_default())
+    Ok(of(&seen).unwrap_or_default())
 }
 
 async fn remove_workspace(
@@ -342,10 +366,9 @@ async fn remove_workspace(
     minion: &str,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
-    let arguments = json!({"environment": step.environment, "component": step.component});
-    let record = run_step(context, step, minion, "eos.remove_workspace", arguments, progress).await?;
+    let record = run_step(context, step, progress).await?;
     let name = format!("{}/{}", step.environment, step.component);
-    let seen = observe_workspace(context, minion, &name).await?;
+    let seen = observe_workspace(context, minion, &name, &record).await?;
     if !seen.is_null() {
         let words = "Terraform reported success, but the workspace is still there";
         return Err(EngineError::new(
@@ -699,7 +722,7 @@ async fn registered(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Vec<Instance>, EngineError> {
     let discovery = context.engines.discovery();
-    let ends = Instant::now() + HEALTHY;
+    let ends = Instant::now() + REGISTERED;
     loop {
         let instances = discovery.instances(service, namespace).await?;
         let good = instances
@@ -719,7 +742,7 @@ async fn registered(
             ));
         }
         progress(&format!("service {service}: {good} of {} passing", group.count));
-        tokio::time::sleep(LOOK).await;
+        waiting::on(tokio::time::sleep(LOOK)).await;
     }
 }
 
@@ -763,7 +786,7 @@ async fn verify_gone(
             ));
         }
         progress(&format!("{running} still running, {registered} still registered"));
-        tokio::time::sleep(LOOK).await;
+        waiting::on(tokio::time::sleep(LOOK)).await;
     }
 }
 

@@ -10,19 +10,21 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ulid::Ulid;
 
+use crate::audit::{self, Action, Actor};
 use crate::error::{EngineError, ErrorKind, Layer};
+use crate::waiting::Spent;
 
 const FILE: &str = ".eos/store.db";
 /// How long another process may hold the store; every one of its transactions is short.
 const BUSY: Duration = Duration::from_secs(10);
 
 /// One entry for each version of the schema; what a store has is in its `user_version`.
-const SCHEMA: [&str; 2] = [
+const SCHEMA: [&str; 3] = [
     "
     CREATE TABLE operations (
         id            TEXT PRIMARY KEY,
@@ -63,7 +65,10 @@ const SCHEMA: [&str; 2] = [
     ALTER TABLE operations ADD COLUMN takes_back TEXT REFERENCES operations (id);
     ALTER TABLE operations ADD COLUMN back TEXT;
     ALTER TABLE operations ADD COLUMN failure TEXT;
+    ALTER TABLE operations ADD COLUMN waited REAL NOT NULL DEFAULT 0;
+    ALTER TABLE operations ADD COLUMN own REAL NOT NULL DEFAULT 0;
 ",
+    audit::SCHEMA,
 ];
 
 const NEWEST_SCHEMA: u32 = SCHEMA.len() as u32;
@@ -81,7 +86,7 @@ pub enum Outcome {
     /// It was stopped on the way and can be resumed.
     #[serde(rename = "interrupted")]
     Interrupted,
-    /// Somebody else has to agree first.
+    /// It has changed nothing, and can be resumed once somebody has approved it.
     #[serde(rename = "waiting for approval")]
     Waiting,
 }
@@ -115,7 +120,7 @@ pub struct NewOperation<'a> {
     pub components: &'a [String],
     /// The intent as it was said. Never a secret value.
     pub words: &'a str,
-    pub who: &'a str,
+    pub by: Actor<'a>,
     pub plan: &'a Value,
     /// The operation that this one takes back.
     pub takes_back: Option<&'a str>,
@@ -141,6 +146,9 @@ pub struct Operation {
     pub back: Option<Value>,
     /// Which step failed last, and what is known of the cause.
     pub failure: Option<Value>,
+    /// Seconds in which engines were waited for, and those of Eos itself, of all processes that worked on it to an end.
+    pub waited: f64,
+    pub own: f64,
 }
 
 impl ToSql for Outcome {
@@ -237,7 +245,7 @@ impl Store {
 
     /// Writes down that an operation begins.
     pub fn begin_operation(&mut self, id: &str, new: &NewOperation<'_>) -> Result<(), EngineError> {
-        self.write(
+        self.write_audited(
             "INSERT INTO operations (id, environment, components, words, who, started, outcome, plan, takes_back)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             params![
@@ -245,12 +253,13 @@ impl Store {
                 new.environment,
                 serde_json::json!(new.components),
                 new.words,
-                new.who,
+                new.by.who,
                 Timestamp::now(),
                 Outcome::Running,
                 new.plan,
                 new.takes_back
             ],
+            |transaction| audit::append_begin(transaction, id, new),
         )
         .map(|_| ())
     }
@@ -283,12 +292,13 @@ impl Store {
     }
 
     /// Writes down that an operation is taken back from here on, and by which plan.
-    pub fn begin_back(&mut self, operation: &str, plan: &Value) -> Result<(), EngineError> {
-        self.write_one(
+    pub fn begin_back(&mut self, operation: &str, plan: &Value, by: Actor<'_>) -> Result<(), EngineError> {
+        let written = self.write_audited(
             "UPDATE operations SET back = ?2, outcome = ?3, ended = NULL WHERE id = ?1",
             params![operation, plan, Outcome::Running],
-            operation,
-        )
+            |transaction| audit::append_goes_on(transaction, Action::TakeBack, operation, by),
+        );
+        one(written?, operation)
     }
 
     /// Writes down the commit an operation made, before anything is delivered from it.
@@ -300,21 +310,37 @@ impl Store {
         )
     }
 
-    pub fn end_operation(&mut self, operation: &str, outcome: Outcome) -> Result<(), EngineError> {
-        self.write_one(
+    pub fn end_operation(
+        &mut self,
+        operation: &str,
+        outcome: Outcome,
+        by: Actor<'_>,
+    ) -> Result<(), EngineError> {
+        let written = self.write_audited(
             "UPDATE operations SET outcome = ?2, ended = ?3 WHERE id = ?1",
             params![operation, outcome, Timestamp::now()],
+            |transaction| audit::append_end(transaction, operation, outcome, by),
+        );
+        one(written?, operation)
+    }
+
+    /// Adds what one process spent on an operation.
+    pub fn add_spent(&mut self, operation: &str, spent: Spent) -> Result<(), EngineError> {
+        self.write_one(
+            "UPDATE operations SET waited = waited + ?2, own = own + ?3 WHERE id = ?1",
+            params![operation, spent.waited.as_secs_f64(), spent.own().as_secs_f64()],
             operation,
         )
     }
 
     /// Writes down that an operation which did not end goes on.
-    pub fn resume_operation(&mut self, operation: &str) -> Result<(), EngineError> {
-        self.write_one(
+    pub fn resume_operation(&mut self, operation: &str, by: Actor<'_>) -> Result<(), EngineError> {
+        let written = self.write_audited(
             "UPDATE operations SET outcome = ?2, ended = NULL WHERE id = ?1",
             params![operation, Outcome::Running],
-            operation,
-        )
+            |transaction| audit::append_goes_on(transaction, Action::Resume, operation, by),
+        );
+        one(written?, operation)
     }
 
     /// Writes down that a step begins. It is on disk when this returns; only then may the engine be asked.
@@ -470,15 +496,7 @@ impl Store {
         params: impl rusqlite::Params,
         operation: &str,
     ) -> Result<(), EngineError> {
-        match self.write(sql, params)? {
-            0 => Err(EngineError::new(
-                Layer::Estate,
-                ErrorKind::NotFound,
-                format!("operation {operation}"),
-                format!("{FILE} has none of this id"),
-            )),
-            _ => Ok(()),
-        }
+        one(self.write(sql, params)?, operation)
     }
 
     /// Every write goes through here, one transaction each; the answer is the number of rows.
@@ -491,6 +509,58 @@ impl Store {
         crate::fault::after_write(&self.connection, sql);
         Ok(changed)
     }
+
+    /// As `write`, with what is to stand in the audit about it: neither is there without the other.
+    fn write_audited(
+        &mut self,
+        sql: &str,
+        params: impl rusqlite::Params,
+        audit: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
+    ) -> Result<usize, EngineError> {
+        let changed = self.in_transaction(|transaction| {
+            let changed = transaction.execute(sql, params)?;
+            if changed > 0 {
+                audit(transaction)?;
+            }
+            Ok(changed)
+        })?;
+        #[cfg(feature = "fault")]
+        crate::fault::after_write(&self.connection, sql);
+        Ok(changed)
+    }
+
+    /// Several statements as one. The write lock is taken first, so that what they read is still so when they write.
+    pub(crate) fn in_transaction<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, EngineError> {
+        let run = || {
+            let transaction = self
+                .connection
+                .transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let answer = work(&transaction)?;
+            transaction.commit()?;
+            Ok(answer)
+        };
+        run().map_err(|error: rusqlite::Error| broken(&error))
+    }
+
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+}
+
+/// An operation was meant, so there must have been one.
+fn one(changed: usize, operation: &str) -> Result<(), EngineError> {
+    match changed {
+        0 => Err(EngineError::new(
+            Layer::Estate,
+            ErrorKind::NotFound,
+            format!("operation {operation}"),
+            format!("{FILE} has none of this id"),
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
@@ -499,7 +569,7 @@ fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", "ON")?;
     // Two processes may open a new store at once: the version is looked at under the write lock.
-    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let have = schema_version(&transaction)?;
     for (version, sql) in (1..).zip(SCHEMA).filter(|(version, _)| *version > have) {
         transaction.execute_batch(sql)?;
@@ -512,7 +582,7 @@ fn schema_version(connection: &Connection) -> rusqlite::Result<u32> {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
-fn broken(error: &dyn std::fmt::Display) -> EngineError {
+pub(crate) fn broken(error: &dyn std::fmt::Display) -> EngineError {
     EngineError::new(Layer::Estate, ErrorKind::Failed, FILE, error.to_string())
 }
 
@@ -542,6 +612,8 @@ fn read_operation(row: &Row<'_>) -> rusqlite::Result<Operation> {
         takes_back: row.get("takes_back")?,
         back: row.get("back")?,
         failure: row.get("failure")?,
+        waited: row.get("waited")?,
+        own: row.get("own")?,
     })
 }
 
@@ -562,13 +634,18 @@ mod tests {
 
     use super::*;
 
+    const ADA: Actor<'_> = Actor {
+        who: "ada",
+        user: "eos-operator",
+    };
+
     fn begin(store: &mut Store, words: &str) -> String {
         let id = Store::new_operation_id();
         let new = NewOperation {
             environment: "production",
             components: &["grafana".to_owned()],
             words,
-            who: "root",
+            by: ADA,
             plan: &json!({"steps": []}),
             takes_back: None,
         };
@@ -584,7 +661,7 @@ mod tests {
             let id = begin(&mut store, "create grafana");
             store.record_commit_before(&id, "a41c9e2").unwrap();
             store.record_commit(&id, "b52d0f3").unwrap();
-            store.end_operation(&id, Outcome::TakenBack).unwrap();
+            store.end_operation(&id, Outcome::TakenBack, ADA).unwrap();
             id
         };
         let store = Store::open(estate.path()).unwrap();
@@ -606,7 +683,7 @@ mod tests {
         let estate = tempfile::tempdir().unwrap();
         let mut store = Store::open(estate.path()).unwrap();
         let done = begin(&mut store, "create postgres");
-        store.end_operation(&done, Outcome::Done).unwrap();
+        store.end_operation(&done, Outcome::Done, ADA).unwrap();
         let open = begin(&mut store, "create grafana");
         store.begin_step(&open, "secret", &json!({})).unwrap();
         store.end_step(&open, "secret", &json!({"read": "back"})).unwrap();
@@ -631,9 +708,9 @@ mod tests {
         );
         assert_eq!(store.journal(&open).unwrap().len(), 5);
 
-        store.end_operation(&open, Outcome::Interrupted).unwrap();
+        store.end_operation(&open, Outcome::Interrupted, ADA).unwrap();
         assert_eq!(store.unfinished().unwrap().len(), 1);
-        store.resume_operation(&open).unwrap();
+        store.resume_operation(&open, ADA).unwrap();
         assert_eq!(store.operation(&open).unwrap().unwrap().ended, None);
     }
 
@@ -655,7 +732,10 @@ mod tests {
         let mut store = Store::open(estate.path()).unwrap();
         assert!(store.begin_step("nobody", "secret", &json!({})).is_err());
         assert_eq!(
-            store.end_operation("nobody", Outcome::Done).unwrap_err().kind,
+            store
+                .end_operation("nobody", Outcome::Done, ADA)
+                .unwrap_err()
+                .kind,
             ErrorKind::NotFound
         );
     }

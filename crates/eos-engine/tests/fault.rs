@@ -5,9 +5,15 @@ use std::path::Path;
 use std::process::Command;
 
 use eos_engine::Store;
+use eos_engine::audit::Actor;
 use eos_engine::env_names::{FAULT_KILL_AT, FAULT_TRACE};
 use eos_engine::store::{Applied, Event, NewOperation, Outcome};
 use serde_json::json;
+
+const ROOT: Actor<'_> = Actor {
+    who: "root",
+    user: "",
+};
 
 /// Not a test of its own: what the killed process does, in the directory it is started in.
 #[test]
@@ -19,7 +25,7 @@ fn an_operation() {
         environment: "production",
         components: &components,
         words: "create grafana",
-        who: "root",
+        by: ROOT,
         plan: &json!({}),
         takes_back: None,
     };
@@ -38,7 +44,7 @@ fn an_operation() {
         operation: operation.clone(),
     };
     store.set_applied(&applied).unwrap();
-    store.end_operation(&operation, Outcome::Done).unwrap();
+    store.end_operation(&operation, Outcome::Done, ROOT).unwrap();
 }
 
 #[test]

@@ -38,7 +38,9 @@ Exit codes:
   0    done, or nothing to do
   1    failed
   2    wrong input, nothing was changed
-  3    changes are pending (--check), or doctor has found what needs mending
+  3    changes are pending or not all is well (--check), or doctor has found
+       what needs mending
+  4    somebody must approve it first
   130  interrupted"
 )]
 pub struct Cli {
@@ -102,14 +104,18 @@ pub enum Verb {
     Delete(commands::delete::Args),
     Promote(commands::promote::Args),
     Rotate(commands::rotate::Args),
+    Discover(commands::discover::Args),
     Read(commands::read::Args),
     List(commands::list::Args),
     Plan(commands::plan::Args),
     Apply(commands::apply::Args),
     Resume(commands::resume::Args),
+    Approve(commands::approve::Args),
     Rollback(commands::rollback::Args),
     Undo(commands::rollback::UndoArgs),
     History(commands::history::Args),
+    Audit(commands::audit::Args),
+    Home(commands::home::Args),
     Status(commands::status::Args),
     Doctor(commands::doctor::Args),
     Logs(commands::logs::Args),

@@ -20,7 +20,7 @@ use std::io;
 use std::path::Path;
 
 /// Flags of `create` and `update` themselves, which no recipe option may be called.
-const RESERVED: [&str; 11] = [
+const RESERVED: [&str; 12] = [
     "color",
     "env_file",
     "environment",
@@ -28,6 +28,7 @@ const RESERVED: [&str; 11] = [
     "help",
     "json",
     "name",
+    "out",
     "plan",
     "unset",
     "upgrade",

@@ -2,7 +2,7 @@
 
 use eos_core::diagnostic::{Diagnostic, Place, Position};
 use eos_engine::diagnose::LogLines;
-use eos_engine::failure::{Aftermath, Failure, StepFailure, Stopped};
+use eos_engine::failure::{Aftermath, Failure, StepFailure, Stopped, Waiting};
 use eos_engine::{EngineError, ErrorKind, Layer};
 use serde::Serialize;
 
@@ -15,6 +15,8 @@ pub enum Exit {
     Usage = 2,
     /// Changes are pending, and `--check` was asked; or the doctor found what needs mending.
     Pending = 3,
+    /// Somebody must approve the operation before it goes on.
+    Approval = 4,
     Interrupted = 130,
 }
 
@@ -47,6 +49,7 @@ impl Problem {
             Self::Failure(Failure::Engine(error)) if is_input(error) => Exit::Usage,
             Self::Lab(error) if error.is_input() => Exit::Usage,
             Self::Interrupted { .. } | Self::Failure(Failure::Stopped(_)) => Exit::Interrupted,
+            Self::Failure(Failure::Waiting(_)) => Exit::Approval,
             _ => Exit::Failed,
         }
     }
@@ -98,6 +101,7 @@ impl Problem {
                     ..fault
                 }]
             }
+            Self::Failure(Failure::Waiting(waiting)) => vec![waiting_fault(waiting)],
             Self::Lab(eos_lab::Error::Engine(error)) => vec![error.into()],
             Self::Lab(error) => {
                 let text = error.to_string();
@@ -141,6 +145,28 @@ impl Problem {
                 ..Fault::new("Interrupted at once: what its engine was asked for may still be going on")
             }],
         }
+    }
+}
+
+fn waiting_fault(waiting: &Waiting) -> Fault {
+    let Waiting {
+        operation,
+        needed,
+        requester,
+    } = waiting;
+    let message = format!(
+        "Operation {operation} waits for approval: its risk is {}, and {} other than {requester} must approve it",
+        needed.risk.word(),
+        needed.role.with_article()
+    );
+    let hint = format!(
+        "They say: eos approve {operation} --as USER; then, while that holds (60 minutes unless they say otherwise): \
+         eos resume {operation}"
+    );
+    Fault {
+        operation: Some(operation.clone()),
+        hint: Some(hint),
+        ..Fault::new(message)
     }
 }
 

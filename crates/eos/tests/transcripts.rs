@@ -6,6 +6,7 @@
 //! applied, as after an operation. What differs from run to run stands in brackets. `SNAPSHOTS=overwrite cargo test -p eos`
 //! writes them anew.
 
+use eos_engine::audit::Actor;
 use eos_engine::estate::Estate;
 use eos_engine::store::{Applied, NewOperation, Outcome, Store};
 use regex::Regex;
@@ -90,6 +91,8 @@ fn session(file: &Path) -> String {
     settled(&transcript.replace(place.to_str().expect("UTF-8"), "[WORK]"))
 }
 
+const ADA: Actor<'_> = Actor { who: "ada", user: "" };
+
 fn take_as_applied(estate: &Path) {
     let estate = Estate::open(Some(estate)).expect("an estate");
     let compilation = estate.compile().expect("a sound pillar");
@@ -99,13 +102,13 @@ fn take_as_applied(estate: &Path) {
         environment: "production",
         components: &[],
         words: "eos apply",
-        who: "ada",
+        by: ADA,
         plan: &serde_json::json!({}),
         takes_back: None,
     };
     store.begin_operation(&operation, &new).expect("an operation");
     store
-        .end_operation(&operation, Outcome::Done)
+        .end_operation(&operation, Outcome::Done, ADA)
         .expect("an operation");
     for ((environment, component), nodes) in &compilation.all_nodes() {
         let workspace = compilation.workspace(environment, component);

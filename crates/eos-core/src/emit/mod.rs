@@ -11,7 +11,6 @@ mod variables;
 pub(crate) use variables::identifier;
 
 use serde::Serialize;
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 

@@ -1,5 +1,6 @@
 //! Intents: what a person asked for, and the one pure function that writes it into the pillar.
 
+mod environment;
 mod host;
 mod rotate;
 mod settle;
@@ -40,6 +41,8 @@ pub enum Noun {
     #[default]
     Component,
     Host,
+    /// All components of an environment at once.
+    Environment,
 }
 
 /// "create component grafana in production with {port: 3000}". Secret values are not in it: only that they were given.
@@ -49,7 +52,7 @@ pub struct Intent {
     #[serde(default)]
     pub noun: Noun,
     pub environment: String,
-    /// The component, or the host.
+    /// The component, the host, or the environment.
     pub component: String,
     /// The recipe; for `create` only.
     pub recipe: Option<String>,
@@ -75,8 +78,10 @@ pub fn empty_environment_file() -> &'static str {
 
 /// The pillar after the intent, and the recipes that it is now pinned to. What the intent leaves as it is keeps its bytes.
 pub fn edit(files: &PillarFiles, catalog: &Catalog, intent: &Intent) -> Result<PillarFiles, Vec<Diagnostic>> {
-    if intent.noun == Noun::Host {
-        return host::edit(files, &Pillar::read(files)?, intent);
+    match intent.noun {
+        Noun::Component => {}
+        Noun::Host => return host::edit(files, &Pillar::read(files)?, intent),
+        Noun::Environment => return environment::edit(files, catalog, intent),
     }
     // What other environments hold does not matter to a component of this one.
     let environments = [Some(&intent.environment), intent.from.as_ref()];

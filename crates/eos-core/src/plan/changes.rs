@@ -260,14 +260,19 @@ pub(super) fn doomed_volumes<'a>(input: &PlanInput<'a>, key: &Key) -> Vec<Doomed
 
 /// Whether the intent deletes the component, or one that has it for its own use.
 fn deleted_by_intent(input: &PlanInput<'_>, key: &Key) -> bool {
-    let deletes = |intent: &&Intent| intent.verb == Verb::Delete && intent.noun == Noun::Component;
+    let deletes = |intent: &&Intent| intent.verb == Verb::Delete && intent.environment == key.0;
     let Some(intent) = input.intent.as_ref().filter(deletes) else {
         return false;
     };
+    match intent.noun {
+        Noun::Component => {}
+        Noun::Host => return false,
+        Noun::Environment => return true,
+    }
     let mut passed = BTreeSet::new();
     let mut name = Some(&key.1);
     while let Some(current) = name.filter(|current| passed.insert(*current)) {
-        if *current == intent.component && key.0 == intent.environment {
+        if *current == intent.component {
             return true;
         }
         let nodes = input.applied.get(&(key.0.clone(), current.clone()));

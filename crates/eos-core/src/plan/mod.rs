@@ -11,6 +11,7 @@ use crate::intent::{Intent, Noun};
 use crate::lowered::{CopyOf, Filesystem};
 use crate::node::{Layer, Node, Reversibility};
 use crate::pillar::Host;
+use crate::pins::Pins;
 use crate::recipe::Risk;
 use crate::source::Source;
 use changes::{component_changes, host_changes};
@@ -37,6 +38,9 @@ pub struct Plan {
     pub release: String,
     /// Whether the engines were asked. A plan made without them is a preview only.
     pub observed: bool,
+    /// What was observed where, so that it can be told whether it moved before this is applied.
+    #[serde(default)]
+    pub pins: Pins,
     pub changes: Vec<Change>,
     pub steps: Vec<Step>,
 }
@@ -227,9 +231,10 @@ impl Work {
         }
     }
 
-    /// Whether what it does cannot be had back, whatever is done afterwards.
+    /// Whether what it does cannot be had back, not even by taking back the operation that it belongs to. Secrets can:
+    /// until that ends, a copy is kept.
     pub fn is_final(&self) -> bool {
-        matches!(self, Self::RemoveSecret { .. } | Self::RemoveVolumes { .. })
+        matches!(self, Self::RemoveVolumes { .. })
     }
 }
 
@@ -451,6 +456,7 @@ pub fn plan(input: PlanInput<'_>) -> Plan {
         pillar: input.pillar,
         release: input.compilation.release.clone(),
         observed: input.observed.is_some(),
+        pins: Pins::default(),
         changes,
         steps,
     }

@@ -2,7 +2,7 @@
 
 use super::{Diagnosis, Look, answered, first_sentence, short};
 use crate::discovery::Discovery;
-use crate::error::{EngineError, ErrorKind, Layer};
+use crate::error::Layer;
 use crate::nomad::{Allocation, JobVersion, LogStream, TaskGroup, TaskRun};
 
 /// So much is read from the end of a log.
@@ -28,7 +28,12 @@ impl Look<'_> {
             self.checks(group, one, found).await;
         }
         self.say(found, format!("Nomad, {place}"), one.last_events(EVENTS));
+        let before = found.lines.len();
         self.tasks_wrote(one, blamed, found).await;
+        // Nothing, or not in time: it may be asked for again.
+        if found.lines.len() == before {
+            found.hint = format!("{}; eos logs {} --ended", found.hint, job.id);
+        }
     }
 
     /// The last lines of one task, or of all.
@@ -41,17 +46,14 @@ impl Look<'_> {
             .keys()
             .filter(|name| task.is_none_or(|task| task == *name));
         for task in tasks.filter(|name| !name.starts_with("connect-proxy-")) {
-            for (stream, name) in [(LogStream::Stderr, "stderr"), (LogStream::Stdout, "stdout")] {
-                let log = self
-                    .engines
-                    .nomad
-                    .logs(&self.step.environment, &one.id, task, stream, TAIL);
-                let Some(text) = answered(log).await else { continue };
-                self.say(
-                    found,
-                    format!("task {task}, {name}"),
-                    whole_lines(&text, TAIL as usize),
-                );
+            let log = |stream| {
+                let namespace = &self.failed.step.environment;
+                answered(self.engines.nomad.logs(namespace, &one.id, task, stream, TAIL))
+            };
+            let (stderr, stdout) = tokio::join!(log(LogStream::Stderr), log(LogStream::Stdout));
+            for (name, text) in [("stderr", stderr), ("stdout", stdout)] {
+                let lines = whole_lines(&text.unwrap_or_default(), TAIL as usize);
+                self.say(found, format!("task {task}, {name}"), lines);
             }
         }
     }
@@ -67,34 +69,22 @@ impl Look<'_> {
                 .map(|check| check.words())
                 .unwrap_or_default();
             found.words = format!("{checked} does not pass").trim_start().to_owned();
-            let instances = discovery.instances(&service.name, &self.step.environment);
-            let registered = match tokio::time::timeout(super::ONE, instances).await {
-                Ok(Ok(instances)) => instances,
-                Ok(Err(error)) => return self.say_no_answer(error, found),
-                Err(_) => continue,
-            };
+            let instances = discovery.instances(&service.name, &self.failed.step.environment);
+            let registered = answered(instances).await.unwrap_or_default();
             let own = registered
                 .into_iter()
                 .find(|instance| instance.allocation == one.id);
-            for check in own.into_iter().flat_map(|instance| instance.checks) {
-                if check.status == "success" {
-                    continue;
-                }
-                let output = check.output.trim();
+            let checks = own.map_or_else(|| self.failed.witness.failing(&one.id), |own| own.checks);
+            for check in checks.iter().filter(|check| check.status == "failure") {
+                let output = check.words();
                 if let Some(hidden) = self.hidden.as_ref().filter(|_| !output.is_empty()) {
-                    let output = first_sentence(&hidden.mask(output));
+                    let output = first_sentence(&hidden.mask(&output));
                     found.words = format!("{checked} does not pass: {output}");
                 }
                 found.layer = discovery.layer();
-                let from = format!("{}, check {}", discovery.layer().name(), check.name);
+                let from = format!("{}, check of service {}", discovery.layer().name(), check.service);
                 self.say(found, from, output.lines().map(str::to_owned).collect());
             }
-        }
-    }
-
-    fn say_no_answer(&self, error: EngineError, found: &mut Diagnosis) {
-        if error.kind != ErrorKind::NotFound {
-            self.say(found, error.layer.name(), vec![error.to_string()]);
         }
     }
 }
@@ -126,9 +116,10 @@ enum Cause {
 impl Cause {
     fn words(&self) -> String {
         match self {
-            Cause::NotStarted { kind, words } => {
-                format!("does not start: {kind}: {}", first_sentence(words))
-            }
+            Cause::NotStarted { kind, words } => match kind.as_str() {
+                "Driver Failure" => format!("does not start: {}", first_sentence(words)),
+                kind => format!("does not start: {kind}: {}", first_sentence(words)),
+            },
             Cause::Ended { code, signal, starts } => {
                 let how = match signal {
                     0 => format!("with exit code {code}"),
@@ -267,7 +258,7 @@ mod tests {
         let found = of(json!([event("Driver Failure", json!({}), words)]), 0);
         assert_eq!(
             found.as_deref(),
-            Some("does not start: Driver Failure: failed to launch command with executor: no such file")
+            Some("does not start: failed to launch command with executor: no such file")
         );
     }
 

@@ -18,7 +18,7 @@ impl Look<'_> {
     /// that was registered after the step began.
     pub(super) async fn job(&self, since: Option<Timestamp>, found: &mut Diagnosis) -> Option<()> {
         let nomad = &self.engines.nomad;
-        let (namespace, name) = (&self.step.environment, &self.step.component);
+        let (namespace, name) = (&self.failed.step.environment, &self.failed.step.component);
         let (versions, allocations, evaluations) = tokio::join!(
             answered(nomad.job_versions(namespace, name)),
             answered(nomad.job_allocations(namespace, name)),
@@ -53,7 +53,7 @@ impl Look<'_> {
 
     /// All instances run, but not all are registered, or not as passing.
     pub(super) async fn registration(&self, groups: &[Expected], found: &mut Diagnosis) {
-        let (namespace, name) = (&self.step.environment, &self.step.component);
+        let (namespace, name) = (&self.failed.step.environment, &self.failed.step.component);
         let discovery = self.engines.discovery();
         let Some(running) = answered(self.engines.nomad.job_allocations(namespace, name)).await else {
             return;
@@ -94,7 +94,7 @@ impl Look<'_> {
     /// What still runs or is registered of a job that should be gone.
     pub(super) async fn remains(&self, services: &[String], found: &mut Diagnosis) {
         let nomad = &self.engines.nomad;
-        let (namespace, name) = (&self.step.environment, &self.step.component);
+        let (namespace, name) = (&self.failed.step.environment, &self.failed.step.component);
         let job = tokio::time::timeout(super::ONE, nomad.job(namespace, name)).await;
         let is_there = match job {
             Ok(Ok(_)) => true,

@@ -6,6 +6,7 @@ mod instance;
 mod job;
 mod placement;
 mod record;
+mod witness;
 
 use std::future::Future;
 use std::time::Duration;
@@ -18,11 +19,12 @@ use crate::error::{EngineError, ErrorKind, Layer};
 use record::Record;
 
 pub use hidden::Hidden;
+pub use witness::Witness;
 
 /// For all questions together. What was learnt until then is kept.
-const ALL: Duration = Duration::from_secs(10);
+const ALL: Duration = Duration::from_secs(12);
 /// For one of them: an engine that hangs must not use up the time of the others.
-const ONE: Duration = Duration::from_secs(3);
+const ONE: Duration = Duration::from_secs(5);
 /// How much of an engine's own text is shown, from its end.
 const LINES: usize = 20;
 
@@ -46,8 +48,18 @@ pub struct LogLines {
     pub lines: Vec<String>,
 }
 
+/// A step that failed, and what was seen of it on the way.
+#[derive(Clone, Copy)]
+pub struct Failed<'a> {
+    pub operation: &'a str,
+    pub step: &'a Step,
+    pub error: &'a EngineError,
+    pub witness: &'a Witness,
+}
+
 /// Diagnoses a step that failed. To be asked before anything is taken back: what is gone cannot be read.
-pub async fn diagnose(engines: &Engines, operation: &str, step: &Step, error: &EngineError) -> Diagnosis {
+pub async fn diagnose(engines: &Engines, failed: Failed<'_>) -> Diagnosis {
+    let error = failed.error;
     let mut found = Diagnosis {
         layer: error.layer,
         object: error.object.clone(),
@@ -59,9 +71,7 @@ pub async fn diagnose(engines: &Engines, operation: &str, step: &Step, error: &E
     if error.kind != ErrorKind::Unreachable {
         let look = Look {
             engines,
-            operation,
-            step,
-            error,
+            failed,
             hidden: None,
         };
         // Cut off, it has written down what it knew.
@@ -72,38 +82,36 @@ pub async fn diagnose(engines: &Engines, operation: &str, step: &Step, error: &E
 
 struct Look<'a> {
     engines: &'a Engines,
-    operation: &'a str,
-    step: &'a Step,
-    error: &'a EngineError,
+    failed: Failed<'a>,
     /// Without it nothing that a task said may be shown.
     hidden: Option<Hidden>,
 }
 
 impl Look<'_> {
     async fn at(mut self, found: &mut Diagnosis) {
-        let Step {
-            environment,
-            component,
+        let Failed {
+            operation,
+            step,
+            error,
             ..
-        } = self.step;
-        let hidden = Hidden::of(self.engines, environment, component, Some(self.operation));
+        } = self.failed;
+        let hidden = Hidden::of(self.engines, &step.environment, &step.component, Some(operation));
         let (hidden, record) = tokio::join!(answered(hidden), self.record());
         self.hidden = hidden;
         if let Some(hidden) = &self.hidden {
             found.words = hidden.mask(&found.words);
         }
-        let rest: Vec<String> = self.error.words.lines().map(str::to_owned).collect();
-        match &self.step.work {
-            Work::Volumes { minion, .. } => {
-                if let Some(record) = &record {
-                    record.states(minion, found);
-                }
-            }
+        let rest: Vec<String> = error.words.lines().map(str::to_owned).collect();
+        match &step.work {
+            Work::Volumes { minion, .. } => match &record {
+                Some(record) => record.states(minion, found),
+                None => self.say(found, format!("Salt on {minion}"), rest),
+            },
             Work::Workspace { .. } | Work::RemoveWorkspace { .. } => {
                 let since = record.as_ref().and_then(Record::started);
-                let known = self.error.layer == Layer::Nomad && self.job(since, found).await.is_some();
+                let known = error.layer == Layer::Nomad && self.job(since, found).await.is_some();
                 if !known && rest.len() > 1 {
-                    self.say(found, self.error.layer.name(), rest);
+                    self.say(found, error.layer.name(), rest);
                 }
                 if let Some(record) = &record {
                     record.terraform(found);
@@ -129,14 +137,15 @@ impl Look<'_> {
 
     /// What the minion wrote down of the step, where one ran it.
     async fn record(&self) -> Option<Record> {
-        let minion = match &self.step.work {
+        let Failed { operation, step, .. } = self.failed;
+        let minion = match &step.work {
             Work::Volumes { minion, .. }
             | Work::Workspace { minion, .. }
             | Work::RemoveWorkspace { minion }
             | Work::RemoveVolumes { minion, .. } => minion,
             _ => return None,
         };
-        let asked = serde_json::json!({"operation": self.operation, "step": self.step.id});
+        let asked = serde_json::json!({"operation": operation, "step": step.id});
         let salt = &self.engines.salt;
         answered(salt.call(minion, "eos.step_status", asked, ONE))
             .await

@@ -13,7 +13,12 @@ impl Look<'_> {
         groups: &BTreeMap<String, Unplaced>,
         found: &mut Diagnosis,
     ) {
-        let capacity = answered(self.engines.nomad.capacity(&self.step.environment, &job.id)).await;
+        let capacity = answered(
+            self.engines
+                .nomad
+                .capacity(&self.failed.step.environment, &job.id),
+        )
+        .await;
         let capacity = capacity.unwrap_or_default();
         let mut reasons = Vec::new();
         for (name, unplaced) in groups {

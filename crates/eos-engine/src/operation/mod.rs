@@ -22,10 +22,12 @@ use eos_core::plan::{Plan, Step};
 use secrecy::SecretString;
 use tokio::sync::Notify;
 
+use crate::audit::Actor;
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::Estate;
 use crate::failure::Failure;
+use crate::home;
 use crate::lock::{Lock, Target};
 use crate::steps;
 use crate::store::{NewOperation, Operation, Outcome, Store};
@@ -62,6 +64,8 @@ pub struct Terms {
     pub no_wait: bool,
     /// Refuse a plan that was overtaken, instead of making it again.
     pub exact: bool,
+    /// Who carries it out, where that is another than who asked.
+    pub who: Option<String>,
     pub stop: Stop,
 }
 
@@ -106,6 +110,8 @@ pub struct Finished {
     /// What the components offer now, such as their address.
     pub outputs: Vec<(String, String)>,
     pub took: Duration,
+    /// What of it went into waiting for engines.
+    pub waited: Duration,
     /// It was taken back: each step's effect in words.
     pub taken_back: Option<Vec<String>>,
 }
@@ -129,6 +135,8 @@ pub async fn apply(
         .with_hint("Make it again now that they answer")
         .into());
     }
+    let by = actor(engines, terms, author);
+    let control = home::require(engines, estate, by).await?;
     let mut store = estate.store()?;
     let id = Store::new_operation_id();
     let alive = Lock::try_acquire(&estate.root, Target::Operation(&id), Some(&id))?;
@@ -138,7 +146,7 @@ pub async fn apply(
             environment: &plan.environment,
             components: &plan.components,
             words: author.words,
-            who: author.who,
+            by,
             plan: &to_json(plan),
             takes_back: order.takes_back,
         },
@@ -147,9 +155,10 @@ pub async fn apply(
         id,
         author,
         plan: plan.clone(),
+        takes_back: order.takes_back.map(str::to_owned),
         _alive: alive,
     };
-    Run::new(estate, engines, store, subject, terms, watch)
+    Run::new((estate, engines), store, subject, control, terms, watch)
         .start(order.secrets)
         .await
 }
@@ -165,7 +174,8 @@ pub async fn resume(
 ) -> Result<Finished, Failure> {
     let store = estate.store()?;
     let operation = records::resumable(&store, operation)?;
-    reopen(estate, engines, store, &operation, terms, watch)?
+    reopen(estate, engines, store, &operation, terms, watch)
+        .await?
         .go_on(&operation)
         .await
 }
@@ -179,13 +189,14 @@ pub async fn take_back(
     watch: &mut dyn Watch,
 ) -> Result<Finished, Failure> {
     let store = estate.store()?;
-    reopen(estate, engines, store, operation, terms, watch)?
+    reopen(estate, engines, store, operation, terms, watch)
+        .await?
         .give_up(operation)
         .await
 }
 
 /// The operation as it stands in the journal; nobody else is at work on it.
-fn reopen<'a>(
+async fn reopen<'a>(
     estate: &'a Estate,
     engines: &'a Engines,
     store: Store,
@@ -200,13 +211,23 @@ fn reopen<'a>(
         who: &operation.who,
         words: &operation.words,
     };
+    let control = home::require(engines, estate, actor(engines, terms, author)).await?;
     let subject = Subject {
         id: id.clone(),
         author,
         plan: records::plan_of(operation)?,
+        takes_back: operation.takes_back.clone(),
         _alive: alive,
     };
-    Ok(Run::new(estate, engines, store, subject, terms, watch))
+    Ok(Run::new((estate, engines), store, subject, control, terms, watch))
+}
+
+/// For the audit: who carries an operation out.
+fn actor<'a>(engines: &'a Engines, terms: &'a Terms, author: Author<'a>) -> Actor<'a> {
+    Actor {
+        who: terms.who.as_deref().unwrap_or(author.who),
+        user: &engines.endpoints.salt.user,
+    }
 }
 
 /// What a component offers now, rendered with where its service answers.
@@ -224,5 +245,8 @@ pub async fn outputs(
 
 /// Whether an operation could still be gone on with.
 pub fn is_resumable(outcome: Outcome) -> bool {
-    matches!(outcome, Outcome::Running | Outcome::Failed | Outcome::Interrupted)
+    matches!(
+        outcome,
+        Outcome::Running | Outcome::Failed | Outcome::Interrupted | Outcome::Waiting
+    )
 }

@@ -8,6 +8,7 @@ use eos_core::catalog::KEPT;
 use eos_core::compile::{Compilation, compile};
 use eos_core::emit::salt::volumes_digest;
 use eos_core::emit::terraform::PLATFORM;
+use eos_core::intent::Noun;
 use eos_core::pillar::Pillar;
 use eos_core::plan::{Change, Key, Plan, Previous, Step, Work};
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -17,17 +18,22 @@ use serde_json::{Value, json};
 use super::locks::{Locks, locked_components, waiting};
 use super::records::{read_plan, refuse_unfinished};
 use super::take_back::{self, Turned};
-use super::{Author, Finished, Terms, Watch};
-use crate::diagnose::diagnose;
+use super::{Author, Finished, Terms, Watch, actor};
+use crate::approval::{self, Needed};
+use crate::audit;
+use crate::control::Control;
+use crate::diagnose::{Failed, Witness, diagnose};
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::{COMMITTED, Estate, PILLAR, pillar_digest};
-use crate::failure::{Aftermath, Failure, StepFailure};
+use crate::failure::{Aftermath, Failure, StepFailure, Waiting};
 use crate::lock::{Lock, Target};
+use crate::pins;
 use crate::planning::{Wish, make_plan};
 use crate::secrets::{STAGED_NAMESPACE, SecretPath, Secrets, staged_path};
 use crate::steps::{self, Verified};
 use crate::store::{Applied, Event, Operation, Outcome, Store};
+use crate::waiting::{Spent, Stopwatch};
 
 /// The journal's name for writing the pillar, the artifacts and the commit.
 const COMMIT: &str = "0-commit";
@@ -39,6 +45,8 @@ pub(super) struct Subject<'a> {
     pub id: String,
     pub author: Author<'a>,
     pub plan: Plan,
+    /// The operation that it takes back.
+    pub takes_back: Option<String>,
     /// Held as long as this process is at work on it.
     pub _alive: Lock,
 }
@@ -50,10 +58,15 @@ pub(super) struct Run<'a> {
     watch: RefCell<&'a mut dyn Watch>,
     terms: &'a Terms,
     subject: Subject<'a>,
+    /// Who carries it out, as Salt knows them.
+    caller: Control,
     locks: Locks,
     compiled: Option<Compiled>,
+    stopwatch: Stopwatch,
     /// Whether the plan is the one that takes the operation back.
     is_back: bool,
+    /// What was seen of the steps while they ran.
+    witness: Witness,
 }
 
 struct Compiled {
@@ -75,10 +88,10 @@ enum Halt {
 
 impl<'a> Run<'a> {
     pub fn new(
-        estate: &'a Estate,
-        engines: &'a Engines,
+        (estate, engines): (&'a Estate, &'a Engines),
         store: Store,
         subject: Subject<'a>,
+        caller: Control,
         terms: &'a Terms,
         watch: &'a mut dyn Watch,
     ) -> Self {
@@ -89,16 +102,23 @@ impl<'a> Run<'a> {
             watch: RefCell::new(watch),
             terms,
             subject,
+            caller,
             locks: Locks::default(),
             compiled: None,
+            stopwatch: Stopwatch::start(),
             is_back: false,
+            witness: Witness::default(),
         }
     }
 
     /// A new operation. Until its commit nothing is changed, and what stands in the way ends it without a trace.
     pub async fn start(mut self, secrets: &BTreeMap<String, SecretString>) -> Result<Finished, Failure> {
         match self.prepare(secrets).await {
-            Ok(guard) => self.go(Some(guard)).await,
+            Ok(guard) => match self.admit() {
+                Ok(()) => self.go(Some(guard)).await,
+                // What was given with the command stays where it waits: it is gone on with from there.
+                Err(waiting) => self.wait(waiting).await,
+            },
             Err(failure) => {
                 // The failure is what a person must know; beside it, where a given secret may still lie.
                 if !secrets.is_empty()
@@ -119,6 +139,9 @@ impl<'a> Run<'a> {
         let components = locked_components(&self.subject.plan);
         refuse_unfinished(self.estate, &self.store.borrow(), &self.subject.id, &components)?;
         let guard = self.estate_lock().await?;
+        if self.terms.exact {
+            pins::require(self.estate, self.engines, &self.subject.plan).await?;
+        }
         self.refresh().await?;
         refuse_hand_edits(self.estate, self.compilation()).await?;
         self.stage(secrets).await?;
@@ -127,8 +150,11 @@ impl<'a> Run<'a> {
 
     /// Goes on where the journal ends.
     pub async fn go_on(mut self, operation: &Operation) -> Result<Finished, Failure> {
+        if operation.outcome == Outcome::Waiting && operation.back.is_none() {
+            self.admit()?;
+        }
         self.enter().await?;
-        self.store.borrow_mut().resume_operation(&self.subject.id)?;
+        self.resume()?;
         if let Some(back) = &operation.back {
             return self.go_back(Some(back)).await;
         }
@@ -137,7 +163,12 @@ impl<'a> Run<'a> {
             false => {
                 let guard = self.estate_lock().await?;
                 match self.refresh().await {
-                    Ok(()) => return self.go(Some(guard)).await,
+                    Ok(()) => {
+                        return match self.admit() {
+                            Ok(()) => self.go(Some(guard)).await,
+                            Err(waiting) => self.wait(waiting).await,
+                        };
+                    }
                     Err(failure) => Err(failure),
                 }
             }
@@ -147,7 +178,44 @@ impl<'a> Run<'a> {
             self.end(Outcome::Failed).await?;
             return Err(failure.with_hint("`eos plan` shows what is left to do, `eos apply` does it"));
         }
-        self.go(None).await
+        match self.admit() {
+            Ok(()) => self.go(None).await,
+            Err(waiting) => self.wait(waiting).await,
+        }
+    }
+
+    fn resume(&self) -> Result<(), EngineError> {
+        let by = actor(self.engines, self.terms, self.subject.author);
+        self.store.borrow_mut().resume_operation(&self.subject.id, by)
+    }
+
+    /// What the plan's risk asks for beside the caller's role is there.
+    fn admit(&self) -> Result<(), Failure> {
+        let Subject { id, plan, .. } = &self.subject;
+        let Some(needed) = approval::needed(plan, self.caller.role) else {
+            return Ok(());
+        };
+        let store = self.store.borrow();
+        if approval::given(&store, id, plan)?.is_some() {
+            return Ok(());
+        }
+        Err(self.waiting_for(needed)?)
+    }
+
+    fn waiting_for(&self, needed: Needed) -> Result<Failure, EngineError> {
+        let operation = self.subject.id.clone();
+        let requester = approval::requester(&self.store.borrow(), &operation)?;
+        Ok(Failure::Waiting(Box::new(Waiting {
+            operation,
+            needed,
+            requester,
+        })))
+    }
+
+    /// Ends for now: somebody has to approve it.
+    async fn wait(mut self, waiting: Failure) -> Result<Finished, Failure> {
+        self.end(Outcome::Waiting).await?;
+        Err(waiting)
     }
 
     /// Takes back what the journal says was done.
@@ -157,10 +225,10 @@ impl<'a> Run<'a> {
             self.watch.borrow_mut().begin(&self.subject.id, total);
             self.remove_staged().await?;
             self.end(Outcome::TakenBack).await?;
-            return Ok(self.finished(Instant::now(), Vec::new(), Some(Vec::new())));
+            return Ok(self.finished(Vec::new(), Some(Vec::new())));
         }
         self.enter().await?;
-        self.store.borrow_mut().resume_operation(&self.subject.id)?;
+        self.resume()?;
         self.go_back(operation.back.as_ref()).await
     }
 
@@ -241,14 +309,9 @@ impl<'a> Run<'a> {
             return Err(stale("the pillar was changed after it was made"));
         }
         let confirmed = &self.subject.plan;
-        let takes_back = self
-            .store
-            .borrow()
-            .operation(&self.subject.id)?
-            .and_then(|own| own.takes_back);
-        let again = match takes_back {
+        let again = match &self.subject.takes_back {
             Some(other) => {
-                let other = super::find(&self.store.borrow(), &other)?;
+                let other = super::find(&self.store.borrow(), other)?;
                 take_back::plan_rollback(self.estate, self.engines, &other).await?
             }
             None => make_plan(self.estate, Some(self.engines), Wish::again(confirmed)).await?,
@@ -297,7 +360,6 @@ impl<'a> Run<'a> {
     }
 
     async fn go(mut self, guard: Option<Lock>) -> Result<Finished, Failure> {
-        let started = Instant::now();
         let total = self.subject.plan.steps.len();
         self.watch.borrow_mut().begin(&self.subject.id, total);
         if !self.ended()?.contains(COMMIT) {
@@ -319,23 +381,20 @@ impl<'a> Run<'a> {
         match self.finish().await {
             Ok(outputs) => {
                 self.end(Outcome::Done).await?;
-                Ok(self.finished(started, outputs, None))
+                Ok(self.finished(outputs, None))
             }
             Err(error) => self.failed(total, "record", None, error).await,
         }
     }
 
-    fn finished(
-        &self,
-        started: Instant,
-        outputs: Vec<(String, String)>,
-        taken_back: Option<Vec<String>>,
-    ) -> Finished {
+    fn finished(&self, outputs: Vec<(String, String)>, taken_back: Option<Vec<String>>) -> Finished {
+        let Spent { took, waited } = self.stopwatch.read();
         Finished {
             operation: self.subject.id.clone(),
             plan: self.subject.plan.clone(),
             outputs,
-            took: started.elapsed(),
+            took,
+            waited,
             taken_back,
         }
     }
@@ -348,10 +407,23 @@ impl<'a> Run<'a> {
         step: Option<&Step>,
         error: EngineError,
     ) -> Result<Finished, Failure> {
+        // The approval ended on the way, or was for another plan: it goes on once there is a new one.
+        if approval::is_missing(&error) {
+            let waiting = self.waiting_for(Needed::by_salt(&self.subject.plan))?;
+            return self.wait(waiting).await;
+        }
         let total = self.subject.plan.steps.len();
         // Before anything is taken back: what is gone cannot be read.
         let diagnosis = match step {
-            Some(step) => Some(diagnose(self.engines, &self.subject.id, step, &error).await),
+            Some(step) => {
+                let failed = Failed {
+                    operation: &self.subject.id,
+                    step,
+                    error: &error,
+                    witness: &self.witness,
+                };
+                Some(diagnose(self.engines, failed).await)
+            }
             None => None,
         };
         let mut failure = StepFailure {
@@ -374,7 +446,11 @@ impl<'a> Run<'a> {
             None => match self.turn_back(title).await {
                 Ok(effects) => Aftermath::TakenBack { effects },
                 Err(second) => {
-                    self.end(Outcome::Failed).await?;
+                    let outcome = match second {
+                        Failure::Waiting(_) => Outcome::Waiting,
+                        _ => Outcome::Failed,
+                    };
+                    self.end(outcome).await?;
                     let why = format!("taking it back failed as well: {second}");
                     Aftermath::Stands { why }
                 }
@@ -412,7 +488,6 @@ impl<'a> Run<'a> {
     }
 
     async fn go_back(mut self, known: Option<&Value>) -> Result<Finished, Failure> {
-        let started = Instant::now();
         let total = self.subject.plan.steps.len();
         self.watch.borrow_mut().begin(&self.subject.id, total);
         let turned = match known {
@@ -423,7 +498,7 @@ impl<'a> Run<'a> {
             None => self.plan_back().await?,
         };
         match self.go_by(turned, "taking back what was done").await {
-            Ok(effects) => Ok(self.finished(started, Vec::new(), Some(effects))),
+            Ok(effects) => Ok(self.finished(Vec::new(), Some(effects))),
             Err(Failure::Step(failure)) => {
                 self.store
                     .borrow_mut()
@@ -435,6 +510,7 @@ impl<'a> Run<'a> {
                 self.end(Outcome::Interrupted).await?;
                 Err(Failure::Stopped(stopped))
             }
+            Err(waiting @ Failure::Waiting(_)) => self.wait(waiting).await,
             Err(other) => {
                 self.end(Outcome::Failed).await?;
                 Err(other)
@@ -459,9 +535,11 @@ impl<'a> Run<'a> {
             return Err(stale("its operation is not in the store").with_hint("`eos history` shows them all"));
         };
         let plan = take_back::plan_unfinished(self.estate, self.engines, &operation, &begun).await?;
-        self.store
-            .borrow_mut()
-            .begin_back(&self.subject.id, &to_json(&plan))?;
+        self.store.borrow_mut().begin_back(
+            &self.subject.id,
+            &to_json(&plan),
+            actor(self.engines, self.terms, self.subject.author),
+        )?;
         Ok(Turned {
             plan,
             guard: Some(guard),
@@ -474,6 +552,7 @@ impl<'a> Run<'a> {
         self.is_back = true;
         self.subject.plan = plan;
         self.compiled = None;
+        self.admit()?;
         self.lock(locked_components(&self.subject.plan)).await?;
         self.watch
             .borrow_mut()
@@ -491,6 +570,9 @@ impl<'a> Run<'a> {
         let effects = match self.steps().await {
             Ok(effects) => effects,
             Err(Halt::Stopped { done }) => return Err(Failure::Stopped(self.stop_of(done))),
+            Err(Halt::Failed { error, .. }) if approval::is_missing(&error) => {
+                return Err(self.waiting_for(Needed::by_salt(&self.subject.plan))?);
+            }
             Err(Halt::Failed { number, step, error }) => {
                 return Err(Failure::Step(Box::new(StepFailure {
                     operation: self.subject.id.clone(),
@@ -530,7 +612,10 @@ impl<'a> Run<'a> {
             let words = format!("The lock was not given back: {error}");
             self.watch.borrow_mut().waiting(&words);
         }
-        self.store.borrow_mut().end_operation(&self.subject.id, outcome)
+        let by = actor(self.engines, self.terms, self.subject.author);
+        let mut store = self.store.borrow_mut();
+        store.add_spent(&self.subject.id, self.stopwatch.read())?;
+        store.end_operation(&self.subject.id, outcome, by)
     }
 
     /// Step -> the detail of its first beginning.
@@ -564,7 +649,12 @@ impl<'a> Run<'a> {
         self.estate.write_pillar(&plan.pillar)?;
         self.estate.write_changed(&self.compilation().artifacts)?;
         let subject = self.words_of_commit();
-        let trailers = [("Operation", id.as_str()), ("Intent", author.words)];
+        let anchor = audit::anchor(self.estate, &self.store.borrow())?.unwrap_or_default();
+        let trailers = [
+            ("Operation", id.as_str()),
+            ("Intent", author.words),
+            (audit::TRAILER, &anchor),
+        ];
         // Nothing to commit: a person committed the pillar by hand, or a killed run got this far.
         let commit = match repository.commit(COMMITTED, &subject, &trailers).await? {
             Some(commit) => commit,
@@ -606,12 +696,16 @@ impl<'a> Run<'a> {
         let environment = &plan.environment;
         let what = match &plan.intent {
             Some(intent) if plan.host().is_some() => format!("{:?} host {}", intent.verb, intent.component),
+            Some(intent) if intent.noun == Noun::Environment => {
+                format!("{:?} all components ({environment})", intent.verb)
+            }
             Some(intent) => format!("{:?} {} ({environment})", intent.verb, intent.component),
             None => format!("Apply {} ({environment})", plan.components.join(", ")),
         };
-        match self.is_back {
-            true => format!("Take back {}", self.subject.id),
-            false => what,
+        match (self.is_back, &self.subject.takes_back) {
+            (true, _) => format!("Take back {}", self.subject.id),
+            (false, Some(other)) => format!("Take back {other}"),
+            (false, None) => what,
         }
     }
 
@@ -715,7 +809,8 @@ impl<'a> Run<'a> {
                     compilation: self.compilation(),
                     operation: id,
                 };
-                steps::perform(&context, step, &mut progress).await?
+                let work = steps::perform(&context, step, &mut progress);
+                self.witness.during(self.engines, step, work).await?
             }
         };
         let detail = json!({"effect": words, "seen": seen});
@@ -725,7 +820,9 @@ impl<'a> Run<'a> {
 
     /// What a step finds in the secrets engine before it writes there; of a step that began before, what it found then.
     async fn previous(&self, step: &Step, begun: Option<&Value>) -> Result<Option<Previous>, EngineError> {
-        let (Work::Secret { path, .. } | Work::RestoreSecret { path, .. }) = &step.work else {
+        let (Work::Secret { path, .. } | Work::RestoreSecret { path, .. } | Work::RemoveSecret { path }) =
+            &step.work
+        else {
             return Ok(None);
         };
         if let Some(known) = begun.and_then(|detail| take_back::previous_in(detail)) {
@@ -735,20 +832,25 @@ impl<'a> Run<'a> {
             namespace: &step.environment,
             path,
         };
-        let previous = self.engines.secrets().remember(at, &self.subject.id).await?;
+        let secrets = self.engines.secrets();
+        let previous = match &step.work {
+            Work::RemoveSecret { .. } => secrets.keep_copy(at, &self.subject.id).await?,
+            _ => secrets.remember(at, &self.subject.id).await?,
+        };
         Ok(Some(previous))
     }
 
     /// What the pillar compiles to by now, which another operation may have added to, becomes what Salt serves.
     async fn deliver(&self) -> Result<Verified, EngineError> {
         let _guard = self.estate_lock().await?;
+        let plan = &self.subject.plan;
         let from = pillar_digest(&self.estate.pillar_files()?);
         if self.compiled.as_ref().is_some_and(|known| known.from == from) {
-            return steps::deliver(self.engines, self.compilation()).await;
+            return steps::deliver(self.engines, self.compilation(), &plan.steps).await;
         }
         let newer = self.estate.compile().map_err(Failure::into_engine_error)?;
-        serves(&self.subject.plan, &newer)?;
-        steps::deliver(self.engines, &newer).await
+        serves(plan, &newer)?;
+        steps::deliver(self.engines, &newer, &plan.steps).await
     }
 
     /// A component that is new is known from here on, so that what a failed operation leaves of it can be deleted.

@@ -416,7 +416,10 @@ async fn what_was_overwritten_is_put_back(nomad: &NomadClient) {
     write("first").await;
 
     let previous = secrets.remember(at, "01B").await.unwrap();
-    assert_eq!(previous, Previous::Kept("eos/staged/01B/web".to_owned()));
+    assert_eq!(
+        previous,
+        Previous::Kept("eos/staged/01B/nomad/jobs/web".to_owned())
+    );
     write("second").await;
     let again = secrets.remember(at, "01B").await.unwrap();
     assert_eq!(again, previous, "asked again after a crash, the copy stays");
@@ -429,7 +432,7 @@ async fn what_was_overwritten_is_put_back(nomad: &NomadClient) {
 
     let kept = SecretPath {
         namespace: STAGED_NAMESPACE,
-        path: "eos/staged/01B/web",
+        path: "eos/staged/01B/nomad/jobs/web",
     };
     secrets.delete(kept).await.unwrap();
     let error = secrets.restore(at, &previous).await.unwrap_err();

@@ -318,6 +318,20 @@ async fn a_step_is_followed_to_its_end(client: &SaltClient) {
     let (outcome, said) = run(client, "silent", &json!({"seconds": 7, "quiet": true}), LIMIT).await;
     assert_eq!(outcome.unwrap()["status"], "done");
     assert!(said.is_empty());
+    // Each is told its own.
+    let (two, three) = (json!({"seconds": 2}), json!({"seconds": 3}));
+    let (first, second) = tokio::join!(
+        run(client, "first", &two, LIMIT),
+        run(client, "second", &three, LIMIT)
+    );
+    assert_eq!(
+        (first.0.unwrap()["step"].as_str(), first.1.len()),
+        (Some("first"), 2)
+    );
+    assert_eq!(
+        (second.0.unwrap()["step"].as_str(), second.1.len()),
+        (Some("second"), 3)
+    );
 }
 
 async fn a_failed_step_gives_its_record(client: &SaltClient) {

@@ -1,31 +1,30 @@
 //! `eos apply`: carry out a plan, or the pillar as it stands.
 
 use super::carry_out::{Change, Confirmed, carry_out, change, confirm, is_nothing, need_engines};
+use super::plan_file::{self, Look};
 use super::{Answer, Session, environment_words};
 use crate::options::shell_word;
 use crate::problem::{Exit, Problem};
 use crate::views::Purpose;
-use eos_core::plan::{Plan, VERSION};
 use eos_engine::planning::Wish;
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Carry out a plan, or the pillar as it stands
 ///
 /// Without a file it plans the pillar as it stands, shows that, and asks. With a file it carries out that very plan, and
-/// refuses if the pillar was changed since.
+/// refuses if anything that the plan was made against has moved since: the pillar, a Terraform state, a job in Nomad, or
+/// what Consul has of its services.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   eos apply
   eos apply plan.json --yes")]
 pub struct Args {
-    /// A plan that `eos plan --out FILE` wrote
+    /// A plan that `eos plan --out FILE` wrote, or `--plan --out FILE` of another verb
     file: Option<PathBuf>,
-    /// Show the plan and stop
-    #[arg(long)]
-    plan: bool,
+    #[command(flatten)]
+    look: Look,
 }
 
 pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
@@ -49,12 +48,13 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
                 wish,
                 secrets: &nothing,
                 words: &words,
-                only_plan: args.plan,
+                look: &args.look,
             },
         )
         .await;
     };
-    let plan = read(file)?;
+    args.look.refuse_rewriting()?;
+    let plan = plan_file::read(file)?;
     if session
         .everywhere
         .environment
@@ -68,7 +68,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         );
         return Err(Problem::usage(message, "Leave --environment out"));
     }
-    if args.plan {
+    if args.look.plan {
         session.view.plan(&plan, Purpose::Answer);
         return Ok(Exit::Done);
     }
@@ -91,28 +91,4 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         exact: true,
     };
     carry_out(session, &estate, &engines, confirmed).await
-}
-
-/// The plan in a file: as `eos plan --out` writes it, or inside of the document of `eos plan --json`.
-fn read(file: &Path) -> Result<Plan, Problem> {
-    let wrong = |why: String| {
-        Problem::usage(
-            format!("Cannot read a plan from {}: {why}", file.display()),
-            "`eos plan --out FILE` writes one",
-        )
-    };
-    let bytes = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
-    let mut document: Value = serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
-    let plan = match document.get_mut("plan") {
-        Some(plan) => plan.take(),
-        None => document,
-    };
-    let plan: Plan = serde_json::from_value(plan).map_err(|error| wrong(error.to_string()))?;
-    if plan.version != VERSION {
-        return Err(wrong(format!(
-            "it has version {}, this Eos knows version {VERSION}",
-            plan.version
-        )));
-    }
-    Ok(plan)
 }

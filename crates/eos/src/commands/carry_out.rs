@@ -1,5 +1,6 @@
 //! From a wish to a proved change: plan, confirm, carry out, and say how to go on if that was stopped.
 
+use super::plan_file::{self, Look};
 use super::{Answer, Session, environment_words, now, who};
 use crate::options::Chosen;
 use crate::problem::{Exit, Problem, capital};
@@ -7,8 +8,10 @@ use crate::terminal;
 use crate::views::{Purpose, View};
 use eos_core::diagnostic::Diagnostic;
 use eos_core::intent::{Intent, Noun, Verb};
+use eos_core::pillar::Pillar;
 use eos_core::plan::{Plan, Step};
 use eos_engine::Layer;
+use eos_engine::audit::Actor;
 use eos_engine::engines::Engines;
 use eos_engine::estate::Estate;
 use eos_engine::failure::Failure;
@@ -27,11 +30,10 @@ pub struct Change<'a> {
     pub wish: Wish,
     pub secrets: &'a BTreeMap<String, SecretString>,
     pub words: &'a str,
-    /// Show the plan and stop.
-    pub only_plan: bool,
+    pub look: &'a Look,
 }
 
-/// A verb of a person on one component, or one host.
+/// A verb of a person on one component, one host, or a whole environment.
 pub struct Asked<'a> {
     pub verb: Verb,
     pub noun: Noun,
@@ -46,7 +48,7 @@ pub struct Asked<'a> {
     pub chosen: Chosen,
     /// The command as it was typed, without the environment; secrets are `***`.
     pub words: Vec<String>,
-    pub only_plan: bool,
+    pub look: &'a Look,
 }
 
 /// Writes the intent down in full and has the change made.
@@ -76,18 +78,21 @@ pub async fn ask(session: &mut Session<'_>, estate: &Estate, asked: Asked<'_>) -
         who: who(),
         when: now(),
     };
-    let components = match asked.noun {
-        Noun::Component => vec![asked.component.to_owned()],
-        Noun::Host => Vec::new(),
+    let components = match (asked.noun, &intent.from) {
+        (Noun::Component, _) => Some(vec![asked.component.to_owned()]),
+        (Noun::Host, _) => Some(Vec::new()),
+        (Noun::Environment, Some(from)) => Some(components_of(estate, from)?),
+        // What was applied and is in the pillar no longer is a part of the environment too.
+        (Noun::Environment, None) => None,
     };
     let wish = Wish {
         environment,
         intent: Some(intent),
-        components: Some(components),
+        components,
         given: secrets.keys().cloned().collect(),
         ..Wish::default()
     };
-    let only_plan = asked.only_plan;
+    let look = asked.look;
     change(
         session,
         estate,
@@ -95,16 +100,20 @@ pub async fn ask(session: &mut Session<'_>, estate: &Estate, asked: Asked<'_>) -
             wish,
             secrets: &secrets,
             words: &words,
-            only_plan,
+            look,
         },
     )
     .await
 }
 
 pub async fn change(session: &mut Session<'_>, estate: &Estate, change: Change<'_>) -> Answer {
+    change.look.check(!change.secrets.is_empty())?;
     let engines = Engines::connect(&estate.settings)?;
-    if change.only_plan {
+    if change.look.plan {
         let plan = plan_as_possible(session, estate, engines.as_ref(), change.wish).await?;
+        if let Some(file) = &change.look.out {
+            plan_file::write(file, &plan)?;
+        }
         session.view.plan(&plan, Purpose::Answer);
         return Ok(Exit::Done);
     }
@@ -137,6 +146,13 @@ pub struct Confirmed<'a> {
     pub takes_back: Option<&'a str>,
     /// It was made before, and holds only as long as nothing has moved.
     pub exact: bool,
+}
+
+fn components_of(estate: &Estate, environment: &str) -> Result<Vec<String>, Problem> {
+    let pillar = Pillar::read(&estate.pillar_files()?)?;
+    let keys = pillar.components.into_keys();
+    let of_environment = keys.filter(|(of, _)| of == environment);
+    Ok(of_environment.map(|(_, name)| name).collect())
 }
 
 /// Carries out a plan that was confirmed.
@@ -197,6 +213,7 @@ fn terms(session: &Session<'_>) -> Terms {
     Terms {
         keep: session.everywhere.keep,
         no_wait: session.everywhere.no_wait,
+        who: Some(who()),
         ..Terms::default()
     }
 }
@@ -325,7 +342,13 @@ impl<'a> Watched<'a> {
         match ended {
             None => {
                 if let Some(operation) = &self.operation {
-                    estate.store()?.end_operation(operation, Outcome::Interrupted)?;
+                    let by = Actor {
+                        who: &who(),
+                        user: estate.settings.salt_user(),
+                    };
+                    estate
+                        .store()?
+                        .end_operation(operation, Outcome::Interrupted, by)?;
                 }
                 Err(Problem::Interrupted {
                     operation: self.operation,

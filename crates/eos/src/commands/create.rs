@@ -1,6 +1,7 @@
 //! `eos create`: a component from a recipe, or another noun.
 
 use super::carry_out::{Asked, ask};
+use super::plan_file::Look;
 use super::{Answer, Session, host};
 use crate::options::{self, Typed};
 use crate::problem::Problem;
@@ -36,9 +37,8 @@ pub struct Args {
     /// Take secrets from this .env file; what is given as a flag wins
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     env_file: Option<PathBuf>,
-    /// Show the plan and stop
-    #[arg(long, global = true)]
-    plan: bool,
+    #[command(flatten)]
+    look: Look,
     #[command(subcommand)]
     noun: Option<host::Create>,
 }
@@ -49,7 +49,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -
             "create",
             args.recipe.is_some() || args.name.is_some() || args.env_file.is_some(),
         )?;
-        return host::create(session, host, args.plan).await;
+        return host::create(session, host, &args.look).await;
     }
     let estate = session.estate()?;
     let (Some(recipe), Some(mut typed)) = (&args.recipe, typed) else {
@@ -83,7 +83,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -
         recipe: Some(recipe),
         chosen,
         words,
-        only_plan: args.plan,
+        look: &args.look,
     };
     ask(session, &estate, asked).await
 }

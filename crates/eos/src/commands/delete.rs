@@ -1,40 +1,49 @@
 //! `eos delete`: a component, or another noun, goes away.
 
 use super::carry_out::{Asked, ask};
+use super::plan_file::Look;
 use super::{Answer, Session, host};
 use crate::options::Chosen;
 use crate::problem::Problem;
 use eos_core::intent::{Noun, Verb};
+use eos_engine::estate::Estate;
 
 /// Delete a component
 ///
 /// The plan shows what goes and what cannot be had back. Directories of volumes and the data in them are kept, except in
-/// development, where they are deleted last.
+/// development, where they are deleted last. With --all every component of the environment goes, in one plan: so a
+/// throw-away environment ends.
 #[derive(Debug, clap::Args)]
 #[command(
     subcommand_negates_reqs = true,
     after_help = "\
 Examples:
   eos delete hello --plan
-  eos delete hello --yes"
+  eos delete hello --yes
+  eos delete --all --environment development"
 )]
 pub struct Args {
     /// The component to delete
-    #[arg(required = true)]
+    #[arg(required_unless_present = "all")]
     component: Option<String>,
-    /// Show the plan and stop
-    #[arg(long, global = true)]
-    plan: bool,
+    /// Every component of the environment that --environment names
+    #[arg(long, conflicts_with = "component")]
+    all: bool,
+    #[command(flatten)]
+    look: Look,
     #[command(subcommand)]
     noun: Option<host::Delete>,
 }
 
 pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     if let Some(host::Delete::Host(host)) = &args.noun {
-        host::refuse_component("delete", args.component.is_some())?;
-        return host::delete(session, host, args.plan).await;
+        host::refuse_component("delete", args.component.is_some() || args.all)?;
+        return host::delete(session, host, &args.look).await;
     }
     let estate = session.estate()?;
+    if args.all {
+        return delete_all(session, &estate, &args.look).await;
+    }
     let Some(component) = &args.component else {
         return Err(Problem::usage(
             "COMPONENT is missing",
@@ -52,7 +61,30 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         recipe: None,
         chosen: Chosen::default(),
         words: vec![format!("eos delete {component}")],
-        only_plan: args.plan,
+        look: &args.look,
     };
     ask(session, &estate, asked).await
+}
+
+/// The usual environment is not meant by saying nothing: this takes too much along.
+async fn delete_all(session: &mut Session<'_>, estate: &Estate, look: &Look) -> Answer {
+    let Some(environment) = session.everywhere.environment.clone() else {
+        return Err(Problem::usage(
+            "--all needs the environment by name",
+            "Say --environment development, for example",
+        ));
+    };
+    let asked = Asked {
+        verb: Verb::Delete,
+        noun: Noun::Environment,
+        environment: environment.clone(),
+        from: None,
+        upgrade: false,
+        component: &environment,
+        recipe: None,
+        chosen: Chosen::default(),
+        words: vec!["eos delete --all".to_owned()],
+        look,
+    };
+    ask(session, estate, asked).await
 }

@@ -1,6 +1,7 @@
 //! Hosts as a noun of `create`, `update` and `delete`: the machines that the estate may use.
 
 use super::carry_out::{Asked, ask};
+use super::plan_file::Look;
 use super::{Answer, Session};
 use crate::options::{Chosen, shell_word};
 use crate::problem::Problem;
@@ -136,16 +137,16 @@ impl Facts {
     }
 }
 
-pub async fn create(session: &mut Session<'_>, args: &CreateArgs, only_plan: bool) -> Answer {
-    change(session, Verb::Create, &args.name, &args.facts, only_plan).await
+pub async fn create(session: &mut Session<'_>, args: &CreateArgs, look: &Look) -> Answer {
+    change(session, Verb::Create, &args.name, &args.facts, look).await
 }
 
-pub async fn update(session: &mut Session<'_>, args: &UpdateArgs, only_plan: bool) -> Answer {
-    change(session, Verb::Update, &args.host, &args.facts, only_plan).await
+pub async fn update(session: &mut Session<'_>, args: &UpdateArgs, look: &Look) -> Answer {
+    change(session, Verb::Update, &args.host, &args.facts, look).await
 }
 
-pub async fn delete(session: &mut Session<'_>, args: &DeleteArgs, only_plan: bool) -> Answer {
-    change(session, Verb::Delete, &args.host, &Facts::default(), only_plan).await
+pub async fn delete(session: &mut Session<'_>, args: &DeleteArgs, look: &Look) -> Answer {
+    change(session, Verb::Delete, &args.host, &Facts::default(), look).await
 }
 
 /// A noun stands right after its verb; what is said of a component before it has no meaning.
@@ -159,7 +160,7 @@ pub fn refuse_component(verb: &str, said: bool) -> Result<(), Problem> {
     }
 }
 
-async fn change(session: &mut Session<'_>, verb: Verb, name: &str, facts: &Facts, only_plan: bool) -> Answer {
+async fn change(session: &mut Session<'_>, verb: Verb, name: &str, facts: &Facts, look: &Look) -> Answer {
     session.refuse_environment("A host belongs to no environment")?;
     let estate = session.estate()?;
     let verb_word = match verb {
@@ -185,7 +186,7 @@ async fn change(session: &mut Session<'_>, verb: Verb, name: &str, facts: &Facts
             .into_iter()
             .chain(facts.words())
             .collect(),
-        only_plan,
+        look,
     };
     ask(session, &estate, asked).await
 }

@@ -1,12 +1,16 @@
 //! `eos login`: a token of Salt's API, for the commands that follow.
 
 use super::carry_out::need_engines;
-use super::{Answer, Session};
+use super::{Answer, Session, who};
 use crate::problem::{Exit, Problem};
 use crate::terminal;
 use crate::views::reports::Login;
+use eos_engine::audit::{Action, Actor, NewEntry};
 use eos_engine::engines::keep_token;
+use eos_engine::estate::Estate;
+use eos_engine::{EngineError, ErrorKind, SaltEndpoint, Token};
 use secrecy::SecretString;
+use serde_json::json;
 use std::path::Path;
 
 /// Log in to Salt's API
@@ -17,18 +21,28 @@ use std::path::Path;
 #[command(after_help = "\
 Examples:
   eos login
+  eos login --user eos-architect
   pass show salt-api | eos login")]
-pub struct Args {}
+pub struct Args {
+    /// The user of the API; else EOS_SALT_USER, else the one that eos.toml names
+    #[arg(long, value_name = "NAME")]
+    user: Option<String>,
+}
 
-pub async fn run(session: &mut Session<'_>, _: &Args) -> Answer {
-    let estate = session.estate()?;
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+    let mut estate = session.estate()?;
+    if let Some(user) = &args.user {
+        estate.settings.act_as(user);
+    }
     let engines = need_engines(&estate)?;
     let endpoint = &engines.endpoints.salt;
     let password = match &endpoint.password_file {
         Some(file) => from_file(file)?,
         None => from_person(&format!("Password of {} at {}: ", endpoint.user, endpoint.url))?,
     };
-    let token = engines.salt.login(&password).await?;
+    let token = engines.salt.login(&password).await;
+    record(&estate, endpoint, &token)?;
+    let token = token?;
     let token_file = keep_token(endpoint, &token)?;
     session.view.logged_in(&Login {
         url: endpoint.url.clone(),
@@ -37,6 +51,29 @@ pub async fn run(session: &mut Session<'_>, _: &Args) -> Answer {
         token_file,
     });
     Ok(Exit::Done)
+}
+
+/// A login that was refused is worth knowing of as well; one that reached nobody is not.
+fn record(
+    estate: &Estate,
+    endpoint: &SaltEndpoint,
+    token: &Result<Token, EngineError>,
+) -> Result<(), EngineError> {
+    let (outcome, detail) = match token {
+        Ok(token) => ("done", json!({"until": token.expires()})),
+        Err(error) if error.kind == ErrorKind::Refused => ("refused", json!({"why": error.words})),
+        Err(_) => return Ok(()),
+    };
+    estate.store()?.audit(&NewEntry {
+        by: Actor {
+            who: &who(),
+            user: &endpoint.user,
+        },
+        action: Action::Login,
+        object: &endpoint.url,
+        outcome,
+        detail,
+    })
 }
 
 fn from_file(file: &Path) -> Result<SecretString, Problem> {

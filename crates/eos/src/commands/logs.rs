@@ -4,60 +4,81 @@ use super::carry_out::need_engines;
 use super::{Answer, Session};
 use crate::problem::{Exit, Problem};
 use crate::views::reports::LogText;
+use eos_engine::diagnose::Hidden;
+use eos_engine::engines::Engines;
 use eos_engine::nomad::{Allocation, LogStream};
 use eos_engine::{EngineError, ErrorKind, NomadClient};
 
 /// Lines of a log are short: so many bytes are read from its end for each one asked for.
 const BYTES_A_LINE: u64 = 400;
 
+/// How many instances that ended are shown.
+const ENDED: usize = 3;
+
 /// Show the last lines that the tasks of a component wrote
 ///
-/// Of the running instances; if none runs, of the latest.
+/// Of the running instances; if none runs, of the latest. What a component has as secrets is shown as ***.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   eos logs hello
-  eos logs hello --lines 500 > hello.log")]
+  eos logs hello --lines 500 > hello.log
+  eos logs hello --ended")]
 pub struct Args {
     /// The component whose tasks wrote them
     component: String,
     /// How many lines of each log
     #[arg(long, short = 'n', default_value_t = 50, value_name = "NUMBER")]
     lines: usize,
+    /// Of the last instances that no longer run, as after a failed update
+    #[arg(long)]
+    ended: bool,
 }
 
 pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     let estate = session.estate()?;
     let environment = session.environment(&estate);
-    session.component(&estate, &args.component)?;
-    let engines = need_engines(&estate)?;
-    let allocations = engines
-        .nomad
-        .job_allocations(&environment, &args.component)
-        .await?;
-    let mut chosen: Vec<&Allocation> = allocations
-        .iter()
-        .filter(|allocation| allocation.is_running())
-        .collect();
+    let wanted = session.component(&estate, &args.component);
+    let engines = match &wanted {
+        Ok(_) => need_engines(&estate)?,
+        // One that was taken back is no longer wanted, but what it wrote is there for a while.
+        Err(_) => match Engines::connect(&estate.settings)? {
+            Some(engines) => engines,
+            None => return Err(wanted.unwrap_err()),
+        },
+    };
+    let allocations = engines.nomad.job_allocations(&environment, &args.component).await;
+    let allocations = match (wanted, allocations) {
+        (Err(unknown), Err(_)) => return Err(unknown),
+        (Err(unknown), Ok(found)) if found.is_empty() => return Err(unknown),
+        (_, found) => found?,
+    };
+    let chosen = chosen(&allocations, args.ended);
     if chosen.is_empty() {
-        chosen.extend(allocations.first());
+        let message = match args.ended {
+            true => format!("No instance of {} has ended in {environment}", args.component),
+            false => format!(
+                "{} has not run in {environment}, so there is no log",
+                args.component
+            ),
+        };
+        return Err(Problem::not_done(message, "`eos status` shows what runs"));
     }
-    if chosen.is_empty() {
-        let message = format!(
-            "{} has not run in {environment}, so there is no log",
-            args.component
-        );
-        return Err(Problem::not_done(message, "`eos plan` shows what is to be done"));
-    }
+    let hidden = Hidden::of(&engines, &environment, &args.component, None).await;
+    let hidden = hidden.map_err(|error| {
+        error.with_hint("Its secrets must be known to be hidden; Nomad shows all: nomad alloc logs")
+    })?;
     let mut logs = Vec::new();
     for allocation in chosen {
         for task in allocation.task_states.keys() {
             for (stream, name) in [(LogStream::Stdout, "stdout"), (LogStream::Stderr, "stderr")] {
                 let text = tail(&engines.nomad, &environment, allocation, task, stream, args.lines).await?;
+                let text = hidden.mask(&text);
                 if !text.is_empty() {
                     logs.push(LogText {
                         allocation: allocation.id.clone(),
                         node: allocation.node_name.clone(),
+                        status: allocation.client_status.clone(),
                         task: task.clone(),
                         stream: name,
                         text,
@@ -68,6 +89,17 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     }
     session.view.logs(&logs);
     Ok(Exit::Done)
+}
+
+/// The newest allocation comes first.
+fn chosen(allocations: &[Allocation], ended: bool) -> Vec<&Allocation> {
+    let (running, others): (Vec<_>, Vec<_>) =
+        allocations.iter().partition(|allocation| allocation.is_running());
+    match ended {
+        true => others.into_iter().take(ENDED).collect(),
+        false if running.is_empty() => others.into_iter().take(1).collect(),
+        false => running,
+    }
 }
 
 async fn tail(
@@ -84,6 +116,8 @@ async fn tail(
         Err(error) if error.kind == ErrorKind::NotFound => String::new(),
         answer => answer?,
     };
-    let all: Vec<&str> = text.split_inclusive('\n').collect();
+    // A tail that is full begins within a line, perhaps within a secret of it.
+    let cut = usize::from(text.len() as u64 >= bytes);
+    let all: Vec<&str> = text.split_inclusive('\n').skip(cut).collect();
     Ok(all[all.len().saturating_sub(lines)..].concat())
 }

@@ -1,6 +1,8 @@
 //! Verbs: one file each. Shared here is only what a verb works with.
 
 pub mod apply;
+pub mod approve;
+pub mod audit;
 mod carry_out;
 pub mod catalog;
 pub mod compile;
@@ -8,9 +10,11 @@ pub mod complete;
 pub mod completions;
 pub mod create;
 pub mod delete;
+pub mod discover;
 pub mod doctor;
 pub mod graph;
 pub mod history;
+pub mod home;
 pub mod host;
 pub mod init;
 pub mod lab;
@@ -20,6 +24,7 @@ pub mod login;
 pub mod logs;
 pub mod man;
 pub mod plan;
+mod plan_file;
 pub mod promote;
 pub mod read;
 pub mod resume;
@@ -106,14 +111,18 @@ async fn dispatch(session: &mut Session<'_>, verb: Verb, typed: Option<Typed>) -
         Verb::Delete(args) => delete::run(session, &args).await,
         Verb::Promote(args) => promote::run(session, &args).await,
         Verb::Rotate(args) => rotate::run(session, &args).await,
+        Verb::Discover(args) => discover::run(session, &args).await,
         Verb::Read(args) => read::run(session, &args).await,
         Verb::List(args) => list::run(session, &args),
         Verb::Plan(args) => plan::run(session, &args).await,
         Verb::Apply(args) => apply::run(session, &args).await,
         Verb::Resume(args) => resume::run(session, &args).await,
+        Verb::Approve(args) => approve::run(session, &args).await,
         Verb::Rollback(args) => rollback::run(session, &args).await,
         Verb::Undo(args) => rollback::undo(session, &args).await,
         Verb::History(args) => history::run(session, &args),
+        Verb::Audit(args) => audit::run(session, &args).await,
+        Verb::Home(args) => home::run(session, &args).await,
         Verb::Status(args) => status::run(session, &args).await,
         Verb::Doctor(args) => doctor::run(session, &args).await,
         Verb::Logs(args) => logs::run(session, &args).await,

@@ -1,8 +1,8 @@
 //! `eos plan`: what the pillar as it stands would change.
 
 use super::carry_out::{is_nothing, plan_as_possible};
-use super::{Answer, Session};
-use crate::problem::{Exit, Problem};
+use super::{Answer, Session, plan_file};
+use crate::problem::Exit;
 use crate::views::Purpose;
 use eos_engine::engines::Engines;
 use eos_engine::planning::Wish;
@@ -12,7 +12,8 @@ use std::path::PathBuf;
 /// Show what the pillar as it stands would change
 ///
 /// The pillar may have been edited by hand: this shows what the edit means. With engines the plan is made against what
-/// they run; without, against what was last applied.
+/// they run; without, against what was last applied. A plan in a file is pinned to what it was made against: `eos apply`
+/// refuses it once any of that has moved.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -41,13 +42,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     };
     let plan = plan_as_possible(session, &estate, engines.as_ref(), wish).await?;
     if let Some(file) = &args.out {
-        let text = serde_json::to_string_pretty(&plan).expect("a plan has a JSON form");
-        std::fs::write(file, text + "\n").map_err(|error| {
-            Problem::not_done(
-                format!("Cannot write {}: {error}", file.display()),
-                "Name a file that can be written",
-            )
-        })?;
+        plan_file::write(file, &plan)?;
     }
     let nothing = is_nothing(&plan);
     match nothing && !session.view.is_for_programs() {

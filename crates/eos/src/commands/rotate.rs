@@ -1,6 +1,7 @@
 //! `eos rotate`: new values for secrets, and the old ones dead.
 
 use super::carry_out::{Asked, ask};
+use super::plan_file::Look;
 use super::{Answer, Session};
 use crate::options::{self, Chosen};
 use crate::problem::Problem;
@@ -47,9 +48,8 @@ struct Secret {
     /// The new value, - to read it from standard input; else Eos makes one
     #[arg(long, value_name = "VALUE")]
     to: Option<String>,
-    /// Show the plan and stop
-    #[arg(long)]
-    plan: bool,
+    #[command(flatten)]
+    look: Look,
 }
 
 pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
@@ -90,7 +90,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         recipe: None,
         chosen,
         words,
-        only_plan: args.plan,
+        look: &args.look,
     };
     ask(session, &estate, asked).await
 }

@@ -25,10 +25,14 @@ const ASK: Duration = Duration::from_secs(10);
 #[command(after_help = "\
 Examples:
   eos status
-  eos status hello --json")]
+  eos status hello --json
+  eos status --check          exit code 3 unless all of it runs and is healthy")]
 pub struct Args {
     /// Only this component
     component: Option<String>,
+    /// Exit with code 3 unless every component runs, is healthy, and every engine answers
+    #[arg(long)]
+    check: bool,
 }
 
 pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
@@ -68,12 +72,16 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
             words: "none: `eos lab up` starts them on this machine, eos.toml names others".to_owned(),
         }],
     };
-    session.view.status(&StatusReport {
+    let status = StatusReport {
         environment,
         components,
         engines,
-    });
-    Ok(Exit::Done)
+    };
+    session.view.status(&status);
+    Ok(match args.check && !status.is_well() {
+        true => Exit::Pending,
+        false => Exit::Done,
+    })
 }
 
 async fn component(

@@ -1,6 +1,7 @@
 //! `eos update`: other options for a component, or other facts for another noun.
 
 use super::carry_out::{Asked, ask};
+use super::plan_file::Look;
 use super::{Answer, Session, host};
 use crate::options::{self, Typed};
 use crate::problem::Problem;
@@ -36,9 +37,8 @@ pub struct Args {
     /// Take secrets from this .env file; what is given as a flag wins
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     env_file: Option<PathBuf>,
-    /// Show the plan and stop
-    #[arg(long, global = true)]
-    plan: bool,
+    #[command(flatten)]
+    look: Look,
     #[command(subcommand)]
     noun: Option<host::Update>,
 }
@@ -49,7 +49,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -
             "update",
             args.component.is_some() || args.upgrade || !args.unset.is_empty() || args.env_file.is_some(),
         )?;
-        return host::update(session, host, args.plan).await;
+        return host::update(session, host, &args.look).await;
     }
     let estate = session.estate()?;
     let (Some(component), Some(mut typed)) = (&args.component, typed) else {
@@ -86,7 +86,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -
             )
             .chain(typed.words())
             .collect(),
-        only_plan: args.plan,
+        look: &args.look,
     };
     ask(session, &estate, asked).await
 }

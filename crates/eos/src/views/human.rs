@@ -1,6 +1,10 @@
 //! What a person reads: data on standard output, talk (plans, progress, errors) on standard error.
 
+use super::discover_text::{discovered_text, next_words};
 use super::doctor_text::{findings_text, outcome_words};
+use super::governance_text::{
+    approved_words, audit_fits_text, audit_table, home_next, home_text, move_home_text,
+};
 use super::graph_text::{extent, graph_text};
 use super::lab_progress::LabProgress;
 use super::plan_text::{BOLD, GREEN, RED, YELLOW, plan_text, subject, value_words};
@@ -20,10 +24,11 @@ use eos_core::plan::{Plan, Step};
 use eos_core::recipe::Recipe;
 use eos_core::why::Answer;
 use eos_core::yaml;
+use eos_engine::audit;
 use eos_engine::diagnose::LogLines;
 use eos_engine::doctor::Finding;
 use eos_engine::operation::{Finished, Watch, is_resumable};
-use eos_engine::store::{Entry, Event, Operation};
+use eos_engine::store::{Entry, Event, Operation, Outcome};
 use eos_lab::Progress;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::Timestamp;
@@ -300,6 +305,14 @@ impl View for Human {
         self.data(&table.print(data_width()));
     }
 
+    fn discovered(&mut self, discovered: &Discovered) {
+        let text = discovered_text(discovered, data_width().unwrap_or(usize::MAX));
+        self.data(&text);
+        if let Some(next) = next_words(discovered) {
+            self.talk(&hang("", &next, talk_width()));
+        }
+    }
+
     fn component(&mut self, component: &ComponentReport) {
         let text = component_text(component);
         self.data(&text);
@@ -335,11 +348,7 @@ impl View for Human {
             .iter()
             .find(|operation| is_resumable(operation.outcome))
         {
-            let text = hang(
-                "",
-                &format!("next: eos resume {}", short_operation(&stopped.id)),
-                talk_width(),
-            );
+            let text = hang("", &next_of(stopped), talk_width());
             self.talk(&text);
         }
     }
@@ -347,6 +356,33 @@ impl View for Human {
     fn operation(&mut self, operation: &Operation, journal: &[Entry]) {
         let text = operation_text(operation, journal);
         self.data(&text);
+    }
+
+    fn audit(&mut self, entries: &[audit::Entry]) {
+        if entries.is_empty() {
+            return self.talk("The audit has no entry yet\n");
+        }
+        self.data(&audit_table(entries).print(data_width()));
+    }
+
+    fn audit_fits(&mut self, verdict: &audit::Verdict) {
+        self.data(&audit_fits_text(verdict, data_width().unwrap_or(usize::MAX)));
+    }
+
+    fn home(&mut self, home: &HomeReport) {
+        self.data(&home_text(home, data_width().unwrap_or(usize::MAX)));
+        let text = hang("", home_next(home), talk_width());
+        self.talk(&text);
+    }
+
+    fn move_home(&mut self, home: &HomeReport) {
+        let text = move_home_text(home, talk_width());
+        self.talk(&text);
+    }
+
+    fn approved(&mut self, approved: &Approved) {
+        let text = hang("", &approved_words(approved), talk_width());
+        self.talk(&text);
     }
 
     fn status(&mut self, status: &StatusReport) {
@@ -381,8 +417,12 @@ impl View for Human {
         for log in logs {
             if several {
                 let of = log.allocation.get(..8).unwrap_or(&log.allocation);
+                let status = match log.status.as_str() {
+                    "running" => String::new(),
+                    ended => format!(" ({ended})"),
+                };
                 self.talk(&format!(
-                    "{BOLD}{} {} on {}, allocation {of}{BOLD:#}\n",
+                    "{BOLD}{} {} on {}, allocation {of}{status}{BOLD:#}\n",
                     log.task, log.stream, log.node
                 ));
             }
@@ -644,6 +684,14 @@ impl View for Human {
     }
 }
 
+fn next_of(stopped: &Operation) -> String {
+    let id = short_operation(&stopped.id);
+    match stopped.outcome {
+        Outcome::Waiting => format!("next: eos approve {id} --as USER, then eos resume {id}"),
+        _ => format!("next: eos resume {id}"),
+    }
+}
+
 fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
@@ -709,6 +757,15 @@ fn operation_text(operation: &Operation, journal: &[Entry]) -> String {
     let took = operation
         .ended
         .map(|ended| ended.duration_since(operation.started).unsigned_abs());
+    let seconds = |seconds: f64| duration(Duration::from_secs_f64(seconds.max(0.0)));
+    let spent = match operation.own > 0.0 {
+        true => format!(
+            "{} waiting for engines, {} by Eos itself",
+            seconds(operation.waited),
+            seconds(operation.own)
+        ),
+        false => String::new(),
+    };
     let facts = [
         ("operation", operation.id.clone()),
         ("what", printable(&operation.words)),
@@ -720,6 +777,7 @@ fn operation_text(operation: &Operation, journal: &[Entry]) -> String {
             operation.started.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
         ),
         ("took", took.map_or("not ended".to_owned(), duration)),
+        ("spent", spent),
         ("outcome", operation.outcome.words().to_owned()),
         ("commit", operation.commit_after.clone().unwrap_or_default()),
     ];

@@ -13,9 +13,11 @@ use eos_core::plan::{Plan, Step};
 use eos_core::recipe::{Recipe, Run};
 use eos_core::template::Template;
 use eos_core::why::Answer;
+use eos_engine::audit;
 use eos_engine::doctor::Finding;
 use eos_engine::operation::{Finished, Watch};
 use eos_engine::store::{Entry, Operation};
+use eos_engine::waiting::{Spent, Stopwatch};
 use eos_lab::{Advance, Outcome, Progress};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -27,9 +29,18 @@ use std::time::Duration;
 /// Of every document and event; it grows when a field changes its meaning or goes away.
 const VERSION: u32 = 1;
 
-#[derive(Default)]
 pub struct Json {
     out: Out,
+    since_start: Stopwatch,
+}
+
+impl Default for Json {
+    fn default() -> Self {
+        Json {
+            out: Out::default(),
+            since_start: Stopwatch::start(),
+        }
+    }
 }
 
 impl Json {
@@ -65,6 +76,13 @@ fn value(content: &impl Serialize) -> Value {
 
 fn step_event(number: usize, step: &Step) -> Value {
     json!({"number": number, "step": step.id, "title": step.work.title(), "component": step.component})
+}
+
+/// Time in all, and how it was spent: waiting for engines, and by Eos itself.
+fn spend(event: &mut Value, spent: Spent) {
+    event["seconds"] = spent.took.as_secs_f64().into();
+    event["waited"] = spent.waited.as_secs_f64().into();
+    event["own"] = spent.own().as_secs_f64().into();
 }
 
 fn pairs(outputs: &[(String, String)]) -> Value {
@@ -216,10 +234,13 @@ impl View for Json {
 
     fn plan(&mut self, plan: &Plan, purpose: Purpose) {
         // The plan has its own version, and keeps its form in both places.
-        let content = json!({"plan": value(plan)});
+        let mut content = json!({"plan": value(plan)});
         match purpose {
             Purpose::Answer => self.document("plan", content),
-            Purpose::Confirm => self.event("plan", content),
+            Purpose::Confirm => {
+                spend(&mut content, self.since_start.read());
+                self.event("plan", content);
+            }
         }
     }
 
@@ -229,14 +250,14 @@ impl View for Json {
     }
 
     fn finished(&mut self, finished: &Finished) {
-        self.event(
-            "finished",
-            json!({
-                "operation": finished.operation, "environment": finished.plan.environment,
-                "components": finished.plan.components, "seconds": finished.took.as_secs_f64(),
-                "outputs": pairs(&finished.outputs), "taken_back": finished.taken_back,
-            }),
-        );
+        let mut event = json!({
+            "operation": finished.operation, "environment": finished.plan.environment,
+            "components": finished.plan.components, "outputs": pairs(&finished.outputs),
+            "taken_back": finished.taken_back,
+        });
+        let Finished { took, waited, .. } = *finished;
+        spend(&mut event, Spent { took, waited });
+        self.event("finished", event);
     }
 
     fn made_estate(&mut self, made: &MadeEstate) {
@@ -256,6 +277,10 @@ impl View for Json {
 
     fn hosts(&mut self, rows: &[HostRow]) {
         self.document("hosts", json!({"hosts": value(&rows)}));
+    }
+
+    fn discovered(&mut self, discovered: &Discovered) {
+        self.document("discovered", value(discovered));
     }
 
     fn component(&mut self, component: &ComponentReport) {
@@ -289,6 +314,26 @@ impl View for Json {
             "operation",
             json!({"operation": value(operation), "journal": value(&journal)}),
         );
+    }
+
+    fn audit(&mut self, entries: &[audit::Entry]) {
+        self.document("audit", json!({"entries": value(&entries)}));
+    }
+
+    fn audit_fits(&mut self, verdict: &audit::Verdict) {
+        self.document("audit_verdict", value(verdict));
+    }
+
+    fn home(&mut self, home: &HomeReport) {
+        self.document("home", value(home));
+    }
+
+    fn move_home(&mut self, home: &HomeReport) {
+        self.event("home", value(home));
+    }
+
+    fn approved(&mut self, approved: &Approved) {
+        self.document("approval", value(approved));
     }
 
     fn status(&mut self, status: &StatusReport) {

@@ -1,6 +1,8 @@
 //! Views: one trait, one implementation for people and one for programs.
 
+mod discover_text;
 mod doctor_text;
+mod governance_text;
 mod graph_text;
 mod human;
 mod json;
@@ -20,6 +22,7 @@ use eos_core::graph::Graph;
 use eos_core::plan::Plan;
 use eos_core::recipe::Recipe;
 use eos_core::why::Answer;
+use eos_engine::audit;
 use eos_engine::doctor::Finding;
 use eos_engine::operation::{Finished, Watch};
 use eos_engine::store::{Entry, Operation};
@@ -49,10 +52,17 @@ pub trait View: Watch {
     fn logged_in(&mut self, login: &Login);
     fn components(&mut self, environment: &str, rows: &[ComponentRow]);
     fn hosts(&mut self, rows: &[HostRow]);
+    fn discovered(&mut self, discovered: &Discovered);
     fn component(&mut self, component: &ComponentReport);
     fn revealed(&mut self, secret: &Revealed<'_>);
     fn history(&mut self, operations: &[Operation]);
     fn operation(&mut self, operation: &Operation, journal: &[Entry]);
+    fn audit(&mut self, entries: &[audit::Entry]);
+    fn audit_fits(&mut self, verdict: &audit::Verdict);
+    fn home(&mut self, home: &HomeReport);
+    /// What it means to make this machine the home, before it is confirmed.
+    fn move_home(&mut self, home: &HomeReport);
+    fn approved(&mut self, approved: &Approved);
     fn status(&mut self, status: &StatusReport);
     fn doctor(&mut self, findings: &[Finding]);
     fn logs(&mut self, logs: &[LogText]);

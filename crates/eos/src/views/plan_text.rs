@@ -8,6 +8,7 @@ use eos_core::emit::terraform::PLATFORM;
 use eos_core::node::Layer;
 use eos_core::option::human_size;
 use eos_core::plan::{Action, AttributeChange, Change, Plan};
+use eos_core::recipe::Risk;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -20,12 +21,24 @@ pub const BOLD: Style = Style::new().bold();
 /// The widest name of a layer: `service`.
 const LAYER: usize = 7;
 
+/// What the risk of a plan asks for; low risk asks for nothing.
+fn risk_words(risk: Risk) -> Option<&'static str> {
+    match risk {
+        Risk::Low => None,
+        Risk::Medium => Some("medium risk: an operator carries it out, or approves it"),
+        Risk::High => Some("high risk: an architect other than who asks must approve it"),
+    }
+}
+
 pub fn plan_text(plan: &Plan, columns: usize) -> String {
     let mut text = String::new();
     for line in hang("", &summary(plan), columns).lines() {
         let _ = writeln!(text, "{BOLD}{line}{BOLD:#}");
     }
     text.push_str(&no_return(plan, columns));
+    if let Some(words) = risk_words(plan.risk()) {
+        text.push_str(&hang("", words, columns));
+    }
     if !plan.observed {
         text.push_str(&hang(
             "",

@@ -1,7 +1,10 @@
 //! What verbs hand to a view: facts, not yet words.
 
 use eos_core::diagnostic::Diagnostic;
+use eos_core::discover::Discovery;
 use eos_core::source::Source;
+use eos_engine::approval::Approval;
+use eos_engine::home::Recorded;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
@@ -20,6 +23,29 @@ pub struct Login {
     pub user: String,
     pub expires: Timestamp,
     pub token_file: PathBuf,
+}
+
+#[derive(Serialize)]
+pub struct HomeReport {
+    /// The machine that this runs on.
+    #[serde(rename = "this")]
+    pub here: Machine,
+    pub home: Option<Recorded>,
+    pub is_here: bool,
+}
+
+#[derive(Serialize)]
+pub struct Machine {
+    pub id: String,
+    pub name: String,
+}
+
+#[derive(Serialize)]
+pub struct Approved {
+    #[serde(flatten)]
+    pub approval: Approval,
+    /// The API user who asked for the operation, and can now carry it out.
+    pub requester: String,
 }
 
 /// `eos catalog new`: a recipe to begin with.
@@ -126,11 +152,26 @@ pub struct IntentReport {
     pub when: String,
 }
 
+/// `eos discover`.
+#[derive(Serialize)]
+pub struct Discovered {
+    #[serde(flatten)]
+    pub discovery: Discovery,
+    /// Files of the pillar that now have what is proposed.
+    pub written: Vec<String>,
+}
+
 #[derive(Serialize)]
 pub struct StatusReport {
     pub environment: String,
     pub components: Vec<ComponentStatus>,
     pub engines: Vec<EngineStatus>,
+}
+
+impl StatusReport {
+    pub fn is_well(&self) -> bool {
+        self.components.iter().all(ComponentStatus::is_well) && self.engines.iter().all(|one| one.answers)
+    }
 }
 
 #[derive(Serialize)]
@@ -144,6 +185,14 @@ pub struct ComponentStatus {
     pub operation: Option<LastOperation>,
     /// What is wrong with it, in the engine's words.
     pub trouble: Option<String>,
+}
+
+impl ComponentStatus {
+    /// Something is wanted, and all of it runs and is healthy.
+    fn is_well(&self) -> bool {
+        let wanted = self.desired.filter(|desired| *desired > 0);
+        wanted.is_some() && self.running == wanted && self.healthy == wanted
+    }
 }
 
 #[derive(Serialize)]
@@ -164,6 +213,8 @@ pub struct EngineStatus {
 pub struct LogText {
     pub allocation: String,
     pub node: String,
+    /// `running`, or how it ended: `complete`, `failed`, `lost`.
+    pub status: String,
     pub task: String,
     pub stream: &'static str,
     pub text: String,

@@ -1,0 +1,142 @@
+"""Does by hand what Eos does for one component, as an expert would script it: the bound that Eos is held to.
+
+It takes the tree that Eos emitted, runs `terraform init`, `plan` and `apply` of the platform and of the component, waits
+until Nomad calls the deployment healthy, and reads back job, allocations, checks, service and Terraform state. It knows
+nothing of Salt: no lock, no journal, no delivery, no way back.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+PLATFORM = "platform"
+PATIENCE = 120
+LOOK = 0.2
+
+
+class Nomad:
+    def __init__(self, address: str, token: str, namespace: str):
+        self.address, self.token, self.namespace = address, token, namespace
+
+    def get(self, path: str):
+        """The answer, or nothing where Nomad says 404."""
+        request = urllib.request.Request(
+            f"{self.address}/v1/{path}?namespace={self.namespace}", headers={"X-Nomad-Token": self.token}
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=20) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            if error.code == 404:
+                return None
+            raise
+
+    def allocations(self, job: str, *statuses: str) -> list[dict]:
+        found = self.get(f"job/{job}/allocations") or []
+        return [one for one in found if one["ClientStatus"] in statuses]
+
+
+class Workspace:
+    """One workspace of Terraform: the emitted configuration, with its data and state elsewhere."""
+
+    def __init__(self, options: argparse.Namespace, component: str):
+        self.terraform_program = options.terraform
+        self.configuration = options.tree / "environments" / options.environment / component
+        self.directory = options.workspaces / options.environment / component
+        self.state = self.directory / "terraform.tfstate"
+        self.environment = {
+            **os.environ,
+            "TF_CLI_CONFIG_FILE": str(options.cli_config),
+            "TF_DATA_DIR": str(self.directory / "data"),
+            "TF_IN_AUTOMATION": "1",
+            "CHECKPOINT_DISABLE": "1",
+            "NOMAD_ADDR": options.nomad,
+            "NOMAD_TOKEN": options.token_file.read_text().strip(),
+        }
+
+    def terraform(self, *words: str) -> None:
+        command = [self.terraform_program, f"-chdir={self.configuration}", *words]
+        ran = subprocess.run(command, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if ran.returncode:
+            sys.exit(f"error: terraform {words[0]} of {self.configuration} failed\n{ran.stdout}")
+
+    def apply(self, *planning: str) -> None:
+        self.directory.mkdir(parents=True, exist_ok=True)
+        plan = self.directory / "plan"
+        self.terraform("init", "-input=false", "-reconfigure", f"-backend-config=path={self.state}")
+        self.terraform("plan", "-input=false", f"-out={plan}", *planning)
+        self.terraform("apply", "-input=false", str(plan))
+        plan.unlink()
+
+    def resources(self) -> int:
+        return len(json.loads(self.state.read_text())["resources"])
+
+    def destroy(self) -> None:
+        self.apply("-destroy")
+        if self.resources():
+            sys.exit(f"error: {self.state} still has resources")
+        shutil.rmtree(self.directory)
+
+
+def wait_until(holds, what: str) -> None:
+    ends = time.monotonic() + PATIENCE
+    while not holds():
+        if time.monotonic() > ends:
+            sys.exit(f"error: not within {PATIENCE} s: {what}")
+        time.sleep(LOOK)
+
+
+def is_healthy(nomad: Nomad, job: str) -> bool:
+    """Nomad runs the newest version in full: deployment, allocations, checks, and the registration of the service."""
+    deployment, wanted = nomad.get(f"job/{job}/deployment"), nomad.get(f"job/{job}")
+    if not deployment or (deployment["JobVersion"], deployment["Status"]) != (wanted["Version"], "successful"):
+        return False
+    running = [one for one in nomad.allocations(job, "running") if one["JobVersion"] == wanted["Version"]]
+    checks = [check for one in running for check in nomad.get(f"client/allocation/{one['ID']}/checks").values()]
+    services = nomad.get(f"service/{job}") or []
+    count = sum(group["Count"] for group in wanted["TaskGroups"])
+    return len(running) == len(services) == count and all(check["Status"] == "success" for check in checks)
+
+
+def is_gone(nomad: Nomad, job: str) -> bool:
+    return not (nomad.get(f"job/{job}") or nomad.allocations(job, "running", "pending") or nomad.get(f"service/{job}"))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("verb", choices=["create", "update", "delete"])
+    parser.add_argument("component")
+    parser.add_argument("--environment", default="production")
+    parser.add_argument("--tree", type=Path, required=True, help="the directory `terraform` of a compiled estate")
+    parser.add_argument("--workspaces", type=Path, required=True, help="where data and Terraform states lie")
+    parser.add_argument("--terraform", default="terraform")
+    parser.add_argument("--cli-config", type=Path, required=True)
+    parser.add_argument("--nomad", required=True, help="Nomad's address")
+    parser.add_argument("--token-file", type=Path, required=True)
+    options = parser.parse_args()
+    nomad = Nomad(options.nomad, options.token_file.read_text().strip(), options.environment)
+    platform, component = Workspace(options, PLATFORM), Workspace(options, options.component)
+    if options.verb == "delete":
+        component.destroy()
+        wait_until(lambda: is_gone(nomad, options.component), f"{options.component} is gone")
+        platform.destroy()
+        return
+    if options.verb == "create":
+        platform.apply()
+        if not platform.resources() or nomad.get(f"namespace/{options.environment}") is None:
+            sys.exit("error: the namespace is not there")
+    component.apply()
+    wait_until(lambda: is_healthy(nomad, options.component), f"{options.component} is healthy")
+    if not component.resources():
+        sys.exit(f"error: {component.state} has no resources")
+
+
+if __name__ == "__main__":
+    main()

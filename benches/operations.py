@@ -1,0 +1,174 @@
+"""Measures operations of Eos on a laboratory against a script that does the same by hand, in the same run.
+
+What is compared is measured in turns, and the quickest round of each counts: whatever else the machine does only adds.
+The program is the one that the suites test (EOS_TEST_PROGRAM), else one that is built for this. `--quick` measures one round.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from table import Table
+
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
+VERBS = {"create": [], "update": ["--greeting", "Hello again"], "delete": []}
+# Seconds of an operation that are Eos's own: no engine was waited for.
+OWN = 0.5
+AGAINST_BY_HAND = 1.5
+TEN_AGAINST_ONE = 3.0
+
+
+class Measured:
+    """One command of Eos: its wall time, and how much of it was spent waiting for engines."""
+
+    def __init__(self, seconds: float, events: list[dict]):
+        self.seconds = seconds
+        finished = events[-1]
+        if finished.get("event") != "finished":
+            sys.exit(f"error: the operation did not finish: {finished}")
+        # Planning is shown with the plan, the rest at the end.
+        self.waited = sum(event["waited"] for event in events if event["event"] in ("plan", "finished"))
+        self.steps = [event for event in events if event["event"] == "done"]
+
+    @property
+    def own(self) -> float:
+        return self.seconds - self.waited
+
+
+class Estate:
+    def __init__(self, program: Path, root: Path):
+        self.program, self.root = program, root
+        self.lab = root / ".eos/lab"
+        self.eos("init", str(root), estate=False)
+
+    def eos(self, *words: str, estate: bool = True) -> str:
+        place = ["--estate", str(self.root)] if estate else []
+        ran = subprocess.run([self.program, *place, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if ran.returncode:
+            sys.exit(f"error: `eos {' '.join(words)}` failed with exit code {ran.returncode}\n{ran.stdout}{ran.stderr}")
+        return ran.stdout
+
+    def measure(self, *words: str) -> Measured:
+        begun = time.monotonic()
+        answer = self.eos(*words, "--yes", "--json")
+        seconds = time.monotonic() - begun
+        # Only a line feed ends a line here: a text may hold any of the others.
+        return Measured(seconds, [json.loads(line) for line in answer.strip().split("\n")])
+
+    def write(self, components: dict[str, str | None]) -> None:
+        """A pillar of hellos, by name, each with its greeting."""
+        lines = ["#!yaml", "components:" if components else "components: {}"]
+        for name, greeting in components.items():
+            lines += [f"  {name}:", "    recipe: hello"]
+            if greeting:
+                lines += [f"    options: {{greeting: {greeting}}}"]
+        (self.root / "pillar/infrastructure/production.sls").write_text("\n".join(lines) + "\n")
+
+
+class ByHand:
+    """The script, with the tree of an estate that has no engines of its own."""
+
+    def __init__(self, estate: Estate, lab: Path):
+        self.estate = estate
+        engines = json.loads((lab / "salt/minion/etc/minion").read_text())["eos"]
+        self.options = [
+            f"--tree={estate.root / 'terraform'}",
+            f"--workspaces={estate.root / '.eos/by-hand'}",
+            f"--terraform={engines['terraform']}",
+            f"--cli-config={engines['terraform_cli_config']}",
+            f"--nomad={engines['nomad_address']}",
+            f"--token-file={lab / 'secrets/nomad-management-token'}",
+        ]
+
+    def measure(self, verb: str) -> float:
+        """The tree is compiled beforehand: that is no work of the script's."""
+        self.estate.write({"hello": "Hello again" if verb == "update" else None})
+        self.estate.eos("compile")
+        begun = time.monotonic()
+        subprocess.run(
+            [sys.executable, Path(__file__).with_name("by_hand.py"), verb, "hello", *self.options], check=True
+        )
+        return time.monotonic() - begun
+
+
+def measure_against_by_hand(table: Table, estate: Estate, by_hand: ByHand, rounds: int) -> None:
+    ours: dict[str, list[Measured]] = {verb: [] for verb in VERBS}
+    theirs: dict[str, list[float]] = {verb: [] for verb in VERBS}
+    for _ in range(rounds):
+        for verb in VERBS:
+            theirs[verb].append(by_hand.measure(verb))
+        for verb, options in VERBS.items():
+            ours[verb].append(estate.measure(verb, "hello", *options))
+    for verb in VERBS:
+        quickest = min(ours[verb], key=lambda one: one.seconds)
+        table.tell(f"{verb} hello by hand", min(theirs[verb]), "s")
+        table.tell(f"eos {verb} hello", quickest.seconds, "s")
+        for step in quickest.steps:
+            table.tell(f"  {step['title']} {step['component']}", step["seconds"], "s")
+        table.hold("  against by hand", quickest.seconds / min(theirs[verb]), AGAINST_BY_HAND, "x")
+        table.hold("  not spent waiting for an engine", min(one.own for one in ours[verb]), OWN, "s")
+
+
+def measure_side_by_side(table: Table, estate: Estate, rounds: int) -> None:
+    """One more component in an environment that is there, then ten more."""
+    names = [f"hello-{number}" for number in range(11)]
+    estate.write({names[0]: None})
+    estate.measure("apply")
+    one, ten = [], []
+    for _ in range(rounds):
+        for count, times in ((1, one), (10, ten)):
+            estate.write(dict.fromkeys(names[: 1 + count]))
+            times.append(estate.measure("apply"))
+            estate.write({names[0]: None})
+            estate.measure("apply")
+    estate.write({})
+    estate.measure("apply")
+    quickest = [min(times, key=lambda time: time.seconds) for times in (one, ten)]
+    table.tell("one component", quickest[0].seconds, "s")
+    table.tell("ten independent components at once", quickest[1].seconds, "s")
+    table.hold("  against one", quickest[1].seconds / quickest[0].seconds, TEN_AGAINST_ONE, "x")
+    table.hold("  not spent waiting for an engine", min(time.own for time in ten), OWN, "s")
+
+
+def built() -> Path:
+    packages = ["-p", "eos", "-p", "eos-terraform-provider"]
+    subprocess.run(["cargo", "build", "--quiet", "--release", *packages], cwd=ROOT, check=True)
+    return TARGET / "release/eos"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="one round")
+    options = parser.parse_args()
+    named = os.environ.get("EOS_TEST_PROGRAM")
+    program = Path(named) if named else built()
+    rounds = 1 if options.quick else 3
+    begun = time.monotonic()
+    directory = Path(tempfile.mkdtemp(prefix="eos-operations-"))
+    try:
+        estate = Estate(program, directory / "estate")
+        try:
+            estate.eos("lab", "up")
+            table = Table()
+            by_hand = ByHand(Estate(program, directory / "by-hand"), estate.lab)
+            # The first operation of a laboratory waits for what later ones find ready.
+            estate.measure("create", "hello")
+            estate.measure("delete", "hello")
+            measure_against_by_hand(table, estate, by_hand, rounds)
+            measure_side_by_side(table, estate, rounds)
+        finally:
+            estate.eos("lab", "down")
+    finally:
+        shutil.rmtree(directory)
+    return table.close(time.monotonic() - begun)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,164 @@
+//! The call of Salt that a step makes: what is carried out, and what an approval names by its digest, are the same.
+
+use eos_core::canonical::canonical_digest;
+use eos_core::plan::{Step, Work};
+use serde_json::{Value, json};
+
+/// One call of a function of the formula, without operation and step, which go with every one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    pub minion: String,
+    pub function: &'static str,
+    pub arguments: Value,
+}
+
+impl Call {
+    /// What an approval names it by.
+    pub fn digest(&self) -> String {
+        canonical_digest(&json!([self.function, self.arguments]))
+    }
+}
+
+/// What a step has Salt do; nothing where it asks another engine, or only looks. `made_by` is the operation whose
+/// volumes a take-back removes.
+pub fn call_of(step: &Step, made_by: &str) -> Option<Call> {
+    let (minion, function, arguments) = match &step.work {
+        Work::Volumes {
+            minion, sls, digest, ..
+        }
+        | Work::Workspace { minion, sls, digest } => {
+            (minion, "eos.run_step", json!({"sls": sls, "digest": digest}))
+        }
+        Work::RemoveWorkspace { minion } => {
+            let arguments = json!({"environment": step.environment, "component": step.component});
+            (minion, "eos.remove_workspace", arguments)
+        }
+        Work::RemoveVolumes { minion, volumes } => {
+            (minion, "eos.remove_volumes", json!({"volumes": volumes}))
+        }
+        Work::RemoveUnusedVolumes { minion, volumes } => {
+            let arguments = json!({"volumes": volumes, "made_by": made_by});
+            (minion, "eos.remove_unused_volumes", arguments)
+        }
+        Work::Deliver
+        | Work::Secret { .. }
+        | Work::RestoreSecret { .. }
+        | Work::Verify { .. }
+        | Work::RemoveSecret { .. }
+        | Work::VerifyHost { .. }
+        | Work::VerifyGone { .. } => return None,
+    };
+    Some(Call {
+        minion: minion.clone(),
+        function,
+        arguments,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use eos_core::emit::sha256;
+    use eos_core::recipe::Risk;
+
+    use super::*;
+
+    fn step(work: Work) -> Step {
+        Step {
+            id: "2-terraform".to_owned(),
+            environment: "production".to_owned(),
+            component: "hello".to_owned(),
+            after: Vec::new(),
+            risk: Risk::Low,
+            work,
+        }
+    }
+
+    fn minion() -> String {
+        "control".to_owned()
+    }
+
+    fn volumes() -> BTreeMap<String, String> {
+        BTreeMap::from([("production/hello/data".to_owned(), "/srv/hello".to_owned())])
+    }
+
+    #[test]
+    fn each_step_that_changes_something_through_salt_has_its_call() {
+        let (sls, digest) = (
+            "components.hello.production.workspace".to_owned(),
+            "d1".to_owned(),
+        );
+        let run = json!({"sls": sls, "digest": "d1"});
+        let named = json!({"production/hello/data": "/srv/hello"});
+        let cases = [
+            (
+                Work::Volumes {
+                    minion: minion(),
+                    sls: sls.clone(),
+                    digest: digest.clone(),
+                    paths: vec!["/srv/hello".to_owned()],
+                },
+                ("eos.run_step", run.clone()),
+            ),
+            (
+                Work::Workspace {
+                    minion: minion(),
+                    sls,
+                    digest,
+                },
+                ("eos.run_step", run),
+            ),
+            (
+                Work::RemoveWorkspace { minion: minion() },
+                (
+                    "eos.remove_workspace",
+                    json!({"environment": "production", "component": "hello"}),
+                ),
+            ),
+            (
+                Work::RemoveVolumes {
+                    minion: minion(),
+                    volumes: volumes(),
+                },
+                ("eos.remove_volumes", json!({"volumes": named})),
+            ),
+            (
+                Work::RemoveUnusedVolumes {
+                    minion: minion(),
+                    volumes: volumes(),
+                },
+                (
+                    "eos.remove_unused_volumes",
+                    json!({"volumes": named, "made_by": "01OP"}),
+                ),
+            ),
+        ];
+        for (work, (function, arguments)) in cases {
+            let call = call_of(&step(work), "01OP").unwrap();
+            assert_eq!(
+                call,
+                Call {
+                    minion: minion(),
+                    function,
+                    arguments
+                }
+            );
+        }
+        let path = "secret/production/hello/app".to_owned();
+        for work in [
+            Work::Deliver,
+            Work::RemoveSecret { path },
+            Work::VerifyGone { services: Vec::new() },
+        ] {
+            assert_eq!(call_of(&step(work), "01OP"), None);
+        }
+    }
+
+    #[test]
+    fn the_digest_is_that_of_the_canonical_call() {
+        let call = call_of(&step(Work::RemoveWorkspace { minion: minion() }), "").unwrap();
+        let text = r#"["eos.remove_workspace",{"component":"hello","environment":"production"}]"#;
+        assert_eq!(call.digest(), sha256(text.as_bytes()));
+    }
+}

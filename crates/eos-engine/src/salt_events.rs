@@ -1,0 +1,137 @@
+//! Salt's event stream: one connection, however many steps are followed at the same time.
+//!
+//! Each connection takes one of the API's few threads for as long as it is open, and is sent everything that happens
+//! on the master.
+
+use std::sync::Arc;
+
+use reqwest::Response;
+use serde_json::Value;
+use tokio::sync::broadcast::{self, Receiver, Sender};
+use tokio::task::JoinHandle;
+
+/// Who falls further behind than this has lost events, and must ask instead.
+const KEPT: usize = 1024;
+
+pub struct Event {
+    pub tag: String,
+    data: String,
+}
+
+impl Event {
+    /// `{"tag": ..., "data": {...}}`, read only if somebody waits for this tag.
+    pub fn read(&self) -> Result<Value, serde_json::Error> {
+        serde_json::from_str(&self.data)
+    }
+}
+
+/// The connection; it ends when this is dropped and nobody follows it any more.
+pub struct EventStream {
+    events: Receiver<Arc<Event>>,
+    reading: JoinHandle<()>,
+}
+
+impl EventStream {
+    pub fn of(response: Response) -> Self {
+        let (sender, events) = broadcast::channel(KEPT);
+        let reading = tokio::spawn(pass_on(response, sender));
+        EventStream { events, reading }
+    }
+
+    pub fn is_lost(&self) -> bool {
+        self.reading.is_finished()
+    }
+
+    /// All events from now on.
+    pub fn follow(&self) -> Followed {
+        Followed {
+            events: self.events.resubscribe(),
+        }
+    }
+}
+
+/// The stream as one step sees it.
+pub struct Followed {
+    events: Receiver<Arc<Event>>,
+}
+
+impl Followed {
+    /// The next event, or nothing when one may have been missed. May be dropped while waiting without losing any.
+    pub async fn next(&mut self) -> Option<Arc<Event>> {
+        self.events.recv().await.ok()
+    }
+}
+
+async fn pass_on(mut response: Response, sender: Sender<Arc<Event>>) {
+    let mut parser = EventParser::default();
+    while let Ok(Some(chunk)) = response.chunk().await {
+        for event in parser.read(&chunk) {
+            if sender.send(Arc::new(event)).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Reads `tag:` and `data:` lines; a blank line ends an event.
+#[derive(Default)]
+struct EventParser {
+    line: Vec<u8>,
+    tag: String,
+    data: String,
+}
+
+impl EventParser {
+    fn read(&mut self, chunk: &[u8]) -> Vec<Event> {
+        let mut events = Vec::new();
+        let mut lines = chunk.split(|byte| *byte == b'\n').peekable();
+        while let Some(part) = lines.next() {
+            self.line.extend_from_slice(part);
+            if lines.peek().is_some() {
+                let line = std::mem::take(&mut self.line);
+                events.extend(self.end_line(String::from_utf8_lossy(&line).trim_end_matches('\r')));
+            }
+        }
+        events
+    }
+
+    fn end_line(&mut self, line: &str) -> Option<Event> {
+        if let Some(tag) = line.strip_prefix("tag: ") {
+            self.tag = tag.to_owned();
+        } else if let Some(data) = line.strip_prefix("data: ") {
+            self.data.push_str(data);
+        } else if line.is_empty() && !self.tag.is_empty() {
+            return Some(Event {
+                tag: std::mem::take(&mut self.tag),
+                data: std::mem::take(&mut self.data),
+            });
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_read_whatever_way_the_stream_is_cut() {
+        let stream = concat!(
+            "retry: 400\n",
+            "tag: salt/job/20261115/new\n",
+            r#"data: {"data":{"jid":"20261115","tgt":"node1","fun":"eos.run_step"},"tag":"salt/job/20261115/new"}"#,
+            "\n\n",
+            "tag: eos/01JCX4/3\n",
+            r#"data: {"tag":"eos/01JCX4/3","data":{"id":"node1","cmd":"_minion_event","data":{"message":"größer"}}}"#,
+            "\n\n",
+        )
+        .as_bytes();
+        for size in [1, 2, 7, stream.len()] {
+            let mut parser = EventParser::default();
+            let events: Vec<Event> = stream.chunks(size).flat_map(|chunk| parser.read(chunk)).collect();
+            let tags: Vec<&str> = events.iter().map(|event| event.tag.as_str()).collect();
+            assert_eq!(tags, ["salt/job/20261115/new", "eos/01JCX4/3"], "{size}");
+            assert_eq!(events[1].read().unwrap()["data"]["data"]["message"], "größer");
+        }
+    }
+}

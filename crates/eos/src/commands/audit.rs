@@ -1,0 +1,61 @@
+//! `eos audit`: who did what here, and whether that record is as it was written.
+
+use super::{Answer, Session};
+use crate::problem::{Exit, Problem};
+use eos_engine::audit::{self, Verdict};
+
+/// Show who did what here, or prove that the record of it is whole
+///
+/// Every operation, approval, revealed secret, login and move of the home is an entry. Each holds the hash of the one
+/// before it, and every commit of an operation names the newest, in its trailer `Audit:`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  eos audit show
+  eos audit show --limit 100 --json
+  eos audit verify")]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Show the entries, newest first
+    Show {
+        /// How many, the newest first
+        #[arg(long, default_value_t = 20, value_name = "NUMBER")]
+        limit: u32,
+    },
+    /// Look at every entry, the journals they seal and the commits that name one
+    Verify,
+}
+
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+    session.refuse_environment("The audit is that of the whole estate")?;
+    let estate = session.estate()?;
+    let store = estate.store()?;
+    match args.command {
+        Command::Show { limit } => session.view.audit(&store.audit_entries(limit)?),
+        Command::Verify => {
+            let verdict = audit::verify(&estate, &store).await?;
+            if let Some(problem) = misfit(&verdict) {
+                return Err(problem);
+            }
+            session.view.audit_fits(&verdict);
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn misfit(verdict: &Verdict) -> Option<Problem> {
+    let misfit = verdict.misfit.as_ref()?;
+    let message = format!("Entry {} of the audit {}", misfit.entry, misfit.words);
+    let hint = format!(
+        "All before it fit: {} of {}, compared with {} in commits; what is in .eos/store.db now is not what Eos wrote",
+        misfit.entry - 1,
+        verdict.counted_entries(),
+        verdict.counted_anchors()
+    );
+    Some(Problem::not_done(message, hint))
+}

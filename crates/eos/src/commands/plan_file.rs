@@ -1,0 +1,94 @@
+//! Plans in files: written to be looked at and approved, read to be carried out later.
+
+use crate::problem::Problem;
+use clap::ValueHint;
+use eos_core::plan::{Plan, VERSION, Work};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// What a verb that changes something says of looking at its plan only.
+#[derive(Debug, Default, clap::Args)]
+pub struct Look {
+    /// Show the plan and stop
+    #[arg(long, global = true)]
+    pub plan: bool,
+    /// With --plan: write it to this file, for `eos apply FILE`
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
+}
+
+impl Look {
+    /// A plan has no place for a secret, so one that was given with the command would be lost on the way.
+    pub fn check(&self, secret_given: bool) -> Result<(), Problem> {
+        match self.out {
+            None => Ok(()),
+            Some(_) if !self.plan => Err(Problem::usage(
+                "--out is missing --plan",
+                "A plan is written instead of being carried out: --plan --out FILE",
+            )),
+            Some(_) if secret_given => Err(Problem::usage(
+                "A secret that is given cannot be in a plan that is saved",
+                "Leave the secret out, so that it is generated, or leave --out out and apply at once",
+            )),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// For a plan that is in a file already.
+    pub fn refuse_rewriting(&self) -> Result<(), Problem> {
+        match self.out {
+            None => Ok(()),
+            Some(_) => Err(Problem::usage("The plan is in a file already", "Leave --out out")),
+        }
+    }
+}
+
+pub fn write(file: &Path, plan: &Plan) -> Result<(), Problem> {
+    let text = serde_json::to_string_pretty(plan).expect("a plan has a JSON form");
+    std::fs::write(file, text + "\n").map_err(|error| {
+        Problem::not_done(
+            format!("Cannot write {}: {error}", file.display()),
+            "Name a file that can be written",
+        )
+    })
+}
+
+/// The plan in a file: as `--out` writes it, or inside of the document of `--plan --json`.
+pub fn read(file: &Path) -> Result<Plan, Problem> {
+    let wrong = |why: String| {
+        Problem::usage(
+            format!("Cannot read a plan from {}: {why}", file.display()),
+            "`eos plan --out FILE` writes one",
+        )
+    };
+    let bytes = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
+    let mut document: Value = serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
+    let plan = match document.get_mut("plan") {
+        Some(plan) => plan.take(),
+        None => document,
+    };
+    let plan: Plan = serde_json::from_value(plan).map_err(|error| wrong(error.to_string()))?;
+    if plan.version != VERSION {
+        return Err(wrong(format!(
+            "it has version {}, this Eos knows version {VERSION}",
+            plan.version
+        )));
+    }
+    refuse_given(file, &plan)?;
+    Ok(plan)
+}
+
+fn refuse_given(file: &Path, plan: &Plan) -> Result<(), Problem> {
+    let is_given = |work: &Work| matches!(work, Work::Secret { items, .. } if items.iter().any(|i| i.given));
+    match plan.steps.iter().find(|step| is_given(&step.work)) {
+        None => Ok(()),
+        Some(step) => Err(Problem::usage(
+            format!(
+                "The plan in {} needs a secret of {} that was given with its command, and no plan holds one",
+                file.display(),
+                step.component
+            ),
+            "Run the command itself, without --plan",
+        )),
+    }
+}

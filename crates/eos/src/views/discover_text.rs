@@ -1,0 +1,108 @@
+//! What was discovered as a person reads it: the summary, what the pillar could have, what is unknown, what is missing.
+
+use super::plan_text::{BOLD, GREEN, RED, YELLOW};
+use super::reports::Discovered;
+use super::text::{hang, printable};
+use crate::options::shell_word;
+use anstyle::Style;
+use eos_core::discover::{Discovery, Proposal};
+use eos_core::intent::Noun;
+use std::fmt::Write;
+
+pub fn discovered_text(discovered: &Discovered, columns: usize) -> String {
+    let discovery = &discovered.discovery;
+    let mut text = String::new();
+    for line in hang("", &summary(discovery), columns).lines() {
+        let _ = writeln!(text, "{BOLD}{line}{BOLD:#}");
+    }
+    for proposal in &discovery.proposals {
+        text.push('\n');
+        text.push_str(&proposal_text(proposal, columns));
+    }
+    if !discovery.unknown.is_empty() || !discovery.absent.is_empty() {
+        text.push('\n');
+    }
+    for unknown in &discovery.unknown {
+        let place = match unknown.place.as_str() {
+            "" => String::new(),
+            place => format!(" ({place})"),
+        };
+        let words = format!("{}{place}: {}", unknown.object, unknown.why);
+        text.push_str(&marked('?', YELLOW, &words, columns));
+    }
+    for absent in &discovery.absent {
+        let words = format!("{}: in the pillar, but {}", absent.object, absent.why);
+        text.push_str(&marked('-', RED, &words, columns));
+    }
+    text
+}
+
+/// What to do with it, if anything.
+pub fn next_words(discovered: &Discovered) -> Option<String> {
+    match (
+        discovered.written.as_slice(),
+        discovered.discovery.proposals.len(),
+    ) {
+        ([], 0) => None,
+        ([], _) => Some("nothing was written; into the pillar: eos discover --write".to_owned()),
+        (files, _) => Some(format!(
+            "written, not committed, not applied: {}   next: git diff, then eos plan",
+            files.join(", ")
+        )),
+    }
+}
+
+fn summary(discovery: &Discovery) -> String {
+    let known = format!(
+        "{} and {} are as the pillar has them",
+        counted(discovery.known.hosts, "host"),
+        counted(discovery.known.components, "component")
+    );
+    let found = [
+        (discovery.proposals.len(), "could be in it"),
+        (discovery.unknown.len(), "unknown"),
+        (discovery.absent.len(), "missing"),
+    ];
+    let found: Vec<String> = found
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    match found.is_empty() {
+        true => format!("{known}, and nothing else was found"),
+        false => format!("{known}; {}", found.join(", ")),
+    }
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun}"),
+        count => format!("{count} {noun}s"),
+    }
+}
+
+fn proposal_text(proposal: &Proposal, columns: usize) -> String {
+    let name = match (proposal.noun, &proposal.environment) {
+        (Noun::Host, _) => format!("host {}", proposal.name),
+        (_, Some(environment)) => format!("component {} in {environment}", proposal.name),
+        (_, None) => format!("component {}", proposal.name),
+    };
+    let words = format!("{name}: {}", proposal.seen);
+    let mut text = marked('+', GREEN, &words, columns);
+    for note in &proposal.notes {
+        text.push_str(&hang("    ! ", &printable(note), columns));
+    }
+    let command: Vec<String> = proposal.command.iter().map(|word| shell_word(word)).collect();
+    text.push_str(&hang("    ", &command.join(" "), columns));
+    let _ = writeln!(text, "    {}", proposal.file);
+    for line in proposal.adds.lines() {
+        let _ = writeln!(text, "    | {}", printable(line));
+    }
+    text
+}
+
+fn marked(glyph: char, style: Style, words: &str, columns: usize) -> String {
+    let first = format!("{glyph} ");
+    let lines = hang(&first, &printable(words), columns);
+    lines.replacen(&first, &format!("{style}{glyph}{style:#} "), 1)
+}

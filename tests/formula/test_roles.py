@@ -1,0 +1,391 @@
+"""Who may ask for what: each role held to its tier by the module itself, and approvals, over the real API."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+import json
+import re
+
+import pytest
+
+from configurations import workspace
+from laboratory import FORMULA, MINION, ROLES, canonical_digest, readme_block
+from test_eject import by_hand
+
+TIERS = ("low", "medium", "high")
+REACHES = {"eos-user": ("low",), "eos-operator": ("low", "medium"), "eos-architect": ("low", "medium")}
+READING = {"info", "step_status", "observe", "require_secrets"}
+NUMBERS = itertools.count()
+
+
+class Prepared:
+    """One thing of a tier for each function that changes something, and the call that is about it."""
+
+    def __init__(self, lab, tier: str):
+        self.lab, self.tier = lab, tier
+        self.component = f"tiered-{next(NUMBERS)}"
+        self.operation = self.component
+        self.name = f"production/{self.component}"
+        self.workspaces = {self.name: workspace(self.name, "x", risk=tier)}
+        path = lab.directory / "volumes" / self.component
+        facts = {"path": str(path), "user": "0", "group": "0", "mode": "0750", "durability": "ephemeral", "risk": tier}
+        self.volumes = {f"{self.name}/data": facts}
+        self.paths = {name: facts["path"] for name, facts in self.volumes.items()}
+
+    def call(self, function: str) -> dict:
+        """The arguments of a call that the minion would admit, but for the role of who makes it."""
+        release = self.lab.releases.deliver(self.workspaces, self.volumes)
+        if function == "run_step":
+            sls = f"components.{self.component}.production.workspace"
+            return self.identified(sls=sls, digest=self.lab.releases.digest(release, sls))
+        if function == "remove_workspace":
+            self.done(self.call("run_step"))
+            self.lab.releases.deliver({})
+            return self.identified(environment="production", component=self.component)
+        sls = f"components.{self.component}.production.volumes"
+        volumes = self.identified(sls=sls, digest=self.lab.releases.digest(release, sls))
+        if function == "run_step of volumes":
+            return volumes
+        self.done(volumes)
+        self.lab.releases.deliver({})
+        more = {"made_by": f"{self.operation}-first"} if function == "remove_unused_volumes" else {}
+        return self.identified(volumes=self.paths, **more)
+
+    def identified(self, **arguments: object) -> dict:
+        return {"operation": self.operation, "step": "step", **arguments}
+
+    def done(self, call: dict):
+        """Does what the call needs to be there, under another operation, which is approved."""
+        first = {**call, "operation": f"{self.operation}-first"}
+        approve(self.lab, "eos-architect", first)
+        answer = ask(self.lab, "eos-operator", first)
+        assert answer["ret"]["status"] == "done", answer
+
+
+ASKED = ("run_step", "run_step of volumes", "remove_workspace", "remove_volumes", "remove_unused_volumes")
+
+
+def function_of(asked: str) -> str:
+    return f"eos.{asked.split()[0]}"
+
+
+def digest_of_call(asked: str, call: dict) -> str:
+    arguments = {key: value for key, value in call.items() if key not in ("operation", "step")}
+    return canonical_digest([function_of(asked), arguments])
+
+
+def refused(answer: dict, *words: str):
+    assert answer["retcode"] == 1, answer
+    assert answer["ret"].startswith("ERROR: needs approval: "), answer
+    for word in words:
+        assert word in answer["ret"], answer
+
+
+def approve(lab, by: str, call: dict, asked: str = "run_step", **changed: object) -> dict:
+    calls = {call["step"]: digest_of_call(asked, call)}
+    arguments = {"operation": call["operation"], "plan": "0" * 64, "calls": calls, "minutes": 5, **changed}
+    with lab.salt.acting_as(by):
+        return lab.salt.call("eos.approve", **arguments)
+
+
+def ask(lab, by: str, call: dict, asked: str = "run_step") -> dict:
+    with lab.salt.acting_as(by):
+        return lab.salt.call(function_of(asked), **call)
+
+
+def public_functions(module) -> dict:
+    return {
+        name: function
+        for name, function in vars(module).items()
+        if callable(function) and not name.startswith("_") and getattr(function, "__module__", "") == module.__name__
+    }
+
+
+def test_every_function_is_either_known_to_change_nothing_or_held_to_a_tier(load):
+    """A new function of `eos` fails here until it is in a list above, and so in the tests below."""
+    functions = set(public_functions(load("_modules/eos.py")))
+    held = {asked.split()[0] for asked in ASKED}
+    assert functions == READING | held | {"approve", "take_home"}
+
+
+def test_what_the_master_lets_each_user_call_is_what_there_is(load):
+    functions = set(public_functions(load("_modules/eos.py")))
+    patterns = re.findall(r"eos\\\.\(([a-z_|]+)\)", readme_block("external_auth"))
+    assert [set(pattern.split("|")) for pattern in patterns] == [functions - {"approve", "take_home"}, *[functions] * 2]
+    laboratory = (FORMULA.parent / "crates" / "eos-lab" / "src" / "salt.rs").read_text()
+    allowed = re.search(r"const ALLOWED.*?];.*?const DECIDING.*?];", laboratory, re.DOTALL)[0]
+    assert set(re.findall(r'"eos\.([a-z_]+)"', allowed)) == functions
+
+
+def test_every_function_asks_who_calls(load):
+    """Called without a module to ask, each fails by that: none does anything first."""
+    module = load("_modules/eos.py", grains={})
+    wanted = {"operation": "o", "step": "s", "sls": "components.a.b.workspace", "digest": "0" * 64, "minutes": 5}
+    wanted |= {"environment": "e", "component": "c", "volumes": {"e/c/d": "/a/b"}, "made_by": "o", "plan": "0" * 64}
+    wanted |= {"calls": {"s": "0" * 64}, "home": "h", "name": "n", "workspaces": ["e/c"]}
+    for name, function in public_functions(module).items():
+        names = function.__kwdefaults__ or {}
+        taken = function.__code__.co_varnames[: function.__code__.co_kwonlyargcount]
+        arguments = {key: value for key, value in wanted.items() if key in taken and key not in names}
+        if name in ("observe",):
+            arguments = {}
+        with pytest.raises(KeyError, match=r"eos_roles\.caller"):
+            function(**arguments)
+
+
+@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize("asked", ASKED)
+def test_each_role_is_refused_what_is_above_it(laboratory, asked, tier):
+    prepared = Prepared(laboratory, tier)
+    call = prepared.call(asked)
+    for user in ROLES:
+        if tier not in REACHES[user]:
+            refused(ask(laboratory, user, call, asked), f"of {tier} risk", f"role {ROLES[user]}", "nobody has approved")
+            carried_along(laboratory, user, call, asked)
+    status = laboratory.salt.record("eos.step_status", operation=call["operation"], step="step")
+    assert status == {"status": "unknown"}
+    allowed = [user for user in ROLES if tier in REACHES[user]]
+    if allowed:
+        answer = ask(laboratory, allowed[0], call, asked)
+        assert answer["ret"]["status"] == "done", answer
+
+
+def carried_along(lab, user: str, call: dict, asked: str):
+    """A function that is allowed to all does not carry the call past its tier."""
+    functions = ["eos.info", function_of(asked)]
+    with lab.salt.acting_as(user):
+        status, answer = lab.salt.lowstate(fun=functions, arg=[keywords(call, of) for of in functions], user="root")
+    assert status == 200, answer
+    assert answer[MINION]["ret"]["eos.info"]["user"] == user, answer
+    assert "needs approval: " in answer[MINION]["ret"][functions[1]], answer
+
+
+def test_nobody_can_say_to_be_somebody_else(laboratory):
+    call = Prepared(laboratory, "high").call("run_step")
+    salt = laboratory.salt
+    with salt.acting_as("eos-user"):
+        for name in ("eos-architect", "root", None):
+            for how in ({"kwarg": {**call, "__pub_user": name}}, {"kwarg": call, "arg": [f"__pub_user={name}"]}):
+                status, answer = salt.lowstate(fun="eos.run_step", user=name, **how)
+                assert status == 200
+                refused(answer[MINION], "eos-user has the role user")
+        answer = salt.call("eos.run_step", **call, user="root")
+        assert "There is no argument user" in answer["ret"], answer
+        for functions in (["eos.run_step", "eos.info"], ["eos.run_step", "eos.run_step"]):
+            status, answer = salt.lowstate(fun=functions, arg=[keywords(call, of) for of in functions])
+            assert "needs approval: " in answer[MINION]["ret"]["eos.run_step"], answer
+
+
+def test_root_by_hand_is_held_to_no_tier(laboratory):
+    call = Prepared(laboratory, "high").call("run_step")
+    words = [f"{key}={value}" for key, value in call.items()]
+    assert by_hand(laboratory, "eos.run_step", *words)["status"] == "done"
+    published = laboratory.salt.run("salt", MINION, "eos.run_step", *words, "step=again")
+    assert json.loads(published.stdout)[MINION]["status"] == "done", published
+
+
+def keywords(call: dict, function: str) -> list:
+    """The arguments of one of several functions, as the API takes them."""
+    return [] if function == "eos.info" else [{"__kwarg__": True, **call, "__pub_user": "root"}]
+
+
+def test_info_says_who_asks(laboratory):
+    for user, role in ROLES.items():
+        with laboratory.salt.acting_as(user):
+            info = laboratory.salt.record("eos.info")
+        assert (info["user"], info["role"]) == (user, role)
+        assert set(info["grains"]) == {"os", "osrelease", "num_cpus", "mem_total", "ipv4", "fqdn", "virtual"}
+    own = by_hand(laboratory, "eos.info")
+    assert (own["user"], own["role"]) == (None, None)
+    published = json.loads(laboratory.salt.run("salt", MINION, "eos.info").stdout)[MINION]
+    assert (published["user"], published["role"]) == ("root", None)
+
+
+@pytest.mark.parametrize("function", ["eos.approve", "eos.take_home"])
+def test_what_is_for_operators_is_refused_by_salt_and_by_the_module(laboratory, function):
+    call = {"operation": "o", "plan": "0" * 64, "calls": {"s": "0" * 64}, "minutes": 5}
+    if function == "eos.take_home":
+        call = {"home": "elsewhere", "name": "elsewhere"}
+    with laboratory.salt.acting_as("eos-user"):
+        assert laboratory.salt.lowstate(fun=function, kwarg=call)[0] == 401
+        functions = ["eos.info", function]
+        arguments = [keywords(call, of) for of in functions]
+        status, answer = laboratory.salt.lowstate(fun=functions, arg=arguments)
+        assert status == 200
+        assert "it needs the role operator" in answer[MINION]["ret"][function], answer
+    assert laboratory.salt.record("eos.info")["home"] is None
+    assert not (laboratory.salt.cache / "eos" / "approvals" / "o.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("asked", "tier", "by", "approved_by"),
+    [
+        ("run_step", "medium", "eos-user", "eos-operator"),
+        ("run_step", "high", "eos-user", "eos-architect"),
+        ("run_step", "high", "eos-operator", "eos-architect"),
+        ("run_step of volumes", "high", "eos-operator", "eos-architect"),
+        ("remove_workspace", "medium", "eos-user", "eos-architect"),
+        ("remove_volumes", "high", "eos-operator", "eos-architect"),
+        ("remove_unused_volumes", "high", "eos-operator", "eos-architect"),
+    ],
+)
+def test_an_approval_lets_the_approved_call_pass(laboratory, asked, tier, by, approved_by):
+    call = Prepared(laboratory, tier).call(asked)
+    approval = approve(laboratory, approved_by, call, asked)["ret"]
+    assert (approval["by"], approval["role"]) == (approved_by, ROLES[approved_by])
+    answer = ask(laboratory, by, call, asked)
+    assert answer["ret"]["status"] == "done", answer
+
+
+def test_an_approval_serves_exactly_what_it_names(laboratory):
+    prepared = Prepared(laboratory, "high")
+    call = prepared.call("run_step")
+    approve(laboratory, "eos-architect", call)
+    volumes = prepared.call("run_step of volumes")
+    for changed in (
+        # Another call under the approved step, the approved call under another step, and under another operation.
+        {**volumes, "step": call["step"]},
+        {**call, "step": "another"},
+        {**call, "operation": f"{call['operation']}-another"},
+    ):
+        refused(ask(laboratory, "eos-operator", changed), "approved")
+
+    # What was approved is no longer what the pillar says: neither the old nor the new is done.
+    changed = {**prepared.workspaces[prepared.name], **workspace(prepared.name, "y")}
+    release = laboratory.releases.deliver({prepared.name: changed}, prepared.volumes)
+    answer = ask(laboratory, "eos-operator", call)
+    assert "is refused" in answer["ret"], answer
+    moved = {**call, "digest": laboratory.releases.digest(release, call["sls"])}
+    refused(ask(laboratory, "eos-operator", moved), "which does not have this call")
+
+    laboratory.releases.deliver(prepared.workspaces, prepared.volumes)
+    assert ask(laboratory, "eos-operator", call)["ret"]["status"] == "done"
+
+
+def test_who_asks_cannot_approve(laboratory):
+    call = Prepared(laboratory, "high").call("run_step")
+    approve(laboratory, "eos-architect", call)
+    refused(ask(laboratory, "eos-architect", call), "eos-architect cannot approve what eos-architect asks for")
+
+
+def test_who_approves_must_reach_the_tier(laboratory):
+    call = Prepared(laboratory, "high").call("run_step")
+    approve(laboratory, "eos-operator", call)
+    refused(ask(laboratory, "eos-user", call), "eos-operator, who approved it, has the role operator")
+
+
+def test_an_approval_ends(laboratory):
+    call = Prepared(laboratory, "high").call("run_step")
+    approve(laboratory, "eos-architect", call, minutes=1)
+    path = laboratory.salt.cache / "eos" / "approvals" / f"{call['operation']}.json"
+    approval = json.loads(path.read_text())
+    left = datetime.datetime.fromisoformat(approval["until"]) - datetime.datetime.now(datetime.UTC)
+    assert 30 < left.total_seconds() <= 60
+    path.write_text(json.dumps({**approval, "until": "2020-01-01T00:00:00+00:00"}))
+    refused(ask(laboratory, "eos-operator", call), "the approval of eos-architect ended 2020")
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"operation": "../o"},
+        {"plan": "short"},
+        {"calls": {}},
+        {"calls": ["s"]},
+        {"calls": {"s/../t": "0" * 64}},
+        {"calls": {"s": "0"}},
+        {"minutes": 0},
+        {"minutes": 10081},
+        {"minutes": True},
+        {"minutes": "5"},
+        {"role": "architect"},
+    ],
+)
+def test_a_malformed_approval_is_refused(laboratory, changed):
+    call = {"operation": "malformed", "step": "s"}
+    answer = approve(laboratory, "eos-architect", call, **changed)
+    assert answer["retcode"] == 1 and isinstance(answer["ret"], str), answer
+    assert not (laboratory.salt.cache / "eos" / "approvals" / "malformed.json").exists()
+
+
+def test_the_home_is_taken_by_comparison(laboratory):
+    path = laboratory.salt.cache / "eos" / "home.json"
+    path.unlink(missing_ok=True)
+    try:
+        first = laboratory.salt.record("eos.take_home", home="one", name="anna's laptop")
+        assert (first["home"], first["name"], first["user"]) == ("one", "anna's laptop", "eos-operator")
+        assert laboratory.salt.record("eos.info")["home"] == first
+        # The same again is answered, so that an answer that got lost does not matter.
+        assert laboratory.salt.record("eos.take_home", home="one", name="anna's laptop") == first
+        for wrong in ({}, {"instead_of": "three"}):
+            answer = laboratory.salt.call("eos.take_home", home="two", name="desk", **wrong)
+            assert "The home on minion control is one (anna's laptop), not" in answer["ret"], answer
+        second = laboratory.salt.record("eos.take_home", home="two", name="desk", instead_of="one")
+        assert laboratory.salt.record("eos.info")["home"] == second
+        for malformed in ({"home": "../x"}, {"home": ""}, {"name": "a\nb"}, {"instead_of": "/"}):
+            answer = laboratory.salt.call("eos.take_home", **{"home": "three", "name": "n", **malformed})
+            assert answer["retcode"] == 1, answer
+        assert laboratory.salt.record("eos.info")["home"] == second
+    finally:
+        path.unlink(missing_ok=True)
+
+
+ROLES_OF_TWO = {"anna": "architect", "berta": "architect", "otto": "operator", "uwe": "user", "odd": "emperor"}
+CALL = ["eos.run_step", {"sls": "components.a.b.workspace", "digest": "0" * 64}]
+
+
+@pytest.fixture
+def roles(load, tmp_path):
+    module = load("_modules/eos_roles.py")
+    module.__opts__["eos"] = {"roles": dict(ROLES_OF_TWO)}
+    return module
+
+
+def who(roles, user: str | None) -> dict:
+    return roles.caller({"__pub_user": user} if user else {"__pub_jid": "1"})
+
+
+def approved(roles, by: str):
+    roles.approve(who(roles, by), "o", "0" * 64, {"s": canonical_digest(CALL)}, 5)
+
+
+def test_an_architect_needs_another_one(roles):
+    approved(roles, "berta")
+    roles.require(who(roles, "anna"), "high", "o", "s", CALL)
+    with pytest.raises(roles.CommandExecutionError, match="^needs approval: .*berta cannot approve what berta asks"):
+        roles.require(who(roles, "berta"), "high", "o", "s", CALL)
+
+
+def test_a_role_that_was_taken_away_approves_no_more(roles):
+    approved(roles, "anna")
+    roles.__opts__["eos"]["roles"]["anna"] = "user"
+    with pytest.raises(roles.CommandExecutionError, match="anna, who approved it, has the role user"):
+        roles.require(who(roles, "uwe"), "medium", "o", "s", CALL)
+
+
+@pytest.mark.parametrize("user", ["stranger", "odd"])
+def test_who_has_no_role_may_change_nothing(roles, user):
+    approved(roles, "anna")
+    for risk in TIERS:
+        with pytest.raises(roles.CommandExecutionError, match="has no role on control"):
+            roles.require(who(roles, user), risk, "o", "s", CALL)
+    with pytest.raises(roles.CommandExecutionError, match="needs the role operator"):
+        roles.require_role(who(roles, user), "operator", "take the home")
+
+
+@pytest.mark.parametrize("user", [None, "root", "sudo_anna"])
+def test_root_by_hand_is_held_to_no_tier_but_cannot_approve(roles, user):
+    for risk in TIERS:
+        roles.require(who(roles, user), risk, "o", "s", CALL)
+    roles.require_role(who(roles, user), "operator", "take the home")
+    with pytest.raises(roles.CommandExecutionError, match="Only an API user"):
+        approved(roles, user)
+
+
+@pytest.mark.parametrize(
+    ("risks", "expected"),
+    [(["low", "low"], "low"), (["low", "high", "medium"], "high"), (["low", None], "medium"), ([], "medium")],
+)
+def test_a_call_is_of_the_highest_risk_it_is_about(roles, risks, expected):
+    assert roles.highest(risks, "medium") == expected
