@@ -136,7 +136,7 @@ def test_a_secret_is_revealed_to_the_one_who_asks(with_containers):
 
 def test_postgres_takes_whatever_a_password_may_be(with_containers):
     estate = with_containers
-    first = canary() + "'; \"$x\" \\ `y`"
+    first = canary() + '\'; "$x" \\ `y`'
     estate.must("create", "postgres", "--password", "-", "--yes", input=first + "\n")
     assert psql(estate, "postgres", "app", first, "create table t as select 7 as n") == ("SELECT 1", "")
     second = canary() + "''\\' %s $$"
@@ -195,7 +195,6 @@ def test_what_a_program_keeps_to_itself_is_not_rotated(with_containers):
     assert refused.returncode == 2 and "Grafana takes it at its first start" in refused.stderr
     assert variable(estate, "grafana")["ModifyIndex"] == before["ModifyIndex"]
     estate.must("delete", "grafana", "--yes")
-
 
 
 def test_vault_keeps_the_old_value_which_opens_nothing_and_can_be_had_back(full_estate):
