@@ -20,7 +20,9 @@ from salt.exceptions import CommandExecutionError, SaltInvocationError
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _NAME = re.compile(r"[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-_SLS = re.compile(rf"components\.({_NAME.pattern})\.({_NAME.pattern})\.(volumes(?:-{_NAME.pattern})?|workspace)")
+_SLS = re.compile(
+    rf"components\.({_NAME.pattern})\.({_NAME.pattern})\.(volumes(?:-{_NAME.pattern})?|workspace|monitoring)"
+)
 _WORKSPACE = re.compile(rf"{_NAME.pattern}/{_NAME.pattern}")
 _VOLUME = re.compile(rf"{_NAME.pattern}/{_NAME.pattern}/[a-z][a-z0-9_]{{0,47}}")
 _PATH = re.compile(r"(/[^/\x00-\x1f]+)+")
@@ -39,29 +41,27 @@ def info(**publication: object) -> dict:
     `formula` is the digest of the modules as synced to this minion, `version` that of Salt. `user` and `role` are the
     caller's, null for root's own calls; `home` is what `take_home` recorded here, or null.
     """
-    who = __salt__["eos_roles.caller"](publication)
     return {
         "minion": __opts__["id"],
         "release": _served_release(),
         "formula": _formula_digest(),
         "version": __grains__["saltversion"],
-        "user": who["user"],
-        "role": who["role"],
-        "home": __utils__["eos_disk.read_json"](_home_path()),
+        **_caller(publication),
         "grains": {name: __grains__.get(name) for name in _GRAINS},
     }
 
 
 def run_step(*, operation: str, step: str, sls: str, digest: str, **publication: object) -> dict:
-    """Does what one emitted SLS says, `components.<component>.<environment>.volumes` or `.workspace`.
+    """Does what one emitted SLS says, `components.<component>.<environment>.volumes`, `.workspace` or `.monitoring`.
 
     A component with volumes on several hosts has `.volumes-<host>` for each. `digest` says what the caller means: of a
-    workspace its slice's own, of volumes that of all slices of the component on this minion. What the pillar has
-    otherwise is refused.
+    workspace its slice's own, of volumes and monitoring that of all slices of the component on this minion. What the
+    pillar has otherwise is refused.
     """
     match = _SLS.fullmatch(sls) if isinstance(sls, str) else None
     if match is None:
-        raise SaltInvocationError("sls is not components.<component>.<environment>.volumes or .workspace")
+        kinds = "volumes, .workspace or .monitoring"
+        raise SaltInvocationError(f"sls is not components.<component>.<environment>.{kinds}")
     component, environment, kind = match.group(1), match.group(3), match.group(5)
     _check("digest", digest, _DIGEST)
     call = _Call(publication, "eos.run_step", operation, step, {"sls": sls, "digest": digest})
@@ -80,8 +80,18 @@ def run_step(*, operation: str, step: str, sls: str, digest: str, **publication:
         call.require([facts.get("risk") for facts in wanted.values()], where_unknown="high")
         return wanted
 
+    def admit_monitoring() -> dict:
+        name = f"{environment}/{component}"
+        slices = _slices()
+        wanted = slices.get("monitoring", {}).get(name)
+        _refuse_other_digest(sls, digest, wanted and __utils__["eos_digest.of_json"]({name: wanted}))
+        call.require([wanted.get("risk")], where_unknown="high")
+        return slices
+
     if kind == "workspace":
         return call.once_observed(admit_workspace, lambda wanted: _apply_workspace(call, names, wanted), names)
+    if kind == "monitoring":
+        return call.once(admit_monitoring, lambda slices: _load_rules(f"{environment}/{component}", slices))
     return call.once(admit_volumes, lambda wanted: _make_volumes(call, sls, wanted))
 
 
@@ -123,6 +133,35 @@ def remove_volumes(*, operation: str, step: str, volumes: dict, **publication: o
     def work(wanted: dict) -> dict:
         with _states_lock():
             error = __salt__["eos_volumes.remove"](volumes, wanted)
+        return {"status": "failed" if error else "done", "error": error}
+
+    return call.once(admit, work)
+
+
+def remove_monitoring(
+    *, operation: str, step: str, environment: str, component: str, monitor: str, **publication: object
+) -> dict:
+    """Takes a component's alert rules from a monitor that watches it no longer; answers the step record."""
+    names = {"environment": environment, "component": component, "monitor": monitor}
+    for argument, name in names.items():
+        _check(argument, name, _NAME)
+    name = f"{environment}/{component}"
+    call = _Call(publication, "eos.remove_monitoring", operation, step, names)
+
+    def admit() -> dict:
+        slices = _slices()
+        if slices.get("monitoring", {}).get(name, {}).get("monitor") == monitor:
+            raise CommandExecutionError(f"The pillar of minion {__opts__['id']} still has {monitor} watch {name}")
+        watching = slices.get("monitors", {}).get(f"{environment}/{monitor}")
+        if watching is None:
+            raise CommandExecutionError(
+                f"The pillar of minion {__opts__['id']} names no monitor {environment}/{monitor}"
+            )
+        call.require([__salt__["eos_prometheus.recorded_risk"](name)], where_unknown="medium")
+        return watching
+
+    def work(watching: dict) -> dict:
+        error = __salt__["eos_prometheus.unload"](name, watching)
         return {"status": "failed" if error else "done", "error": error}
 
     return call.once(admit, work)
@@ -199,9 +238,11 @@ def step_status(*, operation: str, step: str, **publication: object) -> dict:
 
 
 def observe(*, workspaces: list | None = None, volumes: list | None = None, **publication: object) -> dict:
-    """Reads back workspaces ("<environment>/<component>") and volumes (paths of directories)."""
-    __salt__["eos_roles.caller"](publication)
-    seen: dict = {"workspaces": {}, "volumes": {}}
+    """Reads back workspaces ("<environment>/<component>") and volumes (paths of directories).
+
+    `caller` is what `info` says of who calls and of the home, so that a plan and its operation need not ask twice.
+    """
+    seen: dict = {"workspaces": {}, "volumes": {}, "caller": _caller(publication)}
     if names := _checked_list("workspaces", workspaces, _WORKSPACE):
         seen["workspaces"] = __salt__["eos_terraform.observe"](names)
     for path in _checked_list("volumes", volumes, _PATH):
@@ -219,6 +260,11 @@ def require_secrets(*, workspaces: list, **publication: object) -> None:
         raise CommandExecutionError(f"The pillar of minion {__opts__['id']} does not name {', '.join(unknown)}")
     if missing := __salt__["eos_terraform.missing_secrets"]([named[name] for name in names]):
         raise CommandExecutionError("; ".join(missing))
+
+
+def _caller(publication: dict) -> dict:
+    who = __salt__["eos_roles.caller"](publication)
+    return {"user": who["user"], "role": who["role"], "home": __utils__["eos_disk.read_json"](_home_path())}
 
 
 def _observe_volume(path: str) -> dict:
@@ -317,6 +363,11 @@ def _make_volumes(call: _Call, sls: str, wanted: dict) -> dict:
     # One after the other, since Salt's queue sees only jobs named state.*.
     with _states_lock(), __salt__["eos_volumes.recorded"](wanted, call.operation):
         return _outcome_of_states(sls, __salt__["state.apply"](sls, test=False, queue=_QUEUE))
+
+
+def _load_rules(name: str, slices: dict) -> dict:
+    error = __salt__["eos_prometheus.load"](name, slices)["error"]
+    return {"status": "failed" if error else "done", "error": error}
 
 
 def _destroy(call: _Call, names: dict) -> dict:
@@ -442,11 +493,16 @@ def _refuse_other_digest(sls: str, digest: str, served: str | dict | None) -> No
 
 
 def _pillar_slice(part: str) -> dict:
-    """This part of the slice, by name, compiled afresh: an execution module's `__pillar__` may be stale."""
+    """This part of the slice, by name."""
+    return _slices().get(part, {})
+
+
+def _slices() -> dict:
+    """This minion's slice of the pillar, compiled afresh: an execution module's `__pillar__` may be stale."""
     pillar = __salt__["pillar.items"](unmask=True)
     if errors := pillar.get("_errors"):
         raise CommandExecutionError(f"The pillar does not render: {'; '.join(map(str, errors))}")
-    return pillar.get("eos", {}).get(part, {})
+    return pillar.get("eos", {})
 
 
 def _formula_digest() -> str:

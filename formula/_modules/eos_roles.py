@@ -57,7 +57,7 @@ def require(who: dict, risk: str, operation: str, step: str, call: list) -> None
 
 
 def approve(who: dict, operation: str, plan: str, calls: dict[str, str], minutes: int) -> dict:
-    """Records that the caller approves these calls of an operation; answers the record."""
+    """Records that the caller approves these calls of an operation; answers the record as it is on disk."""
     require_role(who, "operator", "approve")
     if who["role"] is None:
         raise CommandExecutionError("Only an API user with a role can approve, because an approval names one")
@@ -70,8 +70,9 @@ def approve(who: dict, operation: str, plan: str, calls: dict[str, str], minutes
         "role": who["role"],
         "until": until.isoformat(timespec="seconds"),
     }
-    __utils__["eos_disk.write_json"](_approval_path(operation), approval)
-    return approval
+    path = _approval_path(operation)
+    __utils__["eos_disk.write_json"](path, approval)
+    return __utils__["eos_disk.read_json"](path)
 
 
 def _why_not_approved(who: dict, risk: str, operation: str, step: str, call: list) -> str | None:

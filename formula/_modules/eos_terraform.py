@@ -34,7 +34,7 @@ _SNAPSHOTS_KEPT = 10
 _STATE_LOCK_PATIENCE = "120s"
 _COUNTED_AS = {"create": "added", "update": "changed", "delete": "destroyed"}
 _TOLD = ("apply_start", "apply_complete", "apply_errored", "change_summary")
-_SECONDS_BETWEEN_LOOKS = 0.1
+_SECONDS_BETWEEN_LOOKS = 0.02
 _PR_SET_PDEATHSIG = 1
 _prctl = ctypes.CDLL(None, use_errno=True).prctl
 
@@ -336,7 +336,7 @@ def _converge(run: _Run, configuration: dict) -> None:
     workspace = run.workspace
     os.makedirs(workspace.directory, mode=0o700, exist_ok=True)
     rendered = f"{workspace.tree}.rendered"
-    _render(configuration, rendered)
+    _render(workspace, configuration, rendered)
     snapshot = _keep_previous(workspace)
     _replace_tree(workspace, rendered)
     run.report = _report(ran=True, snapshot=snapshot)
@@ -512,7 +512,7 @@ def _plan_slice(run: _Run) -> None:
     os.makedirs(workspace.directory, mode=0o700, exist_ok=True)
     scratch = os.path.join(workspace.directory, "planning")
     try:
-        _render(configuration, scratch)
+        _render(workspace, configuration, scratch)
         data = os.path.join(scratch, "data")
         _initialise(run, scratch, data, configuration)
         run.report |= {"ran": True, **_plan(run, scratch, data, configuration, "-lock=false")}
@@ -570,34 +570,59 @@ def _destroy_resources(run: _Run) -> None:
         _apply_plan(run, configuration, run.report)
 
 
-def _render(configuration: dict, directory: str) -> None:
-    """Fetches every file of the slice from Salt's file server; one that is not what the slice says is refused."""
+def _render(workspace: _Workspace, configuration: dict, directory: str) -> None:
+    """Writes every file of the slice; what the tree does not have already is fetched from Salt's file server."""
     shutil.rmtree(directory, ignore_errors=True)
-    # One connection for all of them: `cp.cache_file` makes a new one each time, which takes longer than the file.
-    with salt.fileclient.get_file_client(__opts__) as client:
-        for path, digest in configuration["slice"]["files"].items():
-            target = os.path.join(directory, os.path.relpath(path, "terraform"))
-            content = _fetched(client, path, digest)
-            os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
-            with open(target, "wb") as file:
-                file.write(content)
+    for path, content in _contents(workspace, configuration["slice"]["files"]).items():
+        target = os.path.join(directory, os.path.relpath(path, "terraform"))
+        os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
+        with open(target, "wb") as file:
+            file.write(content)
     os.chmod(directory, 0o700)
     __utils__["eos_disk.write_json"](os.path.join(directory, "configuration.json"), configuration)
 
 
-def _fetched(client: salt.fileclient.Client, path: str, digest: str) -> bytes:
-    if not _FILE.fullmatch(path):
-        raise _failure("salt", path, "A workspace may not have a file of this name", "Compile again")
-    cached = client.cache_file(f"salt://{path}")
-    if not cached:
-        raise _failure("salt", path, "The file server has no such file", "Deliver the release again")
-    with open(cached, "rb") as file:
-        content = file.read()
-    served = hashlib.sha256(content).hexdigest()
-    if served != digest:
-        words = f"The file server's file has digest {served}, the pillar says {digest}"
-        raise _failure("salt", path, words, "Deliver the release again")
-    return content
+def _contents(workspace: _Workspace, files: dict[str, str]) -> dict[str, bytes]:
+    """Path -> content of files, given by their digests."""
+    for path in files:
+        if not _FILE.fullmatch(path):
+            raise _failure("salt", path, "A workspace may not have a file of this name", "Compile again")
+    contents = {}
+    for path, digest in files.items():
+        content = _read(os.path.join(workspace.tree, os.path.relpath(path, "terraform")))
+        if content is not None and hashlib.sha256(content).hexdigest() == digest:
+            contents[path] = content
+    if missing := {path: digest for path, digest in files.items() if path not in contents}:
+        contents |= _fetched(missing)
+    return contents
+
+
+def _fetched(files: dict[str, str]) -> dict[str, bytes]:
+    """Fetches files; one that is not what its digest says is refused.
+
+    All by one client: `cp.cache_file` would log in at the master for each.
+    """
+    contents = {}
+    with salt.fileclient.get_file_client(__opts__) as client:
+        for path, digest in files.items():
+            content = _read(client.cache_file(f"salt://{path}"))
+            if content is None:
+                raise _failure("salt", path, "The file server has no such file", "Deliver the release again")
+            served = hashlib.sha256(content).hexdigest()
+            if served != digest:
+                words = f"The file server's file has digest {served}, the pillar says {digest}"
+                raise _failure("salt", path, words, "Deliver the release again")
+            contents[path] = content
+    return contents
+
+
+def _read(path: str) -> bytes | None:
+    """The file's content, or None if there is no such file."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
 
 
 def _read_configuration(directory: str) -> dict | None:

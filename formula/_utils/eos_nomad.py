@@ -1,4 +1,4 @@
-"""Nomad's HTTP API as far as a Terraform run needs it: short-lived tokens, node ids, versions of secrets."""
+"""Nomad's HTTP API as far as a Terraform run needs it: short-lived tokens, node ids, and the version of secrets."""
 
 from __future__ import annotations
 

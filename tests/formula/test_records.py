@@ -189,7 +189,7 @@ def test_a_digest_of_volumes_is_of_one_component_and_of_plain_json(eos, engine):
 
 def test_a_value_has_one_digest(load):
     value = {"b": [{"z": 1, "a": None}], "a": 'ü\u2028\x7f\x01\n"\\/', "ä": True, "Z": 21474836480}
-    # As in crates/eos-core/src/emit/mod.rs.
+    # As in crates/eos-core/src/canonical.rs.
     digest = "ae43dea9f992e2c745b620058291b755576a7078bdbe771e08fcd1db5a6701f4"
     assert load("_utils/eos_digest.py").of_json(value) == digest
 
@@ -276,10 +276,10 @@ def test_addresses_are_those_terraform_shows(load):
 @pytest.mark.parametrize(
     "path", ["../main.tf", "terraform/../x/main.tf", "/etc/passwd", "terraform/main.tf", "terraform/a/.hidden", "a/b"]
 )
-def test_a_file_outside_the_workspace_is_refused(load, tmp_path, path):
+def test_a_file_outside_the_workspace_is_refused(load, path):
     terraform = load("_modules/eos_terraform.py")
     with pytest.raises(terraform.CommandExecutionError, match="may not have a file"):
-        terraform._render({"slice": {"files": {path: "0" * 64}}, "node_ids": {}}, str(tmp_path / "tree"))
+        terraform._contents(None, {path: "0" * 64})
 
 
 def test_records_are_whole_and_private(load, tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import json
 import os
+import shutil
 import signal
 import stat
 import time
@@ -272,6 +273,38 @@ def test_a_second_identical_call_waits_for_the_first(laboratory):
         assert first.result() == second.result()
     assert first.result()["status"] == "done"
     assert laboratory.runs() == runs
+
+
+def test_workspaces_are_applied_at_the_same_time(laboratory):
+    held_up, quick = "production/held-up", "production/quick"
+    with concurrent.futures.ThreadPoolExecutor() as executor:
+        _, first, _ = start_held(laboratory, executor, "held-up", held_up)
+        # Another operation delivers what it wants, and is done while the first is still at work.
+        release = laboratory.releases.deliver({quick: workspace(quick, "x")})
+        second = laboratory.run_workspace("quick", quick, release)
+        assert second["status"] == "done", second
+        assert not first.done()
+        laboratory.hold.unlink()
+        first = first.result()
+    assert first["status"] == "done", first
+    assert first["started"] < second["started"] < second["ended"] < first["ended"]
+
+
+def test_only_what_changed_is_fetched(laboratory):
+    name, operations = "production/fetched", iter(range(3))
+
+    def fetched_by(greeting: str) -> set[str]:
+        shutil.rmtree(laboratory.salt.cache / "files", ignore_errors=True)
+        release = laboratory.releases.deliver({name: workspace(name, greeting)})
+        record = laboratory.run_workspace(f"fetched-{next(operations)}", name, release)
+        assert (record["status"], record["result"]["terraform"]["ran"]) == ("done", True), record
+        return {path.name for path in (laboratory.salt.cache / "files").rglob("*.tf*")}
+
+    assert fetched_by("one") == {"main.tf", "terraform.tfvars.json"}
+    assert fetched_by("two") == {"terraform.tfvars.json"}
+    # A tree that somebody changed is no source.
+    next((laboratory.workspace(name) / "tree" / "modules").rglob("main.tf")).write_text("changed")
+    assert fetched_by("three") == {"main.tf", "terraform.tfvars.json"}
 
 
 def test_a_killed_step_is_interrupted_and_runs_again(laboratory):

@@ -96,12 +96,14 @@ def test_what_others_started_is_proposed_or_named(found):
 
 
 def test_what_is_gone_is_missed(found):
+    job = found.nomad("/v1/job/hello?namespace=production")
     found.nomad("/v1/job/hello?namespace=production", "DELETE")
     found.wait_until(lambda: not found.running("hello"), 60, "a job to be stopped")
     absent = found.json("discover")["absent"]
     assert absent == [{"object": "component hello in production", "why": "Nomad has no such job"}]
-    found.must("apply", "--yes")
-    assert found.json("discover")["absent"] == []
+    # As it was, byte for byte: to bring back what somebody stopped is not the business of this verb.
+    found.nomad("/v1/jobs?namespace=production", "POST", {"Job": job})
+    found.wait_until(lambda: found.json("discover")["absent"] == [], 60, "the job and its service to be back")
 
 
 def test_proposals_are_written_and_nothing_else_is_done(found):

@@ -5,7 +5,9 @@ A failed update leaves the old version serving, with its data as they were.
 
 import json
 import os
+import secrets
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -43,7 +45,7 @@ services:
     instances: one
     cpu: 50
     memory: 64
-    program: [python3, -u, -c, {json.dumps(SERVER)}, "{{{{ listen_address }}}}", "{{{{ root }}}}", "{{{{ mode }}}}"]
+    program: [{sys.executable}, -u, -c, {json.dumps(SERVER)}, "{{{{ listen_address }}}}", "{{{{ root }}}}", "{{{{ mode }}}}"]
     secrets: {{PASSWORD: password}}
     ports: {{http: {{}}}}
     check: {{http: "{{{{ health }}}}"}}
@@ -138,10 +140,10 @@ def ids(estate: Estate) -> list[str]:
     return [one["ID"] for one in estate.running("faulty")]
 
 
-def failure(estate: Estate, *words: str, within: float) -> dict:
+def failure(estate: Estate, *words: str, within: float, input: str = "") -> dict:
     """The error of a command that fails in time, as a program sees it."""
     begun = time.monotonic()
-    ran = estate.eos(*words, "--yes", "--json", env={"COLUMNS": "80"})
+    ran = estate.eos(*words, "--yes", "--json", input=input)
     took = time.monotonic() - begun
     assert ran.returncode == 1, f"{ran.returncode}\n{ran.stdout}\n{ran.stderr}"
     events = [json.loads(line) for line in ran.stdout.splitlines()]
@@ -164,7 +166,7 @@ def test_a_salt_state_fails_and_is_tried_again_with_a_corrected_pillar(tidy):
     blocked.parent.mkdir(parents=True, exist_ok=True)
     blocked.write_text("a file where a directory should be")
     options = ["--root", str(volume(tidy))]
-    error = failure(tidy, "create", "faulty", "--data-path", "/opt/blocked", *options, within=60)
+    error = failure(tidy, "create", "faulty", "--data-path", "/opt/blocked", *options, within=120)
     assert error["layer"] == "salt", error
     assert error["object"].startswith("state ") and error["object"].endswith(" on control"), error
     assert "/opt/blocked" in said(error, "Salt on control")
@@ -177,7 +179,7 @@ def test_a_salt_state_fails_and_is_tried_again_with_a_corrected_pillar(tidy):
     serve(tidy)
     before = ids(tidy)
     blocked.write_text("and again")
-    error = failure(tidy, "update", "faulty", "--data-path", "/opt/blocked", within=60)
+    error = failure(tidy, "update", "faulty", "--data-path", "/opt/blocked", within=120)
     assert error["layer"] == "salt", error
     still_serves(tidy, before)
     blocked.unlink()
@@ -185,7 +187,7 @@ def test_a_salt_state_fails_and_is_tried_again_with_a_corrected_pillar(tidy):
 
 def test_a_job_that_no_node_can_take_is_named_with_numbers(tidy):
     options = ["--root", str(volume(tidy)), "--memory", "900000"]
-    error = failure(tidy, "create", "faulty", *options, within=60)
+    error = failure(tidy, "create", "faulty", *options, within=120)
     assert (error["layer"], error["object"]) == ("nomad", "job faulty"), error
     assert "memory: 900000 MiB wanted, largest free on a node " in error["words"], error
     assert "--memory" in error["hint"]
@@ -193,55 +195,58 @@ def test_a_job_that_no_node_can_take_is_named_with_numbers(tidy):
 
 def test_an_update_that_no_node_can_take_leaves_the_very_instance(serving):
     before = ids(serving)
-    error = failure(serving, "update", "faulty", "--cpu", "900000", within=70)
+    error = failure(serving, "update", "faulty", "--cpu", "900000", within=120)
     assert "cpu: 900000 MHz wanted, largest free on a node " in error["words"], error
     assert "was applied again" in said(error, "Terraform, after its failure")
     still_serves(serving, before)
 
 
 def test_a_task_that_ends_at_once_shows_its_code_and_its_last_lines_without_its_password(tidy):
-    options = ["--root", str(volume(tidy)), "--mode", "crash"]
-    error = failure(tidy, "create", "faulty", *options, within=60)
+    password = secrets.token_urlsafe(24)
+    options = ["--root", str(volume(tidy)), "--mode", "crash", "--password", "-"]
+    error = failure(tidy, "create", "faulty", *options, within=120, input=password)
     assert error["layer"] == "nomad" and error["object"].startswith("job faulty, allocation "), error
     assert error["words"] == "task faulty ended with exit code 3, and was started 4 times", error
     assert "no such database" in said(error, "task faulty, stderr")
     assert "the password is ***" in said(error, "task faulty, stderr")
     assert "Exit Code: 3" in said(error, "Nomad, allocation ")
-    shown = tidy.eos("logs", "faulty", "--ended")
-    nowhere_is_the_password(tidy, json.dumps(error), shown.stdout, shown.stderr)
+    operation = error["operation"]
+    kept = tidy.must("history", "show", operation, "--json").stdout
+    assert "no such database" in kept, kept
+    nowhere_is(tidy, password, json.dumps(error), kept, tidy.must("history", "show", operation).stdout)
 
 
-def nowhere_is_the_password(estate: Estate, *shown: str):
+def nowhere_is(estate: Estate, secret: str, *shown: str):
     """Neither shown nor kept, but by the secrets engine and in the task's own log."""
-    items = estate.nomad("/v1/var/nomad/jobs/faulty?namespace=production")["Items"]
-    password = items["password"]
     for text in shown:
-        assert password not in text
+        assert secret not in text
     kept = [*estate.root.glob(".eos/store.db*"), *(estate.lab / "log").iterdir()]
     for directory in ("salt", "terraform/workspaces", "srv"):
         kept += [path for path in (estate.lab / directory).rglob("*") if path.is_file() and not path.is_symlink()]
     assert len(kept) > 20
     for path in kept:
         try:
-            assert password.encode() not in path.read_bytes(), path
+            assert secret.encode() not in path.read_bytes(), path
         except FileNotFoundError:
             continue
 
 
 def test_an_update_that_ends_at_once_goes_back_to_the_old_version_with_its_data(serving):
-    error = failure(serving, "update", "faulty", "--mode", "crash", within=90)
+    error = failure(serving, "update", "faulty", "--mode", "crash", within=150)
     assert "ended with exit code 3" in error["words"], error
     assert "was applied again: 0 added, 1 changed" in said(error, "Terraform, after its failure")
     still_serves(serving)
     # The instance that failed is gone, but not what it wrote.
     shown = serving.must("logs", "faulty", "--ended")
     assert "no such database" in shown.stdout and "the password is ***" in shown.stdout, shown.stdout
+    words = serving.must("history", "show", error["operation"]).stdout
+    assert all(len(line) <= 80 for line in words.splitlines()), words
     assert "(failed)" in shown.stderr, shown.stderr
     assert "no such database" not in serving.must("logs", "faulty").stdout
 
 
 def test_a_program_that_is_not_there(solo):
-    error = failure(solo, "create", "absent", within=40)
+    error = failure(solo, "create", "absent", within=90)
     assert error["words"].startswith("task absent does not start: "), error
     assert "/no/such/program" in error["words"], error
     remove(solo, "absent")
@@ -258,7 +263,7 @@ def test_an_image_that_nobody_has(with_containers):
 def test_a_check_that_does_not_pass_shows_what_it_got(tidy):
     volume(tidy).mkdir(parents=True, exist_ok=True)
     options = ["--root", str(volume(tidy)), "--health", "/nowhere"]
-    error = failure(tidy, "create", "faulty", *options, within=140)
+    error = failure(tidy, "create", "faulty", *options, within=200)
     assert "check GET /nowhere does not pass: 404" in error["words"], error
     assert "404" in said(error, "Nomad, check of service faulty")
     assert "Alloc Unhealthy" in said(error, "Nomad, allocation ")
@@ -267,7 +272,7 @@ def test_a_check_that_does_not_pass_shows_what_it_got(tidy):
 
 @pytest.mark.skipif(not FULL, reason="takes two minutes: only in a full run")
 def test_an_update_whose_check_does_not_pass_goes_back(serving):
-    error = failure(serving, "update", "faulty", "--health", "/nowhere", within=180)
+    error = failure(serving, "update", "faulty", "--health", "/nowhere", within=260)
     # The instance is gone by now; what its check got was noted before.
     assert "check GET /nowhere does not pass: 404" in error["words"], error
     assert "was applied again" in said(error, "Terraform, after its failure")
@@ -311,7 +316,7 @@ def without_rights(solo):
 
 
 def test_a_refusal_that_terraform_meets_names_the_resource(tidy, without_rights):
-    error = failure(tidy, "create", "faulty", "--root", str(volume(tidy)), within=60)
+    error = failure(tidy, "create", "faulty", "--root", str(volume(tidy)), within=120)
     assert error["layer"] == "nomad" and "nomad_job.component" in error["object"], error
     assert "Nomad refuses" in error["words"], error
     assert "Permission denied" in said(error, "Nomad")
@@ -323,7 +328,7 @@ def test_a_registration_that_vanished_is_named(solo):
     (service,) = solo.nomad("/v1/service/hello?namespace=production")
     solo.nomad(f"/v1/service/hello/{service['ID']}?namespace=production", "DELETE")
     assert not solo.nomad("/v1/service/hello?namespace=production")
-    error = failure(solo, "update", "hello", "--replicas", "2", within=140)
+    error = failure(solo, "update", "hello", "--replicas", "2", within=200)
     assert (error["layer"], error["object"]) == ("nomad", "service hello"), error
     assert error["words"] == "1 of 2 instances are not registered in Nomad, though Nomad runs it", error
     assert "nomad alloc restart" in error["hint"]

@@ -89,6 +89,7 @@ pub fn lower(
     if profile == Profile::Full {
         found.extend(passes::weave(&mut components));
     }
+    passes::monitoring::watch(&mut components);
     found.extend(passes::check_ports(components.values(), &ground));
     (components, found)
 }

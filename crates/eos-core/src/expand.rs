@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 
 /// What templates of a proxy may name: whom it serves, under which host names.
 pub const ROUTES: &str = "routes";
+/// What files of a monitor may name: all that can be measured in its environment, as targets of Prometheus.
+pub const MEASURED: &str = "measured";
 
 /// A component with its options resolved.
 #[derive(Debug)]
@@ -351,6 +353,7 @@ fn is_figure(option: &str) -> bool {
 
 fn facts(component: &Component, recipe: &Recipe) -> Map<String, Value> {
     let instance = instance_name(&component.environment, &component.name);
+    let measured = recipe.monitor.iter().map(|_| (MEASURED, Piece::Measured.mark()));
     [
         ("component", component.name.clone()),
         ("environment", component.environment.clone()),
@@ -360,6 +363,7 @@ fn facts(component: &Component, recipe: &Recipe) -> Map<String, Value> {
         ("secrets_dir", Piece::SecretsDirectory.mark()),
     ]
     .into_iter()
+    .chain(measured)
     .map(|(name, value)| (name.to_owned(), Value::String(value)))
     .collect()
 }

@@ -9,6 +9,7 @@ use crate::template::Template;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 pub struct Lowered {
@@ -33,7 +34,28 @@ pub struct Lowered {
     pub outputs: Vec<(String, Template)>,
     /// What the outputs name of options and facts; no secret is among them.
     pub context: Map<String, Value>,
+    /// What it is to others, if it watches them.
+    pub monitor: Option<Arc<Monitor>>,
+    /// What watches it.
+    pub watched_by: Option<Arc<Monitor>>,
     pub at: Place,
+}
+
+/// A component that watches those of its environment: where it reads rules, and how it is asked.
+#[derive(Debug)]
+pub struct Monitor {
+    pub component: String,
+    /// The name it is registered under.
+    pub service: String,
+    pub host: String,
+    /// The port of that host.
+    pub port: u16,
+    /// Where it reads rules, on its host.
+    pub directory: String,
+    pub user: String,
+    pub group: String,
+    /// How long something must be wrong before an alert fires.
+    pub patience: Sourced<String>,
 }
 
 /// One service: a task group of the job.
@@ -54,6 +76,8 @@ pub struct Group {
     pub secrets: Vec<SecretUse>,
     pub ports: Vec<Port>,
     pub check: Option<Check>,
+    /// The path at which its first port tells what can be measured.
+    pub metrics: Option<String>,
     pub mounts: Vec<Mount>,
     /// Its part in the mesh; nothing, if it calls nobody and nobody calls it.
     pub mesh: Option<Mesh>,
@@ -134,6 +158,11 @@ impl Group {
     pub fn is_closed(&self) -> bool {
         let is_called = self.mesh.as_ref().is_some_and(Mesh::is_called);
         is_called && self.ports.first().is_some_and(|port| port.fixed.is_none())
+    }
+
+    /// The path at which it can be measured from outside. In the mesh alone, nobody but its callers gets to it.
+    pub fn measured(&self) -> Option<&str> {
+        self.metrics.as_deref().filter(|_| !self.is_closed())
     }
 }
 

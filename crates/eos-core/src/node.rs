@@ -1,7 +1,7 @@
 //! Nodes: one graph over all layers. Each has one writer, and knows the source of every attribute.
 
 use crate::emit::terraform::{PLATFORM, Workspace};
-use crate::lowered::{Check, Driver, Durability, Filesystem, Lowered, Volume, instance_name};
+use crate::lowered::{Check, Driver, Durability, Filesystem, Lowered, Monitor, Volume, instance_name};
 use crate::option::human_size;
 use crate::pillar::Host;
 use crate::profile::Profile;
@@ -89,10 +89,19 @@ pub enum Layer {
     Cloud,
     Job,
     Service,
+    /// What is done for a component once it is healthy, in a system beside the engines.
+    Hook,
 }
 
 impl Layer {
-    pub const ALL: [Self; 5] = [Self::Secret, Self::Host, Self::Cloud, Self::Job, Self::Service];
+    pub const ALL: [Self; 6] = [
+        Self::Secret,
+        Self::Host,
+        Self::Cloud,
+        Self::Job,
+        Self::Service,
+        Self::Hook,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -101,6 +110,7 @@ impl Layer {
             Self::Cloud => "cloud",
             Self::Job => "job",
             Self::Service => "service",
+            Self::Hook => "hook",
         }
     }
 }
@@ -297,6 +307,16 @@ pub fn component_nodes(lowered: &Lowered, before: Vec<String>) -> Vec<Node> {
             }
             None => {}
         }
+        if let Some(path) = &group.metrics {
+            let attribute = match group.is_closed() {
+                false => Attribute::new(path.as_str(), group.declared.clone()),
+                true => {
+                    let why = "what is reached through the mesh alone cannot be measured from outside";
+                    Attribute::new("none", Source::pass("monitoring", why))
+                }
+            };
+            list.push(("metrics", attribute));
+        }
         nodes.push(node(
             format!("service/{}", group.service),
             Layer::Service,
@@ -306,7 +326,79 @@ pub fn component_nodes(lowered: &Lowered, before: Vec<String>) -> Vec<Node> {
             vec![job_address(lowered)],
         ));
     }
+    let Some(monitor) = &lowered.watched_by else {
+        return nodes;
+    };
+    for (group, path) in lowered.measured() {
+        nodes.push(node(
+            format!("target/{}", group.service),
+            Layer::Hook,
+            Writer::Terraform,
+            format!("{}  target {}, {path}", monitor.component, group.service),
+            target_attributes(monitor, path, group.declared.clone()),
+            vec![format!("service/{}", group.service)],
+        ));
+    }
+    nodes.push(node(
+        rules_address(&lowered.component),
+        Layer::Hook,
+        Writer::Salt,
+        rules_summary(lowered, monitor),
+        rules_attributes(lowered, monitor),
+        ends(lowered),
+    ));
     nodes
+}
+
+/// Its alert rules as a node; there is one with a `by` for each component that is watched.
+pub fn rules_address(component: &str) -> String {
+    format!("rules/{component}")
+}
+
+fn watched_by(monitor: &Monitor) -> Attribute {
+    let why = "the monitor of the environment watches all that can be measured";
+    Attribute::new(monitor.component.as_str(), Source::pass("monitoring", why))
+}
+
+fn target_attributes(monitor: &Monitor, path: &str, declared: Source) -> BTreeMap<String, Attribute> {
+    attributes([
+        ("by", watched_by(monitor)),
+        ("path", Attribute::new(path, declared)),
+    ])
+}
+
+fn rules_summary(lowered: &Lowered, monitor: &Monitor) -> String {
+    let mut names: Vec<&str> = lowered.alerts().iter().map(|alert| alert.name).collect();
+    names.dedup();
+    let (names, patience) = (names.join(", "), &monitor.patience.value);
+    format!("{}  alerts {names} after {patience}", monitor.component)
+}
+
+fn rules_attributes(lowered: &Lowered, monitor: &Monitor) -> BTreeMap<String, Attribute> {
+    let pass = |why: &str| Source::pass("monitoring", why);
+    let mut list = attributes([
+        ("by", watched_by(monitor)),
+        (
+            "host",
+            Attribute::new(monitor.host.as_str(), pass("where the data of the monitor lies")),
+        ),
+        (
+            "patience",
+            Attribute::of(&monitor.patience, monitor.patience.value.as_str()),
+        ),
+        (
+            "severity",
+            Attribute::new(
+                lowered.severity(),
+                pass("critical in production, a warning elsewhere"),
+            ),
+        ),
+    ]);
+    for (group, _) in lowered.measured() {
+        let count = Attribute::of(&group.count, group.count.value);
+        list.insert(format!("instances.{}", group.service), count);
+    }
+    list
 }
 
 fn secret_summary(lowered: &Lowered) -> String {

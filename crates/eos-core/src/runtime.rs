@@ -30,6 +30,9 @@ pub enum Piece {
     FilesDirectory,
     /// The address of the host at which the task's own port of this label is.
     OwnAddress(String),
+    /// All that can be measured in the task's environment, as a list of targets for Prometheus. It follows what is
+    /// registered, and so changes while the task runs.
+    Measured,
 }
 
 impl Piece {
@@ -44,6 +47,7 @@ impl Piece {
             Self::SecretsDirectory => ("secrets_dir", ""),
             Self::FilesDirectory => ("files_dir", ""),
             Self::OwnAddress(label) => ("own_address", label.as_str()),
+            Self::Measured => ("measured", ""),
         };
         format!("{OPEN}{kind} {name}{CLOSE}")
     }
@@ -75,6 +79,8 @@ impl Piece {
             Self::SecretsDirectory => format!("{{{{ {variable} := env \"NOMAD_SECRETS_DIR\" }}}}"),
             Self::FilesDirectory => format!("{{{{ {variable} := env \"NOMAD_TASK_DIR\" }}}}"),
             Self::OwnAddress(label) => format!("{{{{ {variable} := env \"{}\" }}}}", own_address(label)),
+            // A recipe may name it in files alone.
+            Self::Measured => declared,
         }
     }
 
@@ -100,6 +106,7 @@ impl Piece {
             "secrets_dir" => Self::SecretsDirectory,
             "files_dir" => Self::FilesDirectory,
             "own_address" => Self::OwnAddress(name),
+            "measured" => Self::Measured,
             _ => return None,
         })
     }
@@ -132,7 +139,38 @@ impl Lookup<'_> {
             Profile::Full => format!(".Data.data.{item}"),
         }
     }
+
+    /// Every service of the task's environment that has the tags of `emit::nomad`, as targets that Prometheus reads from a file.
+    fn measured(self) -> String {
+        let (all, instances) = match self.profile {
+            Profile::Solo => ("nomadServices", "nomadService .Name"),
+            // Those that fail their check too: that they do is what somebody wants to be told.
+            Profile::Full => ("services", "service (printf \"%s|any\" .Name)"),
+        };
+        let tag = |name: &str| format!("{{{{ $tags | regexReplaceAll \".*,{name}=([^,]*),.*\" \"$1\" }}}}");
+        let labels = [
+            ("__metrics_path__", tag(METRICS_TAG)),
+            ("component", tag(COMPONENT_TAG)),
+            ("environment", "{{ env \"NOMAD_NAMESPACE\" }}".to_owned()),
+            ("service", "{{ .Name }}".to_owned()),
+        ];
+        let labels: Vec<String> = labels
+            .iter()
+            .map(|(name, value)| format!("\"{name}\": \"{value}\""))
+            .collect();
+        // A sidecar has the tags of the service beside it.
+        let own = "{{ if not (.Name | regexMatch \"-sidecar-proxy$\") }}";
+        format!(
+            "[{{{{ $comma := \"\" }}}}{{{{ range {all} }}}}{own}{{{{ range {instances} }}}}{{{{ if .Tags | contains (printf \"{MEASURED_TAG}=%s\" (env \"NOMAD_NAMESPACE\")) }}}}{{{{ $tags := printf \",%s,\" (.Tags | join \",\") }}}}{{{{ $comma }}}}\n{{\"targets\": [\"{{{{ .Address }}}}:{{{{ .Port }}}}\"], \"labels\": {{{}}}}}{{{{ $comma = \",\" }}}}{{{{ end }}}}{{{{ end }}}}{{{{ end }}}}{{{{ end }}}}\n]",
+            labels.join(", ")
+        )
+    }
 }
+
+/// Tags of a service that can be measured: of which component it is, in which environment, and at which path.
+pub const COMPONENT_TAG: &str = "eos-component";
+pub const MEASURED_TAG: &str = "eos-measured";
+pub const METRICS_TAG: &str = "eos-metrics";
 
 /// In the meta of a job: the version of the secrets it runs with.
 pub const SECRET_VERSION: &str = "eos_secret_version";
@@ -192,6 +230,11 @@ impl RuntimeText {
         self.0.iter().any(holds)
     }
 
+    /// Whether what it holds changes while the task runs, so that the task is to look for itself.
+    pub fn is_live(&self) -> bool {
+        self.0.contains(&Piece::Measured)
+    }
+
     /// The names of the secrets in it.
     pub fn secrets(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|piece| match piece {
@@ -238,6 +281,7 @@ impl RuntimeText {
                 Piece::SecretsDirectory => out.push_str("{{ env \"NOMAD_SECRETS_DIR\" }}"),
                 Piece::FilesDirectory => out.push_str("{{ env \"NOMAD_TASK_DIR\" }}"),
                 Piece::OwnAddress(label) => out.push_str(&format!("{{{{ env \"{}\" }}}}", own_address(label))),
+                Piece::Measured => out.push_str(&lookup.measured()),
             }
         }
         out
@@ -278,6 +322,7 @@ impl fmt::Display for RuntimeText {
                 Piece::SecretsDirectory => f.write_str("<secrets directory>")?,
                 Piece::FilesDirectory => f.write_str("<files directory>")?,
                 Piece::OwnAddress(_) => f.write_str("<own address>")?,
+                Piece::Measured => f.write_str("<what can be measured>")?,
             }
         }
         Ok(())

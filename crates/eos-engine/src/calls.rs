@@ -26,7 +26,8 @@ pub fn call_of(step: &Step, made_by: &str) -> Option<Call> {
         Work::Volumes {
             minion, sls, digest, ..
         }
-        | Work::Workspace { minion, sls, digest } => {
+        | Work::Workspace { minion, sls, digest }
+        | Work::Monitor { minion, sls, digest } => {
             (minion, "eos.run_step", json!({"sls": sls, "digest": digest}))
         }
         Work::RemoveWorkspace { minion } => {
@@ -39,6 +40,11 @@ pub fn call_of(step: &Step, made_by: &str) -> Option<Call> {
         Work::RemoveUnusedVolumes { minion, volumes } => {
             let arguments = json!({"volumes": volumes, "made_by": made_by});
             (minion, "eos.remove_unused_volumes", arguments)
+        }
+        Work::RemoveMonitor { minion, by } => {
+            let arguments =
+                json!({"environment": step.environment, "component": step.component, "monitor": by});
+            (minion, "eos.remove_monitoring", arguments)
         }
         Work::Deliver
         | Work::Secret { .. }
@@ -107,7 +113,25 @@ mod tests {
                     sls,
                     digest,
                 },
+                ("eos.run_step", run.clone()),
+            ),
+            (
+                Work::Monitor {
+                    minion: minion(),
+                    sls: "components.hello.production.workspace".to_owned(),
+                    digest: "d1".to_owned(),
+                },
                 ("eos.run_step", run),
+            ),
+            (
+                Work::RemoveMonitor {
+                    minion: minion(),
+                    by: "prometheus".to_owned(),
+                },
+                (
+                    "eos.remove_monitoring",
+                    json!({"environment": "production", "component": "hello", "monitor": "prometheus"}),
+                ),
             ),
             (
                 Work::RemoveWorkspace { minion: minion() },

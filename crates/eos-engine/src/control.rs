@@ -1,16 +1,39 @@
 //! What the control minion says before an operation begins: who calls, in which role, and which machine is the home.
 
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use eos_core::recipe::Risk;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::home::Recorded;
 
 const CALL: Duration = Duration::from_secs(30);
+/// How long what was said beside an observation holds: as long as it takes to begin what nobody is asked to confirm.
+const FRESH: Duration = Duration::from_secs(3);
+
+/// What the control minion said of the caller when it was last observed.
+#[derive(Default)]
+pub(crate) struct Heard(Mutex<Option<(Instant, Value)>>);
+
+impl Heard {
+    pub fn keep(&self, caller: Option<&Value>) {
+        *self.last() = caller.map(|caller| (Instant::now(), caller.clone()));
+    }
+
+    /// Good for one use: the next one asks.
+    fn take(&self) -> Option<Value> {
+        let (at, caller) = self.last().take()?;
+        (at.elapsed() < FRESH).then_some(caller)
+    }
+
+    fn last(&self) -> MutexGuard<'_, Option<(Instant, Value)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// What an API user may do; each may do what the ones before it may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -66,7 +89,10 @@ struct Info {
 
 pub async fn ask(engines: &Engines) -> Result<Control, EngineError> {
     let minion = &engines.endpoints.control;
-    let answer = engines.salt.call(minion, "eos.info", json!({}), CALL).await?;
+    let answer = match engines.heard.take() {
+        Some(heard) => heard,
+        None => engines.salt.call(minion, "eos.info", json!({}), CALL).await?,
+    };
     let object = format!("eos.info of minion {minion}");
     let info: Info = serde_json::from_value(answer)
         .map_err(|error| EngineError::new(Layer::Salt, ErrorKind::Invalid, object, error.to_string()))?;

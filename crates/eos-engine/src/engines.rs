@@ -10,6 +10,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
 use crate::consul::ConsulClient;
+use crate::control::Heard;
 use crate::discovery::{ConsulDiscovery, EstateDiscovery, NomadDiscovery};
 use crate::endpoints::{Endpoints, SaltEndpoint};
 use crate::error::{EngineError, ErrorKind, Layer};
@@ -26,6 +27,7 @@ pub struct Engines {
     pub consul: Option<ConsulClient>,
     pub vault: Option<VaultClient>,
     pub endpoints: Endpoints,
+    pub(crate) heard: Heard,
 }
 
 impl Engines {
@@ -45,6 +47,7 @@ impl Engines {
             consul: endpoints.consul.as_ref().map(ConsulClient::new).transpose()?,
             vault: endpoints.vault.as_ref().map(VaultClient::new).transpose()?,
             endpoints,
+            heard: Heard::default(),
         }))
     }
 

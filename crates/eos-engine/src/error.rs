@@ -16,6 +16,8 @@ pub enum Layer {
     /// The estate on this machine: its files, settings, store and locks.
     Estate,
     Git,
+    /// What watches the components of an environment.
+    Prometheus,
 }
 
 impl Layer {
@@ -29,6 +31,7 @@ impl Layer {
             Layer::Vault => "Vault",
             Layer::Estate => "the estate",
             Layer::Git => "git",
+            Layer::Prometheus => "Prometheus",
         }
     }
 }
@@ -43,6 +46,7 @@ impl fmt::Display for Layer {
             Layer::Vault => "vault",
             Layer::Estate => "estate",
             Layer::Git => "git",
+            Layer::Prometheus => "prometheus",
         })
     }
 }

@@ -15,6 +15,7 @@
 //! | `secrets` | secret values, in whichever engine keeps them |
 //! | `discover` | what there is in the engines, made by Eos or not |
 //! | `discovery` | where a service answers, and its health |
+//! | `hooks` | what systems beside the engines are to know of a component: Prometheus |
 //! | `store` | `.eos/store.db`: operations, journal, what is applied |
 //! | `lock` | `.eos/locks/`: who may change what just now |
 //! | `component_lock` | the same across machines, in Consul |
@@ -58,6 +59,7 @@ pub mod failure;
 mod fault;
 pub mod git;
 pub mod home;
+pub mod hooks;
 mod http;
 pub mod lock;
 pub mod nomad;

@@ -378,10 +378,19 @@ pub struct JobPlan {
     pub warnings: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LogStream {
     Stdout,
     Stderr,
+}
+
+impl LogStream {
+    pub fn name(self) -> &'static str {
+        match self {
+            LogStream::Stdout => "stdout",
+            LogStream::Stderr => "stderr",
+        }
+    }
 }
 
 /// What `wait_healthy` saw at its end.
@@ -702,17 +711,13 @@ impl NomadClient {
         stream: LogStream,
         tail: u64,
     ) -> Result<String, EngineError> {
-        let stream = match stream {
-            LogStream::Stdout => "stdout",
-            LogStream::Stderr => "stderr",
-        };
         let request = Request {
             object: &format!("logs of task {task} in allocation {allocation}"),
             path: &format!("client/fs/logs/{allocation}"),
             query: &[
                 ("namespace", namespace),
                 ("task", task),
-                ("type", stream),
+                ("type", stream.name()),
                 ("origin", "end"),
                 ("offset", &tail.to_string()),
                 ("plain", "true"),

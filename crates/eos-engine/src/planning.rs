@@ -223,6 +223,7 @@ async fn ask(
         ..Observed::default()
     };
     let (workspaces, jobs) = (minion?, jobs?);
+    engines.heard.keep(workspaces.get("caller"));
     for name in names {
         let digest = workspaces
             .pointer("/workspaces")

@@ -83,6 +83,7 @@ pub struct SaltClient {
     password_file: Option<PathBuf>,
     token: Mutex<Option<Token>>,
     events: tokio::sync::Mutex<Option<EventStream>>,
+    probing: tokio::sync::Mutex<()>,
 }
 
 impl SaltClient {
@@ -102,6 +103,7 @@ impl SaltClient {
             password_file: endpoint.password_file.clone(),
             token: Mutex::new(None),
             events: tokio::sync::Mutex::new(None),
+            probing: tokio::sync::Mutex::new(()),
         })
     }
 
@@ -164,7 +166,9 @@ impl SaltClient {
             "client": "local", "tgt": "*", "tgt_type": "glob", "fun": function,
             "full_return": true, "timeout": MINION_WAIT, "gather_job_timeout": MINION_WAIT,
         }]);
-        let answer = self.within(deadline, &object, self.lowstate(&object, &low)).await?;
+        let answer = self
+            .within(deadline, &object, self.lowstate(&object, &low))
+            .await?;
         let Some(answers) = answer.as_object() else {
             let words = words_of(&answer);
             return Err(EngineError::new(Layer::Salt, ErrorKind::Failed, object, words));
@@ -201,11 +205,12 @@ impl SaltClient {
         let returned = format!("salt/job/{jid}/ret/{}", step.minion);
         let progress = format!("eos/{}/{}", step.operation, step.step);
 
+        // When the minion was heard of last; when this step was, or was asked after; since when it is not to be found.
         let mut alive = Instant::now();
+        let mut heard = alive;
+        let mut missing: Option<Instant> = None;
         let mut silence = SILENCE;
-        let mut asked = alive;
         let mut probing: Option<Probing<'_>> = None;
-        let mut missing = 0;
         loop {
             let pause = match events {
                 Some(_) => silence,
@@ -218,17 +223,20 @@ impl SaltClient {
                     Some(event) if event.tag == progress => {
                         if let Some(message) = message_in(&event, step.minion) {
                             on_progress(&message);
-                            alive = Instant::now();
+                            heard = Instant::now();
+                            alive = heard;
                         }
                     }
+                    // What it returns for others says that it lives, and that the stream does.
+                    Some(event) if event.is_return_of(step.minion) => alive = Instant::now(),
                     Some(_) => {}
                 },
                 probed = settled(&mut probing), if probing.is_some() => {
                     probing = None;
-                    asked = Instant::now();
+                    heard = Instant::now();
                     match probed {
                         Ok(Probe::Working) => {
-                            (alive, missing) = (asked, 0);
+                            (alive, missing) = (heard, None);
                             silence = (silence * 2).min(LONGEST_SILENCE);
                         }
                         Ok(Probe::Ended(record)) => {
@@ -237,7 +245,7 @@ impl SaltClient {
                             return Ok(record);
                         }
                         // The job may not have reached a busy minion yet, so it is looked for again.
-                        Ok(Probe::Missing) if missing < 2 => (alive, missing) = (asked, missing + 1),
+                        Ok(Probe::Missing) if missing.get_or_insert(heard).elapsed() < PATIENCE => alive = heard,
                         Ok(Probe::Missing) => {
                             let words = "the minion neither works on it nor has a record of it";
                             return Err(EngineError::new(Layer::Salt, ErrorKind::Failed, &object, words)
@@ -247,7 +255,7 @@ impl SaltClient {
                         Err(error) => return Err(error),
                     }
                 }
-                () = tokio::time::sleep_until(alive.max(asked) + pause), if probing.is_none() => {
+                () = tokio::time::sleep_until(heard + pause), if probing.is_none() => {
                     probing = Some(Box::pin(self.probe(step, &jid)));
                 }
                 () = tokio::time::sleep_until(ends) => {
@@ -292,6 +300,8 @@ impl SaltClient {
     }
 
     async fn probe(&self, step: StepCall<'_>, jid: &str) -> Result<Probe, EngineError> {
+        // One after the other: steps that fall silent together, because all is busy, would make that worse.
+        let _turn = self.probing.lock().await;
         let asked = json!({"operation": step.operation, "step": step.step});
         let record = self.call(step.minion, "eos.step_status", asked, PROBE).await?;
         let status = record.get("status").and_then(Value::as_str).unwrap_or("unknown");

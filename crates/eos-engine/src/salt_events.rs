@@ -19,6 +19,15 @@ pub struct Event {
 }
 
 impl Event {
+    /// Whether a minion returns a job, whoever's.
+    pub fn is_return_of(&self, minion: &str) -> bool {
+        let job = self
+            .tag
+            .strip_prefix("salt/job/")
+            .and_then(|rest| rest.split_once('/'));
+        job.is_some_and(|(_, what)| what.strip_prefix("ret/") == Some(minion))
+    }
+
     /// `{"tag": ..., "data": {...}}`, read only if somebody waits for this tag.
     pub fn read(&self) -> Result<Value, serde_json::Error> {
         serde_json::from_str(&self.data)
@@ -124,13 +133,19 @@ mod tests {
             "tag: eos/01JCX4/3\n",
             r#"data: {"tag":"eos/01JCX4/3","data":{"id":"node1","cmd":"_minion_event","data":{"message":"größer"}}}"#,
             "\n\n",
+            "tag: salt/job/20261115/ret/node1\n",
+            r#"data: {"data":{"id":"node1","success":true,"retcode":0,"return":{"status":"done"}},"tag":".."}"#,
+            "\n\n",
         )
         .as_bytes();
         for size in [1, 2, 7, stream.len()] {
             let mut parser = EventParser::default();
             let events: Vec<Event> = stream.chunks(size).flat_map(|chunk| parser.read(chunk)).collect();
             let tags: Vec<&str> = events.iter().map(|event| event.tag.as_str()).collect();
-            assert_eq!(tags, ["salt/job/20261115/new", "eos/01JCX4/3"], "{size}");
+            let last = "salt/job/20261115/ret/node1";
+            assert_eq!(tags, ["salt/job/20261115/new", "eos/01JCX4/3", last], "{size}");
+            assert!(!events[0].is_return_of("node1"));
+            assert!(events[2].is_return_of("node1") && !events[2].is_return_of("node"));
             assert_eq!(events[1].read().unwrap()["data"]["data"]["message"], "größer");
         }
     }

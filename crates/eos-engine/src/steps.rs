@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use eos_core::compile::Compilation;
-use eos_core::lowered::{CopyOf, Lowered};
+use eos_core::lowered::{CopyOf, Lowered, Monitor};
 use eos_core::plan::{Expected, Previous, SecretWork, Step, Work};
 use eos_core::runtime::SECRET_VERSION;
 use eos_core::template::Template;
@@ -17,6 +17,7 @@ use crate::delivery;
 use crate::discovery::{Discovery, Instance};
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
+use crate::hooks::{Hook, Monitored};
 use crate::salt::StepCall;
 use crate::secrets::{STAGED_NAMESPACE, SecretPath, Secrets, staged_path};
 use crate::waiting;
@@ -69,6 +70,9 @@ pub async fn perform(
         }
         Work::VerifyHost { minion, client } => verify_host(context, minion, *client).await,
         Work::VerifyGone { services } => verify_gone(context, step, services, progress).await,
+        Work::Monitor { .. } => monitor(context, step, progress).await,
+        Work::RemoveMonitor { by, .. } => remove_monitor(context, step, by, progress).await,
+        Work::VerifyUnwatched { by } => verify_unwatched(context, step, by, progress).await,
     }
 }
 
@@ -120,18 +124,13 @@ pub async fn deliver(
 
 /// Waits until a step that began before is no longer at work on its minion.
 pub async fn settle(engines: &Engines, operation: &str, step: &Step) -> Result<(), EngineError> {
-    let (Work::Volumes { minion, .. }
-    | Work::Workspace { minion, .. }
-    | Work::RemoveWorkspace { minion }
-    | Work::RemoveVolumes { minion, .. }
-    | Work::RemoveUnusedVolumes { minion, .. }) = &step.work
-    else {
+    let Some(Call { minion, .. }) = call_of(step, operation) else {
         return Ok(());
     };
     let ends = Instant::now() + STEP;
     loop {
         let asked = json!({"operation": operation, "step": step.id});
-        let record = engines.salt.call(minion, "eos.step_status", asked, CALL).await?;
+        let record = engines.salt.call(&minion, "eos.step_status", asked, CALL).await?;
         if record.get("status").and_then(Value::as_str) != Some("running") {
             return Ok(());
         }
@@ -188,6 +187,7 @@ fn step_error(minion: &str, record: &Value) -> EngineError {
         "nomad" => Layer::Nomad,
         "consul" => Layer::Consul,
         "vault" => Layer::Vault,
+        "prometheus" => Layer::Prometheus,
         _ => Layer::Salt,
     };
     let object = match text("object") {
@@ -744,6 +744,103 @@ async fn registered(
         progress(&format!("service {service}: {good} of {} passing", group.count));
         waiting::on(tokio::time::sleep(LOOK)).await;
     }
+}
+
+/// The component's rules are loaded, and every instance that can be measured answers.
+async fn monitor(
+    context: &Context<'_>,
+    step: &Step,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Verified, EngineError> {
+    let component = context.compilation.component(&step.environment, &step.component);
+    let watched = component.and_then(|component| Some((component, component.watched_by.as_deref()?)));
+    let Some((component, monitor)) = watched else {
+        return Err(not_watched(&step.component));
+    };
+    run_step(context, step, progress).await?;
+    let targets = component.measured().map(|(group, _)| Hook::Target {
+        service: &group.service,
+    });
+    let hooks: Vec<Hook<'_>> = std::iter::once(Hook::Rules { component })
+        .chain(targets)
+        .collect();
+    let seen = monitored(context, step, monitor).settle(&hooks, progress).await?;
+    let words = format!(
+        "{}: {} up, {} loaded, read back",
+        component.component,
+        plural(hooks.len() - 1, "target", "targets"),
+        plural(component.alerts().len(), "alert", "alerts")
+    );
+    Ok(Verified {
+        words,
+        seen: seen.into(),
+    })
+}
+
+async fn remove_monitor(
+    context: &Context<'_>,
+    step: &Step,
+    by: &str,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Verified, EngineError> {
+    run_step(context, step, progress).await?;
+    let hook = Hook::NoRules {
+        component: &step.component,
+    };
+    unwatched(context, step, by, hook, "alerts gone", progress).await
+}
+
+async fn verify_unwatched(
+    context: &Context<'_>,
+    step: &Step,
+    by: &str,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Verified, EngineError> {
+    let hook = Hook::NoTarget {
+        component: &step.component,
+    };
+    unwatched(context, step, by, hook, "target gone", progress).await
+}
+
+async fn unwatched(
+    context: &Context<'_>,
+    step: &Step,
+    by: &str,
+    hook: Hook<'_>,
+    what: &str,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Verified, EngineError> {
+    let component = context.compilation.component(&step.environment, by);
+    let Some(monitor) = component.and_then(|component| component.monitor.as_deref()) else {
+        return Err(not_watched(by));
+    };
+    let seen = monitored(context, step, monitor)
+        .settle(&[hook], progress)
+        .await?;
+    let words = match seen
+        .iter()
+        .any(|seen| seen.get("monitor").is_some_and(Value::is_null))
+    {
+        true => format!("{by} does not run, and watches nothing"),
+        false => format!("{}: {what} from {by}, read back", step.component),
+    };
+    Ok(Verified {
+        words,
+        seen: seen.into(),
+    })
+}
+
+fn monitored<'a>(context: &'a Context<'_>, step: &'a Step, monitor: &'a Monitor) -> Monitored<'a> {
+    Monitored {
+        engines: context.engines,
+        environment: &step.environment,
+        monitor,
+    }
+}
+
+fn not_watched(component: &str) -> EngineError {
+    let words = "the plan has it watched, and what was compiled does not";
+    EngineError::new(Layer::Estate, ErrorKind::Conflict, component, words).with_hint("Make a new plan")
 }
 
 async fn verify_gone(

@@ -30,12 +30,13 @@ const ROLES: [(&str, &str); 3] = [
 /// As whom the program speaks to Salt unless it is told otherwise.
 const USER: &str = "eos-operator";
 /// What every API user may call. How much of it a role may ask for is the formula's to say.
-const ALLOWED: [&str; 11] = [
+const ALLOWED: [&str; 12] = [
     "eos.info",
     "eos.run_step",
     "eos.remove_workspace",
     "eos.remove_volumes",
     "eos.remove_unused_volumes",
+    "eos.remove_monitoring",
     "eos.step_status",
     "eos.observe",
     "eos.require_secrets",

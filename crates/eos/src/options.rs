@@ -20,14 +20,16 @@ use std::io;
 use std::path::Path;
 
 /// Flags of `create` and `update` themselves, which no recipe option may be called.
-const RESERVED: [&str; 12] = [
+const RESERVED: [&str; 14] = [
     "color",
     "env_file",
     "environment",
     "estate",
     "help",
     "json",
+    "keep",
     "name",
+    "no_wait",
     "out",
     "plan",
     "unset",

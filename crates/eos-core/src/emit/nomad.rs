@@ -1,12 +1,12 @@
 //! The Nomad job of a component: static HCL2 with variables, so that `nomad job run -var-file` works by hand too.
 
 use super::hcl::{Body, Expression, raw};
-use super::task_templates::{TaskTemplate, secret_file, templates};
+use super::task_templates::{TaskTemplate, WhenChanged, secret_file, templates};
 use super::terraform::{Late, late};
 use super::variables::{Kind, Variable, identifier};
 use crate::lowered::{Check, Driver, Group, Lowered, Mesh};
 use crate::profile::Profile;
-use crate::runtime::SECRET_VERSION;
+use crate::runtime::{COMPONENT_TAG, MEASURED_TAG, METRICS_TAG, SECRET_VERSION};
 
 /// The label of the sidecar's port, and the network of the hosts on which sidecars speak to one another.
 const MESH: &str = "mesh";
@@ -173,6 +173,14 @@ fn service<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
             Profile::Full => "consul",
         },
     );
+    if let Some(path) = group.measured() {
+        let tags = [
+            format!("{COMPONENT_TAG}={}", component.component).into(),
+            raw(format!("\"{MEASURED_TAG}=${{var.namespace}}\"")),
+            format!("{METRICS_TAG}={path}").into(),
+        ];
+        service = service.attribute("tags", Expression::List(tags.into()));
+    }
     if let Some(check) = &group.check {
         let kind = match check {
             Check::Http(_) => {
@@ -292,6 +300,10 @@ fn task<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
     if component.profile == Profile::Full && !group.secrets.is_empty() {
         body = body.block("vault", &[], vault());
     }
+    // What is registered in Consul is asked for by the task's own identity.
+    if component.profile == Profile::Full && group.files.iter().any(|(_, text)| text.value.is_live()) {
+        body = body.block("consul", &[], Body::new());
+    }
     for template in templates(component, group) {
         let data = match template.fixed {
             true => template.data.clone().into(),
@@ -327,10 +339,21 @@ fn vault() -> Body<'static> {
 fn template_body(template: TaskTemplate, data: Expression<'_>) -> Body<'_> {
     // A new secret comes with a new job, whose deployment is waited for; a task that restarted by itself would do so at
     // a time of its own.
-    let change_mode = if template.pinned { "noop" } else { "restart" };
-    Body::new()
+    let change_mode = match template.when_changed {
+        WhenChanged::Restart => "restart",
+        WhenChanged::Pinned | WhenChanged::Watched => "noop",
+    };
+    let body = Body::new()
         .attribute("destination", template.destination)
         .attribute("env", template.env)
         .attribute("change_mode", change_mode)
-        .attribute("data", data)
+        .attribute("data", data);
+    match template.when_changed {
+        // Without this, Nomad waits up to minutes for services to come to rest.
+        WhenChanged::Watched => {
+            let wait = Body::new().attribute("min", "1s").attribute("max", "10s");
+            body.block("wait", &[], wait)
+        }
+        WhenChanged::Restart | WhenChanged::Pinned => body,
+    }
 }

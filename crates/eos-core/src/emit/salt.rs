@@ -1,7 +1,7 @@
 //! What Salt is given: the slice of the pillar that each minion needs, and one small SLS a piece of work.
 //! The states themselves are static formula code.
 
-use super::{Artifacts, json_lines, terraform::PLATFORM, terraform::Workspace};
+use super::{Artifacts, json_lines, monitoring, terraform::PLATFORM, terraform::Workspace};
 use crate::canonical::canonical_digest;
 use crate::compose::Key;
 use crate::lowered::{Filesystem, Lowered, Volume};
@@ -71,8 +71,12 @@ pub fn emit(
             slices.insert(volume_id(component, volume), volume_facts(component, volume));
         }
     }
+    let mut watching = monitoring::slices(components);
     for host in pillar.hosts.keys() {
+        let (monitors, monitoring) = watching.remove(host.as_str()).unwrap_or_default();
         let eos = Slice {
+            monitoring,
+            monitors,
             volumes: volumes.remove(host.as_str()).unwrap_or_default(),
             workspaces: (control == Some(host.as_str())).then(|| workspace_facts(components, workspaces)),
         };
@@ -132,6 +136,7 @@ pub fn emit(
             json_sls(&json!({"include": pieces})),
         );
     }
+    monitoring::emit(components, artifacts);
     let waves = waves(control, components, workspaces);
     artifacts.insert(
         "salt/orchestrate/waves.json".to_owned(),
@@ -186,6 +191,10 @@ fn volume_state(volume: &Volume, host: Option<&Host>) -> Value {
 /// What one minion needs of the pillar. Written as it is: that of the control minion grows with the estate.
 #[derive(Serialize)]
 struct Slice<'a> {
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    monitoring: Map<String, Value>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    monitors: Map<String, Value>,
     volumes: Map<String, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     workspaces: Option<BTreeMap<String, WorkspaceFacts<'a>>>,
@@ -292,6 +301,7 @@ fn waves(
         }
         waves[wave].push(on_control(key));
     }
+    waves.push(monitoring::wave(components));
     waves.into_iter().filter(|wave| !wave.is_empty()).collect()
 }
 

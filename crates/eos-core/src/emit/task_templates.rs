@@ -13,8 +13,25 @@ pub struct TaskTemplate {
     pub data: String,
     /// The same in every environment, so that it stands in the job itself.
     pub fixed: bool,
+    pub when_changed: WhenChanged,
+}
+
+/// What becomes of the task when its template would render anew.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum WhenChanged {
+    /// It is started anew.
+    Restart,
     /// Nothing in it may change without a new job: the job says which version of the secrets it runs with.
-    pub pinned: bool,
+    Pinned,
+    /// It watches the file by itself.
+    Watched,
+}
+
+fn pinned(pinned: bool) -> WhenChanged {
+    match pinned {
+        true => WhenChanged::Pinned,
+        false => WhenChanged::Restart,
+    }
 }
 
 const FILES: &str = "${NOMAD_TASK_DIR}";
@@ -38,7 +55,10 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
             env: false,
             data: text.value.nomad_template(lookup),
             fixed: false,
-            pinned: false,
+            when_changed: match text.value.is_live() {
+                true => WhenChanged::Watched,
+                false => WhenChanged::Restart,
+            },
         });
     }
     let linked: Vec<_> = group
@@ -54,7 +74,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
             env: true,
             data: env_lines(&linked, lookup),
             fixed: false,
-            pinned: false,
+            when_changed: WhenChanged::Restart,
         });
     }
     for secret in &group.secrets {
@@ -65,7 +85,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
                 env: false,
                 data: secret.text.value.nomad_template(lookup),
                 fixed: sole(secret).is_some(),
-                pinned: names_no_service(&secret.text.value),
+                when_changed: pinned(names_no_service(&secret.text.value)),
             });
         }
     }
@@ -86,7 +106,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
             env: true,
             data: format!("{{{{ with {} }}}}{plain}{{{{ end }}}}", lookup.secrets()),
             fixed: true,
-            pinned: true,
+            when_changed: WhenChanged::Pinned,
         });
     }
     let composed: Vec<_> = in_variables
@@ -101,7 +121,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
             env: true,
             data: env_lines(&composed, lookup),
             fixed: false,
-            pinned: composed.iter().all(|(_, text)| names_no_service(text)),
+            when_changed: pinned(composed.iter().all(|(_, text)| names_no_service(text))),
         });
     }
     list

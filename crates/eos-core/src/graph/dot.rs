@@ -84,5 +84,6 @@ fn color(layer: Layer) -> &'static str {
         Layer::Cloud => "#ddeeff",
         Layer::Job => "#dcf5e3",
         Layer::Service => "#ffe0ef",
+        Layer::Hook => "#fff6cc",
     }
 }

@@ -2,6 +2,7 @@
 
 mod environment;
 mod mesh;
+pub mod monitoring;
 mod placement;
 mod secrets;
 mod storage;
@@ -38,6 +39,7 @@ pub fn lower(
     if !found.is_empty() {
         return Err(found);
     }
+    let monitor = monitoring::monitor(expanded, &groups, &volumes).map_err(|wrong| vec![wrong])?;
     let component = &expanded.component;
     let secrets = secrets::items(expanded, &groups);
     let datacenter = &expanded.options["datacenter"];
@@ -67,6 +69,8 @@ pub fn lower(
             .map(|output| (output.name.clone(), output.value.clone()))
             .collect(),
         context,
+        monitor,
+        watched_by: None,
         at: component.at.clone(),
     })
 }
@@ -133,6 +137,7 @@ fn group(expanded: &Expanded<'_>, service: &Service) -> Result<Option<Group>, Di
         secrets,
         ports,
         check,
+        metrics: service.metrics.clone(),
         mounts,
         mesh: None,
         declared: expanded.line_source(service.at.line),

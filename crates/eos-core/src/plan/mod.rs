@@ -2,6 +2,7 @@
 //! A plan is what a person confirms, and the only thing an operation carries out.
 
 mod changes;
+mod hooks;
 mod steps;
 
 use crate::compile::Compilation;
@@ -178,6 +179,22 @@ pub enum Work {
     VerifyGone {
         services: Vec<String>,
     },
+    /// Salt has the monitor of the environment load the component's rules, and the monitor gets answers from it.
+    Monitor {
+        minion: String,
+        sls: String,
+        digest: String,
+    },
+    /// Salt takes the component's rules from a monitor.
+    RemoveMonitor {
+        minion: String,
+        /// The component that watched it.
+        by: String,
+    },
+    /// The monitor asks the component no longer.
+    VerifyUnwatched {
+        by: String,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -228,6 +245,7 @@ impl Work {
             Self::RemoveVolumes { .. } | Self::RemoveUnusedVolumes { .. } => "volume",
             Self::VerifyHost { .. } => "host",
             Self::VerifyGone { .. } => "gone",
+            Self::Monitor { .. } | Self::RemoveMonitor { .. } | Self::VerifyUnwatched { .. } => "monitor",
         }
     }
 
@@ -388,6 +406,7 @@ pub fn scope(
             names.insert(component.clone());
         }
     }
+    names.extend(hooks::watched_by(environment, components, compilation, applied));
     let mut open: Vec<String> = components.to_vec();
     while let Some(name) = open.pop() {
         let used = compilation.component(environment, &name).into_iter();

@@ -1,6 +1,7 @@
 //! In which steps a plan is carried out, and which waits for which.
 
 use super::changes::{Doomed, doomed_volumes};
+use super::hooks::only_hooks;
 use super::{Action, Change, Expected, Key, PlanInput, SecretWork, Step, Work};
 use crate::compile::Compilation;
 use crate::emit::salt::{sls, volume_pieces, volumes_digest};
@@ -12,8 +13,8 @@ use crate::recipe::Risk;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The steps of a plan while they are put together.
-struct Steps<'i, 'a> {
-    input: &'i PlanInput<'a>,
+pub(super) struct Steps<'i, 'a> {
+    pub(super) input: &'i PlanInput<'a>,
     control: String,
     steps: Vec<Step>,
 }
@@ -81,7 +82,7 @@ pub(super) fn host_steps(input: &PlanInput<'_>, before: &[Step]) -> Vec<Step> {
 }
 
 impl Steps<'_, '_> {
-    fn add(&mut self, key: &Key, risk: Risk, after: &[String], work: Work) -> String {
+    pub(super) fn add(&mut self, key: &Key, risk: Risk, after: &[String], work: Work) -> String {
         let id = format!("{}-{}", self.steps.len() + 1, work.title());
         self.steps.push(Step {
             id: id.clone(),
@@ -113,7 +114,10 @@ impl Steps<'_, '_> {
         let mut components: Vec<&Lowered> = found.collect();
         components.sort_by_key(|component| (component.wave, &component.component));
         let mut ends: BTreeMap<&str, String> = BTreeMap::new();
-        for component in components {
+        for component in &components {
+            if only_hooks(component, changes) {
+                continue;
+            }
             let waited = component.before.iter().filter_map(|name| ends.get(name.as_str()));
             let mut after: Vec<String> = waited.cloned().collect();
             if after.is_empty() {
@@ -122,7 +126,8 @@ impl Steps<'_, '_> {
             let end = self.chain(component, changes, after);
             ends.insert(&component.component, end);
         }
-        ends.into_values().collect()
+        let hooked = self.hooks(&components, &ends, ground);
+        ends.into_values().chain(hooked).collect()
     }
 
     fn chain(&mut self, component: &Lowered, changes: &[Change], mut after: Vec<String>) -> String {
@@ -183,8 +188,17 @@ impl Steps<'_, '_> {
                 let work = Work::RemoveWorkspace {
                     minion: self.control.clone(),
                 };
-                let removed = self.add(key, self.applied_risk(key), &after, work);
-                ends.push(self.add(key, Risk::Low, &[removed], Work::VerifyGone { services }));
+                let watch = self.watch(key);
+                let before = match &watch {
+                    Some(watch) => self.remove_rules(key, watch, after.clone()),
+                    None => after.clone(),
+                };
+                let removed = self.add(key, self.applied_risk(key), &before, work);
+                let mut end = self.add(key, Risk::Low, &[removed], Work::VerifyGone { services });
+                if let Some(watch) = watch {
+                    end = self.verify_unwatched(key, watch, end);
+                }
+                ends.push(end);
             }
             after.clone_from(&ends);
         }
@@ -243,7 +257,7 @@ impl Steps<'_, '_> {
         }
     }
 
-    fn applied_risk(&self, key: &Key) -> Risk {
+    pub(super) fn applied_risk(&self, key: &Key) -> Risk {
         let nodes = self.input.applied.get(key).into_iter().flatten();
         nodes.map(|node| node.risk).max().unwrap_or(Risk::Low)
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::catalog::Catalog;
-use crate::expand::ROUTES;
+use crate::expand::{MEASURED, ROUTES};
 use crate::name::{self, quoted};
 use crate::template::{FACTS, OUTPUT_FACTS, TASK_FACTS};
 use std::collections::BTreeSet;
@@ -19,6 +19,8 @@ enum Place {
     Service,
     /// A value that the task reads when it starts.
     Task,
+    /// As `Task`, in a file of its own.
+    File,
     /// As `Task`, under `secrets:`.
     Secret,
     Output,
@@ -28,7 +30,7 @@ impl Place {
     fn facts(self) -> &'static [&'static str] {
         match self {
             Self::Early | Self::Service => FACTS,
-            Self::Task | Self::Secret => TASK_FACTS,
+            Self::Task | Self::File | Self::Secret => TASK_FACTS,
             Self::Output => OUTPUT_FACTS,
         }
     }
@@ -42,6 +44,9 @@ pub fn check(reader: &mut Reader<'_>, recipe: &Recipe) {
     }
     for service in &recipe.services {
         check_service(reader, recipe, service);
+    }
+    if let Some(monitor) = &recipe.monitor {
+        check_monitor(reader, recipe, monitor);
     }
     for route in &recipe.routes {
         let service = recipe
@@ -95,6 +100,9 @@ fn templates(recipe: &Recipe) -> Vec<(&Template, Place)> {
     for route in &recipe.routes {
         found.extend(route.when.iter().chain([&route.host]).map(|t| (t, Place::Early)));
     }
+    if let Some(monitor) = &recipe.monitor {
+        found.push((&monitor.patience, Place::Early));
+    }
     for service in &recipe.services {
         found.extend(service.when.iter().map(|t| (t, Place::Early)));
         match &service.run {
@@ -110,13 +118,8 @@ fn templates(recipe: &Recipe) -> Vec<(&Template, Place)> {
         if let Some(Check::Http(path)) = &service.check {
             found.push((path, Place::Service));
         }
-        found.extend(
-            service
-                .env
-                .iter()
-                .chain(&service.files)
-                .map(|(_, t)| (t, Place::Task)),
-        );
+        found.extend(service.env.iter().map(|(_, t)| (t, Place::Task)));
+        found.extend(service.files.iter().map(|(_, t)| (t, Place::File)));
         found.extend(service.secrets.iter().map(|secret| (&secret.text, Place::Secret)));
     }
     found.extend(recipe.outputs.iter().map(|output| (&output.value, Place::Output)));
@@ -153,13 +156,14 @@ fn check_name(reader: &mut Reader<'_>, recipe: &Recipe, template: &Template, pla
         }
         return;
     }
-    let routes = recipe.proxy && place == Place::Task && first == ROUTES;
+    let routes = recipe.proxy && matches!(place, Place::Task | Place::File) && first == ROUTES;
+    let measured = recipe.monitor.is_some() && place == Place::File && name == MEASURED;
     let known = |name: &str| {
         recipe.option(name).is_some()
             || place.facts().contains(&name)
             || BUILT_IN.iter().any(|option| option.name == name)
     };
-    if routes || known(first) {
+    if routes || measured || known(first) {
         return;
     }
     let options = recipe.options.iter().map(|option| option.name.as_str());
@@ -175,6 +179,21 @@ fn check_name(reader: &mut Reader<'_>, recipe: &Recipe, template: &Template, pla
         format!("Unknown name {} in a template", quoted(name)),
         hint,
     );
+}
+
+/// Rules lie on one host, beside what reads them; and they are loaded at the port of that host.
+fn check_monitor(reader: &mut Reader<'_>, recipe: &Recipe, monitor: &Monitor) {
+    let volume = recipe.volumes.iter().find(|need| need.name == monitor.rules);
+    if volume.is_none_or(|volume| volume.each || volume.when.is_some()) {
+        let words = format!("The rules of a monitor cannot lie in {}", quoted(&monitor.rules));
+        let hint = "Name a volume that there is one of, whatever the options";
+        reader.report_with_hint(monitor.at, words, hint);
+    }
+    let front = recipe.front().map(|service| &service.ports[0]);
+    if front.is_none_or(|port| port.fixed.is_none()) {
+        let words = "A monitor is asked at its first port, which must be a static one";
+        reader.report_with_hint(monitor.at, words, "For example ports: {http: {static: 9090}}");
+    }
 }
 
 fn check_service(reader: &mut Reader<'_>, recipe: &Recipe, service: &Service) {

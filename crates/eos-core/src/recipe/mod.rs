@@ -53,6 +53,8 @@ pub struct Recipe {
     pub risk: Risk,
     /// It serves the routes that other components need.
     pub proxy: bool,
+    /// It watches the components of its environment.
+    pub monitor: Option<Monitor>,
     /// Recipes whose components are done before this one's, where there are any; `*` is every other.
     pub after: Vec<String>,
     pub options: Vec<OptionSpec>,
@@ -62,6 +64,16 @@ pub struct Recipe {
     pub routes: Vec<RouteNeed>,
     pub services: Vec<Service>,
     pub outputs: Vec<Output>,
+}
+
+/// What a recipe that watches others says of itself: it speaks Prometheus's API at its first port.
+#[derive(Clone, Debug)]
+pub struct Monitor {
+    /// The volume need below which it reads alert rules.
+    pub rules: String,
+    /// How long something must be wrong before an alert fires.
+    pub patience: Template,
+    pub at: Position,
 }
 
 #[derive(Clone, Debug)]
@@ -163,6 +175,8 @@ pub struct Service {
     pub secrets: Vec<SecretUse>,
     pub ports: Vec<Port>,
     pub check: Option<Check>,
+    /// The path at which its first port tells what can be measured.
+    pub metrics: Option<String>,
     /// Name of the volume need -> path inside the task.
     pub mounts: Vec<(String, String)>,
     pub at: Position,

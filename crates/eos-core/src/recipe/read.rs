@@ -11,8 +11,8 @@ use std::ops::RangeInclusive;
 
 pub fn read(reader: &mut Reader<'_>, root: &Node, text: &[u8]) -> Option<Recipe> {
     const KEYS: &[&str] = &[
-        "recipe", "summary", "version", "risk", "proxy", "after", "options", "uses", "needs", "services",
-        "outputs",
+        "recipe", "summary", "version", "risk", "proxy", "monitor", "after", "options", "uses", "needs",
+        "services", "outputs",
     ];
     let entries = reader.record("the recipe", root, KEYS);
     let mut required = |key: &str| -> Option<String> {
@@ -38,6 +38,7 @@ pub fn read(reader: &mut Reader<'_>, root: &Node, text: &[u8]) -> Option<Recipe>
     }
     let risk = find(entries, "risk").map_or(Some(Risk::Low), |node| read_risk(reader, node));
     let proxy = find(entries, "proxy").is_some_and(|node| reader.flag("proxy", node) == Some(true));
+    let monitor = find(entries, "monitor").and_then(|node| read_monitor(reader, node));
     let after = find(entries, "after").map_or_else(Vec::new, |node| reader.texts("after", node));
     let mut options: Vec<_> = each(reader, entries, "options", read_option);
     let mut uses = each(reader, entries, "uses", read_use);
@@ -82,6 +83,7 @@ pub fn read(reader: &mut Reader<'_>, root: &Node, text: &[u8]) -> Option<Recipe>
         version,
         risk: risk?,
         proxy,
+        monitor,
         after,
         options,
         uses,
@@ -93,6 +95,23 @@ pub fn read(reader: &mut Reader<'_>, root: &Node, text: &[u8]) -> Option<Recipe>
     };
     check::check(reader, &recipe);
     Some(recipe)
+}
+
+fn read_monitor(reader: &mut Reader<'_>, node: &Node) -> Option<Monitor> {
+    let fields = reader.record("monitor", node, &["rules", "patience"]);
+    let (Some(rules), Some(patience)) = (find(fields, "rules"), find(fields, "patience")) else {
+        reader.report_with_hint(
+            node.at,
+            "A monitor names the volume of its rules and its patience",
+            "Use {rules: VOLUME, patience: 1m}",
+        );
+        return None;
+    };
+    Some(Monitor {
+        rules: reader.text("rules", rules)?,
+        patience: read_template(reader, "patience", patience)?,
+        at: node.at,
+    })
 }
 
 /// The entries of the map under `key`, each read by `read`.
@@ -521,6 +540,7 @@ fn read_service(reader: &mut Reader<'_>, entry: &Entry) -> Option<Service> {
         "secrets",
         "ports",
         "check",
+        "metrics",
         "volumes",
     ];
     let (name, at) = (&entry.key, entry.key_at);
@@ -546,6 +566,10 @@ fn read_service(reader: &mut Reader<'_>, entry: &Entry) -> Option<Service> {
     if check.is_some() && ports.is_empty() {
         reader.report(at, format!("{what} has a check but no port to check"));
     }
+    let metrics = find(entries, "metrics").and_then(|node| read_metrics(reader, node));
+    if metrics.is_some() && ports.is_empty() {
+        reader.report(at, format!("{what} has metrics but no port to ask for them"));
+    }
     Some(Service {
         name: name.clone(),
         one,
@@ -565,6 +589,7 @@ fn read_service(reader: &mut Reader<'_>, entry: &Entry) -> Option<Service> {
         secrets: each(reader, entries, "secrets", read_secret_use),
         ports,
         check,
+        metrics,
         mounts: each(reader, entries, "volumes", |reader, entry| {
             Some((entry.key.clone(), reader.text("volumes", &entry.value)?))
         }),
@@ -682,6 +707,20 @@ fn read_check(reader: &mut Reader<'_>, node: &Node) -> Option<Check> {
             None
         }
     }
+}
+
+/// It stands in a tag of the service, where commas and blanks part one thing from the next.
+fn read_metrics(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
+    let path = reader.text("metrics", node)?;
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
+    if !path.starts_with('/') || path.len() > 100 || !path.chars().all(fits) {
+        reader.report_with_hint(
+            node.at,
+            format!("The metrics of a service cannot be at {}", quoted(&path)),
+            "Use a path of letters, digits and . _ -, such as /metrics",
+        );
+    }
+    Some(path)
 }
 
 /// `NAME: option`, `NAME: {file: option}`, `NAME: {text: ...}` or `NAME: {file: name, text: ...}`.

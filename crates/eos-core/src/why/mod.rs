@@ -97,7 +97,16 @@ pub enum Change {
 }
 
 /// The kinds of nodes, as addresses begin.
-const KINDS: &[&str] = &["host", "job", "namespace", "secret", "service", "volume"];
+const KINDS: &[&str] = &[
+    "host",
+    "job",
+    "namespace",
+    "rules",
+    "secret",
+    "service",
+    "target",
+    "volume",
+];
 
 /// Attributes of a group that every recipe has an option for.
 const FIGURES: &[(&str, &str)] = &[("count", "replicas"), ("cpu", "cpu"), ("memory", "memory")];

@@ -6,7 +6,7 @@ use crate::error::Layer;
 use crate::nomad::{Allocation, JobVersion, LogStream, TaskGroup, TaskRun};
 
 /// So much is read from the end of a log.
-const TAIL: u64 = 16 * 1024;
+pub(super) const TAIL: u64 = 16 * 1024;
 const EVENTS: usize = 6;
 
 impl Look<'_> {
@@ -28,12 +28,7 @@ impl Look<'_> {
             self.checks(group, one, found).await;
         }
         self.say(found, format!("Nomad, {place}"), one.last_events(EVENTS));
-        let before = found.lines.len();
         self.tasks_wrote(one, blamed, found).await;
-        // Nothing, or not in time: it may be asked for again.
-        if found.lines.len() == before {
-            found.hint = format!("{}; eos logs {} --ended", found.hint, job.id);
-        }
     }
 
     /// The last lines of one task, or of all.
@@ -51,9 +46,11 @@ impl Look<'_> {
                 answered(self.engines.nomad.logs(namespace, &one.id, task, stream, TAIL))
             };
             let (stderr, stdout) = tokio::join!(log(LogStream::Stderr), log(LogStream::Stdout));
-            for (name, text) in [("stderr", stderr), ("stdout", stdout)] {
+            for (stream, text) in [(LogStream::Stderr, stderr), (LogStream::Stdout, stdout)] {
+                let noted = || self.failed.witness.wrote(&one.id, task, stream);
+                let text = text.filter(|text| !text.is_empty()).or_else(noted);
                 let lines = whole_lines(&text.unwrap_or_default(), TAIL as usize);
-                self.say(found, format!("task {task}, {name}"), lines);
+                self.say(found, format!("task {task}, {}", stream.name()), lines);
             }
         }
     }

@@ -1,5 +1,5 @@
-//! What checks said while a step ran. Nomad and Consul forget it together with the instance, which is gone as soon as
-//! Nomad goes back to the version before.
+//! What checks and tasks said while a step ran. Nomad and Consul forget it together with the instance: as soon as Nomad
+//! goes back to the version before, and the log of a failed one at once where the disk of its host is nearly full.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -10,18 +10,26 @@ use std::time::Duration;
 use eos_core::plan::{Step, Work};
 
 use super::answered;
+use super::instance::TAIL;
 use crate::discovery::Discovery;
 use crate::engines::Engines;
-use crate::nomad::Check;
+use crate::nomad::{Allocation, Check, JobVersion, LogStream};
 
 /// Long enough that a deployment that goes well is mostly not looked at.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(4);
 
-/// Remembers, for one step, the checks that did not pass.
+/// Remembers the checks that did not pass, and what tasks wrote that were started again.
 #[derive(Default)]
 pub struct Witness {
-    /// Allocation -> its checks as they last failed. Their output may hold a secret.
-    failing: Mutex<BTreeMap<String, Vec<Check>>>,
+    /// By allocation. What is in it may hold a secret.
+    seen: Mutex<BTreeMap<String, Seen>>,
+}
+
+#[derive(Default)]
+struct Seen {
+    failing: Vec<Check>,
+    /// The tail of each log, by task.
+    wrote: BTreeMap<(String, LogStream), String>,
 }
 
 impl Witness {
@@ -38,37 +46,64 @@ impl Witness {
     }
 
     pub(super) fn failing(&self, allocation: &str) -> Vec<Check> {
-        self.all().get(allocation).cloned().unwrap_or_default()
+        let seen = self.seen();
+        seen.get(allocation)
+            .map_or_else(Vec::new, |seen| seen.failing.clone())
+    }
+
+    pub(super) fn wrote(&self, allocation: &str, task: &str, stream: LogStream) -> Option<String> {
+        let seen = self.seen();
+        seen.get(allocation)?
+            .wrote
+            .get(&(task.to_owned(), stream))
+            .cloned()
     }
 
     async fn look_on(&self, engines: &Engines, step: &Step) -> Infallible {
         loop {
             tokio::time::sleep(BETWEEN_LOOKS).await;
-            self.look(engines, step).await;
+            let (namespace, job) = (&step.environment, &step.component);
+            let versions = answered(engines.nomad.job_versions(namespace, job)).await;
+            let versions = versions.into_iter().flatten();
+            if let Some(newest) = versions.max_by_key(|version| version.version) {
+                self.look_at_checks(engines, namespace, &newest).await;
+                self.look_at_tasks(engines, namespace, &newest).await;
+            }
         }
     }
 
-    async fn look(&self, engines: &Engines, step: &Step) {
-        let (namespace, job) = (&step.environment, &step.component);
-        let versions = answered(engines.nomad.job_versions(namespace, job)).await;
-        let newest = versions
-            .into_iter()
-            .flatten()
-            .max_by_key(|version| version.version);
-        let groups = newest.into_iter().flat_map(|version| version.task_groups);
-        for service in groups.flat_map(|group| group.services) {
+    async fn look_at_checks(&self, engines: &Engines, namespace: &str, job: &JobVersion) {
+        for service in job.task_groups.iter().flat_map(|group| &group.services) {
             let instances = answered(engines.discovery().instances(&service.name, namespace)).await;
             for mut instance in instances.unwrap_or_default() {
                 instance.checks.retain(|check| check.status == "failure");
                 if !instance.checks.is_empty() {
-                    self.all().insert(instance.allocation, instance.checks);
+                    self.seen().entry(instance.allocation).or_default().failing = instance.checks;
                 }
             }
         }
     }
 
-    fn all(&self) -> MutexGuard<'_, BTreeMap<String, Vec<Check>>> {
+    async fn look_at_tasks(&self, engines: &Engines, namespace: &str, job: &JobVersion) {
+        let allocations = answered(engines.nomad.job_allocations(namespace, &job.id)).await;
+        let of_version = |one: &Allocation| one.job_version == job.version && one.healthy() != Some(true);
+        for one in allocations.into_iter().flatten().filter(of_version) {
+            let again = one.task_states.iter().filter(|(_, run)| run.restarts > 0);
+            for task in again.map(|(task, _)| task) {
+                for stream in [LogStream::Stderr, LogStream::Stdout] {
+                    let log = engines.nomad.logs(namespace, &one.id, task, stream, TAIL);
+                    if let Some(text) = answered(log).await.filter(|text| !text.is_empty()) {
+                        let mut seen = self.seen();
+                        let wrote = &mut seen.entry(one.id.clone()).or_default().wrote;
+                        wrote.insert((task.clone(), stream), text);
+                    }
+                }
+            }
+        }
+    }
+
+    fn seen(&self) -> MutexGuard<'_, BTreeMap<String, Seen>> {
         // Nothing that panics runs while it is held.
-        self.failing.lock().unwrap_or_else(PoisonError::into_inner)
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

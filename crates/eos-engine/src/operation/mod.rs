@@ -3,15 +3,23 @@
 //!
 //! | module | owns |
 //! |---|---|
-//! | `run` | one operation under way: its locks, its commit, its steps, its end |
+//! | `run` | one operation under way, from its beginning to its end |
+//! | `fresh` | whether its plan still holds |
+//! | `commit` | the pillar edit and what it compiles to, in git |
+//! | `execution` | its steps, as they wait for one another |
+//! | `way_back` | what becomes of it when a step fails |
 //! | `take_back` | what an operation left, and the plan that takes it back |
 //! | `locks` | the locks of the components it is about, in whichever way the profile has them |
 //! | `records` | which operation a person means |
 
+mod commit;
+mod execution;
+mod fresh;
 mod locks;
 mod records;
 mod run;
 mod take_back;
+mod way_back;
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

@@ -39,7 +39,11 @@ pub(super) async fn plan_unfinished(
     for step in plan.steps.iter().filter(|step| begun.contains_key(&step.id)) {
         let changes = !matches!(
             step.work,
-            Work::Deliver | Work::Verify { .. } | Work::VerifyGone { .. } | Work::VerifyHost { .. }
+            Work::Deliver
+                | Work::Verify { .. }
+                | Work::VerifyGone { .. }
+                | Work::VerifyHost { .. }
+                | Work::VerifyUnwatched { .. }
         );
         if changes {
             unknown.insert((step.environment.clone(), step.component.clone()));

@@ -115,6 +115,9 @@ fn client(layout: &Layout, choices: &Choices, node: Option<&Node>) -> Value {
         "options": {"fingerprint.denylist": not_probed},
         "chroot_env": visible,
         "reserved": {"reserved_ports": own_ports.join(",")},
+        // How full the disk of this machine is says nothing of the lab, and what a failed task wrote must stay for a look.
+        "gc_disk_usage_threshold": 99,
+        "gc_inode_usage_threshold": 99,
     });
     if let Some(node) = node {
         client["servers"] = json!([format!("127.0.0.1:{}", choices.ports.nomad_rpc)]);

@@ -71,7 +71,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     let mut logs = Vec::new();
     for allocation in chosen {
         for task in allocation.task_states.keys() {
-            for (stream, name) in [(LogStream::Stdout, "stdout"), (LogStream::Stderr, "stderr")] {
+            for stream in [LogStream::Stdout, LogStream::Stderr] {
                 let text = tail(&engines.nomad, &environment, allocation, task, stream, args.lines).await?;
                 let text = hidden.mask(&text);
                 if !text.is_empty() {
@@ -80,7 +80,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
                         node: allocation.node_name.clone(),
                         status: allocation.client_status.clone(),
                         task: task.clone(),
-                        stream: name,
+                        stream: stream.name(),
                         text,
                     });
                 }

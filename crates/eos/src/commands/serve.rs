@@ -87,6 +87,8 @@ fn respond(request: &Request<Incoming>, page: &(impl Fn(&str) -> Page + ?Sized))
 
 pub const TEXT: &str = "text/plain; charset=utf-8";
 pub const HTML: &str = "text/html; charset=utf-8";
+/// The text form in which Prometheus reads metrics.
+pub const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 pub fn not_found() -> Page {
     (StatusCode::NOT_FOUND, TEXT, "there is nothing here\n".to_owned())

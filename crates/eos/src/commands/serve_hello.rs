@@ -1,11 +1,12 @@
 //! `eos serve-hello`: the page of the recipe hello, which shows the chain that brought it up.
 
 use super::Answer;
-use super::serve::{HTML, TEXT, escape, not_found, serve};
+use super::serve::{HTML, METRICS, TEXT, escape, not_found, serve};
 use crate::env_names::HELLO_GREETING;
 use crate::problem::Problem;
 use hyper::StatusCode;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Serve the page of the recipe hello, where Nomad says
 #[derive(Debug, clap::Args)]
@@ -19,12 +20,25 @@ pub async fn run(args: &Args) -> Answer {
     let ip = args.listen.clone().or_else(|| variable("NOMAD_IP_http"));
     let address = address(ip, variable("NOMAD_PORT_http"))?;
     let page = page(&Facts::read());
+    let shown = AtomicU64::new(0);
     serve(address, move |path| match path {
-        "/" => (StatusCode::OK, HTML, page.clone()),
+        "/" => {
+            shown.fetch_add(1, Ordering::Relaxed);
+            (StatusCode::OK, HTML, page.clone())
+        }
         "/health" => (StatusCode::OK, TEXT, "ok".to_owned()),
+        "/metrics" => (StatusCode::OK, METRICS, metrics(shown.load(Ordering::Relaxed))),
         _ => not_found(),
     })
     .await
+}
+
+fn metrics(shown: u64) -> String {
+    format!(
+        "# HELP eos_hello_pages_total How often the page was shown.\n\
+         # TYPE eos_hello_pages_total counter\n\
+         eos_hello_pages_total {shown}\n"
+    )
 }
 
 fn variable(name: &str) -> Option<String> {

@@ -1,7 +1,7 @@
 //! `eos serve-stand-in`: answers in place of an image that cannot be had, and says so.
 
 use super::Answer;
-use super::serve::{TEXT, not_found, serve};
+use super::serve::{METRICS, TEXT, not_found, serve};
 use hyper::StatusCode;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::{Path, PathBuf};
@@ -9,6 +9,11 @@ use std::time::Duration;
 
 /// Less than whoever asks for its health waits for the answer.
 const CONNECT: Duration = Duration::from_secs(1);
+
+/// All that can be measured of it.
+const STAND_IN_METRICS: &str = "# HELP eos_stand_in Whether this stands in for the real image.\n\
+                                # TYPE eos_stand_in gauge\n\
+                                eos_stand_in 1\n";
 
 /// Serve in place of an image that cannot be had, healthy only while it has what the image would need
 #[derive(Debug, clap::Args)]
@@ -48,6 +53,7 @@ pub async fn run(args: &Args) -> Answer {
                 None => (StatusCode::OK, TEXT, "ok\n".to_owned()),
                 Some(what) => (StatusCode::SERVICE_UNAVAILABLE, TEXT, format!("{what}\n")),
             },
+            "/metrics" => (StatusCode::OK, METRICS, STAND_IN_METRICS.to_owned()),
             "/" => (
                 StatusCode::OK,
                 TEXT,

@@ -175,7 +175,8 @@ fn recipe_value(recipe: &Recipe) -> Value {
         .collect();
     json!({
         "recipe": recipe.name, "summary": recipe.summary, "recipe_version": recipe.version, "pin": recipe.pin,
-        "risk": recipe.risk, "from": origin(recipe), "file": recipe.file, "proxy": recipe.proxy, "after": recipe.after,
+        "risk": recipe.risk, "from": origin(recipe), "file": recipe.file, "proxy": recipe.proxy,
+        "monitor": recipe.monitor.is_some(), "after": recipe.after,
         "options": options, "uses": uses, "volumes": volumes, "secrets": secrets, "routes": routes,
         "services": services, "outputs": outputs,
     })

@@ -101,6 +101,7 @@ pub fn recipe_text(recipe: &Recipe, columns: usize) -> String {
         format!("pin {}", recipe.pin),
     ];
     facts.extend(recipe.proxy.then(|| "serves the routes of others".to_owned()));
+    facts.extend(recipe.monitor.iter().map(|_| "watches others".to_owned()));
     if !recipe.after.is_empty() {
         facts.push(format!("after {}", recipe.after.join(", ")));
     }

@@ -20,7 +20,7 @@ pub(super) fn layers(layer: Layer) -> Layers {
     match layer {
         Layer::Secret | Layer::Host | Layer::Cloud => Layers::Needs,
         Layer::Job => Layers::Jobs,
-        Layer::Service => Layers::Services,
+        Layer::Service | Layer::Hook => Layers::Services,
     }
 }
 

@@ -53,17 +53,17 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "2d65f0736334804f67c159082d032f3756a8d5f146928d2cb763377623b3e140",
+        "digest": "88387486d09df03518630a77a6e5df039811bc9aceef3aea46f5a167d56e47ed",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "1692467d08e442f5c0accd126b75380f510607c83cf21291a7dd95a2662ce878",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "9037a510ba88466a8c0df5a9cf7114823ef1c4a27c13a268ae1328a2a1f53336",
+          "terraform/environments/production/grafana/main.tf": "07e5a65e3e49c5c7d6e14bc23f2946d2fd12bfe7058c53cea646a5c52d96de4f",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "cd95abbf43463f94386620624ebf95d01434bec50721b3760c378add4df761dc",
           "terraform/environments/production/grafana/variables.tf": "8b400d025e5975c55053a05cc6ac0ae0131505f08d1b256966db185fd119d1b4",
-          "terraform/modules/grafana/f24e0370775e/grafana.nomad.hcl": "d9258018c1ca5c09155e49f7814bc863013350d4241a39505e222f8b4af0481c",
-          "terraform/modules/grafana/f24e0370775e/main.tf": "50c150bf9c56f239f8cf32b63c8ce11431ded8e3d1b771bfa5bfcd1b94d4cd44",
-          "terraform/modules/grafana/f24e0370775e/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/f24e0370775e/variables.tf": "e24c4e8d1c2ecf62aeba03a8efd46eb6c51d117b4e2fa5dc3042b8cde8ae1ee7"
+          "terraform/modules/grafana/5bf28372d149/grafana.nomad.hcl": "b96010c8392528d4a51764db70dc2a0c03077c15a7794c1c799f8a2f1f2354bb",
+          "terraform/modules/grafana/5bf28372d149/main.tf": "50c150bf9c56f239f8cf32b63c8ce11431ded8e3d1b771bfa5bfcd1b94d4cd44",
+          "terraform/modules/grafana/5bf28372d149/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/5bf28372d149/variables.tf": "e24c4e8d1c2ecf62aeba03a8efd46eb6c51d117b4e2fa5dc3042b8cde8ae1ee7"
         },
         "hosts": [
           "control"

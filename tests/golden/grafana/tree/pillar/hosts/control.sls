@@ -13,17 +13,17 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "be88b889842d60990c7103a8f4d1c4d72455990c8f724c548d0d0e69df64dbc0",
+        "digest": "1b30cc44850383bdaaffe69c176b09fb691126e67d043dc3c98279c5a780b688",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "8c8aa3580048058d500ac801564714576880223eb71a9eafc3d0130175a52e9b",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "73b30c2284dbe08c99cde24b05d02ed4915faaecea0f472e155c4cbe18f17a75",
+          "terraform/environments/production/grafana/main.tf": "f2c15608ad599063a40144e6dd6ed5f7f79e0dce78d179e63aaee5fd973f18b4",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "839c28ac5e830702b0ed439c955bd9d1d4fdc2eeca609f4ca87c44eea81e51bb",
           "terraform/environments/production/grafana/variables.tf": "f4391c6ff1586673e5cee5739d9e798bcac7e186beb9a6618a4fb3a7ed63b8bc",
-          "terraform/modules/grafana/5e771acdb20a/grafana.nomad.hcl": "84131f0ee42080861e73e678cbce989b7f982f3581f45a68374ff46994406b79",
-          "terraform/modules/grafana/5e771acdb20a/main.tf": "4886f74b490b13dcd860476ff0c38b410e1d91f2e1e7c1544d9be7b7be1d7617",
-          "terraform/modules/grafana/5e771acdb20a/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/5e771acdb20a/variables.tf": "84ad7e154d78952d2e4a4c3570c7e56fc9581b6a516bae290e2d821f0981ce42"
+          "terraform/modules/grafana/caca28f7e6fe/grafana.nomad.hcl": "d02c11ef0a8b93237cfd08326c07883403797a71af6284c4f5cc33197dcedfc3",
+          "terraform/modules/grafana/caca28f7e6fe/main.tf": "4886f74b490b13dcd860476ff0c38b410e1d91f2e1e7c1544d9be7b7be1d7617",
+          "terraform/modules/grafana/caca28f7e6fe/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/caca28f7e6fe/variables.tf": "84ad7e154d78952d2e4a4c3570c7e56fc9581b6a516bae290e2d821f0981ce42"
         },
         "hosts": [
           "control"

@@ -4,17 +4,17 @@
     "volumes": {},
     "workspaces": {
       "production/hello": {
-        "digest": "37f6fc3a399f5d11524d073820d265afd7ac46577b63994f67bd8c27a4f619b9",
+        "digest": "d13b48f8658a31d1b8aa19ee49446ab831d0abade725a39309fe325e75e03ea7",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/hello/main.tf": "53d2c880fb30991abc3a69bb765924f8771f753820669ec1315b654684642109",
-          "terraform/environments/production/hello/terraform.tfvars.json": "61887764f4086c04d856b2f35328255336c617862c19c87397c692eb4123dea9",
+          "terraform/environments/production/hello/main.tf": "091aaab03d17b5d581bda7dbc151b6adc9b51fbd75b40f47f768b9fad5e50216",
+          "terraform/environments/production/hello/terraform.tfvars.json": "7d5dc705e5a533e3f9575d021c229d374319a0b77319e232b455562b49455cdb",
           "terraform/environments/production/hello/variables.tf": "c88989b6554dec84fd722cb78c49aaf5895ef2832f54862e7ef21378b123220c",
-          "terraform/modules/hello/69e7ac6d33c5/hello.nomad.hcl": "8fb77c2c68e6ae20d6afd01d6de449b7c6e12e1ccf4cc2404080887827e5cf75",
-          "terraform/modules/hello/69e7ac6d33c5/main.tf": "9ee4abc2bea71893450a6212bf08d68afc905f0699e628e3f50636d73fc7e295",
-          "terraform/modules/hello/69e7ac6d33c5/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/69e7ac6d33c5/variables.tf": "6cd1bbfed327f68583041d55ade345110b72e4a5d7989d39831da1ffc1a23fbb"
+          "terraform/modules/hello/545fdd64d787/hello.nomad.hcl": "8a363c4275ab50792b586bc586560e92e736ac1bab4f52599e50ee595c9c8846",
+          "terraform/modules/hello/545fdd64d787/main.tf": "9ee4abc2bea71893450a6212bf08d68afc905f0699e628e3f50636d73fc7e295",
+          "terraform/modules/hello/545fdd64d787/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/545fdd64d787/variables.tf": "6cd1bbfed327f68583041d55ade345110b72e4a5d7989d39831da1ffc1a23fbb"
         },
         "hosts": [],
         "secrets": []

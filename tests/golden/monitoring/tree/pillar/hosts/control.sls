@@ -1,6 +1,26 @@
 #!json
 {
   "eos": {
+    "monitoring": {
+      "production/alertmanager": {
+        "monitor": "prometheus",
+        "rules": "13949a40b111e78f3f1dbe009e73ca4a7a39455bf585ad1502a7c01c617f22d8",
+        "risk": "medium"
+      },
+      "production/prometheus": {
+        "monitor": "prometheus",
+        "rules": "05a6623de2a45d3deb3914a1cf7f793ef74332ea9fd6c1d2b0f51362d989f3ff",
+        "risk": "medium"
+      }
+    },
+    "monitors": {
+      "production/prometheus": {
+        "directory": "/srv/lab/volumes/opt/prometheus/data/eos-rules",
+        "user": "65534",
+        "group": "65534",
+        "port": 9090
+      }
+    },
     "volumes": {
       "production/alertmanager/data": {
         "path": "/srv/lab/volumes/opt/alertmanager/data",
@@ -21,17 +41,17 @@
     },
     "workspaces": {
       "production/alertmanager": {
-        "digest": "5abe7396f1cd6dad75f4335233e97d4210fcb76eb093c6209580828bcd88646f",
+        "digest": "1b2442fd005ca965b4c5448877edd9062fac1ac3ff73d5252a51bb86dceb6bd5",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/alertmanager/main.tf": "ab2c84fcefa1bf8d5b48266cdafb4ff1d37d69ad93fa0602347a633461043d8f",
-          "terraform/environments/production/alertmanager/terraform.tfvars.json": "9fc3cf3b9f770fedcd6bd9e1649a8bcc0d750ba9768db7d947af84c43a848b96",
+          "terraform/environments/production/alertmanager/main.tf": "82ea5120dde30b53fc82545ef0ce3c7bdd080d616d7fd282fa1c1178b46f6df3",
+          "terraform/environments/production/alertmanager/terraform.tfvars.json": "b83d8919d1783fd1b4d6e684493cf1fcef661715d0900a2152a06dfc9ac1b3a0",
           "terraform/environments/production/alertmanager/variables.tf": "da719e9ee15b3d9c3fd1e5fd944db2cc590eeff2b3d78deb81493a9dd4711bad",
-          "terraform/modules/alertmanager/a96c09438405/alertmanager.nomad.hcl": "c349da0022fbda25c03afe704dc2860e9d2be297f4702f72901ef2d327a40ffa",
-          "terraform/modules/alertmanager/a96c09438405/main.tf": "fc7c77d654eb0b78131c3b88106b3e18b49d32df2c5e6d86e6f43fa2dd82a1b1",
-          "terraform/modules/alertmanager/a96c09438405/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/alertmanager/a96c09438405/variables.tf": "17915ce45f357df7f6f0dffa3b8750a1503039fcb38ce1d8755e7082d7120e8e"
+          "terraform/modules/alertmanager/b10c14112894/alertmanager.nomad.hcl": "5d812a52514aa97c158d705fd79e40ca9cf8593ab87bf0a3ad4e02defc170bc1",
+          "terraform/modules/alertmanager/b10c14112894/main.tf": "fc7c77d654eb0b78131c3b88106b3e18b49d32df2c5e6d86e6f43fa2dd82a1b1",
+          "terraform/modules/alertmanager/b10c14112894/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/alertmanager/b10c14112894/variables.tf": "17915ce45f357df7f6f0dffa3b8750a1503039fcb38ce1d8755e7082d7120e8e"
         },
         "hosts": [
           "control"
@@ -54,17 +74,17 @@
         "secrets": []
       },
       "production/prometheus": {
-        "digest": "13fb90117819e918995dfe16b0915caa3b05dc1374db2ce5a52e847d1e9b3d53",
+        "digest": "59bc20d9cca569a9a9717bd9f532b4f591a3b12f664107ddad3ade74d830d2bf",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/prometheus/main.tf": "7711414dc8ebdcf6299de753a5e1cfc5a94c2cad215f4614fbeba2606226dcbd",
-          "terraform/environments/production/prometheus/terraform.tfvars.json": "f2e6755bc72fc06d2dd9d291c5086ef18cbbdb4539616f1049e4f55fae43ae17",
-          "terraform/environments/production/prometheus/variables.tf": "4bef5873b03316026c533380520749c7fcd524b806c5b9f48d58fd9d749211ce",
-          "terraform/modules/prometheus/ddc4fbcdf559/main.tf": "a6caa8c603e076fb2c935bac88a4445b22a3f79c1e4761dc88ca9c5796b423e3",
-          "terraform/modules/prometheus/ddc4fbcdf559/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/prometheus/ddc4fbcdf559/prometheus.nomad.hcl": "29cc579ae274217b311bf3f77c9312dfe76e88fa6ef0779ca06936063bab65f3",
-          "terraform/modules/prometheus/ddc4fbcdf559/variables.tf": "b720416d58adf782fa8f12e6698242ffc72ab2f7dae1e08fbfd9becbc35ace07"
+          "terraform/environments/production/prometheus/main.tf": "1097cd0ab785b9f38dc021259f5424bcf42d85e5b64c5824a30d961ffc0735f5",
+          "terraform/environments/production/prometheus/terraform.tfvars.json": "c37d12a691d6c3bde090becb1d1d437a0d27f8a1f3ecf1ddc00cd51352eeefa1",
+          "terraform/environments/production/prometheus/variables.tf": "9d5830b55f1dc655a0f2833f33b16cc39bb5c656ec2174053d44d06e09f7ed71",
+          "terraform/modules/prometheus/d86b42ccbd50/main.tf": "af7f76b77b54fc162a7089a4eaf1f9a55737d966cf1deee2b0da7a66f83dbbdf",
+          "terraform/modules/prometheus/d86b42ccbd50/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/prometheus/d86b42ccbd50/prometheus.nomad.hcl": "57bb2dc012b8540e4ae7116b0bf1c072feaf646a8d81ed346806553e71c00f92",
+          "terraform/modules/prometheus/d86b42ccbd50/variables.tf": "e6fc8edef092b44b24c353a0198e3b3d03611303403f5a4c355baab38089c75f"
         },
         "hosts": [
           "control"

@@ -4,17 +4,17 @@
     "volumes": {},
     "workspaces": {
       "production/hello": {
-        "digest": "19360c25a87d79134de98e3957866f19fb1510749086585e9442878ff8fe12e1",
+        "digest": "f4eff4567253cdb79d6cfdf4d26236af8be89057a0b082d179427d1070b1dee9",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/hello/main.tf": "53d2c880fb30991abc3a69bb765924f8771f753820669ec1315b654684642109",
-          "terraform/environments/production/hello/terraform.tfvars.json": "e5bfc27f95ec65cdb61a137533ec18aa603691282bea58d40b3a65ce4257adbc",
+          "terraform/environments/production/hello/main.tf": "091aaab03d17b5d581bda7dbc151b6adc9b51fbd75b40f47f768b9fad5e50216",
+          "terraform/environments/production/hello/terraform.tfvars.json": "71a1d9329316f48fa9756fec75f90e5cf0c331c14e57088c86e891311b27282f",
           "terraform/environments/production/hello/variables.tf": "c88989b6554dec84fd722cb78c49aaf5895ef2832f54862e7ef21378b123220c",
-          "terraform/modules/hello/69e7ac6d33c5/hello.nomad.hcl": "8fb77c2c68e6ae20d6afd01d6de449b7c6e12e1ccf4cc2404080887827e5cf75",
-          "terraform/modules/hello/69e7ac6d33c5/main.tf": "9ee4abc2bea71893450a6212bf08d68afc905f0699e628e3f50636d73fc7e295",
-          "terraform/modules/hello/69e7ac6d33c5/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/69e7ac6d33c5/variables.tf": "6cd1bbfed327f68583041d55ade345110b72e4a5d7989d39831da1ffc1a23fbb"
+          "terraform/modules/hello/545fdd64d787/hello.nomad.hcl": "8a363c4275ab50792b586bc586560e92e736ac1bab4f52599e50ee595c9c8846",
+          "terraform/modules/hello/545fdd64d787/main.tf": "9ee4abc2bea71893450a6212bf08d68afc905f0699e628e3f50636d73fc7e295",
+          "terraform/modules/hello/545fdd64d787/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/545fdd64d787/variables.tf": "6cd1bbfed327f68583041d55ade345110b72e4a5d7989d39831da1ffc1a23fbb"
         },
         "hosts": [],
         "secrets": []
@@ -35,17 +35,17 @@
         "secrets": []
       },
       "staging/hello": {
-        "digest": "a8cf60bd9cfe2c2a128c36e142684dd454aca4aced08a9b0035e5101e87c78b4",
+        "digest": "35faa64f1e77b4d08949e8f34c28ae4efa54f25dc371b45fd021dab593e853c1",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/staging/hello/main.tf": "53d2c880fb30991abc3a69bb765924f8771f753820669ec1315b654684642109",
-          "terraform/environments/staging/hello/terraform.tfvars.json": "b4dc25f66a2a3aa77892d500f05b1332f3ddbbe411aee12917284c1d4fdbeac4",
+          "terraform/environments/staging/hello/main.tf": "091aaab03d17b5d581bda7dbc151b6adc9b51fbd75b40f47f768b9fad5e50216",
+          "terraform/environments/staging/hello/terraform.tfvars.json": "a7fb6e31b1df493881d2a7a4062899c4ec3540a69d003c295631275d739ca69a",
           "terraform/environments/staging/hello/variables.tf": "c88989b6554dec84fd722cb78c49aaf5895ef2832f54862e7ef21378b123220c",
-          "terraform/modules/hello/69e7ac6d33c5/hello.nomad.hcl": "8fb77c2c68e6ae20d6afd01d6de449b7c6e12e1ccf4cc2404080887827e5cf75",
-          "terraform/modules/hello/69e7ac6d33c5/main.tf": "9ee4abc2bea71893450a6212bf08d68afc905f0699e628e3f50636d73fc7e295",
-          "terraform/modules/hello/69e7ac6d33c5/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/69e7ac6d33c5/variables.tf": "6cd1bbfed327f68583041d55ade345110b72e4a5d7989d39831da1ffc1a23fbb"
+          "terraform/modules/hello/545fdd64d787/hello.nomad.hcl": "8a363c4275ab50792b586bc586560e92e736ac1bab4f52599e50ee595c9c8846",
+          "terraform/modules/hello/545fdd64d787/main.tf": "9ee4abc2bea71893450a6212bf08d68afc905f0699e628e3f50636d73fc7e295",
+          "terraform/modules/hello/545fdd64d787/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/545fdd64d787/variables.tf": "6cd1bbfed327f68583041d55ade345110b72e4a5d7989d39831da1ffc1a23fbb"
         },
         "hosts": [],
         "secrets": []

@@ -20,7 +20,7 @@ provider "consul" {}
 provider "nomad" {}
 
 module "grafana" {
-  source                          = "../../../modules/grafana/f24e0370775e"
+  source                          = "../../../modules/grafana/5bf28372d149"
   namespace                       = var.namespace
   datacenter                      = var.datacenter
   grafana_service                 = var.grafana_service

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "alertmanager" {
-  source                             = "../../../modules/alertmanager/a96c09438405"
+  source                             = "../../../modules/alertmanager/b10c14112894"
   namespace                          = var.namespace
   datacenter                         = var.datacenter
   alertmanager_service               = var.alertmanager_service

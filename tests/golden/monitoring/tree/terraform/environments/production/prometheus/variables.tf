@@ -53,7 +53,17 @@ variable "prometheus_arg_3" {
   type        = string
 }
 
+variable "prometheus_arg_4" {
+  description = "Argument of the program"
+  type        = string
+}
+
 variable "prometheus_file_prometheus_yml" {
+  description = "Template that Nomad renders for the task"
+  type        = string
+}
+
+variable "prometheus_file_components_json" {
   description = "Template that Nomad renders for the task"
   type        = string
 }

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "hello" {
-  source                       = "../../../modules/hello/69e7ac6d33c5"
+  source                       = "../../../modules/hello/545fdd64d787"
   namespace                    = var.namespace
   datacenter                   = var.datacenter
   hello_service                = var.hello_service

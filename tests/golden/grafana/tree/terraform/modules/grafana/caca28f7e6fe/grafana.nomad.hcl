@@ -91,16 +91,9 @@ job "grafana" {
     }
 
     network {
-      mode = "bridge"
-
       port "http" {
         static = var.grafana_port_http
         to     = var.grafana_port_http_to
-      }
-
-      port "mesh" {
-        to           = -1
-        host_network = "mesh"
       }
     }
 
@@ -114,7 +107,8 @@ job "grafana" {
     service {
       name     = var.grafana_service
       port     = "http"
-      provider = "consul"
+      provider = "nomad"
+      tags     = ["eos-component=grafana", "eos-measured=${var.namespace}", "eos-metrics=/metrics"]
 
       check {
         type     = "http"
@@ -128,12 +122,6 @@ job "grafana" {
           ignore_warnings = false
         }
       }
-
-      connect {
-        sidecar_service {
-          port = "mesh"
-        }
-      }
     }
 
     task "grafana" {
@@ -141,6 +129,7 @@ job "grafana" {
 
       config {
         image = var.grafana_image
+        ports = ["http"]
       }
 
       env {
@@ -148,17 +137,11 @@ job "grafana" {
         GF_SECURITY_ADMIN_PASSWORD__FILE = "$${NOMAD_SECRETS_DIR}/admin_password"
       }
 
-      vault {
-        env          = false
-        disable_file = true
-        change_mode  = "noop"
-      }
-
       template {
         destination = "$${NOMAD_SECRETS_DIR}/admin_password"
         env         = false
         change_mode = "noop"
-        data        = "{{ with secret (printf \"secret/data/%s/%s/app?version=%s\" (env \"NOMAD_NAMESPACE\") (env \"NOMAD_JOB_NAME\") (env \"NOMAD_META_eos_secret_version\")) }}{{ .Data.data.admin_password }}{{ end }}"
+        data        = "{{ with nomadVar \"nomad/jobs/grafana\" }}{{ .admin_password.Value }}{{ end }}"
       }
 
       volume_mount {

@@ -6,51 +6,39 @@ variable "datacenter" {
   type = string
 }
 
-variable "alertmanager_service" {
+variable "grafana_service" {
   type = string
 }
 
-variable "alertmanager_count" {
+variable "grafana_count" {
   type = number
 }
 
-variable "alertmanager_cpu" {
+variable "grafana_cpu" {
   type = number
 }
 
-variable "alertmanager_memory" {
+variable "grafana_memory" {
   type = number
 }
 
-variable "alertmanager_image" {
+variable "grafana_image" {
   type = string
 }
 
-variable "alertmanager_arg_0" {
+variable "grafana_env_gf_server_http_addr" {
   type = string
 }
 
-variable "alertmanager_arg_1" {
-  type = string
-}
-
-variable "alertmanager_arg_2" {
-  type = string
-}
-
-variable "alertmanager_file_alertmanager_yml" {
-  type = string
-}
-
-variable "alertmanager_port_http" {
+variable "grafana_port_http" {
   type = number
 }
 
-variable "alertmanager_port_http_to" {
+variable "grafana_port_http_to" {
   type = number
 }
 
-variable "alertmanager_check_path" {
+variable "grafana_check_path" {
   type = string
 }
 
@@ -62,15 +50,20 @@ variable "eos_digest" {
   type = string
 }
 
-job "alertmanager" {
+variable "secret_version" {
+  type = number
+}
+
+job "grafana" {
   namespace   = var.namespace
   datacenters = [var.datacenter]
   type        = "service"
   meta = {
-    eos_component = "alertmanager"
-    eos_recipe    = "alertmanager"
-    eos_version   = "0.28.1"
-    eos_digest    = var.eos_digest
+    eos_component      = "grafana"
+    eos_recipe         = "grafana"
+    eos_version        = "11.6.0"
+    eos_digest         = var.eos_digest
+    eos_secret_version = var.secret_version
   }
 
   update {
@@ -82,8 +75,8 @@ job "alertmanager" {
     auto_revert       = true
   }
 
-  group "alertmanager" {
-    count = var.alertmanager_count
+  group "grafana" {
+    count = var.grafana_count
 
     constraint {
       operator = "distinct_hosts"
@@ -99,8 +92,8 @@ job "alertmanager" {
 
     network {
       port "http" {
-        static = var.alertmanager_port_http
-        to     = var.alertmanager_port_http_to
+        static = var.grafana_port_http
+        to     = var.grafana_port_http_to
       }
     }
 
@@ -112,13 +105,14 @@ job "alertmanager" {
     }
 
     service {
-      name     = var.alertmanager_service
+      name     = var.grafana_service
       port     = "http"
       provider = "nomad"
+      tags     = ["eos-component=grafana", "eos-measured=${var.namespace}", "eos-metrics=/metrics"]
 
       check {
         type     = "http"
-        path     = var.alertmanager_check_path
+        path     = var.grafana_check_path
         interval = "5s"
         timeout  = "3s"
 
@@ -130,30 +124,34 @@ job "alertmanager" {
       }
     }
 
-    task "alertmanager" {
+    task "grafana" {
       driver = "docker"
 
       config {
-        image = var.alertmanager_image
+        image = var.grafana_image
         ports = ["http"]
-        args  = [var.alertmanager_arg_0, var.alertmanager_arg_1, var.alertmanager_arg_2]
+      }
+
+      env {
+        GF_SERVER_HTTP_ADDR              = var.grafana_env_gf_server_http_addr
+        GF_SECURITY_ADMIN_PASSWORD__FILE = "$${NOMAD_SECRETS_DIR}/admin_password"
       }
 
       template {
-        destination = "$${NOMAD_TASK_DIR}/alertmanager.yml"
+        destination = "$${NOMAD_SECRETS_DIR}/admin_password"
         env         = false
-        change_mode = "restart"
-        data        = var.alertmanager_file_alertmanager_yml
+        change_mode = "noop"
+        data        = "{{ with nomadVar \"nomad/jobs/grafana\" }}{{ .admin_password.Value }}{{ end }}"
       }
 
       volume_mount {
         volume      = "data"
-        destination = "/alertmanager"
+        destination = "/var/lib/grafana"
       }
 
       resources {
-        cpu    = var.alertmanager_cpu
-        memory = var.alertmanager_memory
+        cpu    = var.grafana_cpu
+        memory = var.grafana_memory
       }
     }
   }

@@ -88,6 +88,7 @@ job "hello" {
       name     = var.hello_service
       port     = "http"
       provider = "nomad"
+      tags     = ["eos-component=hello", "eos-measured=${var.namespace}", "eos-metrics=/metrics"]
 
       check {
         type     = "http"

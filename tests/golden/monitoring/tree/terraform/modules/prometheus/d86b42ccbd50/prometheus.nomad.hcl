@@ -42,7 +42,15 @@ variable "prometheus_arg_3" {
   type = string
 }
 
+variable "prometheus_arg_4" {
+  type = string
+}
+
 variable "prometheus_file_prometheus_yml" {
+  type = string
+}
+
+variable "prometheus_file_components_json" {
   type = string
 }
 
@@ -119,6 +127,7 @@ job "prometheus" {
       name     = var.prometheus_service
       port     = "http"
       provider = "nomad"
+      tags     = ["eos-component=prometheus", "eos-measured=${var.namespace}", "eos-metrics=/metrics"]
 
       check {
         type     = "http"
@@ -140,7 +149,7 @@ job "prometheus" {
       config {
         image = var.prometheus_image
         ports = ["http"]
-        args  = [var.prometheus_arg_0, var.prometheus_arg_1, var.prometheus_arg_2, var.prometheus_arg_3]
+        args  = [var.prometheus_arg_0, var.prometheus_arg_1, var.prometheus_arg_2, var.prometheus_arg_3, var.prometheus_arg_4]
       }
 
       template {
@@ -148,6 +157,18 @@ job "prometheus" {
         env         = false
         change_mode = "restart"
         data        = var.prometheus_file_prometheus_yml
+      }
+
+      template {
+        destination = "$${NOMAD_TASK_DIR}/components.json"
+        env         = false
+        change_mode = "noop"
+        data        = var.prometheus_file_components_json
+
+        wait {
+          min = "1s"
+          max = "10s"
+        }
       }
 
       volume_mount {

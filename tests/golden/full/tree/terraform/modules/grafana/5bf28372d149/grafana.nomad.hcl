@@ -91,9 +91,16 @@ job "grafana" {
     }
 
     network {
+      mode = "bridge"
+
       port "http" {
         static = var.grafana_port_http
         to     = var.grafana_port_http_to
+      }
+
+      port "mesh" {
+        to           = -1
+        host_network = "mesh"
       }
     }
 
@@ -107,7 +114,8 @@ job "grafana" {
     service {
       name     = var.grafana_service
       port     = "http"
-      provider = "nomad"
+      provider = "consul"
+      tags     = ["eos-component=grafana", "eos-measured=${var.namespace}", "eos-metrics=/metrics"]
 
       check {
         type     = "http"
@@ -121,6 +129,12 @@ job "grafana" {
           ignore_warnings = false
         }
       }
+
+      connect {
+        sidecar_service {
+          port = "mesh"
+        }
+      }
     }
 
     task "grafana" {
@@ -128,7 +142,6 @@ job "grafana" {
 
       config {
         image = var.grafana_image
-        ports = ["http"]
       }
 
       env {
@@ -136,11 +149,17 @@ job "grafana" {
         GF_SECURITY_ADMIN_PASSWORD__FILE = "$${NOMAD_SECRETS_DIR}/admin_password"
       }
 
+      vault {
+        env          = false
+        disable_file = true
+        change_mode  = "noop"
+      }
+
       template {
         destination = "$${NOMAD_SECRETS_DIR}/admin_password"
         env         = false
         change_mode = "noop"
-        data        = "{{ with nomadVar \"nomad/jobs/grafana\" }}{{ .admin_password.Value }}{{ end }}"
+        data        = "{{ with secret (printf \"secret/data/%s/%s/app?version=%s\" (env \"NOMAD_NAMESPACE\") (env \"NOMAD_JOB_NAME\") (env \"NOMAD_META_eos_secret_version\")) }}{{ .Data.data.admin_password }}{{ end }}"
       }
 
       volume_mount {

@@ -6,39 +6,51 @@ variable "datacenter" {
   type = string
 }
 
-variable "grafana_service" {
+variable "alertmanager_service" {
   type = string
 }
 
-variable "grafana_count" {
+variable "alertmanager_count" {
   type = number
 }
 
-variable "grafana_cpu" {
+variable "alertmanager_cpu" {
   type = number
 }
 
-variable "grafana_memory" {
+variable "alertmanager_memory" {
   type = number
 }
 
-variable "grafana_image" {
+variable "alertmanager_image" {
   type = string
 }
 
-variable "grafana_env_gf_server_http_addr" {
+variable "alertmanager_arg_0" {
   type = string
 }
 
-variable "grafana_port_http" {
+variable "alertmanager_arg_1" {
+  type = string
+}
+
+variable "alertmanager_arg_2" {
+  type = string
+}
+
+variable "alertmanager_file_alertmanager_yml" {
+  type = string
+}
+
+variable "alertmanager_port_http" {
   type = number
 }
 
-variable "grafana_port_http_to" {
+variable "alertmanager_port_http_to" {
   type = number
 }
 
-variable "grafana_check_path" {
+variable "alertmanager_check_path" {
   type = string
 }
 
@@ -50,20 +62,15 @@ variable "eos_digest" {
   type = string
 }
 
-variable "secret_version" {
-  type = number
-}
-
-job "grafana" {
+job "alertmanager" {
   namespace   = var.namespace
   datacenters = [var.datacenter]
   type        = "service"
   meta = {
-    eos_component      = "grafana"
-    eos_recipe         = "grafana"
-    eos_version        = "11.6.0"
-    eos_digest         = var.eos_digest
-    eos_secret_version = var.secret_version
+    eos_component = "alertmanager"
+    eos_recipe    = "alertmanager"
+    eos_version   = "0.28.1"
+    eos_digest    = var.eos_digest
   }
 
   update {
@@ -75,8 +82,8 @@ job "grafana" {
     auto_revert       = true
   }
 
-  group "grafana" {
-    count = var.grafana_count
+  group "alertmanager" {
+    count = var.alertmanager_count
 
     constraint {
       operator = "distinct_hosts"
@@ -92,8 +99,8 @@ job "grafana" {
 
     network {
       port "http" {
-        static = var.grafana_port_http
-        to     = var.grafana_port_http_to
+        static = var.alertmanager_port_http
+        to     = var.alertmanager_port_http_to
       }
     }
 
@@ -105,13 +112,14 @@ job "grafana" {
     }
 
     service {
-      name     = var.grafana_service
+      name     = var.alertmanager_service
       port     = "http"
       provider = "nomad"
+      tags     = ["eos-component=alertmanager", "eos-measured=${var.namespace}", "eos-metrics=/metrics"]
 
       check {
         type     = "http"
-        path     = var.grafana_check_path
+        path     = var.alertmanager_check_path
         interval = "5s"
         timeout  = "3s"
 
@@ -123,34 +131,30 @@ job "grafana" {
       }
     }
 
-    task "grafana" {
+    task "alertmanager" {
       driver = "docker"
 
       config {
-        image = var.grafana_image
+        image = var.alertmanager_image
         ports = ["http"]
-      }
-
-      env {
-        GF_SERVER_HTTP_ADDR              = var.grafana_env_gf_server_http_addr
-        GF_SECURITY_ADMIN_PASSWORD__FILE = "$${NOMAD_SECRETS_DIR}/admin_password"
+        args  = [var.alertmanager_arg_0, var.alertmanager_arg_1, var.alertmanager_arg_2]
       }
 
       template {
-        destination = "$${NOMAD_SECRETS_DIR}/admin_password"
+        destination = "$${NOMAD_TASK_DIR}/alertmanager.yml"
         env         = false
-        change_mode = "noop"
-        data        = "{{ with nomadVar \"nomad/jobs/grafana\" }}{{ .admin_password.Value }}{{ end }}"
+        change_mode = "restart"
+        data        = var.alertmanager_file_alertmanager_yml
       }
 
       volume_mount {
         volume      = "data"
-        destination = "/var/lib/grafana"
+        destination = "/alertmanager"
       }
 
       resources {
-        cpu    = var.grafana_cpu
-        memory = var.grafana_memory
+        cpu    = var.alertmanager_cpu
+        memory = var.alertmanager_memory
       }
     }
   }

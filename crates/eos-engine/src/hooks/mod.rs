@@ -1,0 +1,157 @@
+//! Hooks: what is done for a component once it is healthy, in a system beside the engines, and read back from there.
+//!
+//! A hook is a thing that such a system is to know of a component, or is to know no longer. Salt, or the component's own
+//! registration, makes it so; a hook only looks, until it is so or the time is over. There are two kinds, each in both
+//! directions: Prometheus gets answers from an instance (`Target`), and has a component's alert rules loaded (`Rules`).
+//!
+//! A hook that does not come to be fails the operation at its step, which is then taken back like any other: a component
+//! that nobody watches, though the estate says that somebody does, is no success. One thing is let pass, and said: where
+//! something is to be watched no longer, by a Prometheus that does not run. Nobody watches then, and it will read what
+//! there is to read when it starts.
+
+pub mod prometheus;
+
+use std::time::{Duration, Instant};
+
+use eos_core::lowered::{Lowered, Monitor};
+use serde_json::{Value, json};
+
+use crate::discovery::{Discovery, Instance};
+use crate::engines::Engines;
+use crate::error::{EngineError, ErrorKind, Layer};
+use prometheus::PrometheusClient;
+
+/// Longer than Nomad takes to write down a new address, and Prometheus to ask there for the first time.
+const SETTLED: Duration = Duration::from_secs(90);
+const LOOK: Duration = Duration::from_millis(500);
+
+/// What Prometheus is to know of a component, or to know no longer.
+pub enum Hook<'a> {
+    /// It gets answers from every instance of a service.
+    Target { service: &'a str },
+    /// It has the component's alerts loaded, and nothing is wrong with them.
+    Rules { component: &'a Lowered },
+    /// It asks nothing of the component.
+    NoTarget { component: &'a str },
+    /// It has no alerts of the component.
+    NoRules { component: &'a str },
+}
+
+/// What was seen when a hook looked.
+enum Look {
+    So(Value),
+    /// Not yet, and what is there instead.
+    NotYet(String),
+}
+
+/// The monitor of an environment, as it is found to run.
+pub struct Monitored<'a> {
+    pub engines: &'a Engines,
+    pub environment: &'a str,
+    pub monitor: &'a Monitor,
+}
+
+impl Monitored<'_> {
+    /// Waits until all hooks are so; gives what was seen of each.
+    pub async fn settle(
+        &self,
+        hooks: &[Hook<'_>],
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Vec<Value>, EngineError> {
+        let ends = Instant::now() + SETTLED;
+        let mut seen = Vec::new();
+        for hook in hooks {
+            loop {
+                let found = match self.look(hook).await? {
+                    Look::So(value) => {
+                        seen.push(value);
+                        break;
+                    }
+                    Look::NotYet(found) => found,
+                };
+                if Instant::now() > ends {
+                    let name = hook.name();
+                    return Err(
+                        EngineError::new(Layer::Prometheus, ErrorKind::Timeout, name, found).with_hint(
+                            format!(
+                                "`eos logs {}` says what it does; `eos status` what it is to watch",
+                                self.monitor.component
+                            ),
+                        ),
+                    );
+                }
+                progress(&format!("{}: {found}", hook.name()));
+                tokio::time::sleep(LOOK).await;
+            }
+        }
+        Ok(seen)
+    }
+
+    async fn look(&self, hook: &Hook<'_>) -> Result<Look, EngineError> {
+        let gone = matches!(hook, Hook::NoTarget { .. } | Hook::NoRules { .. });
+        let Some(instance) = self.instances(&self.monitor.service).await?.into_iter().next() else {
+            return Ok(match gone {
+                true => Look::So(json!({"monitor": null})),
+                false => Look::NotYet(format!("{} is registered nowhere", self.monitor.service)),
+            });
+        };
+        let address = format!("http://{}:{}", instance.address, instance.port);
+        let looked = self.ask(&PrometheusClient::new(&address)?, hook).await;
+        match looked {
+            // A task that was just started anew is registered before it answers.
+            Err(error) if error.kind == ErrorKind::Unreachable => match gone {
+                true => Ok(Look::So(json!({"monitor": null}))),
+                false => Ok(Look::NotYet(error.words)),
+            },
+            looked => looked,
+        }
+    }
+
+    async fn ask(&self, prometheus: &PrometheusClient, hook: &Hook<'_>) -> Result<Look, EngineError> {
+        let environment = self.environment;
+        Ok(match hook {
+            Hook::Target { service } => {
+                let targets = prometheus.targets(environment).await?;
+                let instances = self.instances(service).await?;
+                prometheus::answering(service, &instances, &targets)
+            }
+            Hook::Rules { component } => {
+                prometheus::loaded(component, &prometheus.rules(&component.workspace()).await?)
+            }
+            Hook::NoTarget { component } => {
+                let targets = prometheus.targets(environment).await?;
+                let left = targets
+                    .iter()
+                    .filter(|target| target.component() == Some(component));
+                match left.count() {
+                    0 => Look::So(json!({"targets": []})),
+                    count => Look::NotYet(format!("{count} still asked")),
+                }
+            }
+            Hook::NoRules { component } => {
+                let group = format!("{environment}/{component}");
+                match prometheus.rules(&group).await?.len() {
+                    0 => Look::So(json!({"rules": []})),
+                    count => Look::NotYet(format!("{count} still loaded")),
+                }
+            }
+        })
+    }
+
+    async fn instances(&self, service: &str) -> Result<Vec<Instance>, EngineError> {
+        let discovery = self.engines.discovery();
+        discovery.instances(service, self.environment).await
+    }
+}
+
+impl Hook<'_> {
+    /// As progress and errors name it.
+    fn name(&self) -> String {
+        match self {
+            Hook::Target { service } => format!("target {service}"),
+            Hook::Rules { component } => format!("rules of {}", component.component),
+            Hook::NoTarget { component } => format!("targets of {component}"),
+            Hook::NoRules { component } => format!("rules of {component}"),
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! The steps of an operation, each begun as soon as those it waits for have ended.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+use eos_core::plan::{Previous, Step, Work};
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use serde_json::{Value, json};
+
+use super::fresh::serves;
+use super::run::{Run, to_json};
+use super::take_back::{self};
+use crate::error::EngineError;
+use crate::estate::pillar_digest;
+use crate::failure::Failure;
+use crate::secrets::{SecretPath, Secrets};
+use crate::steps::{self, Verified};
+use crate::store::Event;
+
+/// How many steps go on at the same time: more wait than work, since engines mostly wait for health.
+const AT_ONCE: usize = 8;
+
+/// Why the steps came to no end.
+pub(super) enum Halt {
+    Failed {
+        number: usize,
+        step: Step,
+        error: EngineError,
+    },
+    /// A person wanted it; all that had begun has ended.
+    Stopped { done: usize },
+}
+
+impl Run<'_> {
+    /// Carries out the steps that did not end before, each as soon as those it waits for have ended. Gives the effects.
+    pub(super) async fn steps(&mut self) -> Result<Vec<String>, Halt> {
+        let plan = self.subject.plan.clone();
+        let halt = |error| Halt::Failed {
+            number: 0,
+            step: plan.steps[0].clone(),
+            error,
+        };
+        if plan.steps.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut ended = self.ended().map_err(halt)?;
+        let begun = self.begun().map_err(halt)?;
+        let mut open: Vec<(usize, &Step)> = (1..)
+            .zip(&plan.steps)
+            .filter(|(_, step)| !ended.contains(&step.id))
+            .collect();
+        let mut effects = Vec::new();
+        let mut halt: Option<Halt> = None;
+        let this = &*self;
+        let mut running = FuturesUnordered::new();
+        loop {
+            let is_stopped = halt.is_some() || this.terms.stop.is_wanted();
+            while !is_stopped && running.len() < AT_ONCE {
+                let is_ready = |(_, step): &(usize, &Step)| step.after.iter().all(|id| ended.contains(id));
+                let Some(at) = open.iter().position(is_ready) else {
+                    break;
+                };
+                let (number, step) = open.remove(at);
+                running.push(this.step(number, step, begun.get(&step.id)));
+            }
+            let next = tokio::select! {
+                next = running.next() => next,
+                () = this.terms.stop.wanted() => {
+                    let words = "The steps that have begun come to their end, then it stops; again: it stops at once";
+                    this.watch.borrow_mut().waiting(words);
+                    continue;
+                }
+            };
+            let Some((number, step, performed)) = next else {
+                break;
+            };
+            match performed {
+                Ok(effect) => {
+                    ended.insert(step.id.clone());
+                    effects.push(effect);
+                }
+                // The first failure is the one to tell of; what goes on beside it comes to its own end.
+                Err(error) => {
+                    let step = step.clone();
+                    halt.get_or_insert(Halt::Failed { number, step, error });
+                }
+            }
+        }
+        let done = plan.steps.len() - open.len();
+        match halt {
+            Some(halt) => Err(halt),
+            None if open.is_empty() => Ok(effects),
+            None => Err(Halt::Stopped { done }),
+        }
+    }
+
+    pub(super) async fn step<'s>(
+        &self,
+        number: usize,
+        step: &'s Step,
+        begun: Option<&Value>,
+    ) -> (usize, &'s Step, Result<String, EngineError>) {
+        self.watch.borrow_mut().step(number, step);
+        let started = Instant::now();
+        let performed = self.perform(number, step, begun).await;
+        if let Ok(effect) = &performed {
+            let took = started.elapsed();
+            self.watch.borrow_mut().done(number, step, effect, took);
+        }
+        (number, step, performed)
+    }
+
+    pub(super) async fn perform(
+        &self,
+        number: usize,
+        step: &Step,
+        begun: Option<&Value>,
+    ) -> Result<String, EngineError> {
+        self.locks.still_held().await?;
+        let id = &self.subject.id;
+        let mut detail = json!({"title": step.work.title()});
+        if let Some(previous) = self.previous(step, begun).await? {
+            detail["previous"] = to_json(&previous);
+        }
+        self.store.borrow_mut().begin_step(id, &step.id, &detail)?;
+        let mut progress = |message: &str| self.watch.borrow_mut().progress(number, message);
+        let Verified { words, seen } = match &step.work {
+            Work::Deliver => self.deliver().await?,
+            _ => {
+                let context = steps::Context {
+                    engines: self.engines,
+                    compilation: self.compilation(),
+                    operation: id,
+                };
+                let work = steps::perform(&context, step, &mut progress);
+                self.witness.during(self.engines, step, work).await?
+            }
+        };
+        let detail = json!({"effect": words, "seen": seen});
+        self.store.borrow_mut().end_step(id, &step.id, &detail)?;
+        Ok(words)
+    }
+
+    /// What a step finds in the secrets engine before it writes there; of a step that began before, what it found then.
+    pub(super) async fn previous(
+        &self,
+        step: &Step,
+        begun: Option<&Value>,
+    ) -> Result<Option<Previous>, EngineError> {
+        let (Work::Secret { path, .. } | Work::RestoreSecret { path, .. } | Work::RemoveSecret { path }) =
+            &step.work
+        else {
+            return Ok(None);
+        };
+        if let Some(known) = begun.and_then(|detail| take_back::previous_in(detail)) {
+            return Ok(Some(known));
+        }
+        let at = SecretPath {
+            namespace: &step.environment,
+            path,
+        };
+        let secrets = self.engines.secrets();
+        let previous = match &step.work {
+            Work::RemoveSecret { .. } => secrets.keep_copy(at, &self.subject.id).await?,
+            _ => secrets.remember(at, &self.subject.id).await?,
+        };
+        Ok(Some(previous))
+    }
+
+    /// What the pillar compiles to by now, which another operation may have added to, becomes what Salt serves.
+    pub(super) async fn deliver(&self) -> Result<Verified, EngineError> {
+        let _guard = self.estate_lock().await?;
+        let plan = &self.subject.plan;
+        let from = pillar_digest(&self.estate.pillar_files()?);
+        if self.compiled.as_ref().is_some_and(|known| known.from == from) {
+            return steps::deliver(self.engines, self.compilation(), &plan.steps).await;
+        }
+        let newer = self.estate.compile().map_err(Failure::into_engine_error)?;
+        serves(plan, &newer)?;
+        steps::deliver(self.engines, &newer, &plan.steps).await
+    }
+
+    /// Step -> the detail of its first beginning.
+    pub(super) fn begun(&self) -> Result<BTreeMap<String, Value>, EngineError> {
+        let mut begun = BTreeMap::new();
+        for entry in self.store.borrow().journal(&self.subject.id)? {
+            if entry.event == Event::Begin {
+                begun.entry(entry.step).or_insert(entry.detail);
+            }
+        }
+        Ok(begun)
+    }
+
+    pub(super) fn ended(&self) -> Result<BTreeSet<String>, EngineError> {
+        let journal = self.store.borrow().journal(&self.subject.id)?;
+        Ok(journal
+            .into_iter()
+            .filter(|entry| entry.event == Event::End)
+            .map(|entry| entry.step)
+            .collect())
+    }
+}

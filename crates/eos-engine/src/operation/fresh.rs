@@ -1,0 +1,175 @@
+//! Whether a plan still holds: the pillar that it was made from, and what that compiles to, as they are by now.
+
+use eos_core::catalog::KEPT;
+use eos_core::compile::{Compilation, compile};
+use eos_core::emit::monitoring::rules_digest;
+use eos_core::emit::salt::volumes_digest;
+use eos_core::pillar::Pillar;
+use eos_core::plan::{Change, Plan, Work};
+use serde_json::Value;
+
+use super::run::{Compiled, Run, to_json};
+use super::take_back::{self};
+use crate::error::{EngineError, ErrorKind, Layer};
+use crate::estate::{Estate, pillar_digest};
+use crate::failure::Failure;
+use crate::planning::{Wish, make_plan};
+
+impl Run<'_> {
+    /// The plan against the pillar as it is now. If others edited that since, the plan is made again, and holds if it
+    /// asks for nothing beyond what was confirmed.
+    pub(super) async fn refresh(&mut self) -> Result<(), Failure> {
+        let files = self.estate.pillar_files()?;
+        let plan = &self.subject.plan;
+        let mut edited = plan
+            .pillar
+            .iter()
+            .filter(|(path, _)| !path.starts_with(KEPT))
+            .peekable();
+        let is_written = edited.peek().is_some()
+            && edited.all(|(path, text)| files.get(path).map(Vec::as_slice) == Some(text.as_bytes()));
+        if !is_written && pillar_digest(&files) != plan.base {
+            return self.plan_again().await;
+        }
+        let compiled = self.compile_with(plan)?;
+        if compiled.compilation.release != plan.release && serves(plan, &compiled.compilation).is_err() {
+            return Err(stale(
+                "the pillar, the catalog or Eos itself changed after it was made",
+            ));
+        }
+        self.compiled = Some(compiled);
+        Ok(())
+    }
+
+    /// The pillar with the edit of a plan, compiled.
+    pub(super) fn compile_with(&self, plan: &Plan) -> Result<Compiled, Failure> {
+        let mut files = self.estate.pillar_files()?;
+        let (recipes, edited): (Vec<_>, Vec<_>) = plan
+            .pillar
+            .iter()
+            .map(|(path, text)| (path.clone(), text.clone().into_bytes()))
+            .partition(|(path, _)| path.starts_with(KEPT));
+        files.extend(edited);
+        let catalog = self.estate.catalog_with(recipes)?;
+        let compilation = compile(&Pillar::read(&files)?, &catalog, self.estate.settings.profile)?;
+        Ok(Compiled {
+            from: pillar_digest(&files),
+            compilation,
+        })
+    }
+
+    pub(super) async fn plan_again(&mut self) -> Result<(), Failure> {
+        if self.terms.exact {
+            return Err(stale("the pillar was changed after it was made"));
+        }
+        let confirmed = &self.subject.plan;
+        let again = match &self.subject.takes_back {
+            Some(other) => {
+                let other = super::find(&self.store.borrow(), other)?;
+                take_back::plan_rollback(self.estate, self.engines, &other).await?
+            }
+            None => make_plan(self.estate, Some(self.engines), Wish::again(confirmed)).await?,
+        };
+        if let Some(more) = again.changes.iter().find(|change| !includes(confirmed, change)) {
+            return Err(stale(&format!(
+                "the pillar was changed after it was made, and it would now change {} otherwise",
+                more.address
+            )));
+        }
+        self.store
+            .borrow_mut()
+            .replace_plan(&self.subject.id, &to_json(&again))?;
+        self.compiled = Some(self.compile_with(&again)?);
+        self.subject.plan = again;
+        Ok(())
+    }
+
+    /// What the pillar compiles to now; others may have added to it, but not changed what this operation is about.
+    pub(super) fn recompile(&mut self) -> Result<&Compilation, Failure> {
+        let from = pillar_digest(&self.estate.pillar_files()?);
+        if self.compiled.as_ref().is_none_or(|known| known.from != from) {
+            let compilation = self.estate.compile()?;
+            serves(&self.subject.plan, &compilation)?;
+            self.compiled = Some(Compiled { from, compilation });
+        }
+        Ok(self.compilation())
+    }
+
+    pub(super) fn compilation(&self) -> &Compilation {
+        let compiled = self.compiled.as_ref();
+        &compiled.expect("a run compiles before it uses that").compilation
+    }
+}
+
+pub(super) async fn refuse_hand_edits(estate: &Estate, compilation: &Compilation) -> Result<(), EngineError> {
+    let edited = estate.edited_by_hand(&compilation.artifacts).await?;
+    match edited.first() {
+        None => Ok(()),
+        Some(first) => {
+            let more = if edited.len() > 1 {
+                format!(" and {} more", edited.len() - 1)
+            } else {
+                String::new()
+            };
+            Err(EngineError::new(
+                Layer::Estate,
+                ErrorKind::Conflict,
+                format!("{first}{more}"),
+                "generated, but edited by hand",
+            )
+            .with_hint("Put the change into the pillar, then `eos compile` writes it anew"))
+        }
+    }
+}
+
+/// Whether a compilation has, of all that the plan's steps are about, what they expect.
+pub(super) fn serves(plan: &Plan, compilation: &Compilation) -> Result<(), EngineError> {
+    let changed = plan.steps.iter().find(|step| {
+        let (environment, component) = (&step.environment, &step.component);
+        match &step.work {
+            Work::Workspace { digest, .. } => compilation
+                .workspace(environment, component)
+                .is_none_or(|workspace| workspace.digest != *digest),
+            Work::Volumes { minion, digest, .. } => compilation
+                .component(environment, component)
+                .is_none_or(|component| volumes_digest(component, minion) != *digest),
+            Work::RemoveWorkspace { .. } => compilation.workspace(environment, component).is_some(),
+            Work::Monitor { digest, .. } => compilation
+                .component(environment, component)
+                .is_none_or(|component| rules_digest(component) != *digest),
+            _ => false,
+        }
+    });
+    match changed {
+        None => Ok(()),
+        Some(step) => Err(EngineError::new(
+            Layer::Estate,
+            ErrorKind::Conflict,
+            "the plan",
+            format!("{} was changed in the pillar after it was made", step.component),
+        )
+        .with_hint("Make a new plan")),
+    }
+}
+
+/// Whether this change was among those that were confirmed; where its values stand in the pillar does not matter.
+pub(super) fn includes(confirmed: &Plan, change: &Change) -> bool {
+    let values = |change: &Change| -> Vec<(String, Option<Value>, Option<Value>)> {
+        let attributes = change.attributes.iter();
+        attributes
+            .map(|one| (one.name.clone(), one.before.clone(), one.after.clone()))
+            .collect()
+    };
+    confirmed.changes.iter().any(|known| {
+        known.address == change.address
+            && known.component == change.component
+            && known.action == change.action
+            && values(known) == values(change)
+    })
+}
+
+pub(super) fn stale(words: &str) -> Failure {
+    EngineError::new(Layer::Estate, ErrorKind::Conflict, "the plan", words)
+        .with_hint("Make a new plan")
+        .into()
+}

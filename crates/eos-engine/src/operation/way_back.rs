@@ -1,0 +1,213 @@
+//! What becomes of an operation when a step fails, and how it goes back.
+
+use eos_core::plan::Step;
+use serde_json::Value;
+
+use super::execution::Halt;
+use super::fresh::stale;
+use super::locks::locked_components;
+use super::records::read_plan;
+use super::run::{Run, to_json};
+use super::take_back::{self, Turned};
+use super::{Finished, actor};
+use crate::approval::{self, Needed};
+use crate::diagnose::{Failed, diagnose};
+use crate::error::{EngineError, ErrorKind, Layer};
+use crate::failure::{Aftermath, Failure, StepFailure};
+use crate::steps::{self};
+use crate::store::Outcome;
+
+impl Run<'_> {
+    /// A step failed. What was done before it is taken back, unless there is a reason not to.
+    pub(super) async fn failed(
+        mut self,
+        number: usize,
+        title: &str,
+        step: Option<&Step>,
+        error: EngineError,
+    ) -> Result<Finished, Failure> {
+        // The approval ended on the way, or was for another plan: it goes on once there is a new one.
+        if approval::is_missing(&error) {
+            let waiting = self.waiting_for(Needed::by_salt(&self.subject.plan))?;
+            return self.wait(waiting).await;
+        }
+        let total = self.subject.plan.steps.len();
+        // Before anything is taken back: what is gone cannot be read.
+        let diagnosis = match step {
+            Some(step) => {
+                let failed = Failed {
+                    operation: &self.subject.id,
+                    step,
+                    error: &error,
+                    witness: &self.witness,
+                };
+                Some(diagnose(self.engines, failed).await)
+            }
+            None => None,
+        };
+        let mut failure = StepFailure {
+            operation: self.subject.id.clone(),
+            number,
+            total,
+            title: title.to_owned(),
+            error,
+            diagnosis,
+            aftermath: Aftermath::Stands { why: String::new() },
+        };
+        self.store
+            .borrow_mut()
+            .record_failure(&self.subject.id, &to_json(&failure))?;
+        failure.aftermath = match self.why_it_stands(&failure.error)? {
+            Some(why) => {
+                self.end(Outcome::Failed).await?;
+                Aftermath::Stands { why }
+            }
+            None => match self.turn_back(title).await {
+                Ok(effects) => Aftermath::TakenBack { effects },
+                Err(second) => {
+                    let outcome = match second {
+                        Failure::Waiting(_) => Outcome::Waiting,
+                        _ => Outcome::Failed,
+                    };
+                    self.end(outcome).await?;
+                    let why = format!("taking it back failed as well: {second}");
+                    Aftermath::Stands { why }
+                }
+            },
+        };
+        Err(Failure::Step(Box::new(failure)))
+    }
+
+    /// Why a failed operation is not taken back by itself.
+    pub(super) fn why_it_stands(&self, error: &EngineError) -> Result<Option<String>, EngineError> {
+        if self.terms.keep {
+            return Ok(Some("it was to be kept for a look".to_owned()));
+        }
+        let is_silent = error.kind == ErrorKind::Unreachable
+            || (error.kind == ErrorKind::Timeout && error.layer == Layer::Salt);
+        if is_silent {
+            return Ok(Some(format!(
+                "without {} nothing can be taken back",
+                error.layer.name()
+            )));
+        }
+        if error.layer == Layer::Consul && error.kind == ErrorKind::Conflict {
+            return Ok(Some("another may be at work on the same components".to_owned()));
+        }
+        let begun = self.begun()?;
+        let is_past = |step: &&Step| step.work.is_final() && begun.contains_key(&step.id);
+        let past = self.subject.plan.steps.iter().find(is_past);
+        Ok(past.map(|step| format!("step {} cannot be taken back, and had begun", step.work.title())))
+    }
+
+    pub(super) async fn turn_back(&mut self, title: &str) -> Result<Vec<String>, Failure> {
+        let turned = self.plan_back().await?;
+        let why = format!("{title} failed: taking back what was done");
+        self.go_by(turned, &why).await
+    }
+
+    pub(super) async fn go_back(mut self, known: Option<&Value>) -> Result<Finished, Failure> {
+        let total = self.subject.plan.steps.len();
+        self.watch.borrow_mut().begin(&self.subject.id, total);
+        let turned = match known {
+            Some(plan) => Turned {
+                plan: read_plan(&self.subject.id, plan.clone())?,
+                guard: None,
+            },
+            None => self.plan_back().await?,
+        };
+        match self.go_by(turned, "taking back what was done").await {
+            Ok(effects) => Ok(self.finished(Vec::new(), Some(effects))),
+            Err(Failure::Step(failure)) => {
+                self.store
+                    .borrow_mut()
+                    .record_failure(&self.subject.id, &to_json(&failure))?;
+                self.end(Outcome::Failed).await?;
+                Err(Failure::Step(failure))
+            }
+            Err(Failure::Stopped(stopped)) => {
+                self.end(Outcome::Interrupted).await?;
+                Err(Failure::Stopped(stopped))
+            }
+            Err(waiting @ Failure::Waiting(_)) => self.wait(waiting).await,
+            Err(other) => {
+                self.end(Outcome::Failed).await?;
+                Err(other)
+            }
+        }
+    }
+
+    pub(super) async fn plan_back(&mut self) -> Result<Turned, Failure> {
+        let begun = self.begun()?;
+        for step in self
+            .subject
+            .plan
+            .steps
+            .iter()
+            .filter(|step| begun.contains_key(&step.id))
+        {
+            steps::settle(self.engines, &self.subject.id, step).await?;
+        }
+        let guard = self.estate_lock().await?;
+        let operation = self.store.borrow().operation(&self.subject.id)?;
+        let Some(operation) = operation else {
+            return Err(stale("its operation is not in the store").with_hint("`eos history` shows them all"));
+        };
+        let plan = take_back::plan_unfinished(self.estate, self.engines, &operation, &begun).await?;
+        self.store.borrow_mut().begin_back(
+            &self.subject.id,
+            &to_json(&plan),
+            actor(self.engines, self.terms, self.subject.author),
+        )?;
+        Ok(Turned {
+            plan,
+            guard: Some(guard),
+        })
+    }
+
+    /// Carries out the plan that takes the operation back; gives the effects of its steps.
+    pub(super) async fn go_by(&mut self, turned: Turned, why: &str) -> Result<Vec<String>, Failure> {
+        let Turned { plan, mut guard } = turned;
+        self.is_back = true;
+        self.subject.plan = plan;
+        self.compiled = None;
+        self.admit()?;
+        self.lock(locked_components(&self.subject.plan)).await?;
+        self.watch
+            .borrow_mut()
+            .turn_back(why, self.subject.plan.steps.len());
+        if self.ended()?.contains(take_back::COMMIT) {
+            self.recompile()?;
+        } else {
+            if guard.is_none() {
+                guard = Some(self.estate_lock().await?);
+            }
+            self.refresh().await?;
+            self.commit(take_back::COMMIT).await?;
+        }
+        drop(guard);
+        let effects = match self.steps().await {
+            Ok(effects) => effects,
+            Err(Halt::Stopped { done }) => return Err(Failure::Stopped(self.stop_of(done))),
+            Err(Halt::Failed { error, .. }) if approval::is_missing(&error) => {
+                return Err(self.waiting_for(Needed::by_salt(&self.subject.plan))?);
+            }
+            Err(Halt::Failed { number, step, error }) => {
+                return Err(Failure::Step(Box::new(StepFailure {
+                    operation: self.subject.id.clone(),
+                    number,
+                    total: self.subject.plan.steps.len(),
+                    title: step.work.title().to_owned(),
+                    error,
+                    diagnosis: None,
+                    aftermath: Aftermath::Stands {
+                        why: "it is being taken back".to_owned(),
+                    },
+                })));
+            }
+        };
+        self.finish().await?;
+        self.end(Outcome::TakenBack).await?;
+        Ok(effects)
+    }
+}

@@ -1,0 +1,19 @@
+"""The Salt state of a component's alert rules, named "<environment>/<component>".
+
+It serves whoever applies the emitted tree by hand; `eos.run_step` does the same without a state run.
+"""
+
+from __future__ import annotations
+
+
+def rules(name: str) -> dict:
+    """The Prometheus of this minion that watches the component has its rules loaded, as the pillar says."""
+    pillar = __pillar__.get("eos", {})
+    if name not in pillar.get("monitoring", {}):
+        return {"name": name, "changes": {}, "result": False, "comment": "The pillar names no rules of it"}
+    if __opts__["test"]:
+        return {"name": name, "changes": {}, "result": None, "comment": "Prometheus would load the rules"}
+    answer = __salt__["eos_prometheus.load"](name, pillar)
+    error = answer["error"]
+    comment = f"{error['layer']}: {error['object']}: {error['words']}" if error else "Prometheus has loaded the rules"
+    return {"name": name, "changes": answer["changes"], "result": not error, "comment": comment, "error": error}

@@ -1,0 +1,10 @@
+#!json
+{
+  "production/alertmanager": {
+    "eos_prometheus.rules": [
+      {
+        "name": "production/alertmanager"
+      }
+    ]
+  }
+}

@@ -1,0 +1,10 @@
+#!json
+{
+  "production/prometheus": {
+    "eos_prometheus.rules": [
+      {
+        "name": "production/prometheus"
+      }
+    ]
+  }
+}

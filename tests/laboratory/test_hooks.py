@@ -1,0 +1,197 @@
+"""What a real Prometheus knows of components: asked over its own API, and never through Eos."""
+
+import json
+import os
+import signal
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from conftest import Estate, get
+from test_containers import free_port
+
+ALERTS = ["InstanceDown", "InstanceMissing"]
+
+
+class Prometheus:
+    def __init__(self, estate: Estate):
+        self.estate = estate
+
+    def data(self, path: str):
+        url = self.estate.json("read", "prometheus")["outputs"]["prometheus_url"]
+        return json.loads(get(f"{url}/api/v1/{path}")[1])["data"]
+
+    def targets(self, component: str) -> list[tuple[str, str]]:
+        """Where instances of a component are asked, and how they answer."""
+        active = self.data("targets?state=active")["activeTargets"]
+        of_component = [one for one in active if one["labels"].get("component") == component]
+        assert all(one["labels"]["environment"] == "production" for one in of_component)
+        return [(one["labels"]["instance"], one["health"]) for one in of_component]
+
+    def rules(self, component: str) -> list[dict]:
+        groups = self.data("rules?type=alert")["groups"]
+        return [rule for group in groups if group["name"] == f"production/{component}" for rule in group["rules"]]
+
+    def states(self, component: str) -> dict[str, str]:
+        return {rule["name"]: rule["state"] for rule in self.rules(component)}
+
+
+def steps(ran) -> list[str]:
+    """The steps as they were told, `N/M title` each."""
+    words = [line.split() for line in (ran.stdout + ran.stderr).splitlines()]
+    return [f"{line[0]} {line[1]}" for line in words if len(line) > 1 and "/" in line[0] and line[0][0].isdigit()]
+
+
+def registered(estate: Estate, service: str) -> list[str]:
+    found = estate.nomad(f"/v1/service/{service}?namespace=production") or []
+    return [f"{one['Address']}:{one['Port']}" for one in found]
+
+
+def process_of_hello(estate: Estate) -> int:
+    """That of this lab: it listens on the lab's own address."""
+    address = registered(estate, "hello")[0].split(":")[0]
+    words = f"serve-hello --listen {address} ".encode()
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if words in path.read_bytes().replace(b"\0", b" "):
+                return int(path.parent.name)
+        except OSError:
+            continue
+    raise AssertionError("hello has no process")
+
+
+def process_of_prometheus(estate: Estate) -> int:
+    container = estate.docker("ps", "-q", "--filter", "name=prometheus").strip()
+    return int(estate.docker("inspect", "--format", "{{.State.Pid}}", container))
+
+
+@contextmanager
+def stopped(pid: int):
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        # Nomad may have replaced a task that did not pass its check.
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
+
+
+@pytest.fixture(scope="module")
+def prometheus(with_containers):
+    """One that looks often, in an estate where hello was there before it."""
+    estate = with_containers
+    estate.must("create", "hello", "--yes")
+    options = ["--port", free_port(), "--scrape-interval", "1s", "--alert-after", "4s"]
+    ran = estate.must("create", "prometheus", *options, "--yes")
+    # What was there already is watched, and not made anew.
+    assert sorted(steps(ran)[-2:]) == ["5/6 monitor", "6/6 monitor"], ran.stderr
+    assert ran.stderr.count("terraform  ") == 1, ran.stderr
+    yield Prometheus(estate)
+    for component in ["hello", "prometheus"]:
+        if any(one["component"] == component for one in estate.json("list")["components"]):
+            estate.must("delete", component, "--yes")
+
+
+def test_what_was_there_before_is_watched(prometheus):
+    estate = prometheus.estate
+    for component in ["hello", "prometheus"]:
+        assert prometheus.targets(component) == [(at, "up") for at in registered(estate, component)]
+        assert [rule["name"] for rule in prometheus.rules(component)] == ALERTS
+        assert all(rule["duration"] == 4 and rule["health"] != "err" for rule in prometheus.rules(component))
+    assert estate.json("plan")["changes"] == []
+    pages = get(f"http://{registered(estate, 'hello')[0]}/metrics")[1]
+    assert "eos_hello_pages_total 0" in pages
+
+
+def test_an_instance_that_hangs_raises_the_alarm_and_ends_it(prometheus):
+    estate = prometheus.estate
+    with stopped(process_of_hello(estate)):
+        estate.wait_until(lambda: prometheus.states("hello") == dict.fromkeys(ALERTS, "pending"), 15, "it is noticed")
+        estate.wait_until(lambda: prometheus.states("hello") == dict.fromkeys(ALERTS, "firing"), 15, "it is told")
+    estate.wait_until(lambda: prometheus.states("hello") == dict.fromkeys(ALERTS, "inactive"), 30, "all is well")
+    [alert] = [rule for rule in prometheus.rules("hello") if rule["name"] == "InstanceDown"]
+    assert alert["labels"] == {"severity": "critical"}
+    assert "of hello in production does not answer" in alert["annotations"]["summary"]
+
+
+def test_an_instance_that_is_gone_is_missed_and_found_again_elsewhere(prometheus):
+    estate = prometheus.estate
+    before = registered(estate, "hello")
+    scale = {"Target": {"Group": "hello"}, "Count": 0, "Message": "behind Eos"}
+    estate.nomad("/v1/job/hello/scale?namespace=production", "POST", scale)
+    estate.wait_until(lambda: prometheus.targets("hello") == [], 30, "it is asked no longer")
+    missing = {"InstanceDown": "inactive", "InstanceMissing": "firing"}
+    estate.wait_until(lambda: prometheus.states("hello") == missing, 30, "one is missing")
+    estate.nomad("/v1/job/hello/scale?namespace=production", "POST", {**scale, "Count": 1})
+    estate.wait_until(lambda: [health for _, health in prometheus.targets("hello")] == ["up"], 60, "it is back")
+    # Nobody told Prometheus, or Eos, where.
+    assert registered(estate, "hello") != before
+    assert prometheus.targets("hello")[0][0] == registered(estate, "hello")[0]
+
+
+def test_an_update_moves_the_target_and_more_patience_moves_nothing(prometheus):
+    estate = prometheus.estate
+    ran = estate.must("update", "hello", "--greeting", "Good morning", "--yes")
+    assert steps(ran)[-1].endswith("monitor"), ran.stderr
+    assert (registered(estate, "hello")[0], "up") in prometheus.targets("hello")
+    running = {job: estate.running(job)[0]["ID"] for job in ["hello", "prometheus"]}
+    ran = estate.must("update", "prometheus", "--alert-after", "5s", "--yes")
+    assert [step.split()[1] for step in steps(ran)] == ["deliver", "monitor", "monitor"], ran.stderr
+    assert [rule["duration"] for rule in prometheus.rules("hello")] == [5, 5]
+    assert running == {job: estate.running(job)[0]["ID"] for job in running}
+
+
+def test_what_nobody_can_watch_is_no_success(prometheus):
+    estate = prometheus.estate
+    with stopped(process_of_prometheus(estate)):
+        begun = time.monotonic()
+        ran = estate.eos("create", "hello", "--name", "greeter", "--yes")
+        assert time.monotonic() - begun < 180
+    assert ran.returncode == 1, ran.stderr
+    assert "monitor failed" in ran.stderr and "No Prometheus answers" in ran.stderr, ran.stderr
+    assert "taken back" in ran.stderr, ran.stderr
+    assert "production/greeter" not in estate.jobs()
+    estate.wait_until(lambda: len(registered(estate, "prometheus")) == 1, 60, "Prometheus is there")
+    estate.wait_until(lambda: [health for _, health in prometheus.targets("prometheus")] == ["up"], 60, "and answers")
+    assert prometheus.targets("greeter") == [] and prometheus.rules("greeter") == []
+    assert estate.json("plan")["changes"] == []
+
+
+def test_rules_that_prometheus_refuses_are_named_and_taken_back(prometheus):
+    estate = prometheus.estate
+    rules = estate.lab / "volumes/opt/prometheus/data/eos-rules"
+    whole = (rules / "prometheus.json").read_text()
+    (rules / "prometheus.json").write_text(whole.replace(" == 0", " === 0"))
+    before = (rules / "hello.json").read_text()
+    ran = estate.eos("update", "prometheus", "--alert-after", "6s", "--yes")
+    # Whichever of the two came first found the other broken, or mended it.
+    (rules / "prometheus.json").write_text(whole)
+    if ran.returncode:
+        assert "reload" in ran.stderr and "taken back" in ran.stderr, ran.stderr
+        assert (rules / "hello.json").read_text() == before
+    estate.must("apply", "--yes")
+    assert [rule["name"] for rule in prometheus.rules("hello")] == ALERTS
+
+
+def test_what_is_deleted_is_forgotten(prometheus):
+    estate = prometheus.estate
+    ran = estate.must("delete", "hello", "--yes")
+    assert [step.split()[1] for step in steps(ran)] == ["deliver", "monitor", "terraform", "gone", "monitor"]
+    assert prometheus.targets("hello") == [] and prometheus.rules("hello") == []
+    assert not (estate.lab / "volumes/opt/prometheus/data/eos-rules/hello.json").exists()
+
+
+def test_a_monitor_that_goes_takes_all_hooks_along_and_finds_no_stale_ones(prometheus):
+    estate = prometheus.estate
+    estate.must("create", "hello", "--yes")
+    rules = estate.lab / "volumes/opt/prometheus/data/eos-rules"
+    ran = estate.must("delete", "prometheus", "--yes")
+    assert [step.split()[1] for step in steps(ran)] == ["deliver", "terraform", "gone"], ran.stderr
+    assert estate.json("plan")["changes"] == []
+    # Its data are kept, and so are rules of what is gone by the time it comes again.
+    assert (rules / "hello.json").exists()
+    estate.must("delete", "hello", "--yes")
+    estate.must("create", "prometheus", "--port", free_port(), "--scrape-interval", "1s", "--yes")
+    assert prometheus.rules("hello") == [] and not (rules / "hello.json").exists()
+    assert [rule["name"] for rule in prometheus.rules("prometheus")] == ALERTS
