@@ -127,6 +127,7 @@ impl Bench<'_> {
                 applied: &applied,
                 unfinished: &BTreeSet::new(),
                 observed: Some(&observed),
+                left: None,
                 given: &BTreeSet::new(),
                 hosts: (&BTreeMap::new(), &BTreeMap::new()),
                 base: String::new(),

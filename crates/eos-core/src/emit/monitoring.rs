@@ -21,10 +21,11 @@ pub fn rules_digest(component: &Lowered) -> String {
 }
 
 /// The monitors of one host, and the components that they watch, as its pillar names them.
-pub(super) fn slices(
-    components: &BTreeMap<Key, Lowered>,
-) -> BTreeMap<&str, (Map<String, Value>, Map<String, Value>)> {
-    let mut hosts: BTreeMap<&str, (Map<String, Value>, Map<String, Value>)> = BTreeMap::new();
+type Watching = (Map<String, Value>, Map<String, Value>);
+
+/// Host -> what it watches.
+pub(super) fn slices(components: &BTreeMap<Key, Lowered>) -> BTreeMap<&str, Watching> {
+    let mut hosts: BTreeMap<&str, Watching> = BTreeMap::new();
     for component in components.values() {
         if let Some(monitor) = &component.monitor {
             let (monitors, _) = hosts.entry(&monitor.host).or_default();

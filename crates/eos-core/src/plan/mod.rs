@@ -276,10 +276,12 @@ pub struct Observed {
 pub struct Left {
     /// What it overwrote of a component's secrets.
     pub secrets: BTreeMap<Key, Previous>,
-    /// Component and minion -> `environment/component/need` -> path: directories that it made, on which no task was
-    /// started.
-    pub unused_volumes: BTreeMap<(Key, String), BTreeMap<String, String>>,
+    pub unused_volumes: UnusedVolumes,
 }
+
+/// Component and minion -> `environment/component/need` -> path: directories that an operation made, on which no task was
+/// started.
+pub type UnusedVolumes = BTreeMap<(Key, String), BTreeMap<String, String>>;
 
 pub struct PlanInput<'a> {
     pub environment: &'a str,

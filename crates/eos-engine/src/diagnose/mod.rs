@@ -117,10 +117,8 @@ impl Look<'_> {
                     record.terraform(found);
                 }
             }
-            Work::Verify { groups, .. } => {
-                if self.job(None, found).await.is_none() {
-                    self.registration(groups, found).await;
-                }
+            Work::Verify { groups, .. } if self.job(None, found).await.is_none() => {
+                self.registration(groups, found).await;
             }
             Work::VerifyGone { services } => self.remains(services, found).await,
             _ => {}

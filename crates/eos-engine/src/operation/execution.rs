@@ -24,7 +24,7 @@ const AT_ONCE: usize = 8;
 pub(super) enum Halt {
     Failed {
         number: usize,
-        step: Step,
+        step: Box<Step>,
         error: EngineError,
     },
     /// A person wanted it; all that had begun has ended.
@@ -37,7 +37,7 @@ impl Run<'_> {
         let plan = self.subject.plan.clone();
         let halt = |error| Halt::Failed {
             number: 0,
-            step: plan.steps[0].clone(),
+            step: Box::new(plan.steps[0].clone()),
             error,
         };
         if plan.steps.is_empty() {
@@ -81,7 +81,7 @@ impl Run<'_> {
                 }
                 // The first failure is the one to tell of; what goes on beside it comes to its own end.
                 Err(error) => {
-                    let step = step.clone();
+                    let step = Box::new(step.clone());
                     halt.get_or_insert(Halt::Failed { number, step, error });
                 }
             }
@@ -152,7 +152,7 @@ impl Run<'_> {
         else {
             return Ok(None);
         };
-        if let Some(known) = begun.and_then(|detail| take_back::previous_in(detail)) {
+        if let Some(known) = begun.and_then(take_back::previous_in) {
             return Ok(Some(known));
         }
         let at = SecretPath {

@@ -143,6 +143,16 @@ impl<'a> Run<'a> {
             true => self.recompile().map(drop),
             false => {
                 let guard = self.estate_lock().await?;
+                // What was approved is what was shown: it holds as long as nothing has moved.
+                let held = match operation.outcome {
+                    Outcome::Waiting => pins::require(self.estate, self.engines, &self.subject.plan).await,
+                    _ => Ok(()),
+                };
+                if let Err(failure) = held {
+                    self.remove_staged().await?;
+                    self.end(Outcome::TakenBack).await?;
+                    return Err(failure);
+                }
                 match self.refresh().await {
                     Ok(()) => {
                         return match self.admit() {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use eos_core::emit::terraform::PLATFORM;
 use eos_core::pillar::{PillarFiles, environment_file};
-use eos_core::plan::{Key, Left, Plan, Previous, Work};
+use eos_core::plan::{Key, Left, Plan, Previous, UnusedVolumes, Work};
 use eos_core::undo::undo;
 use serde_json::Value;
 
@@ -151,7 +151,7 @@ fn unused_volumes(
     estate: &Estate,
     plan: &Plan,
     begun: &BTreeMap<String, Value>,
-) -> Result<BTreeMap<(Key, String), BTreeMap<String, String>>, Failure> {
+) -> Result<UnusedVolumes, Failure> {
     let has_run = |component: &str| {
         plan.steps.iter().any(|step| {
             step.component == component

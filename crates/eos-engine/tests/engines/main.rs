@@ -4,7 +4,6 @@
 mod component_lock;
 mod consul;
 mod nomad;
-mod operation;
 mod process;
 mod salt;
 mod vault;
