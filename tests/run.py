@@ -25,10 +25,11 @@ SPINE = "tests/laboratory/test_spine.py::test_one_sentence_down_and_back"
 ALONE = ["speed", "operations"]
 # The files of the laboratory by suite, so that several labs run side by side; what is in none is in `laboratory`.
 LABORATORY = {
-    "estates": ("composition", "environments", "hosts", "hostile", "volumes"),
-    "containers": ("containers", "grafana", "hooks"),
-    "full": ("full",),
+    "estates": ("composition", "environments", "governance", "hosts", "hostile", "volumes"),
+    "containers": ("containers", "grafana", "hooks", "rotation"),
+    "full": ("full", "operators"),
     "gitops": ("gitops", "discover"),
+    "survival": ("survive", "failures"),
 }
 # What the machine's own settings would do to the engines under test.
 UNWANTED = (
@@ -184,6 +185,7 @@ def suites(options: argparse.Namespace, environment: dict[str, str]) -> list[Sui
         Suite("lint", 180, ["sh", "tests/lint.sh", str(bin / "ruff")]),
         Suite("compiler", 300, [*cargo_test, "eos-core", "--", "--include-ignored"], seed),
         Suite("full", 900, [*pytest, *laboratory("full")], sampled),
+        Suite("survival", 5400 if options.full else 600, [*pytest, *laboratory("survival")], sampled),
         Suite("gitops", 900, [*pytest, *laboratory("gitops")], sampled),
         Suite("estates", 900 if options.full else 600, [*pytest, *laboratory("estates")], sampled),
         Suite("laboratory", 1300 if options.full else 600, [*pytest, *laboratory("laboratory")], sampled),

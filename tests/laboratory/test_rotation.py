@@ -130,11 +130,13 @@ def test_a_secret_is_revealed_to_the_one_who_asks(with_containers):
     unknown = estate.eos("read", "redis", "--reveal", "pasword")
     assert unknown.returncode == 2 and "Did you mean password?" in unknown.stderr
     assert leaks(estate, held) == []
+    revealed = [entry for entry in estate.json("audit", "show")["entries"] if entry["action"] == "reveal"]
+    assert [entry["object"] for entry in revealed] == ["nomad/jobs/redis password"] * 2
 
 
 def test_postgres_takes_whatever_a_password_may_be(with_containers):
     estate = with_containers
-    first = canary() + "'; \"$x\" \\ `y`"
+    first = canary() + '\'; "$x" \\ `y`'
     estate.must("create", "postgres", "--password", "-", "--yes", input=first + "\n")
     assert psql(estate, "postgres", "app", first, "create table t as select 7 as n") == ("SELECT 1", "")
     second = canary() + "''\\' %s $$"
@@ -194,3 +196,37 @@ def test_what_a_program_keeps_to_itself_is_not_rotated(with_containers):
     assert variable(estate, "grafana")["ModifyIndex"] == before["ModifyIndex"]
     estate.must("delete", "grafana", "--yes")
 
+
+def test_vault_keeps_the_old_value_which_opens_nothing_and_can_be_had_back(full_estate):
+    if why := no_containers() or no_mesh():
+        pytest.skip(why)
+    estate = full_estate
+
+    def entry(version: str = "") -> dict:
+        return estate.vault(f"/v1/secret/data/production/redis/app{version}")["data"]
+
+    def runs_with() -> str:
+        return estate.nomad("/v1/job/redis?namespace=production")["Meta"]["eos_secret_version"]
+
+    estate.must("create", "redis", "--yes")
+    first = entry()["data"]["password"]
+    assert redis(estate, f"AUTH {first}", "SET kept yes") == ["+OK", "+OK"]
+    rotated = estate.must("rotate", "secret", "redis", "--yes", env=WIDE)
+    assert "no point of no return" in rotated.stderr
+    assert "Vault keeps the old value as an earlier version" in rotated.stderr
+    second = entry()["data"]["password"]
+    assert second != first and entry()["metadata"]["version"] == 2 and runs_with() == "2"
+    assert redis(estate, f"AUTH {first}")[0].startswith("-WRONGPASS")
+    assert redis(estate, f"AUTH {second}", "EXISTS kept") == ["+OK", ":1"]
+    assert entry("?version=1")["data"] == {"password": first}
+    assert estate.must("read", "redis", "--reveal", "password").stdout == second + "\n"
+
+    operation = estate.json("history")["operations"][0]["id"]
+    estate.must("rollback", operation, "--yes")
+    assert entry()["data"] == {"password": first} and runs_with() == str(entry()["metadata"]["version"]) == "3"
+    assert redis(estate, f"AUTH {second}")[0].startswith("-WRONGPASS")
+    assert redis(estate, f"AUTH {first}", "EXISTS kept") == ["+OK", ":1"]
+    for value in (first, second):
+        assert value not in rotated.stdout + rotated.stderr + committed(estate)
+        assert leaks(estate, value) == []
+    estate.must("delete", "redis", "--yes")

@@ -110,6 +110,7 @@ impl Full {
             pillar: BTreeMap::new(),
             release: self.estate.compile().unwrap().release,
             observed: true,
+            pins: Default::default(),
             changes: Vec::new(),
             steps: vec![step("grafana", false), step("minio", true)],
         }

@@ -1,7 +1,7 @@
 //! `eos read`: a component in declarative form.
 
 use super::carry_out::need_engines;
-use super::{Answer, Session, no_component};
+use super::{Answer, Session, no_component, who};
 use crate::problem::{Exit, Problem, capital};
 use crate::views::reports::{ComponentReport, IntentReport, OptionReport, Revealed, SecretReport};
 use eos_core::compile::{Compilation, compile};
@@ -11,11 +11,13 @@ use eos_core::intent::unknown_secret;
 use eos_core::lowered::{SecretItem, secret_path};
 use eos_core::option::HIDDEN;
 use eos_core::pillar::Pillar;
+use eos_engine::audit::{Action, Actor, NewEntry};
 use eos_engine::engines::Engines;
 use eos_engine::estate::Estate;
 use eos_engine::operation;
 use eos_engine::secrets::{SecretPath, Secrets};
 use secrecy::ExposeSecret;
+use serde_json::json;
 
 /// Show a component in declarative form
 ///
@@ -126,6 +128,17 @@ async fn reveal(
             ),
         ));
     };
+    // It is written down before anybody sees the value.
+    estate.store()?.audit(&NewEntry {
+        by: Actor {
+            who: &who(),
+            user: estate.settings.salt_user(),
+        },
+        action: Action::Reveal,
+        object: &format!("{path} {name}"),
+        outcome: "done",
+        detail: json!({"environment": environment, "component": component, "name": name}),
+    })?;
     session.view.revealed(&Revealed {
         component,
         environment,
