@@ -41,12 +41,13 @@ def info(**publication: object) -> dict:
     `formula` is the digest of the modules as synced to this minion, `version` that of Salt. `user` and `role` are the
     caller's, null for root's own calls; `home` is what `take_home` recorded here, or null.
     """
+    caller = _caller(publication)
     return {
         "minion": __opts__["id"],
         "release": _served_release(),
         "formula": _formula_digest(),
         "version": __grains__["saltversion"],
-        **_caller(publication),
+        **caller,
         "grains": {name: __grains__.get(name) for name in _GRAINS},
     }
 

@@ -508,8 +508,13 @@ class Releases:
     def digest(self, release: str, sls: str) -> str:
         return digest_of(sls, self.slices[release])
 
-    def deliver(self, workspaces: dict[str, dict], volumes: dict | None = None, waves: list | None = None) -> str:
-        """`workspaces` is {"production/hello": {"files": {path: text}, **slice}}; answers the release's digest."""
+    def deliver(
+        self, workspaces: dict[str, dict], volumes: dict | None = None, waves: list | None = None, **more: dict
+    ) -> str:
+        """`workspaces` is {"production/hello": {"files": {path: text}, **slice}}, `more` is further parts of it.
+
+        Answers the release's digest.
+        """
         volumes = {name: {"risk": "low", **facts} for name, facts in (volumes or {}).items()}
         files = {"pillar/top.sls": json_sls({"base": {MINION: [f"hosts.{MINION}"]}})}
         slices = {}
@@ -539,7 +544,7 @@ class Releases:
             files[f"salt/components/{component}/{environment}/volumes.sls"] = json_sls(
                 {name: {"file.directory": arguments}}
             )
-        slice_of_minion = {"volumes": volumes, "workspaces": slices}
+        slice_of_minion = {"volumes": volumes, "workspaces": slices, **more}
         files[f"pillar/hosts/{MINION}.sls"] = json_sls({"eos": slice_of_minion})
         if waves is not None:
             order = [[{**step, "digest": digest_of(step["sls"], slice_of_minion)} for step in wave] for wave in waves]
@@ -563,11 +568,13 @@ class Releases:
 
 
 def digest_of(sls: str, slice_of_minion: dict) -> str:
-    """The digest that belongs to an SLS: a workspace's own, or that of a component's volumes."""
+    """The digest that belongs to an SLS: a workspace's own, or that of a component's volumes or monitoring."""
     _, component, environment, kind = sls.split(".")
     name = f"{environment}/{component}"
     if kind == "workspace":
         return slice_of_minion["workspaces"][name]["digest"]
+    if kind == "monitoring":
+        return canonical_digest({name: slice_of_minion["monitoring"][name]})
     volumes = slice_of_minion["volumes"].items()
     return canonical_digest({volume: facts for volume, facts in volumes if volume.startswith(f"{name}/")})
 

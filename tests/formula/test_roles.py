@@ -32,10 +32,24 @@ class Prepared:
         facts = {"path": str(path), "user": "0", "group": "0", "mode": "0750", "durability": "ephemeral", "risk": tier}
         self.volumes = {f"{self.name}/data": facts}
         self.paths = {name: facts["path"] for name, facts in self.volumes.items()}
+        # Its port is closed, so that rules are never loaded: the step fails after the roles were looked at.
+        monitor = {"directory": str(lab.directory / "rules"), "user": "0", "group": "0", "port": 1}
+        rules = {"monitor": "prometheus", "rules": "0" * 64, "risk": tier}
+        self.monitoring = {"monitors": {"production/prometheus": monitor}, "monitoring": {self.name: rules}}
 
     def call(self, function: str) -> dict:
         """The arguments of a call that the minion would admit, but for the role of who makes it."""
-        release = self.lab.releases.deliver(self.workspaces, self.volumes)
+        release = self.lab.releases.deliver(self.workspaces, self.volumes, **self.monitoring)
+        if function == "run_step of monitoring":
+            sls = f"components.{self.component}.production.monitoring"
+            return self.identified(sls=sls, digest=self.lab.releases.digest(release, sls))
+        if function == "remove_monitoring":
+            record = self.lab.salt.cache / "eos" / "monitoring" / f"{self.name}.json"
+            record.parent.mkdir(parents=True, exist_ok=True)
+            record.write_text(json.dumps({"risk": self.tier}))
+            self.lab.releases.deliver({}, monitors=self.monitoring["monitors"])
+            names = {"environment": "production", "component": self.component}
+            return self.identified(**names, monitor="prometheus")
         if function == "run_step":
             sls = f"components.{self.component}.production.workspace"
             return self.identified(sls=sls, digest=self.lab.releases.digest(release, sls))
@@ -63,7 +77,10 @@ class Prepared:
         assert answer["ret"]["status"] == "done", answer
 
 
-ASKED = ("run_step", "run_step of volumes", "remove_workspace", "remove_volumes", "remove_unused_volumes")
+ASKED = (
+    *("run_step", "run_step of volumes", "run_step of monitoring"),
+    *("remove_workspace", "remove_volumes", "remove_unused_volumes", "remove_monitoring"),
+)
 
 
 def function_of(asked: str) -> str:
@@ -123,13 +140,11 @@ def test_every_function_asks_who_calls(load):
     module = load("_modules/eos.py", grains={})
     wanted = {"operation": "o", "step": "s", "sls": "components.a.b.workspace", "digest": "0" * 64, "minutes": 5}
     wanted |= {"environment": "e", "component": "c", "volumes": {"e/c/d": "/a/b"}, "made_by": "o", "plan": "0" * 64}
-    wanted |= {"calls": {"s": "0" * 64}, "home": "h", "name": "n", "workspaces": ["e/c"]}
-    for name, function in public_functions(module).items():
-        names = function.__kwdefaults__ or {}
-        taken = function.__code__.co_varnames[: function.__code__.co_kwonlyargcount]
-        arguments = {key: value for key, value in wanted.items() if key in taken and key not in names}
-        if name in ("observe",):
-            arguments = {}
+    wanted |= {"calls": {"s": "0" * 64}, "home": "h", "name": "n", "workspaces": ["e/c"], "monitor": "m"}
+    for function in public_functions(module).values():
+        taken = set(function.__code__.co_varnames[: function.__code__.co_kwonlyargcount])
+        optional = set(function.__kwdefaults__ or {})
+        arguments = {key: wanted[key] for key in taken - optional}
         with pytest.raises(KeyError, match=r"eos_roles\.caller"):
             function(**arguments)
 
@@ -148,7 +163,7 @@ def test_each_role_is_refused_what_is_above_it(laboratory, asked, tier):
     allowed = [user for user in ROLES if tier in REACHES[user]]
     if allowed:
         answer = ask(laboratory, allowed[0], call, asked)
-        assert answer["ret"]["status"] == "done", answer
+        assert answer["ret"]["status"] == ("failed" if asked == "run_step of monitoring" else "done"), answer
 
 
 def carried_along(lab, user: str, call: dict, asked: str):
@@ -228,6 +243,7 @@ def test_what_is_for_operators_is_refused_by_salt_and_by_the_module(laboratory, 
         ("remove_workspace", "medium", "eos-user", "eos-architect"),
         ("remove_volumes", "high", "eos-operator", "eos-architect"),
         ("remove_unused_volumes", "high", "eos-operator", "eos-architect"),
+        ("remove_monitoring", "high", "eos-operator", "eos-architect"),
     ],
 )
 def test_an_approval_lets_the_approved_call_pass(laboratory, asked, tier, by, approved_by):

@@ -67,7 +67,7 @@ def test_a_changed_pillar_is_seen_by_the_next_call(laboratory):
         release = laboratory.releases.deliver({name: workspace(name, greeting)})
         terraform = laboratory.run_workspace(f"changing-{number}", name, release)["result"]["terraform"]
         assert terraform["outputs"]["greeting"] == greeting
-        assert (terraform["snapshot"] is None) == (number == 0)
+        assert (terraform["snapshot_id"] is None) == (number == 0)
 
 
 def test_a_terraform_state_that_moved_is_applied_again(laboratory):
@@ -90,7 +90,7 @@ def test_only_the_last_ten_snapshots_are_kept(laboratory):
         assert record["status"] == "done"
     kept = sorted(path.name for path in (laboratory.workspace(name) / "snapshots").iterdir())
     assert len(kept) == 10
-    assert kept[-1] == record["result"]["terraform"]["snapshot"]
+    assert kept[-1] == record["result"]["terraform"]["snapshot_id"]
 
 
 def test_another_digest_than_the_served_one_is_refused(laboratory):
