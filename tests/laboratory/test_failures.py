@@ -8,6 +8,7 @@ import os
 import secrets
 import signal
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -22,10 +23,10 @@ print('the password is', os.environ['PASSWORD'], file=sys.stderr)
 if mode == 'crash':
     print('no such database', file=sys.stderr)
     sys.exit(3)
-host, port = listen.rsplit(':', 1)
+port = int(os.environ['NOMAD_PORT_http'])
 os.chdir(root)
 http.server.SimpleHTTPRequestHandler.log_message = lambda *words: None
-http.server.ThreadingHTTPServer((host, int(port)), http.server.SimpleHTTPRequestHandler).serve_forever()
+http.server.ThreadingHTTPServer((listen, port), http.server.SimpleHTTPRequestHandler).serve_forever()
 """
 
 FAULTY = f"""\
@@ -323,16 +324,45 @@ def test_a_refusal_that_terraform_meets_names_the_resource(tidy, without_rights)
     assert "no previous configuration" in said(error, "Terraform, after its failure")
 
 
-def test_a_registration_that_vanished_is_named(solo):
+@pytest.fixture
+def hello(solo):
     solo.must("create", "hello", "--yes")
-    (service,) = solo.nomad("/v1/service/hello?namespace=production")
-    solo.nomad(f"/v1/service/hello/{service['ID']}?namespace=production", "DELETE")
-    assert not solo.nomad("/v1/service/hello?namespace=production")
-    error = failure(solo, "update", "hello", "--replicas", "2", within=200)
-    assert (error["layer"], error["object"]) == ("nomad", "service hello"), error
-    assert error["words"] == "1 of 2 instances are not registered in Nomad, though Nomad runs it", error
-    assert "nomad alloc restart" in error["hint"]
+    yield solo
     remove(solo, "hello")
+
+
+def deregister(estate: Estate, allocation: str):
+    for service in estate.nomad("/v1/service/hello?namespace=production") or []:
+        if service["AllocID"] == allocation:
+            estate.nomad(f"/v1/service/hello/{service['ID']}?namespace=production", "DELETE")
+
+
+def test_a_registration_that_vanished_comes_back_with_the_next_update(hello):
+    (one,) = hello.running("hello")
+    deregister(hello, one["ID"])
+    assert not hello.nomad("/v1/service/hello?namespace=production")
+    hello.must("update", "hello", "--replicas", "2", "--yes")
+    assert len(hello.nomad("/v1/service/hello?namespace=production")) == 2
+
+
+def test_a_registration_that_does_not_come_back_is_named(hello):
+    (one,) = hello.running("hello")
+    done = threading.Event()
+
+    def somebody():
+        while not done.wait(0.1):
+            deregister(hello, one["ID"])
+
+    thread = threading.Thread(target=somebody)
+    thread.start()
+    try:
+        error = failure(hello, "update", "hello", "--replicas", "2", "--keep", within=200)
+    finally:
+        done.set()
+        thread.join()
+    assert (error["layer"], error["object"]) == ("nomad", "service hello"), error
+    assert error["words"] == "1 of 2 instances is not registered in Nomad, though Nomad runs it", error
+    assert f"nomad alloc restart -namespace production {one['ID'][:8]}" in error["hint"], error
 
 
 def family(pid: int) -> list[int]:
@@ -360,10 +390,51 @@ def test_an_engine_that_does_not_answer_is_named_in_time(solo, engine, layer):
     for pid in stopped:
         os.kill(pid, signal.SIGSTOP)
     try:
-        error = failure(solo, "create", "hello", within=45)
+        error = failure(solo, "create", "hello", within=60)
     finally:
         for pid in stopped:
             os.kill(pid, signal.SIGCONT)
     assert error["layer"] == layer, error
     assert "answer" in error["words"] or "timed out" in error["words"], error
     assert solo.jobs() == []
+
+
+@pytest.fixture(scope="module")
+def full(full_estate):
+    return with_recipes(full_estate)
+
+
+def test_in_full_a_registration_that_vanished_comes_back_by_itself(full):
+    full.must("create", "hello", "--replicas", "1", "--yes")
+    (before,) = full.consul("/v1/health/service/hello?passing")
+    full.consul(f"/v1/agent/service/deregister/{before['Service']['ID']}", "PUT")
+    assert full.consul("/v1/health/service/hello?passing") == []
+    # It waits for the one to come back, and for the other to come.
+    full.must("update", "hello", "--replicas", "2", "--yes")
+    assert len(full.consul("/v1/health/service/hello?passing")) == 2
+    remove(full, "hello")
+
+
+def test_in_full_a_check_shows_what_consul_got(full):
+    volume(full).mkdir(parents=True, exist_ok=True)
+    options = ["--root", str(volume(full)), "--health", "/nowhere"]
+    error = failure(full, "create", "faulty", *options, within=240)
+    assert error["layer"] == "consul", error
+    assert "check GET /nowhere does not pass: HTTP GET http://" in error["words"], error
+    assert "404" in said(error, "Consul, check of service faulty")
+    assert "the password is ***" in said(error, "task faulty, stderr")
+
+
+@pytest.mark.parametrize(("engine", "layer"), [("consul", "consul"), ("vault", "vault")])
+def test_in_full_an_engine_that_does_not_answer_is_named_in_time(full, engine, layer):
+    stopped = family(full.pid(engine))
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        error = failure(full, "create", "faulty", "--root", str(volume(full)), within=90)
+    finally:
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+    assert error["layer"] == layer, error
+    assert "did not answer in time" in error["words"], error
+    assert full.jobs() == []

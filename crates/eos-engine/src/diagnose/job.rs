@@ -73,11 +73,14 @@ impl Look<'_> {
                 let catalogue = discovery.layer().name();
                 found.layer = discovery.layer();
                 found.object = format!("service {service}");
+                let (are, them) = match missing.len() {
+                    1 => ("is", "it"),
+                    _ => ("are", "them"),
+                };
                 found.words = format!(
-                    "{} of {} not registered in {catalogue}, though Nomad runs {}",
+                    "{} of {} {are} not registered in {catalogue}, though Nomad runs {them}",
                     missing.len(),
-                    plural(missing.len() + registered.len(), "instance is", "instances are"),
-                    if missing.len() == 1 { "it" } else { "them" }
+                    plural(missing.len() + registered.len(), "instance", "instances"),
                 );
                 found.hint = format!(
                     "Register it anew by a restart: nomad alloc restart -namespace {namespace} {}",
