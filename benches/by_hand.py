@@ -100,13 +100,18 @@ def is_healthy(nomad: Nomad, job: str) -> bool:
         return False
     running = [one for one in nomad.allocations(job, "running") if one["JobVersion"] == wanted["Version"]]
     checks = [check for one in running for check in nomad.get(f"client/allocation/{one['ID']}/checks").values()]
-    services = nomad.get(f"service/{job}") or []
+    registered = sum(len(nomad.get(f"service/{name}") or []) for name in services_of(wanted))
     count = sum(group["Count"] for group in wanted["TaskGroups"])
-    return len(running) == len(services) == count and all(check["Status"] == "success" for check in checks)
+    return len(running) == registered == count and all(check["Status"] == "success" for check in checks)
 
 
-def is_gone(nomad: Nomad, job: str) -> bool:
-    return not (nomad.get(f"job/{job}") or nomad.allocations(job, "running", "pending") or nomad.get(f"service/{job}"))
+def services_of(job: dict) -> list[str]:
+    return [service["Name"] for group in job["TaskGroups"] for service in group["Services"] or []]
+
+
+def is_gone(nomad: Nomad, job: str, services: list[str]) -> bool:
+    left = nomad.get(f"job/{job}") or nomad.allocations(job, "running", "pending")
+    return not left and not any(nomad.get(f"service/{name}") for name in services)
 
 
 def main() -> None:
@@ -124,8 +129,9 @@ def main() -> None:
     nomad = Nomad(options.nomad, options.token_file.read_text().strip(), options.environment)
     platform, component = Workspace(options, PLATFORM), Workspace(options, options.component)
     if options.verb == "delete":
+        services = services_of(nomad.get(f"job/{options.component}"))
         component.destroy()
-        wait_until(lambda: is_gone(nomad, options.component), f"{options.component} is gone")
+        wait_until(lambda: is_gone(nomad, options.component, services), f"{options.component} is gone")
         platform.destroy()
         return
     if options.verb == "create":
