@@ -572,10 +572,14 @@ def _destroy_resources(run: _Run) -> None:
 
 def _render(configuration: dict, directory: str) -> None:
     """Fetches every file of the slice from Salt's file server; one that is not what the slice says is refused."""
+    files = configuration["slice"]["files"]
+    for path in files:
+        if not _FILE.fullmatch(path):
+            raise _failure("salt", path, "A workspace may not have a file of this name", "Compile again")
     shutil.rmtree(directory, ignore_errors=True)
     # One connection for all of them: `cp.cache_file` makes a new one each time, which takes longer than the file.
     with salt.fileclient.get_file_client(__opts__) as client:
-        for path, digest in configuration["slice"]["files"].items():
+        for path, digest in files.items():
             target = os.path.join(directory, os.path.relpath(path, "terraform"))
             content = _fetched(client, path, digest)
             os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
@@ -586,8 +590,6 @@ def _render(configuration: dict, directory: str) -> None:
 
 
 def _fetched(client: salt.fileclient.Client, path: str, digest: str) -> bytes:
-    if not _FILE.fullmatch(path):
-        raise _failure("salt", path, "A workspace may not have a file of this name", "Compile again")
     cached = client.cache_file(f"salt://{path}")
     if not cached:
         raise _failure("salt", path, "The file server has no such file", "Deliver the release again")
