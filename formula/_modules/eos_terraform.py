@@ -570,7 +570,6 @@ def _destroy_resources(run: _Run) -> None:
         _apply_plan(run, configuration, run.report)
 
 
-<<<<<<< HEAD
 def _render(workspace: _Workspace, configuration: dict, directory: str) -> None:
     """Writes every file of the slice; what the tree does not have already is fetched from Salt's file server."""
     shutil.rmtree(directory, ignore_errors=True)
@@ -579,28 +578,10 @@ def _render(workspace: _Workspace, configuration: dict, directory: str) -> None:
         os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
         with open(target, "wb") as file:
             file.write(content)
-=======
-def _render(configuration: dict, directory: str) -> None:
-    """Fetches every file of the slice from Salt's file server; one that is not what the slice says is refused."""
-    files = configuration["slice"]["files"]
-    for path in files:
-        if not _FILE.fullmatch(path):
-            raise _failure("salt", path, "A workspace may not have a file of this name", "Compile again")
-    shutil.rmtree(directory, ignore_errors=True)
-    # One connection for all of them: `cp.cache_file` makes a new one each time, which takes longer than the file.
-    with salt.fileclient.get_file_client(__opts__) as client:
-        for path, digest in files.items():
-            target = os.path.join(directory, os.path.relpath(path, "terraform"))
-            content = _fetched(client, path, digest)
-            os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
-            with open(target, "wb") as file:
-                file.write(content)
->>>>>>> speed
     os.chmod(directory, 0o700)
     __utils__["eos_disk.write_json"](os.path.join(directory, "configuration.json"), configuration)
 
 
-<<<<<<< HEAD
 def _contents(workspace: _Workspace, files: dict[str, str]) -> dict[str, bytes]:
     """Path -> content of files, given by their digests."""
     for path in files:
@@ -642,19 +623,6 @@ def _read(path: str) -> bytes | None:
             return file.read()
     except FileNotFoundError:
         return None
-=======
-def _fetched(client: salt.fileclient.Client, path: str, digest: str) -> bytes:
-    cached = client.cache_file(f"salt://{path}")
-    if not cached:
-        raise _failure("salt", path, "The file server has no such file", "Deliver the release again")
-    with open(cached, "rb") as file:
-        content = file.read()
-    served = hashlib.sha256(content).hexdigest()
-    if served != digest:
-        words = f"The file server's file has digest {served}, the pillar says {digest}"
-        raise _failure("salt", path, words, "Deliver the release again")
-    return content
->>>>>>> speed
 
 
 def _read_configuration(directory: str) -> dict | None:
