@@ -10,6 +10,7 @@ import urllib.request
 from pathlib import Path
 
 from conftest import Estate, get
+from witness import git_objects, leaks
 
 
 def test_without_docker_the_plan_refuses_before_confirmation(estate):
@@ -65,12 +66,6 @@ def free_port() -> str:
         return str(probe.getsockname()[1])
 
 
-def leaks(estate: Estate, canary: str) -> list[str]:
-    """Files of the estate that hold the canary. A task's own secrets directory is where it belongs."""
-    found = subprocess.run(["grep", "-rlaF", canary, estate.root], capture_output=True, text=True).stdout.split()
-    return [path for path in found if "/secrets/" not in path.removeprefix(str(estate.lab / "secrets"))]
-
-
 def test_grafana_with_a_secret_and_a_volume(with_containers):
     estate = with_containers
     port = free_port()
@@ -101,9 +96,7 @@ def test_grafana_with_a_secret_and_a_volume(with_containers):
     submission = estate.nomad("/v1/job/grafana/submission?namespace=production&version=0")
     assert canary not in json.dumps([job, versions, submission])
     assert leaks(estate, canary) == []
-    objects = subprocess.run(
-        ["git", "-C", estate.root, "cat-file", "--batch-all-objects", "--batch"], capture_output=True
-    ).stdout
+    objects = git_objects(estate)
     assert b"grafana" in objects and canary.encode() not in objects
     staged = estate.nomad("/v1/vars?namespace=*&prefix=eos/")
     assert staged == []

@@ -146,13 +146,13 @@ def test_the_lock_of_a_dead_holder_elsewhere_is_had_after_its_time(full):
     # A session that nobody renews: its holder is dead.
     assert taken(full, session(full, TTL))
     begun = time.monotonic()
-    waiting = Events(started(full, "update", "ground", "--greeting", "taken over"))
+    waiting = Events(started(full, "update", "ground", "--greeting", "taken"))
     told = wait_for(waiting, "waiting")
     assert "01ELSEWHERE of eve" in told["message"], told
     assert waiting.end() == 0, waiting.seen
     # Consul ends a session at twice its time at the latest.
     assert time.monotonic() - begun < 2 * TTL + 60
-    assert "greeting: taken over" in witness.pillar(full)
+    assert "greeting: taken" in witness.pillar(full)
 
 
 def test_a_holder_that_was_overtaken_applies_nothing(full):

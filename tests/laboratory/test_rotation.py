@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Estate, no_containers, no_mesh
+from witness import leaks
 
 
 # No line of a message is wrapped.
@@ -50,12 +51,6 @@ def psql(estate: Estate, component: str, account: str, password: str, sql: str) 
     command = [program, "-h", host, "-p", str(port), "-U", account, account, "-Atc", sql]
     ran = subprocess.run(command, env={**os.environ, "PGPASSWORD": password}, capture_output=True, text=True)
     return ran.stdout.strip(), ran.stderr
-
-
-def leaks(estate: Estate, value: str) -> list[str]:
-    """Files of the estate and its lab that hold the value, but for the secrets of tasks."""
-    found = subprocess.run(["grep", "-rlaF", value, estate.root], capture_output=True, text=True).stdout.split()
-    return [path for path in found if "/secrets/" not in path.removeprefix(str(estate.lab / "secrets"))]
 
 
 def committed(estate: Estate) -> str:

@@ -153,7 +153,23 @@ class Rollback:
         self.made.data_is_there()
 
 
-OPERATIONS = {"create": Create, "update": Update, "delete": Delete, "rollback": Rollback}
+class Rotate:
+    words = ("rotate", "secret", "safe", "password", "--yes")
+
+    def before(self, estate):
+        self.made = Made(estate)
+
+    def done(self, estate):
+        witness.serves(estate, "safe", OLD)
+        assert witness.secret(estate, "safe")["password"] != self.made.secret["password"]
+        self.made.data_is_there()
+
+    def undone(self, estate):
+        self.made.is_as_before()
+        self.made.data_is_there()
+
+
+OPERATIONS = {"create": Create, "update": Update, "rotate": Rotate, "delete": Delete, "rollback": Rollback}
 
 
 def newest(estate: Estate) -> dict:
@@ -185,6 +201,8 @@ def test_killed_at_every_journal_boundary(lab, boundaries, name, way):
         where = f"{name} killed at boundary {number} of {boundaries[name]}, then {way}"
         assert ran.returncode == -signal.SIGKILL, f"{where}: exit {ran.returncode}\n{ran.stderr}"
         killed = newest(lab)
+        made = getattr(operation, "made", None)
+        values = set(made.secret.values()) if made else set()
         if killed["outcome"] == "done":
             # After the last write there is nothing left to do.
             operation.done(lab)
@@ -196,6 +214,8 @@ def test_killed_at_every_journal_boundary(lab, boundaries, name, way):
             witness.is_committed(lab)
             assert witness.staged(lab) == []
             assert newest(lab)["outcome"] == ("done" if way == "resume" else "taken back")
+            values |= set((witness.secret(lab, "safe") or {}).values())
+            assert [path for value in values for path in witness.leaks(lab, value)] == []
         except AssertionError as error:
             raise AssertionError(f"{where}\n{after.stderr}\n{error}") from error
 

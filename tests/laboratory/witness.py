@@ -44,6 +44,18 @@ def terraform_resources(estate: Estate, component: str) -> list[str]:
     return sorted(one["type"] for one in state["resources"] if one["mode"] == "managed" and one["instances"])
 
 
+def leaks(estate: Estate, value: str) -> list[str]:
+    """Files of the estate and its lab that hold a secret value. A task's own secrets directory is where it belongs."""
+    found = subprocess.run(["grep", "-rlaF", value, estate.root], capture_output=True, text=True).stdout.split()
+    return [path for path in found if "/secrets/" not in path.removeprefix(str(estate.lab / "secrets"))]
+
+
+def git_objects(estate: Estate) -> bytes:
+    """All that git keeps, unpacked."""
+    command = ["git", "-C", estate.root, "cat-file", "--batch-all-objects", "--batch"]
+    return subprocess.run(command, capture_output=True).stdout
+
+
 def nothing(estate: Estate, component: str):
     """No job, no instance, no service, no secret, no Terraform resource, no namespace."""
     assert estate.jobs() == []

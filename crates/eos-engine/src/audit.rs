@@ -62,7 +62,6 @@ pub enum Action {
     Approve,
     Reveal,
     TakeHome,
-    TakeLockOver,
     Login,
 }
 
@@ -76,7 +75,6 @@ impl Action {
             Action::Approve => "approve",
             Action::Reveal => "reveal",
             Action::TakeHome => "take home",
-            Action::TakeLockOver => "take lock over",
             Action::Login => "login",
         }
     }

@@ -217,7 +217,10 @@ services:
       APP_URL: {text: 'x://{{ key }}@y'}
 ";
 
-    fn taken(text: &str) -> Result<(Vec<(String, String)>, Vec<String>), Vec<String>> {
+    /// Values by option, and warnings.
+    type Found = (Vec<(String, String)>, Vec<String>);
+
+    fn taken(text: &str) -> Result<Found, Vec<String>> {
         let recipe = Recipe::parse("recipe.yaml", RECIPE.as_bytes()).unwrap();
         let taken = take(".env", text, &recipe).map_err(|found| {
             let said = |found: &Diagnostic| {

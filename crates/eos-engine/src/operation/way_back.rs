@@ -67,6 +67,7 @@ impl Run<'_> {
                 Err(second) => {
                     let outcome = match second {
                         Failure::Waiting(_) => Outcome::Waiting,
+                        Failure::Stopped(_) => Outcome::Interrupted,
                         _ => Outcome::Failed,
                     };
                     self.end(outcome).await?;
@@ -82,6 +83,9 @@ impl Run<'_> {
     pub(super) fn why_it_stands(&self, error: &EngineError) -> Result<Option<String>, EngineError> {
         if self.terms.keep {
             return Ok(Some("it was to be kept for a look".to_owned()));
+        }
+        if self.terms.stop.is_wanted() {
+            return Ok(Some("it was to stop".to_owned()));
         }
         let is_silent = error.kind == ErrorKind::Unreachable
             || (error.kind == ErrorKind::Timeout && error.layer == Layer::Salt);
