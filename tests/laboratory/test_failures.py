@@ -305,12 +305,12 @@ def test_an_instance_that_falls_ill_is_passed_over_and_restarted(serving):
 
 @pytest.fixture
 def without_rights(solo):
-    """Terraform's token may read jobs, but not submit them."""
+    """Terraform's token may plan jobs, but not submit them: what was planned fails when it is applied."""
     path = "/v1/acl/policy/eos-deploy"
     policy = solo.nomad(path)
     assert '"submit-job",' in policy["Rules"]
     try:
-        solo.nomad(path, "POST", {**policy, "Rules": policy["Rules"].replace('"submit-job",', "")})
+        solo.nomad(path, "POST", {**policy, "Rules": policy["Rules"].replace('"submit-job",', '"plan-job",')})
         yield solo
     finally:
         solo.nomad(path, "POST", policy)
@@ -320,8 +320,18 @@ def test_a_refusal_that_terraform_meets_names_the_resource(tidy, without_rights)
     error = failure(tidy, "create", "faulty", "--root", str(volume(tidy)), within=120)
     assert error["layer"] == "nomad" and "nomad_job.component" in error["object"], error
     assert "Nomad refuses" in error["words"], error
-    assert "Permission denied" in said(error, "Nomad")
+    assert "Permission denied" in error["words"] and "lacks the right" in error["hint"], error
     assert "no previous configuration" in said(error, "Terraform, after its failure")
+
+
+def test_an_update_that_terraform_cannot_apply_is_undone_by_it(serving, request):
+    before = ids(serving)
+    request.getfixturevalue("without_rights")
+    error = failure(serving, "update", "faulty", "--mode", "crash", "--keep", within=120)
+    assert "Permission denied" in error["words"], error
+    # Nothing had been changed in Nomad, so that there was nothing to change back.
+    assert "was applied again: 0 added, 0 changed, 0 destroyed" in said(error, "Terraform, after its failure")
+    still_serves(serving, before)
 
 
 @pytest.fixture

@@ -27,6 +27,8 @@ const ALL: Duration = Duration::from_secs(12);
 const ONE: Duration = Duration::from_secs(5);
 /// How much of an engine's own text is shown, from its end.
 const LINES: usize = 20;
+/// How our Terraform provider marks what to do.
+const HINT: &str = "hint: ";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnosis {
@@ -110,8 +112,8 @@ impl Look<'_> {
             Work::Workspace { .. } | Work::RemoveWorkspace { .. } => {
                 let since = record.as_ref().and_then(Record::started);
                 let known = error.layer == Layer::Nomad && self.job(since, found).await.is_some();
-                if !known && rest.len() > 1 {
-                    self.say(found, error.layer.name(), rest);
+                if !known {
+                    self.refusal(found);
                 }
                 if let Some(record) = &record {
                     record.terraform(found);
@@ -130,6 +132,24 @@ impl Look<'_> {
                 from: "eos".to_owned(),
                 lines: vec![words.to_owned()],
             });
+        }
+    }
+
+    /// What a provider said that was refused: its own hint is the best there is.
+    fn refusal(&self, found: &mut Diagnosis) {
+        let error = self.failed.error;
+        let (hints, said): (Vec<&str>, Vec<&str>) = error
+            .words
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .partition(|line| line.starts_with(HINT));
+        found.hint = match hints.first() {
+            Some(hint) => hint.trim_start_matches(HINT).to_owned(),
+            None => format!("Mend what {} names", error.layer.name()),
+        };
+        if said.len() > 1 {
+            let said = said.into_iter().map(str::to_owned).collect();
+            self.say(found, error.layer.name(), said);
         }
     }
 

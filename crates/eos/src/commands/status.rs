@@ -4,14 +4,15 @@ use super::{Answer, Session, find_component};
 use crate::problem::{Exit, Problem};
 use crate::views::reports::{ComponentStatus, EngineStatus, LastOperation, StatusReport};
 use eos_core::emit::terraform::PLATFORM;
+use eos_engine::discovery::Discovery;
 use eos_engine::engines::Engines;
-use eos_engine::nomad::Allocation;
+use eos_engine::nomad::{Allocation, Job};
 use eos_engine::store::Operation;
 use eos_engine::vault::MOUNT;
-use eos_engine::{ConsulClient, EngineError, ErrorKind, NomadClient, VaultClient};
+use eos_engine::{ConsulClient, EngineError, ErrorKind, VaultClient};
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// How long Salt may take to say that it is there.
@@ -108,7 +109,7 @@ async fn component(
         trouble: None,
     };
     let Some(engines) = engines else { return Ok(status) };
-    match look(&engines.nomad, environment, name, &mut status).await {
+    match look(engines, environment, name, &mut status).await {
         // Nomad itself is named below; what is known without it is shown.
         Err(error) if matches!(error.kind, ErrorKind::Unreachable | ErrorKind::Timeout) => Ok(status),
         Err(error) => Err(error.into()),
@@ -117,11 +118,12 @@ async fn component(
 }
 
 async fn look(
-    nomad: &NomadClient,
+    engines: &Engines,
     environment: &str,
     name: &str,
     status: &mut ComponentStatus,
 ) -> Result<(), EngineError> {
+    let nomad = &engines.nomad;
     let job = match nomad.job(environment, name).await {
         Err(error) if error.kind == ErrorKind::NotFound => {
             (status.desired, status.running, status.healthy) = (Some(0), Some(0), Some(0));
@@ -134,24 +136,48 @@ async fn look(
         .iter()
         .filter(|allocation| allocation.is_running())
         .collect();
-    let healthy = running
-        .iter()
-        .filter(|allocation| allocation.healthy() == Some(true))
-        .count() as u64;
     let desired = if job.stop { 0 } else { job.desired() };
     status.desired = Some(desired);
     status.running = Some(running.len() as u64);
-    status.healthy = Some(healthy);
     status.version = job.meta.get("eos_version").cloned();
     status.since = running
         .iter()
         .map(|allocation| allocation.create_time)
         .min()
         .and_then(moment);
+    // After the rest, which is shown even if nobody answers here.
+    let ill = ill(engines, environment, &job).await?;
+    let healthy = running
+        .iter()
+        .filter(|allocation| allocation.healthy() == Some(true) && !ill.contains_key(&allocation.id))
+        .count() as u64;
+    status.healthy = Some(healthy);
     if healthy < desired {
-        status.trouble = allocations.iter().find_map(Allocation::trouble);
+        let check = running.iter().find_map(|allocation| ill.get(&allocation.id));
+        let trouble = || allocations.iter().find_map(Allocation::trouble);
+        status.trouble = check.cloned().or_else(trouble);
     }
     Ok(())
+}
+
+/// Instances whose check does not pass now, and which. What Nomad calls healthy was so when it was deployed.
+async fn ill(
+    engines: &Engines,
+    environment: &str,
+    job: &Job,
+) -> Result<BTreeMap<String, String>, EngineError> {
+    let mut found = BTreeMap::new();
+    for service in job.task_groups.iter().flat_map(|group| &group.services) {
+        let Some(check) = service.checks.first() else {
+            continue;
+        };
+        for instance in engines.discovery().instances(&service.name, environment).await? {
+            if instance.healthy == Some(false) {
+                found.insert(instance.allocation, format!("{} does not pass", check.words()));
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// Nomad counts nanoseconds.
