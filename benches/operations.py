@@ -19,7 +19,8 @@ from table import Table
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
-VERBS = {"create": [], "update": ["--greeting", "Hello again"], "delete": []}
+# One instance on both sides: how many there are by default differs between environments.
+VERBS = {"create": ["--replicas", "1"], "update": ["--greeting", "Hello again"], "delete": []}
 # Seconds of an operation that are Eos's own: no engine was waited for.
 OWN = 0.5
 AGAINST_BY_HAND = 1.5
@@ -67,9 +68,8 @@ class Estate:
         """A pillar of hellos, by name, each with its greeting."""
         lines = ["#!yaml", "components:" if components else "components: {}"]
         for name, greeting in components.items():
-            lines += [f"  {name}:", "    recipe: hello"]
-            if greeting:
-                lines += [f"    options: {{greeting: {greeting}}}"]
+            lines += [f"  {name}:", "    recipe: hello", "    options:", "      replicas: 1"]
+            lines += [f"      greeting: {greeting}"] if greeting else []
         (self.root / f"pillar/infrastructure/{environment}.sls").write_text("\n".join(lines) + "\n")
 
 
