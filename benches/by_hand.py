@@ -100,9 +100,10 @@ def is_healthy(nomad: Nomad, job: str) -> bool:
         return False
     running = [one for one in nomad.allocations(job, "running") if one["JobVersion"] == wanted["Version"]]
     checks = [check for one in running for check in nomad.get(f"client/allocation/{one['ID']}/checks").values()]
-    registered = sum(len(nomad.get(f"service/{name}") or []) for name in services_of(wanted))
+    registered = {one["AllocID"] for name in services_of(wanted) for one in nomad.get(f"service/{name}") or []}
     count = sum(group["Count"] for group in wanted["TaskGroups"])
-    return len(running) == registered == count and all(check["Status"] == "success" for check in checks)
+    is_registered = all(one["ID"] in registered for one in running)
+    return len(running) == count and is_registered and all(check["Status"] == "success" for check in checks)
 
 
 def services_of(job: dict) -> list[str]:

@@ -26,7 +26,8 @@ ALONE = ["speed", "operations"]
 # The files of the laboratory by suite, so that several labs run side by side; what is in none is in `laboratory`.
 LABORATORY = {
     "estates": ("composition", "environments", "governance", "hosts", "hostile", "volumes"),
-    "containers": ("containers", "grafana", "hooks", "rotation"),
+    "containers": ("containers", "grafana", "rotation"),
+    "hooks": ("hooks",),
     "full": ("full", "operators"),
     "gitops": ("gitops", "discover"),
     "survival": ("survive", "failures"),
@@ -191,6 +192,7 @@ def suites(options: argparse.Namespace, environment: dict[str, str]) -> list[Sui
         Suite("laboratory", 1300 if options.full else 600, [*pytest, *laboratory("laboratory")], sampled),
         Suite("formula", 900 if options.full else 360, [*pytest, "tests/formula"], sampled),
         Suite("containers", 900 if options.full else 400, [*pytest, *laboratory("containers")], sampled),
+        Suite("hooks", 600, [*pytest, *laboratory("hooks")], sampled),
         Suite("engine clients", 300, [*cargo_test, "eos-engine", "--features", "fault", "--", "--nocapture"]),
         Suite("provider", 180, [*cargo_test, "eos-terraform-provider", "--", "--nocapture"]),
         Suite("program", 120, [*cargo_test, "eos"]),

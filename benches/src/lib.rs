@@ -24,7 +24,7 @@ const PROBE_COMPONENTS: usize = 5;
 pub struct Mix<'a> {
     catalog: &'a Catalog,
     kits: Vec<Kit<'a>>,
-    /// One component of each serves a whole environment: proxies, and what others share.
+    /// One component of each serves a whole environment: proxies, monitors, and what others share.
     shared: Vec<Kit<'a>>,
     /// Recipes that the compiler refuses more than a few components of, and its words.
     pub left_out: Vec<(String, String)>,
@@ -45,7 +45,7 @@ impl<'a> Mix<'a> {
         };
         let (shared, repeated): (Vec<&Recipe>, Vec<&Recipe>) = catalog
             .iter()
-            .partition(|recipe| recipe.proxy || is_shared(&recipe.name));
+            .partition(|recipe| recipe.proxy || recipe.monitor.is_some() || is_shared(&recipe.name));
         let mut mix = Self {
             catalog,
             kits: Vec::new(),

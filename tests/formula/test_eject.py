@@ -83,8 +83,8 @@ def test_all_workspaces_are_destroyed_last_first(laboratory):
 def test_a_missing_secret_fails_first_and_by_name(laboratory):
     secrets = [{"namespace": "default", "path": f"nomad/jobs/{name}", "items": ["password"]} for name in ("one", "two")]
     name = "ejected/third"
-    third = workspace(name, "hello", secrets=secrets)
-    first = workspace("ejected/first", "hello")
+    third = workspace(name, "hello", secrets=secrets[:1])
+    first = workspace("ejected/first", "hello", secrets=secrets[1:])
     shared = workspace("ejected/platform", "hello")
     waves = [[WAVES[0][0]], [WAVES[1][0]], WAVES[2]]
     laboratory.releases.deliver({"ejected/platform": shared, "ejected/first": first, name: third}, waves=waves)

@@ -335,7 +335,7 @@ pub fn component_nodes(lowered: &Lowered, before: Vec<String>) -> Vec<Node> {
             Layer::Hook,
             Writer::Terraform,
             format!("{}  target {}, {path}", monitor.component, group.service),
-            target_attributes(monitor, path, group.declared.clone()),
+            attributes([("path", Attribute::new(path, group.declared.clone()))]),
             vec![format!("service/{}", group.service)],
         ));
     }
@@ -355,18 +355,6 @@ pub fn rules_address(component: &str) -> String {
     format!("rules/{component}")
 }
 
-fn watched_by(monitor: &Monitor) -> Attribute {
-    let why = "the monitor of the environment watches all that can be measured";
-    Attribute::new(monitor.component.as_str(), Source::pass("monitoring", why))
-}
-
-fn target_attributes(monitor: &Monitor, path: &str, declared: Source) -> BTreeMap<String, Attribute> {
-    attributes([
-        ("by", watched_by(monitor)),
-        ("path", Attribute::new(path, declared)),
-    ])
-}
-
 fn rules_summary(lowered: &Lowered, monitor: &Monitor) -> String {
     let mut names: Vec<&str> = lowered.alerts().iter().map(|alert| alert.name).collect();
     names.dedup();
@@ -377,10 +365,16 @@ fn rules_summary(lowered: &Lowered, monitor: &Monitor) -> String {
 fn rules_attributes(lowered: &Lowered, monitor: &Monitor) -> BTreeMap<String, Attribute> {
     let pass = |why: &str| Source::pass("monitoring", why);
     let mut list = attributes([
-        ("by", watched_by(monitor)),
+        (
+            "by",
+            Attribute::new(
+                monitor.component.as_str(),
+                pass("watches all that can be measured"),
+            ),
+        ),
         (
             "host",
-            Attribute::new(monitor.host.as_str(), pass("where the data of the monitor lies")),
+            Attribute::new(monitor.host.as_str(), pass("where its data lies")),
         ),
         (
             "patience",

@@ -230,6 +230,11 @@ impl RuntimeText {
         self.0.iter().any(holds)
     }
 
+    /// Whether it is all that can be measured, and nothing else: the same wherever it stands.
+    pub fn is_measured(&self) -> bool {
+        self.0 == [Piece::Measured]
+    }
+
     /// Whether what it holds changes while the task runs, so that the task is to look for itself.
     pub fn is_live(&self) -> bool {
         self.0.contains(&Piece::Measured)

@@ -229,12 +229,12 @@ fn hooks_come_when_both_are_healthy_and_rules_go_before_what_they_are_about() {
             "prometheus",
             "~rules/hello ~rules/prometheus | hello:2-monitor(1) prometheus:3-monitor(1)",
         ),
-        // Another monitor takes over.
+        // Another monitor has the rules from here on; a target is one for all.
         (
             "  hello: {}\n  aaa: {recipe: prometheus, options: {port: 9091}}\n",
             "  hello: {}\n  aaa: {recipe: prometheus, options: {port: 9091}}\n  prometheus: {}\n",
             "prometheus",
-            "~target/aaa ~rules/aaa ~target/hello ~rules/hello +target/prometheus +rules/prometheus | \
+            "~rules/aaa ~rules/hello +target/prometheus +rules/prometheus | \
              prometheus:2-volume(1) prometheus:3-terraform(2) prometheus:4-healthy(3) aaa:5-monitor(4) \
              aaa:6-monitor(5) hello:7-monitor(4) hello:8-monitor(7) prometheus:9-monitor(4)",
         ),

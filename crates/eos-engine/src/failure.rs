@@ -3,7 +3,7 @@
 use std::fmt;
 
 use eos_core::diagnostic::Diagnostic;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::approval::Needed;
 use crate::diagnose::Diagnosis;
@@ -31,7 +31,7 @@ pub struct Waiting {
     pub requester: String,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct StepFailure {
     pub operation: String,
     pub number: usize,
@@ -39,7 +39,7 @@ pub struct StepFailure {
     pub title: String,
     pub error: EngineError,
     /// What the engines themselves say about the cause.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diagnosis: Option<Diagnosis>,
     #[serde(skip)]
     pub aftermath: Aftermath,
@@ -52,6 +52,12 @@ pub enum Aftermath {
     TakenBack { effects: Vec<String> },
     /// It stands where it failed, and can be gone on with.
     Stands { why: String },
+}
+
+impl Default for Aftermath {
+    fn default() -> Self {
+        Self::Stands { why: String::new() }
+    }
 }
 
 /// An operation that a person stopped, between two steps.

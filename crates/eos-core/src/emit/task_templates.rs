@@ -54,7 +54,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
             destination: format!("{FILES}/{file}"),
             env: false,
             data: text.value.nomad_template(lookup),
-            fixed: false,
+            fixed: text.value.is_measured(),
             when_changed: match text.value.is_live() {
                 true => WhenChanged::Watched,
                 false => WhenChanged::Restart,

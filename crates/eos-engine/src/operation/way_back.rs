@@ -52,7 +52,7 @@ impl Run<'_> {
             title: title.to_owned(),
             error,
             diagnosis,
-            aftermath: Aftermath::Stands { why: String::new() },
+            aftermath: Aftermath::default(),
         };
         self.store
             .borrow_mut()

@@ -7,6 +7,7 @@ use super::governance_text::{
 };
 use super::graph_text::{extent, graph_text};
 use super::lab_progress::LabProgress;
+use super::operation_text::operation_text;
 use super::plan_text::{BOLD, GREEN, RED, YELLOW, plan_text, subject, value_words};
 use super::recipe_text::{recipe_text, recipes_text};
 use super::reports::*;
@@ -28,7 +29,7 @@ use eos_engine::audit;
 use eos_engine::diagnose::LogLines;
 use eos_engine::doctor::Finding;
 use eos_engine::operation::{Finished, Watch, is_resumable};
-use eos_engine::store::{Entry, Event, Operation, Outcome};
+use eos_engine::store::{Entry, Operation, Outcome};
 use eos_lab::Progress;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::Timestamp;
@@ -748,65 +749,6 @@ fn component_text(component: &ComponentReport) -> String {
             yaml::quote(&intent.who),
             yaml::quote(&intent.when)
         );
-    }
-    text
-}
-
-fn operation_text(operation: &Operation, journal: &[Entry]) -> String {
-    let columns = data_width().unwrap_or(usize::MAX);
-    let took = operation
-        .ended
-        .map(|ended| ended.duration_since(operation.started).unsigned_abs());
-    let seconds = |seconds: f64| duration(Duration::from_secs_f64(seconds.max(0.0)));
-    let spent = match operation.own > 0.0 {
-        true => format!(
-            "{} waiting for engines, {} by Eos itself",
-            seconds(operation.waited),
-            seconds(operation.own)
-        ),
-        false => String::new(),
-    };
-    let facts = [
-        ("operation", operation.id.clone()),
-        ("what", printable(&operation.words)),
-        ("who", printable(&operation.who)),
-        ("environment", operation.environment.clone()),
-        ("components", operation.components.join(", ")),
-        (
-            "started",
-            operation.started.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
-        ),
-        ("took", took.map_or("not ended".to_owned(), duration)),
-        ("spent", spent),
-        ("outcome", operation.outcome.words().to_owned()),
-        ("commit", operation.commit_after.clone().unwrap_or_default()),
-    ];
-    let mut text = String::new();
-    for (name, value) in facts.iter().filter(|(_, value)| !value.is_empty()) {
-        text.push_str(&hang(&format!("{name:<11}  "), value, columns));
-    }
-    if !journal.is_empty() {
-        text.push('\n');
-    }
-    for begun in journal.iter().filter(|entry| entry.event == Event::Begin) {
-        let ended = journal
-            .iter()
-            .find(|entry| entry.event == Event::End && entry.step == begun.step && entry.seq > begun.seq);
-        let words = match ended {
-            None => "begun, not ended".to_owned(),
-            Some(ended) => {
-                let effect = ended
-                    .detail
-                    .get("effect")
-                    .or_else(|| ended.detail.get("commit"))
-                    .map_or_else(String::new, value_words);
-                format!(
-                    "{effect}   {}",
-                    duration(ended.at.duration_since(begun.at).unsigned_abs())
-                )
-            }
-        };
-        text.push_str(&hang(&format!("  {:<14}  ", begun.step), &words, columns));
     }
     text
 }

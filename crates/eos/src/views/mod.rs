@@ -7,6 +7,7 @@ mod graph_text;
 mod human;
 mod json;
 mod lab_progress;
+mod operation_text;
 mod plan_text;
 mod recipe_text;
 pub mod reports;

@@ -74,17 +74,17 @@
         "secrets": []
       },
       "production/prometheus": {
-        "digest": "59bc20d9cca569a9a9717bd9f532b4f591a3b12f664107ddad3ade74d830d2bf",
+        "digest": "1bac4a8d88ce3a5835ac10635b553906347506554034c9f409fbc14f276e163a",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/prometheus/main.tf": "1097cd0ab785b9f38dc021259f5424bcf42d85e5b64c5824a30d961ffc0735f5",
-          "terraform/environments/production/prometheus/terraform.tfvars.json": "c37d12a691d6c3bde090becb1d1d437a0d27f8a1f3ecf1ddc00cd51352eeefa1",
-          "terraform/environments/production/prometheus/variables.tf": "9d5830b55f1dc655a0f2833f33b16cc39bb5c656ec2174053d44d06e09f7ed71",
-          "terraform/modules/prometheus/d86b42ccbd50/main.tf": "af7f76b77b54fc162a7089a4eaf1f9a55737d966cf1deee2b0da7a66f83dbbdf",
-          "terraform/modules/prometheus/d86b42ccbd50/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/prometheus/d86b42ccbd50/prometheus.nomad.hcl": "57bb2dc012b8540e4ae7116b0bf1c072feaf646a8d81ed346806553e71c00f92",
-          "terraform/modules/prometheus/d86b42ccbd50/variables.tf": "e6fc8edef092b44b24c353a0198e3b3d03611303403f5a4c355baab38089c75f"
+          "terraform/environments/production/prometheus/main.tf": "2d546ae3374a46c4fdc0aecc963a39c152bd5d3545d67ddd03dc0ac99d8a7a74",
+          "terraform/environments/production/prometheus/terraform.tfvars.json": "752fd40ca274ae7002aae84897b69b397d5f6d43bbc7dd141d7b02b17dda3387",
+          "terraform/environments/production/prometheus/variables.tf": "ed0f24920b22e3c176691ec5a373ff2e90472fafa5544ee4b3394672e0dda235",
+          "terraform/modules/prometheus/b1ecd270e34d/main.tf": "355441bf9ccea708bde734245bfa8a27e01250f32a52c7276dda763b983453c1",
+          "terraform/modules/prometheus/b1ecd270e34d/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/prometheus/b1ecd270e34d/prometheus.nomad.hcl": "412dca80a9b5db21a7d13ae85567ce6c84671e1f4c8fa1894cd00de7148bf299",
+          "terraform/modules/prometheus/b1ecd270e34d/variables.tf": "619e86f29a2807cd03cf29d8870aabea1eb205f06c08ae0f71de14028adad8fc"
         },
         "hosts": [
           "control"

@@ -14,27 +14,26 @@ terraform {
 provider "nomad" {}
 
 module "prometheus" {
-  source                          = "../../../modules/prometheus/d86b42ccbd50"
-  namespace                       = var.namespace
-  datacenter                      = var.datacenter
-  prometheus_service              = var.prometheus_service
-  prometheus_count                = var.prometheus_count
-  prometheus_cpu                  = var.prometheus_cpu
-  prometheus_memory               = var.prometheus_memory
-  prometheus_image                = var.prometheus_image
-  prometheus_arg_0                = var.prometheus_arg_0
-  prometheus_arg_1                = var.prometheus_arg_1
-  prometheus_arg_2                = var.prometheus_arg_2
-  prometheus_arg_3                = var.prometheus_arg_3
-  prometheus_arg_4                = var.prometheus_arg_4
-  prometheus_file_prometheus_yml  = var.prometheus_file_prometheus_yml
-  prometheus_file_components_json = var.prometheus_file_components_json
-  prometheus_port_http            = var.prometheus_port_http
-  prometheus_port_http_to         = var.prometheus_port_http_to
-  prometheus_check_path           = var.prometheus_check_path
-  volume_data_name                = var.volume_data_name
-  volume_data_host                = var.volume_data_host
-  volume_data_path                = var.volume_data_path
-  eos_digest                      = var.eos_digest
-  node_ids                        = var.node_ids
+  source                         = "../../../modules/prometheus/b1ecd270e34d"
+  namespace                      = var.namespace
+  datacenter                     = var.datacenter
+  prometheus_service             = var.prometheus_service
+  prometheus_count               = var.prometheus_count
+  prometheus_cpu                 = var.prometheus_cpu
+  prometheus_memory              = var.prometheus_memory
+  prometheus_image               = var.prometheus_image
+  prometheus_arg_0               = var.prometheus_arg_0
+  prometheus_arg_1               = var.prometheus_arg_1
+  prometheus_arg_2               = var.prometheus_arg_2
+  prometheus_arg_3               = var.prometheus_arg_3
+  prometheus_arg_4               = var.prometheus_arg_4
+  prometheus_file_prometheus_yml = var.prometheus_file_prometheus_yml
+  prometheus_port_http           = var.prometheus_port_http
+  prometheus_port_http_to        = var.prometheus_port_http_to
+  prometheus_check_path          = var.prometheus_check_path
+  volume_data_name               = var.volume_data_name
+  volume_data_host               = var.volume_data_host
+  volume_data_path               = var.volume_data_path
+  eos_digest                     = var.eos_digest
+  node_ids                       = var.node_ids
 }

@@ -50,10 +50,6 @@ variable "prometheus_file_prometheus_yml" {
   type = string
 }
 
-variable "prometheus_file_components_json" {
-  type = string
-}
-
 variable "prometheus_port_http" {
   type = number
 }
@@ -163,7 +159,7 @@ job "prometheus" {
         destination = "$${NOMAD_TASK_DIR}/components.json"
         env         = false
         change_mode = "noop"
-        data        = var.prometheus_file_components_json
+        data        = "[{{ $comma := \"\" }}{{ range nomadServices }}{{ if not (.Name | regexMatch \"-sidecar-proxy$\") }}{{ range nomadService .Name }}{{ if .Tags | contains (printf \"eos-measured=%s\" (env \"NOMAD_NAMESPACE\")) }}{{ $tags := printf \",%s,\" (.Tags | join \",\") }}{{ $comma }}\n{\"targets\": [\"{{ .Address }}:{{ .Port }}\"], \"labels\": {\"__metrics_path__\": \"{{ $tags | regexReplaceAll \".*,eos-metrics=([^,]*),.*\" \"$1\" }}\", \"component\": \"{{ $tags | regexReplaceAll \".*,eos-component=([^,]*),.*\" \"$1\" }}\", \"environment\": \"{{ env \"NOMAD_NAMESPACE\" }}\", \"service\": \"{{ .Name }}\"}}{{ $comma = \",\" }}{{ end }}{{ end }}{{ end }}{{ end }}\n]"
 
         wait {
           min = "1s"

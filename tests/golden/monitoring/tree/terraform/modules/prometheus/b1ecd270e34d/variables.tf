@@ -78,11 +78,6 @@ variable "prometheus_file_prometheus_yml" {
   type        = string
 }
 
-variable "prometheus_file_components_json" {
-  description = "Template that Nomad renders for the task"
-  type        = string
-}
-
 variable "prometheus_port_http" {
   description = "Port of the host"
   type        = number
