@@ -641,6 +641,8 @@ fn read_outcome(
             words.starts_with(&format!("{} at ", layer.name())) && words.contains(" does not answer")
         });
     if let Some(layer) = silent {
+        // What Salt adds to it says the same once more.
+        let words = words.split(". Additional info").next().unwrap_or_default();
         // Vault waits for Consul, whose tokens it makes.
         let behind = if layer == Layer::Vault {
             ", and Consul behind it,"
