@@ -8,7 +8,8 @@ import urllib.request
 
 from salt.exceptions import CommandExecutionError
 
-_SECONDS_TO_ANSWER = 30
+# Less than whoever asked this minion waits for it.
+_SECONDS_TO_ANSWER = 10
 _TOKEN_HEADERS = {"consul": "X-Consul-Token", "nomad": "X-Nomad-Token", "vault": "X-Vault-Token"}
 
 
@@ -38,7 +39,8 @@ class _Engine:
             return error.code, error.read().decode(errors="replace").strip()
         except (OSError, ValueError) as error:
             name = self.layer.capitalize()
-            raise self.failure(self.address, f"{name} does not answer: {error}", f"Is {name} running?") from None
+            words = f"{name} at {self.address} does not answer: {error}"
+            raise self.failure(self.address, words, f"Is {name} running?") from None
 
     def failure(self, name: str, words: str, hint: str) -> CommandExecutionError:
         return CommandExecutionError(words, info={"layer": self.layer, "object": name, "words": words, "hint": hint})

@@ -634,6 +634,16 @@ fn read_outcome(
         return Err(EngineError::new(Layer::Salt, ErrorKind::NotFound, object, words)
             .with_hint("The formula is not on this minion yet: saltutil.sync_all brings it there"));
     }
+    // The formula asks other engines, and says in these words that one is silent.
+    let silent = [Layer::Nomad, Layer::Consul, Layer::Vault]
+        .into_iter()
+        .find(|layer| {
+            words.starts_with(&format!("{} at ", layer.name())) && words.contains(" does not answer")
+        });
+    if let Some(layer) = silent {
+        let hint = format!("Is {} running? eos lab up starts a lab's", layer.name());
+        return Err(EngineError::new(layer, ErrorKind::Unreachable, object, words).with_hint(hint));
+    }
     if words.contains("is running as PID") {
         return Err(EngineError::new(Layer::Salt, ErrorKind::Conflict, object, words));
     }

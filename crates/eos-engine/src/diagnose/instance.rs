@@ -79,6 +79,12 @@ impl Look<'_> {
                     found.words = format!("{checked} does not pass: {output}");
                 }
                 found.layer = discovery.layer();
+                found.object = format!(
+                    "service {}, allocation {} on {}",
+                    service.name,
+                    short(&one.id),
+                    one.node_name
+                );
                 let from = format!("{}, check of service {}", discovery.layer().name(), check.service);
                 self.say(found, from, output.lines().map(str::to_owned).collect());
             }

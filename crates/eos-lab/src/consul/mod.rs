@@ -233,6 +233,8 @@ impl<'a> Consul<'a> {
             // An agent that is ended comes back under the same name.
             "leave_on_terminate": false,
             "disable_update_check": true,
+            // Otherwise the catalogue learns only after minutes what a failing check got for an answer.
+            "check_update_interval": "5s",
             "ui_config": {"enabled": false},
         });
         let more = match node {
