@@ -39,13 +39,12 @@ def lab(estate):
     directory = estate.root / "recipes/safe"
     directory.mkdir(parents=True)
     (directory / "recipe.yaml").write_text(SAFE)
-    subprocess.run(["git", "-C", estate.root, "add", "recipes"], check=True)
-    subprocess.run(["git", "-C", estate.root, "commit", "-qm", "A recipe"], check=True)
+    witness.commit(estate, "A recipe")
     yield estate
     clear(estate)
     (directory / "recipe.yaml").unlink()
     directory.rmdir()
-    subprocess.run(["git", "-C", estate.root, "commit", "-qam", "No recipe"], check=True)
+    witness.commit(estate, "No recipe")
 
 
 def data(estate: Estate):

@@ -50,6 +50,13 @@ def leaks(estate: Estate, value: str) -> list[str]:
     return [path for path in found if "/secrets/" not in path.removeprefix(str(estate.lab / "secrets"))]
 
 
+def commit(estate: Estate, words: str):
+    """Commits all that is there, as a person would who has told git who they are."""
+    git = ["git", "-C", estate.root, "-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
+    subprocess.run([*git, "add", "--all"], check=True)
+    subprocess.run([*git, "commit", "-qm", words], check=True)
+
+
 def git_objects(estate: Estate) -> bytes:
     """All that git keeps, unpacked."""
     command = ["git", "-C", estate.root, "cat-file", "--batch-all-objects", "--batch"]
