@@ -641,7 +641,15 @@ fn read_outcome(
             words.starts_with(&format!("{} at ", layer.name())) && words.contains(" does not answer")
         });
     if let Some(layer) = silent {
-        let hint = format!("Is {} running? eos lab up starts a lab's", layer.name());
+        // What Salt adds to it says the same once more.
+        let words = words.split(". Additional info").next().unwrap_or_default();
+        // Vault waits for Consul, whose tokens it makes.
+        let behind = if layer == Layer::Vault {
+            ", and Consul behind it,"
+        } else {
+            ""
+        };
+        let hint = format!("Is {}{behind} running? eos doctor asks each", layer.name());
         return Err(EngineError::new(layer, ErrorKind::Unreachable, object, words).with_hint(hint));
     }
     if words.contains("is running as PID") {

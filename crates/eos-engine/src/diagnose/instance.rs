@@ -75,7 +75,9 @@ impl Look<'_> {
             for check in checks.iter().filter(|check| check.status == "failure") {
                 let output = check.words();
                 if let Some(hidden) = self.hidden.as_ref().filter(|_| !output.is_empty()) {
-                    let output = first_sentence(&hidden.mask(&output));
+                    // Consul has the page behind its own words.
+                    let output = output.split(" Output: ").next().unwrap_or_default();
+                    let output = first_sentence(&hidden.mask(output));
                     found.words = format!("{checked} does not pass: {output}");
                 }
                 found.layer = discovery.layer();
