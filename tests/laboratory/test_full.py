@@ -158,7 +158,7 @@ def test_a_held_lock_is_respected_and_its_holder_named(full):
     holder = {"operation": "01ELSEWHERE", "who": "somebody@elsewhere", "since": "2026-01-01T00:00:00Z"}
     assert full.consul(f"{key}?acquire={session}", "PUT", holder) is True
     try:
-        refused = full.eos("update", "hello", "--greeting", "locked", "--yes")
+        refused = full.eos("update", "hello", "--greeting", "locked", "--yes", "--no-wait")
         assert refused.returncode == 1, refused.stderr
         assert "somebody@elsewhere" in " ".join(refused.stderr.split()), refused.stderr
         assert "Hello from Eos" in get("http://{Address}:{Port}/".format(**passing(full, "hello")[0]["Service"]))[1]

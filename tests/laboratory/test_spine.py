@@ -2,7 +2,6 @@
 
 import json
 import signal
-import subprocess
 import time
 from pathlib import Path
 
@@ -123,29 +122,6 @@ def test_salt_itself_refuses_the_api_user(estate, function):
         assert status in (400, 401), (client, body)
 
 
-def boundaries(estate: Estate, tmp_path: Path) -> int:
-    trace = tmp_path / "trace"
-    estate.must("create", "hello", "--yes", program=FAULT_PROGRAM, env={"EOS_FAULT_TRACE": str(trace)})
-    gone(estate)
-    return len(trace.read_text().splitlines())
-
-
-def test_killed_at_every_journal_boundary_then_resumed(estate, tmp_path):
-    total = boundaries(estate, tmp_path)
-    assert total >= 10, f"only {total} boundaries"
-    for number in sample(list(range(1, total + 1)), 3):
-        ran = estate.eos("create", "hello", "--yes", program=FAULT_PROGRAM, env={"EOS_FAULT_KILL_AT": str(number)})
-        assert ran.returncode == -signal.SIGKILL, f"boundary {number}: exit {ran.returncode}\n{ran.stderr}"
-        resumed = estate.eos("resume")
-        if resumed.returncode:
-            # Killed after the last write: there was nothing left to do.
-            assert "nothing was left unfinished" in resumed.stderr, f"boundary {number}\n{resumed.stderr}"
-        healthy_once(estate)
-        status = subprocess.run(["git", "-C", estate.root, "status", "--porcelain"], capture_output=True, text=True)
-        assert status.stdout == "", f"boundary {number}: {status.stdout}"
-        gone(estate)
-
-
 def test_an_operation_that_can_never_go_on_does_not_stand_in_the_way(estate):
     ran = estate.eos("create", "hello", "--yes", program=FAULT_PROGRAM, env={"EOS_FAULT_KILL_AT": "5"})
     assert ran.returncode == -signal.SIGKILL, ran.stderr
@@ -158,27 +134,3 @@ def test_an_operation_that_can_never_go_on_does_not_stand_in_the_way(estate):
     estate.must("apply", "--yes")
     assert len(estate.running("hello")) == 2
     gone(estate)
-
-
-@pytest.mark.parametrize("engine", sample(["nomad", "salt-master", "salt-minion"], 1))
-def test_an_engine_killed_on_the_way_is_a_clear_error_then_resumed(estate, engine):
-    before = commits(estate)
-    running = estate.start("create", "hello", "--yes")
-    # The commit comes before delivery, so the operation is under way and nothing of it has run.
-    estate.wait_until(lambda: commits(estate) > before, 30, "the operation's commit")
-    subprocess.run(["kill", "-9", "--", f"-{estate.pid(engine)}"], check=True)
-    begun = time.monotonic()
-    _, talk = running.communicate(timeout=240)
-    took = time.monotonic() - begun
-    assert running.returncode == 1, talk
-    assert "error:" in talk and "hint:" in talk and "eos resume" in talk.replace("\n      ", " "), talk
-    assert took < 60, f"{took:.0f} s until the error"
-    estate.must("lab", "up", timeout=300)
-    estate.must("resume")
-    healthy_once(estate)
-    gone(estate)
-
-
-def commits(estate: Estate) -> int:
-    counted = subprocess.run(["git", "-C", estate.root, "rev-list", "--count", "HEAD"], capture_output=True, text=True)
-    return int(counted.stdout)

@@ -82,6 +82,10 @@ fn hello_shows_its_greeting_and_the_chain() {
     }
     assert!(!page.contains("http"), "the page needs nothing from elsewhere");
     assert_eq!(server.ask("GET", "/health"), (200, "ok".to_owned()));
+    let (status, metrics) = server.ask("GET", "/metrics");
+    assert_eq!(status, 200);
+    // The page was shown once; what is measured is not what was measured.
+    assert!(metrics.ends_with("\neos_hello_pages_total 1\n"), "{metrics}");
     assert_eq!(server.ask("GET", "/../etc/passwd").0, 404);
     assert_eq!(server.ask("POST", "/").0, 405);
 }
@@ -111,6 +115,7 @@ fn a_stand_in_is_healthy_only_with_what_it_needs() {
     assert!(status == 503 && why.contains("is not writable"), "{status} {why}");
     std::fs::create_dir(&place).expect("it can be made");
     assert_eq!(server.ask("GET", "/api/health").0, 200);
+    assert!(server.ask("GET", "/metrics").1.ends_with("\neos_stand_in 1\n"));
     let (_, words) = server.ask("GET", "/");
     assert!(words.contains("stand-in") && !words.contains("canary"), "{words}");
 }

@@ -4,7 +4,8 @@ use crate::compose::Key;
 use crate::diagnostic::Diagnostic;
 use crate::expand::Expanded;
 use crate::lowered::{Group, Lowered, Monitor, Volume};
-use crate::source::Sourced;
+use crate::source::{Overruled, Source, Sourced};
+use crate::template::Template;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ pub fn monitor(
     let Some(monitor) = &expanded.recipe.monitor else {
         return Ok(None);
     };
-    let patience = expanded.text(&monitor.patience)?;
+    let patience = patience(expanded, &monitor.patience)?;
     let front = groups.iter().find(|group| !group.ports.is_empty());
     let port = front.and_then(|group| Some((group, group.ports[0].fixed.as_ref()?)));
     let volume = volumes.iter().find(|volume| volume.need == monitor.rules);
@@ -53,6 +54,26 @@ pub fn monitor(
         group: volume.group.clone(),
         patience,
     })))
+}
+
+/// Others are watched with it, so its source names the component that has the option.
+fn patience(expanded: &Expanded<'_>, template: &Template) -> Result<Sourced<String>, Diagnostic> {
+    let Sourced { value, from, over } = expanded.text(template)?;
+    let mut names = template.names();
+    let Some(option) = names.next().filter(|_| names.next().is_none()) else {
+        let why = format!("as patient as recipe {} says", expanded.recipe.name);
+        return Ok(Sourced::new(value, Source::pass("monitoring", why)));
+    };
+    let of_monitor = |from: Source| Source::Used {
+        component: expanded.component.name.clone(),
+        option: option.to_owned(),
+        from: Box::new(from),
+    };
+    let over = over.into_iter().map(|other| Overruled {
+        value: other.value,
+        from: of_monitor(other.from),
+    });
+    Ok(Sourced::new(value, of_monitor(from)).over(over.collect()))
 }
 
 /// Gives every component that can be measured to the monitor of its environment: one alone has rules, so that nobody is

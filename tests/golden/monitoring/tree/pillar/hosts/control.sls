@@ -74,12 +74,12 @@
         "secrets": []
       },
       "production/prometheus": {
-        "digest": "1bac4a8d88ce3a5835ac10635b553906347506554034c9f409fbc14f276e163a",
+        "digest": "bc8b97a44e0a039db7c306360a6736ebcff38eb118b84623360eb5a31c17c7ab",
         "risk": "medium",
         "token": "client",
         "files": {
           "terraform/environments/production/prometheus/main.tf": "2d546ae3374a46c4fdc0aecc963a39c152bd5d3545d67ddd03dc0ac99d8a7a74",
-          "terraform/environments/production/prometheus/terraform.tfvars.json": "752fd40ca274ae7002aae84897b69b397d5f6d43bbc7dd141d7b02b17dda3387",
+          "terraform/environments/production/prometheus/terraform.tfvars.json": "11f1dfe830178e801eeb975108149788abd0c4be3cf448ca6eb0e56ebcfdf0da",
           "terraform/environments/production/prometheus/variables.tf": "ed0f24920b22e3c176691ec5a373ff2e90472fafa5544ee4b3394672e0dda235",
           "terraform/modules/prometheus/b1ecd270e34d/main.tf": "355441bf9ccea708bde734245bfa8a27e01250f32a52c7276dda763b983453c1",
           "terraform/modules/prometheus/b1ecd270e34d/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
