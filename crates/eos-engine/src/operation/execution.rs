@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::fresh::serves;
 use super::run::{Run, to_json};
-use super::take_back::{self};
+use super::take_back;
 use crate::error::EngineError;
 use crate::estate::pillar_digest;
 use crate::failure::Failure;

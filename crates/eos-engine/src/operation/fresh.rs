@@ -9,7 +9,7 @@ use eos_core::plan::{Change, Plan, Work};
 use serde_json::Value;
 
 use super::run::{Compiled, Run, to_json};
-use super::take_back::{self};
+use super::take_back;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::{Estate, pillar_digest};
 use crate::failure::Failure;

@@ -14,7 +14,7 @@ use super::execution::Halt;
 use super::fresh::refuse_hand_edits;
 use super::locks::{Locks, locked_components, waiting};
 use super::records::refuse_unfinished;
-use super::take_back::{self};
+use super::take_back;
 use super::{Author, Finished, Terms, Watch, actor};
 use crate::approval::{self, Needed};
 use crate::control::Control;
@@ -331,9 +331,13 @@ impl<'a> Run<'a> {
             self.watch.borrow_mut().waiting(&words);
         }
         let by = actor(self.engines, self.terms, self.subject.author);
-        let mut store = self.store.borrow_mut();
-        store.add_spent(&self.subject.id, self.stopwatch.read())?;
-        store.end_operation(&self.subject.id, outcome, by)
+        let id = &self.subject.id;
+        self.store.borrow_mut().add_spent(id, self.stopwatch.read())?;
+        // At the very end: as long as it could be taken back, what it overwrote is kept.
+        if outcome == Outcome::Done || (outcome == Outcome::TakenBack && self.is_back) {
+            self.remove_staged().await?;
+        }
+        self.store.borrow_mut().end_operation(id, outcome, by)
     }
 
     /// A component that is new is known from here on, so that what a failed operation leaves of it can be deleted.
@@ -362,9 +366,8 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// What was applied is written down, staged secrets are removed, and what the components offer is asked for.
+    /// What was applied is written down, and what the components offer is asked for.
     pub(super) async fn finish(&mut self) -> Result<Vec<(String, String)>, EngineError> {
-        self.remove_staged().await?;
         for step in &self.subject.plan.steps {
             let key = (step.environment.clone(), step.component.clone());
             match &step.work {

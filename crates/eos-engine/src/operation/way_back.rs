@@ -7,14 +7,15 @@ use super::execution::Halt;
 use super::fresh::stale;
 use super::locks::locked_components;
 use super::records::read_plan;
-use super::run::{Run, to_json};
+use super::run::{Run, Subject, to_json};
 use super::take_back::{self, Turned};
 use super::{Finished, actor};
 use crate::approval::{self, Needed};
 use crate::diagnose::{Failed, diagnose};
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::failure::{Aftermath, Failure, StepFailure};
-use crate::steps::{self};
+use crate::lock::Patience;
+use crate::steps;
 use crate::store::Outcome;
 
 impl Run<'_> {
@@ -113,7 +114,9 @@ impl Run<'_> {
     pub(super) async fn go_back(mut self, known: Option<&Value>) -> Result<Finished, Failure> {
         let total = self.subject.plan.steps.len();
         self.watch.borrow_mut().begin(&self.subject.id, total);
-        let turned = match known {
+        // Until its commit nothing of the way back was done, and others may have edited the pillar: it is planned anew.
+        let is_under_way = self.ended()?.contains(take_back::COMMIT);
+        let turned = match known.filter(|_| is_under_way) {
             Some(plan) => Turned {
                 plan: read_plan(&self.subject.id, plan.clone())?,
                 guard: None,
@@ -171,21 +174,28 @@ impl Run<'_> {
 
     /// Carries out the plan that takes the operation back; gives the effects of its steps.
     pub(super) async fn go_by(&mut self, turned: Turned, why: &str) -> Result<Vec<String>, Failure> {
-        let Turned { plan, mut guard } = turned;
+        let Turned { plan, guard } = turned;
         self.is_back = true;
         self.subject.plan = plan;
         self.compiled = None;
         self.admit()?;
-        self.lock(locked_components(&self.subject.plan)).await?;
+        // Who holds the estate's lock waits for nobody who may want it.
+        let held = &mut |_: &EngineError| match guard {
+            Some(_) => Patience::Over,
+            None => Patience::Left,
+        };
+        let Subject { id, author, plan, .. } = &self.subject;
+        let consul = self.engines.consul.as_ref();
+        let components = locked_components(plan);
+        self.locks
+            .take(self.estate, consul, id, *author, components, held)
+            .await?;
         self.watch
             .borrow_mut()
             .turn_back(why, self.subject.plan.steps.len());
         if self.ended()?.contains(take_back::COMMIT) {
             self.recompile()?;
         } else {
-            if guard.is_none() {
-                guard = Some(self.estate_lock().await?);
-            }
             self.refresh().await?;
             self.commit(take_back::COMMIT).await?;
         }
