@@ -55,15 +55,15 @@ pub trait Secrets {
     /// Deletes all items of a path, and every version of them; one that does not exist is deleted already.
     fn delete(&self, at: SecretPath<'_>) -> impl Future<Output = Result<(), EngineError>>;
 
-    /// Notes what is at a path now, before an operation overwrites it. Asked again, a copy that was made stays.
+    /// What is at a path now, before an operation overwrites it; nothing is written yet (see `keep`).
     fn remember(
         &self,
         at: SecretPath<'_>,
         operation: &str,
     ) -> impl Future<Output = Result<Previous, EngineError>>;
 
-    /// As `remember`, but also where all versions of the path are about to go. Asked again, a copy that was made stays.
-    fn keep_copy(
+    /// As `remember`, but also where all versions of the path are about to go: a copy is to be kept.
+    fn remember_for_removal(
         &self,
         at: SecretPath<'_>,
         operation: &str,
@@ -74,15 +74,31 @@ pub trait Secrets {
                 namespace: STAGED_NAMESPACE,
                 path: &path,
             };
-            // With a copy, the operation may have written already: what is there now is no longer what was found.
-            if self.entry(copy).await?.is_some() {
-                return Ok(Previous::Kept(path));
-            }
-            let Some(Entry { items, .. }) = self.entry(at).await? else {
-                return Ok(Previous::Nothing);
+            let is_there = self.entry(copy).await?.is_some() || self.entry(at).await?.is_some();
+            Ok(match is_there {
+                true => Previous::Kept(path),
+                false => Previous::Nothing,
+            })
+        }
+    }
+
+    /// Makes the copy that `remember` spoke of. One that is there stays: the operation may have written since.
+    fn keep(&self, at: SecretPath<'_>, previous: &Previous) -> impl Future<Output = Result<(), EngineError>> {
+        async move {
+            let Previous::Kept(path) = previous else {
+                return Ok(());
             };
-            self.put_entry(copy, &Entry { items, revision: 0 }).await?;
-            Ok(Previous::Kept(path))
+            let copy = SecretPath {
+                namespace: STAGED_NAMESPACE,
+                path,
+            };
+            if self.entry(copy).await?.is_some() {
+                return Ok(());
+            }
+            let items = self.entry(at).await?.unwrap_or_default().items;
+            self.put_entry(copy, &Entry { items, revision: 0 })
+                .await
+                .map(drop)
         }
     }
 
@@ -281,7 +297,7 @@ impl Secrets for NomadSecrets<'_> {
     }
 
     async fn remember(&self, at: SecretPath<'_>, operation: &str) -> Result<Previous, EngineError> {
-        self.keep_copy(at, operation).await
+        self.remember_for_removal(at, operation).await
     }
 
     async fn items_of_version(

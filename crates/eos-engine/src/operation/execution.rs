@@ -119,10 +119,14 @@ impl Run<'_> {
         self.locks.still_held().await?;
         let id = &self.subject.id;
         let mut detail = json!({"title": step.work.title()});
-        if let Some(previous) = self.previous(step, begun).await? {
-            detail["previous"] = to_json(&previous);
+        let previous = self.previous(step, begun).await?;
+        if let Some((_, previous)) = &previous {
+            detail["previous"] = to_json(previous);
         }
         self.store.borrow_mut().begin_step(id, &step.id, &detail)?;
+        if let Some((at, previous)) = &previous {
+            self.engines.secrets().keep(*at, previous).await?;
+        }
         let mut progress = |message: &str| self.watch.borrow_mut().progress(number, message);
         let Verified { words, seen } = match &step.work {
             Work::Deliver => self.deliver().await?,
@@ -142,29 +146,27 @@ impl Run<'_> {
     }
 
     /// What a step finds in the secrets engine before it writes there; of a step that began before, what it found then.
-    pub(super) async fn previous(
+    pub(super) async fn previous<'s>(
         &self,
-        step: &Step,
+        step: &'s Step,
         begun: Option<&Value>,
-    ) -> Result<Option<Previous>, EngineError> {
+    ) -> Result<Option<(SecretPath<'s>, Previous)>, EngineError> {
         let (Work::Secret { path, .. } | Work::RestoreSecret { path, .. } | Work::RemoveSecret { path }) =
             &step.work
         else {
             return Ok(None);
         };
-        if let Some(known) = begun.and_then(take_back::previous_in) {
-            return Ok(Some(known));
-        }
         let at = SecretPath {
             namespace: &step.environment,
             path,
         };
         let secrets = self.engines.secrets();
-        let previous = match &step.work {
-            Work::RemoveSecret { .. } => secrets.keep_copy(at, &self.subject.id).await?,
-            _ => secrets.remember(at, &self.subject.id).await?,
+        let previous = match (begun.and_then(take_back::previous_in), &step.work) {
+            (Some(known), _) => known,
+            (None, Work::RemoveSecret { .. }) => secrets.remember_for_removal(at, &self.subject.id).await?,
+            (None, _) => secrets.remember(at, &self.subject.id).await?,
         };
-        Ok(Some(previous))
+        Ok(Some((at, previous)))
     }
 
     /// What the pillar compiles to by now, which another operation may have added to, becomes what Salt serves.

@@ -422,6 +422,7 @@ async fn what_was_overwritten_is_put_back(nomad: &NomadClient) {
     );
     write("second").await;
     let again = secrets.remember(at, "01B").await.unwrap();
+    secrets.keep(at, &again).await.unwrap();
     assert_eq!(again, previous, "asked again after a crash, the copy stays");
     secrets.restore(at, &previous).await.unwrap();
     assert_eq!(value().await.as_deref(), Some("first"));
