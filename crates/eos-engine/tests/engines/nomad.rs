@@ -420,6 +420,7 @@ async fn what_was_overwritten_is_put_back(nomad: &NomadClient) {
         previous,
         Previous::Kept("eos/staged/01B/nomad/jobs/web".to_owned())
     );
+    secrets.keep(at, &previous).await.unwrap();
     write("second").await;
     let again = secrets.remember(at, "01B").await.unwrap();
     secrets.keep(at, &again).await.unwrap();
