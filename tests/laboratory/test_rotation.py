@@ -66,8 +66,15 @@ def task_of(estate: Estate, job: str) -> tuple[str, dict]:
     return allocation["ID"], task
 
 
-def test_redis_takes_the_new_password_alone_and_keeps_its_data(with_containers, tmp_path):
-    estate = with_containers
+@pytest.fixture(scope="module")
+def estate(with_containers):
+    """The estate of the container tests, without what those before these left in it."""
+    if with_containers.json("list")["components"]:
+        with_containers.must("delete", "--all", "--environment", "production", "--yes")
+    return with_containers
+
+
+def test_redis_takes_the_new_password_alone_and_keeps_its_data(estate, tmp_path):
     first = canary()
     file = tmp_path / "redis.env"
     file.write_text(f"# of the old server\nREDIS_HOST=old.example\nPASSWORD='{first}'\n")
@@ -114,11 +121,11 @@ def test_redis_takes_the_new_password_alone_and_keeps_its_data(with_containers, 
     assert estate.nomad("/v1/vars?namespace=*&prefix=eos/") == []
     intent = estate.json("read", "redis")["intent"]
     assert intent["words"] == "eos rotate secret redis password --to ***"
+    is_revealed_to_the_one_who_asks(estate, third)
+    estate.must("delete", "redis", "--yes")
 
 
-def test_a_secret_is_revealed_to_the_one_who_asks(with_containers):
-    estate = with_containers
-    held = variable(estate, "redis")["Items"]["password"]
+def is_revealed_to_the_one_who_asks(estate: Estate, held: str) -> None:
     revealed = estate.must("read", "redis", "--reveal", "password")
     assert (revealed.stdout, revealed.stderr) == (held + "\n", "")
     assert estate.json("read", "redis", "--reveal", "password")["revealed"] == held
@@ -129,8 +136,7 @@ def test_a_secret_is_revealed_to_the_one_who_asks(with_containers):
     assert [entry["object"] for entry in revealed] == ["nomad/jobs/redis password"] * 2
 
 
-def test_postgres_takes_whatever_a_password_may_be(with_containers):
-    estate = with_containers
+def test_postgres_takes_whatever_a_password_may_be(estate):
     first = canary() + '\'; "$x" \\ `y`'
     estate.must("create", "postgres", "--password", "-", "--yes", input=first + "\n")
     assert psql(estate, "postgres", "app", first, "create table t as select 7 as n") == ("SELECT 1", "")
@@ -152,8 +158,7 @@ def test_postgres_takes_whatever_a_password_may_be(with_containers):
     estate.must("delete", "postgres", "--yes")
 
 
-def test_those_who_have_a_copy_follow_the_one_whose_secret_it_is(with_containers):
-    estate = with_containers
+def test_those_who_have_a_copy_follow_the_one_whose_secret_it_is(estate):
     estate.must("create", "mattermost", "--port", str(free_port()), "--yes")
     first = variable(estate, "mattermost-database")["Items"]["password"]
     assert variable(estate, "mattermost")["Items"] == {"database_password": first}
@@ -182,8 +187,7 @@ def test_those_who_have_a_copy_follow_the_one_whose_secret_it_is(with_containers
     estate.must("delete", "mattermost", "--yes")
 
 
-def test_what_a_program_keeps_to_itself_is_not_rotated(with_containers):
-    estate = with_containers
+def test_what_a_program_keeps_to_itself_is_not_rotated(estate):
     estate.must("create", "grafana", "--port", str(free_port()), "--yes")
     before = variable(estate, "grafana")
     refused = estate.eos("rotate", "secret", "grafana", "--yes", env=WIDE)
