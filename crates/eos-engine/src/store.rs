@@ -3,6 +3,7 @@
 //! The journal rule: that a step begins is on disk before anything is asked of an engine, so that after a crash
 //! every step that may have had an effect is known. SQLite in WAL mode, with every commit synced.
 
+use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -408,6 +409,17 @@ impl Store {
             [operation],
             read_entry,
         )
+    }
+
+    /// Of every step that began, what its first beginning noted.
+    pub fn beginnings(&self, operation: &str) -> Result<BTreeMap<String, Value>, EngineError> {
+        let mut begun = BTreeMap::new();
+        for entry in self.journal(operation)? {
+            if entry.event == Event::Begin {
+                begun.entry(entry.step).or_insert(entry.detail);
+            }
+        }
+        Ok(begun)
     }
 
     /// The steps that began and, as far as the journal knows, did not end: to be probed, never assumed.

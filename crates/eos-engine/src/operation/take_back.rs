@@ -16,7 +16,7 @@ use crate::estate::Estate;
 use crate::failure::Failure;
 use crate::lock::Lock;
 use crate::planning::{TakeBack, Wish, make_plan};
-use crate::store::{Event, Operation, Outcome, Store};
+use crate::store::{Operation, Outcome};
 
 /// The journal's name for the commit that undoes the operation's own.
 pub(super) const COMMIT: &str = "back-commit";
@@ -94,7 +94,7 @@ pub async fn plan_rollback(
         .into());
     }
     let plan = plan_of(operation)?;
-    let begun = first_beginnings(&estate.store()?, &operation.id)?;
+    let begun = estate.store()?.beginnings(&operation.id)?;
     let mut secrets = overwritten(&plan, &begun);
     // What Nomad held before is kept until an operation ends, and no longer.
     secrets.retain(|_, previous| matches!(previous, Previous::Version(_)));
@@ -120,16 +120,6 @@ pub async fn plan_rollback(
         ..Wish::default()
     };
     make_plan(estate, Some(engines), wish).await
-}
-
-fn first_beginnings(store: &Store, operation: &str) -> Result<BTreeMap<String, Value>, EngineError> {
-    let mut begun = BTreeMap::new();
-    for entry in store.journal(operation)? {
-        if entry.event == Event::Begin {
-            begun.entry(entry.step).or_insert(entry.detail);
-        }
-    }
-    Ok(begun)
 }
 
 /// What the beginning of a step noted about the secret that it was about to write.
