@@ -472,6 +472,15 @@ impl Store {
         .map(|_| ())
     }
 
+    /// Components that this operation was to make and that are still not made are known no more.
+    pub fn forget_unfinished(&mut self, operation: &str) -> Result<(), EngineError> {
+        self.write(
+            "DELETE FROM applied WHERE operation = ?1 AND digest = ''",
+            [operation],
+        )
+        .map(|_| ())
+    }
+
     fn refuse_newer_schema(&self) -> Result<(), EngineError> {
         let version = schema_version(&self.connection).map_err(|error| broken(&error))?;
         if version <= NEWEST_SCHEMA {
@@ -771,6 +780,28 @@ mod tests {
         assert_eq!(store.applied("staging").unwrap(), []);
         store.clear_applied("production", "grafana").unwrap();
         assert_eq!(store.applied("production").unwrap(), []);
+    }
+
+    #[test]
+    fn what_an_operation_never_made_is_forgotten_alone() {
+        let estate = tempfile::tempdir().unwrap();
+        let mut store = Store::open(estate.path()).unwrap();
+        let (first, second) = (begin(&mut store, "create a"), begin(&mut store, "create b"));
+        for (component, digest, operation) in [("a", "1", &first), ("b", "", &first), ("c", "", &second)] {
+            store
+                .set_applied(&Applied {
+                    environment: "production".to_owned(),
+                    component: component.to_owned(),
+                    digest: digest.to_owned(),
+                    nodes: json!([]),
+                    operation: operation.clone(),
+                })
+                .unwrap();
+        }
+        store.forget_unfinished(&first).unwrap();
+        let left = store.applied("production").unwrap();
+        let left: Vec<&str> = left.iter().map(|one| one.component.as_str()).collect();
+        assert_eq!(left, ["a", "c"]);
     }
 
     #[test]

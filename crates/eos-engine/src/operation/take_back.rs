@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use eos_core::emit::terraform::PLATFORM;
 use eos_core::pillar::{PillarFiles, environment_file};
 use eos_core::plan::{Key, Left, Plan, Previous, UnusedVolumes, Work};
 use eos_core::undo::undo;
@@ -53,11 +52,8 @@ pub(super) async fn plan_unfinished(
         secrets: overwritten(&plan, begun),
         unused_volumes: unused_volumes(estate, &plan, begun)?,
     };
-    let names: BTreeSet<String> = unknown
-        .iter()
-        .map(|(_, component)| component.clone())
-        .filter(|component| component != PLATFORM)
-        .collect();
+    // The platform among them: it may be all that was begun.
+    let names: BTreeSet<String> = unknown.iter().map(|(_, component)| component.clone()).collect();
     let wish = Wish {
         environment: plan.environment.clone(),
         components: Some(names.into_iter().collect()),
