@@ -1,12 +1,13 @@
 """What a Terraform run has of the engines: one class for each profile, both of one shape.
 
-Nothing here may be called over the API; `eos_terraform` calls it. An object of these classes serves one call: `log_in`
-opens it, `close` ends every token that was made in between. A minion with the setting `vault_address` is of the full
-profile.
+Nothing here may be called over the API; `eos_terraform` and `eos_preview` call it. An object of these classes serves
+one call: `log_in` opens it, `close` ends every token that was made in between. A minion with the setting
+`vault_address` is of the full profile.
 """
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import getpass
 import json
@@ -14,6 +15,7 @@ import os
 import stat
 import time
 import urllib.parse
+from collections.abc import Callable, Iterator
 
 from salt.exceptions import CommandExecutionError
 
@@ -23,6 +25,23 @@ _EJECTED = "eject-"
 
 def of_this_minion() -> _Solo | _Full:
     return _Full() if _settings().get("vault_address") else _Solo()
+
+
+@contextlib.contextmanager
+def closing(profile: object, tell: Callable[[str], None]) -> Iterator[None]:
+    """Ends the tokens that were made in the block, whatever happens."""
+    finished = False
+    try:
+        yield
+        finished = True
+    finally:
+        try:
+            profile.close()
+        except CommandExecutionError as failure:
+            # The failure that brought us here is the one to report; what was not revoked dies by itself.
+            if finished:
+                raise
+            tell(str(failure.error))
 
 
 def setting(name: str) -> str:
@@ -61,10 +80,10 @@ class _Solo:
         for token in tokens.values():
             __utils__["eos_nomad.revoke_token"](self._nomad(), token["AccessorID"])
 
-    def environment(self, workspace: object, management: bool) -> dict[str, str]:
+    def environment(self, workspace: str, management: bool) -> dict[str, str]:
         """What Terraform is given to speak to the engines."""
         if management not in self._tokens:
-            name = f"eos {workspace.name}"
+            name = f"eos {workspace}"
             self._tokens[management] = __utils__["eos_nomad.mint_token"](self._nomad(), name, management)
             self._hidden.add(self._tokens[management]["SecretID"])
         return {"NOMAD_ADDR": setting("nomad_address"), "NOMAD_TOKEN": self._tokens[management]["SecretID"]}
@@ -78,18 +97,32 @@ class _Solo:
 
     def prepare_backend(self, workspace: object) -> dict[str, str]:
         """What Terraform's backend is configured with."""
-        path = self._state_file(workspace)
+        path = self._state_file(workspace.name)
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         return {"path": path}
 
     def read_state(self, workspace: object) -> dict | None:
-        return __utils__["eos_disk.read_json"](self._state_file(workspace))
+        return __utils__["eos_disk.read_json"](self._state_file(workspace.name))
+
+    def read_states(self, on_disk: set[str]) -> dict[str, dict]:
+        """The Terraform states of all workspaces."""
+        states = {}
+        for name in on_disk:
+            # One that somebody broke holds nothing; the others are to be had all the same.
+            with contextlib.suppress(ValueError):
+                states[name] = __utils__["eos_disk.read_json"](self._state_file(name))
+        return {name: state for name, state in states.items() if state is not None}
 
     def remove_state(self, workspace: object) -> None:
         """The file goes with the workspace's directory."""
 
-    def require_lock(self, workspace: object, operation: str) -> None:
+    def is_held(self, workspace: object) -> bool:
         """Eos holds the lock of the estate; there is none on the engines' side."""
+        del workspace
+        return False
+
+    def require_lock(self, workspace: object, operation: str) -> None:
+        """As of `is_held`."""
 
     def keep_alive(self) -> None:
         """The token outlives every run."""
@@ -101,8 +134,8 @@ class _Solo:
         return __utils__["eos_http.engine"]("nomad", setting("nomad_address"), self._root_token)
 
     @staticmethod
-    def _state_file(workspace: object) -> str:
-        return os.path.join(workspace.directory, "state", "terraform.tfstate")
+    def _state_file(name: str) -> str:
+        return os.path.join(setting("terraform_root"), name, "state", "terraform.tfstate")
 
 
 class _Full:
@@ -138,7 +171,7 @@ class _Full:
                 vault, self._vault, self._leases = self._vault, None, {}
                 __utils__["eos_vault.log_out"](vault)
 
-    def environment(self, workspace: object, management: bool) -> dict[str, str]:
+    def environment(self, workspace: str, management: bool) -> dict[str, str]:
         """What Terraform is given to speak to the engines."""
         del workspace
         return {
@@ -170,8 +203,16 @@ class _Full:
     def read_state(self, workspace: object) -> dict | None:
         return __utils__["eos_consul.read_terraform_state"](self._consul(), _key(workspace, "state"))
 
+    def read_states(self, on_disk: set[str]) -> dict[str, dict]:
+        """The Terraform states of all workspaces, by one request."""
+        del on_disk
+        return __utils__["eos_consul.read_terraform_states"](self._consul())
+
     def remove_state(self, workspace: object) -> None:
         __utils__["eos_consul.remove_terraform_state"](self._consul(), _key(workspace, "state"))
+
+    def is_held(self, workspace: object) -> bool:
+        return __utils__["eos_consul.is_locked"](self._consul(), _key(workspace, "lock"))
 
     def require_lock(self, workspace: object, operation: str) -> None:
         """Eos holds the lock of its operation; an operation begun without Eos takes it here."""
