@@ -15,7 +15,13 @@
 //! | `terraform/state/<environment>/<component>` | Terraform | addresses: `present`, `absent` or `changed` |
 //!
 //! In a path, task groups, tasks and services stand by their name, ports by their label, volumes by their key, and all
-//! other lists by index. A path whose value is an object stands for all in it: it has `present` for a value.
+//! other lists by index. A path whose value is an object or a list stands for all in it: it has `present` for a value. What
+//! is empty, zero or false is as good as absent, as it is in the engines' own JSON.
+
+pub mod explain;
+pub mod nomad;
+pub mod salt;
+pub mod terraform;
 
 use super::Action;
 use serde::{Deserialize, Serialize};
@@ -55,6 +61,9 @@ pub struct EffectAttribute {
     /// It changes, and nobody knows yet what it becomes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unknown: bool,
+    /// No change of the plan explains it: it was changed behind Eos, and is put right on the way.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub behind: bool,
 }
 
 impl EffectAttribute {
@@ -64,6 +73,7 @@ impl EffectAttribute {
             before,
             after,
             unknown: false,
+            behind: false,
         }
     }
 
@@ -73,6 +83,7 @@ impl EffectAttribute {
             before,
             after: None,
             unknown: true,
+            behind: false,
         }
     }
 }
@@ -111,4 +122,33 @@ pub struct Unasked {
     pub engine: Engine,
     pub object: String,
     pub why: String,
+}
+
+/// Whose step is asked about.
+#[derive(Clone, Copy, Debug)]
+pub struct Of<'a> {
+    pub environment: &'a str,
+    pub component: &'a str,
+}
+
+impl Of<'_> {
+    /// One effect, before it is known which change explains it.
+    pub fn effect(
+        self,
+        engine: Engine,
+        object: impl Into<String>,
+        action: Action,
+        attributes: Vec<EffectAttribute>,
+    ) -> Effect {
+        Effect {
+            engine,
+            object: object.into(),
+            environment: self.environment.to_owned(),
+            component: self.component.to_owned(),
+            action,
+            attributes,
+            change: None,
+            warning: None,
+        }
+    }
 }
