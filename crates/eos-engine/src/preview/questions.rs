@@ -167,6 +167,13 @@ impl Heard {
                 unasked = unasked.or(unknown);
                 effects
             }
+            Work::Monitor { minion, .. } => {
+                let component = prepared.compilation.component(of.environment, of.component);
+                let monitor = component.and_then(|component| component.watched_by.as_ref());
+                monitor.map_or_else(Vec::new, |monitor| {
+                    salt::rules(of, minion, &monitor.directory, &answer)
+                })
+            }
             _ => salt::effects(of, &question.call.minion, &answer),
         };
         Ok((effects, unasked))
