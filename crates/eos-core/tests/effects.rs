@@ -313,8 +313,8 @@ fn salt_tells_of_directories_and_files() {
     assert_eq!(
         told(&salt::rules(OF, "node1", "/srv/rules", &rules)),
         [
-            "delete salt/file/node1:/srv/rules/old.json",
-            "create salt/file/node1:/srv/rules/hello.json"
+            "create salt/file/node1:/srv/rules/hello.json",
+            "delete salt/file/node1:/srv/rules/old.json"
         ]
     );
 }
