@@ -353,6 +353,12 @@ fn what_the_plan_does_not_ask_for_was_changed_behind_eos() {
     let other = change("change", &["group.cpu"]);
     assert_eq!(job(other), (address.clone(), true, address));
 
+    // A volume that comes or goes changes what Eos derives for the job.
+    let mut volume = change("delete", &[]);
+    volume.address = "volume/hello-data".to_owned();
+    let address = Some("volume/hello-data".to_owned());
+    assert_eq!(job(volume), (address.clone(), true, address));
+
     let scaled = explained(effects_of("scale", 1), change("change", &["group.env.OTHER"]));
     assert!(scaled.iter().all(|effect| effect.change.is_none()), "{scaled:?}");
     assert!(scaled[0].attributes[0].behind);

@@ -13,10 +13,10 @@ use std::pin::pin;
 use eos_core::plan::Plan;
 use eos_core::plan::effects::{Engine, Unasked};
 
-use self::ground::Ground;
+use self::ground::Unknown;
 use self::questions::Heard;
 use crate::engines::Engines;
-use crate::error::{EngineError, ErrorKind, Layer};
+use crate::error::{EngineError, Layer};
 use crate::estate::Estate;
 use crate::failure::Failure;
 use crate::planning::{Prepared, Wish};
@@ -54,9 +54,12 @@ pub async fn joint_plan(estate: &Estate, engines: Option<&Engines>, wish: Wish) 
     let mut plan = match planned {
         Ok(plan) => plan,
         Err(Failure::Engine(error)) if !matches!(error.layer, Layer::Estate | Layer::Git) => {
-            match heard {
+            match heard.filter(|_| error.layer != Layer::Salt) {
                 Some(heard) => heard.tell(&mut guess, &prepared),
-                None => guess.unasked.push(unasked(&error.words)),
+                None => guess.unasked.push(Unasked {
+                    engine: questions::engine(error.layer),
+                    ..unasked(&error.to_string())
+                }),
             }
             return Ok(Joint {
                 plan: guess,
@@ -99,9 +102,9 @@ async fn plan_and_ask(
         prepared.settle(estate, engines, &answers).await
     });
     let mut asking = pin!(hear(engines, prepared, guess, Heard::default()));
-    // What is refused is refused whatever the engines would say, and a silent Salt answers nothing else.
+    // What is refused is refused whatever the engines would say, and a Salt that does not answer answers nothing else.
     let is_end = |failure: &Failure| match failure {
-        Failure::Engine(error) => error.layer == Layer::Salt && error.kind == ErrorKind::Unreachable,
+        Failure::Engine(error) => error.layer == Layer::Salt,
         _ => true,
     };
     tokio::select! {
@@ -118,6 +121,14 @@ async fn hear(engines: &Engines, prepared: &Prepared, plan: &Plan, known: Heard)
     if plan.steps.is_empty() {
         return known;
     }
-    let ground = Ground::of(engines, prepared, plan).await;
-    questions::ask(engines, prepared, plan, ground, known).await
+    let unknown = Unknown::of(engines, prepared, plan).await;
+    let (jobs, answers) = tokio::join!(
+        ground::jobs(engines, plan),
+        questions::ask(engines, prepared, plan, &unknown, known.answers),
+    );
+    Heard {
+        unknown,
+        jobs,
+        answers,
+    }
 }
