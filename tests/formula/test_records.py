@@ -36,7 +36,7 @@ class Engine:
     def functions(self) -> dict:
         return {
             "cp.get_file_str": lambda path: f"{DIGEST}\n",
-            "pillar.items": lambda unmask: self.pillar,
+            "pillar.items": lambda unmask, pillarenv: self.pillar,
             "state.apply": self.apply,
             "eos_terraform.ensure_infrastructure": self.ensure,
             "eos_terraform.observe": lambda names: dict.fromkeys(names, self.observed),
