@@ -25,6 +25,7 @@
 //! | `engines` | the engines of an estate, ready to be spoken to |
 //! | `diagnose` | why a step failed: layer, object, the engine's own lines, what to do |
 //! | `doctor` | what works and what does not: findings, and the questions that engines are asked |
+//! | `status` | what runs, and how each layer is |
 //! | `pins` | what a plan is pinned to, and whether that moved |
 //! | `planning` | a plan: pillar edited and compiled, engines observed |
 //! | `operation` | a plan carried out, from journal entry to read-back |
@@ -70,6 +71,7 @@ pub mod salt;
 mod salt_events;
 pub mod secrets;
 pub mod settings;
+pub mod status;
 mod steps;
 pub mod store;
 pub mod vault;

@@ -2,6 +2,7 @@
 
 pub mod dot;
 mod layout;
+pub mod live;
 pub mod svg;
 #[cfg(test)]
 mod tests;

@@ -16,6 +16,7 @@ use eos_core::why::Answer;
 use eos_engine::audit;
 use eos_engine::doctor::Finding;
 use eos_engine::operation::{Finished, Watch};
+use eos_engine::status::Status;
 use eos_engine::store::{Entry, Operation};
 use eos_engine::waiting::{Spent, Stopwatch};
 use eos_lab::{Advance, Outcome, Progress};
@@ -337,7 +338,7 @@ impl View for Json {
         self.document("approval", value(approved));
     }
 
-    fn status(&mut self, status: &StatusReport) {
+    fn status(&mut self, status: &Status, _extent: Extent) {
         self.document("status", value(status));
     }
 

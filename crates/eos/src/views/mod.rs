@@ -11,6 +11,7 @@ mod operation_text;
 mod plan_text;
 mod recipe_text;
 pub mod reports;
+mod status_text;
 pub mod text;
 mod why_text;
 
@@ -26,6 +27,7 @@ use eos_core::why::Answer;
 use eos_engine::audit;
 use eos_engine::doctor::Finding;
 use eos_engine::operation::{Finished, Watch};
+use eos_engine::status::Status;
 use eos_engine::store::{Entry, Operation};
 use eos_lab::Progress;
 pub use json::graph_document;
@@ -64,7 +66,7 @@ pub trait View: Watch {
     /// What it means to make this machine the home, before it is confirmed.
     fn move_home(&mut self, home: &HomeReport);
     fn approved(&mut self, approved: &Approved);
-    fn status(&mut self, status: &StatusReport);
+    fn status(&mut self, status: &Status, extent: Extent);
     fn doctor(&mut self, findings: &[Finding]);
     fn logs(&mut self, logs: &[LogText]);
     fn recipes(&mut self, catalog: &Catalog);
