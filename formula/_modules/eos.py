@@ -39,7 +39,8 @@ def info(**publication: object) -> dict:
     """Who this minion is, what it is served now, and who asks.
 
     `formula` is the digest of the modules as synced to this minion, `version` that of Salt. `user` and `role` are the
-    caller's, null for root's own calls; `home` is what `take_home` recorded here, or null.
+    caller's, null for root's own calls; `home` is what `take_home` recorded here, or null. `time` is by this
+    minion's clock.
     """
     caller = _caller(publication)
     return {
@@ -47,6 +48,7 @@ def info(**publication: object) -> dict:
         "release": _served_release(),
         "formula": _formula_digest(),
         "version": __grains__["saltversion"],
+        "time": _now(),
         **caller,
         "grains": {name: __grains__.get(name) for name in _GRAINS},
     }
@@ -250,6 +252,20 @@ def observe(*, workspaces: list | None = None, volumes: list | None = None, **pu
         _check_path("volumes", path)
         seen["volumes"][path] = _observe_volume(path)
     return seen
+
+
+def terraform_graph(*, environment: str, component: str, **publication: object) -> str:
+    """Terraform's own graph of a workspace as it was last applied here, in the language of Graphviz."""
+    __salt__["eos_roles.caller"](publication)
+    _check("environment", environment, _NAME)
+    _check("component", component, _NAME)
+    return __salt__["eos_graph.of_workspace"](environment, component)
+
+
+def examine(**publication: object) -> dict:
+    """What the doctor asks: the master's environments; of the control minion its Terraform, schedule and leftovers."""
+    __salt__["eos_roles.caller"](publication)
+    return __salt__["eos_examination.of_this_minion"](list(_pillar_slice("workspaces")))
 
 
 def require_secrets(*, workspaces: list, **publication: object) -> None:

@@ -35,7 +35,12 @@ impl CheckStatus {
             "" => String::new(),
             words => format!(" ({words})"),
         };
-        format!("check {} of service {} does not pass{got}", self.name, self.service)
+        // Where a check has no name of its own it is called after its service.
+        let name = match self.name.contains(&self.service) {
+            true => String::new(),
+            false => format!("{} ", self.name),
+        };
+        format!("check {name}of service {} does not pass{got}", self.service)
     }
 }
 

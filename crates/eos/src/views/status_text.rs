@@ -259,9 +259,9 @@ fn layers_text(layers: &Layers, columns: Option<usize>) -> String {
         for line in hang("", &format!("{name}: {}", printable(words)), columns.unwrap_or(usize::MAX)).lines() {
             let _ = writeln!(text, "{BOLD}{line}{BOLD:#}");
         }
-        for table in tables.iter().filter(|table| !table.rows.is_empty()) {
-            text.push_str(&table.print(columns));
-        }
+        let tables = tables.iter().filter(|table| !table.rows.is_empty());
+        let printed: Vec<String> = tables.map(|table| table.print(columns)).collect();
+        text.push_str(&printed.join("\n"));
         parts.push(text);
     };
     let text = |words: &Option<String>| words.clone().unwrap_or_default();
