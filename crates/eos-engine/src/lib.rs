@@ -26,6 +26,7 @@
 //! | `diagnose` | why a step failed: layer, object, the engine's own lines, what to do |
 //! | `doctor` | what works and what does not: findings, and the questions that engines are asked |
 //! | `status` | what runs, and how each layer is |
+//! | `terraform_graph` | Terraform's own graph of a workspace |
 //! | `pins` | what a plan is pinned to, and whether that moved |
 //! | `planning` | a plan: pillar edited and compiled, engines observed |
 //! | `operation` | a plan carried out, from journal entry to read-back |
@@ -74,6 +75,7 @@ pub mod settings;
 pub mod status;
 mod steps;
 pub mod store;
+pub mod terraform_graph;
 pub mod vault;
 pub mod waiting;
 mod written;

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
-use tokio::time::Instant;
 
 use super::versions::Engine;
 use super::{Area, Condition, Examination, Finding, PATIENCE, clocks, minute};
@@ -14,6 +14,9 @@ use crate::engines::kept_token;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::home::{self, Recorded};
 use crate::salt::SaltClient;
+
+/// How long minions may take once master and API answer: on a busy machine a call alone has taken three seconds.
+const MINIONS: Duration = Duration::from_secs(6);
 
 /// What asking Salt came to.
 pub(super) struct Asked {
@@ -56,10 +59,9 @@ impl Examination<'_> {
             }
             Err(error) => return unasked(&error),
         };
-        let left = self.ends.saturating_duration_since(Instant::now());
         let (told, examined) = tokio::join!(
             self.minions(&client),
-            client.call(control, "eos.examine", json!({}), left)
+            client.call(control, "eos.examine", json!({}), MINIONS)
         );
         let mut findings = vec![api];
         if let Some(Ok(info)) = told.get(control).map(|told| &told.info) {
@@ -84,11 +86,10 @@ impl Examination<'_> {
         let minions: BTreeSet<String> = hosts.chain([&self.endpoints.control]).cloned().collect();
         let mut asking = JoinSet::new();
         for minion in minions {
-            let (client, ends) = (client.clone(), self.ends);
+            let client = client.clone();
             asking.spawn(async move {
-                let left = ends.saturating_duration_since(Instant::now());
                 let sent = Timestamp::now();
-                let info = client.call(&minion, "eos.info", json!({}), left).await;
+                let info = client.call(&minion, "eos.info", json!({}), MINIONS).await;
                 let received = Timestamp::now();
                 (minion, Told { info, sent, received })
             });

@@ -502,6 +502,19 @@ impl View for Human {
         self.data(&text);
     }
 
+    fn terraform_graph(&mut self, _environment: &str, _component: &str, dot: &str) {
+        self.data(&printable(dot));
+    }
+
+    fn terraform_graph_written(&mut self, environment: &str, component: &str, file: &Path) {
+        let line = format!(
+            "Terraform's graph of {environment}/{component}, written to {}",
+            file.display()
+        );
+        let text = hang("", &line, talk_width());
+        self.talk(&text);
+    }
+
     fn graph_written(&mut self, graph: &Graph, file: &Path) {
         let line = format!("{}, written to {}", extent(graph), file.display());
         let text = hang("", &line, talk_width());

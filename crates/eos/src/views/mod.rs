@@ -75,6 +75,9 @@ pub trait View: Watch {
     fn made_recipe(&mut self, made: &MadeRecipe);
     fn compiled(&mut self, compiled: &Compiled);
     fn graph(&mut self, graph: &Graph);
+    /// Terraform's own graph, in the language of Graphviz.
+    fn terraform_graph(&mut self, environment: &str, component: &str, dot: &str);
+    fn terraform_graph_written(&mut self, environment: &str, component: &str, file: &Path);
     fn graph_written(&mut self, graph: &Graph, file: &Path);
     fn why(&mut self, answer: &Answer);
     fn lab(&mut self, lab: &LabReport);
