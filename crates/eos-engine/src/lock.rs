@@ -190,7 +190,11 @@ pub enum HeldBy {
 impl HeldBy {
     pub fn words(&self) -> String {
         match self {
-            HeldBy::Known(Holder { pid, operation, since }) => match operation {
+            HeldBy::Known(Holder {
+                pid,
+                operation,
+                since,
+            }) => match operation {
                 Some(operation) => {
                     format!("held by operation {operation} (process {pid}), since {since:.0}")
                 }

@@ -27,7 +27,12 @@ pub async fn ask(engines: &Engines, environment: &str, component: &str) -> Resul
         _ => {
             let object = format!("the graph of {environment}/{component}");
             let words = "the answer is no graph";
-            Err(EngineError::new(Layer::Terraform, ErrorKind::Invalid, object, words))
+            Err(EngineError::new(
+                Layer::Terraform,
+                ErrorKind::Invalid,
+                object,
+                words,
+            ))
         }
     }
 }

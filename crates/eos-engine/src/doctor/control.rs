@@ -16,7 +16,11 @@ const ANY_ENVIRONMENT: &str = "__env__";
 
 impl Examination<'_> {
     /// `asked` is nothing where Salt itself is not to be spoken to, which is said elsewhere.
-    pub(super) fn control(&self, asked: Option<Result<Value, EngineError>>, keys: Option<Keys>) -> Vec<Finding> {
+    pub(super) fn control(
+        &self,
+        asked: Option<Result<Value, EngineError>>,
+        keys: Option<Keys>,
+    ) -> Vec<Finding> {
         let of_consul = keys
             .iter()
             .flat_map(|keys| leftovers::consul_locks(self.expected.estate, keys));
@@ -45,9 +49,16 @@ impl Examination<'_> {
         let control = &self.endpoints.control;
         let mut findings = vec![environment_finding(seen, &self.edit_master())];
         let Some(own) = seen.get("control").filter(|own| own.is_object()) else {
-            let words = format!("minion {control} has no settings for Terraform: `eos:` in its configuration");
+            let words =
+                format!("minion {control} has no settings for Terraform: `eos:` in its configuration");
             let mend = self.edit_minion();
-            findings.push(Finding::not_ok(Area::Terraform, "program", Condition::Broken, words, mend));
+            findings.push(Finding::not_ok(
+                Area::Terraform,
+                "program",
+                Condition::Broken,
+                words,
+                mend,
+            ));
             return findings;
         };
         findings.push(self.schedule_finding(own));
@@ -67,7 +78,8 @@ impl Examination<'_> {
             return Finding::ok(Area::Salt, "schedule", words);
         }
         let words = "nothing looks for drift while Eos is away: no schedule of eos_terraform.sync_states";
-        let add = "salt-call schedule.add eos-drift function=eos_terraform.sync_states seconds=300 maxrunning=1";
+        let add =
+            "salt-call schedule.add eos-drift function=eos_terraform.sync_states seconds=300 maxrunning=1";
         let mend = match self.is_lab() {
             true => "eos lab up".to_owned(),
             false => self.on_control(add),
@@ -85,9 +97,18 @@ impl Examination<'_> {
                 Engine::Terraform.finding(Area::Terraform, &seen, &self.renew("terraform"))
             }
             None => {
-                let words = format!("{program}: {}", text("error").unwrap_or("it does not say its version"));
+                let words = format!(
+                    "{program}: {}",
+                    text("error").unwrap_or("it does not say its version")
+                );
                 let mend = self.renew("terraform");
-                Some(Finding::not_ok(Area::Terraform, "version", Condition::Broken, words, mend))
+                Some(Finding::not_ok(
+                    Area::Terraform,
+                    "version",
+                    Condition::Broken,
+                    words,
+                    mend,
+                ))
             }
         }
     }
@@ -154,7 +175,11 @@ fn environment_finding(seen: &Value, mend: &str) -> Finding {
     let all = seen.get("environments").and_then(Value::as_array);
     let serves_any = all.is_some_and(|all| all.iter().any(|one| one == ANY_ENVIRONMENT));
     match serves_any {
-        true => Finding::ok(Area::Salt, "plans", "the master serves a plan before it is applied"),
+        true => Finding::ok(
+            Area::Salt,
+            "plans",
+            "the master serves a plan before it is applied",
+        ),
         false => Finding::not_ok(
             Area::Salt,
             "plans",
@@ -194,9 +219,14 @@ mod tests {
     #[test]
     fn a_state_in_consul_that_the_pillar_does_not_name_is_of_nobody() {
         let keys = Keys {
-            names: ["production/web/state", "production/web/lock", "production/ghost/state", "x"]
-                .map(|name| format!("terraform/{name}"))
-                .to_vec(),
+            names: [
+                "production/web/state",
+                "production/web/lock",
+                "production/ghost/state",
+                "x",
+            ]
+            .map(|name| format!("terraform/{name}"))
+            .to_vec(),
             held: Vec::new(),
             state_locks: BTreeSet::new(),
         };

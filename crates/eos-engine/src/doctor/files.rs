@@ -36,7 +36,11 @@ pub(super) fn findings(estate: &Estate) -> Vec<Finding> {
     let there = secrets.iter().filter(|file| file.is_file()).count();
     let secret = match (faults.is_empty(), there) {
         (true, 0) => Vec::new(),
-        (true, 1) => vec![Finding::ok(Area::Estate, "secrets", "1 file, for its owner alone")],
+        (true, 1) => vec![Finding::ok(
+            Area::Estate,
+            "secrets",
+            "1 file, for its owner alone",
+        )],
         (true, count) => {
             let words = format!("{count} files, for their owner alone");
             vec![Finding::ok(Area::Estate, "secrets", words)]
@@ -74,7 +78,10 @@ fn unwritable(store: &Path) -> Vec<Fault> {
     match std::fs::OpenOptions::new().append(true).open(store) {
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => vec![Fault {
             words: format!("{} cannot be written: {error}", store.display()),
-            mend: format!("sudo chown -R \"$(id -un)\" {}", quoted(store.parent().unwrap_or(store))),
+            mend: format!(
+                "sudo chown -R \"$(id -un)\" {}",
+                quoted(store.parent().unwrap_or(store))
+            ),
         }],
         _ => Vec::new(),
     }
@@ -89,8 +96,14 @@ fn secret_files(estate: &Estate) -> Vec<PathBuf> {
     let passwords = salt.password_file.iter().chain(salt.other_users.values());
     let tokens = [
         endpoints.nomad.token_file.as_ref(),
-        endpoints.consul.as_ref().and_then(|consul| consul.token_file.as_ref()),
-        endpoints.vault.as_ref().and_then(|vault| vault.token_file.as_ref()),
+        endpoints
+            .consul
+            .as_ref()
+            .and_then(|consul| consul.token_file.as_ref()),
+        endpoints
+            .vault
+            .as_ref()
+            .and_then(|vault| vault.token_file.as_ref()),
     ];
     let mut files: Vec<PathBuf> = passwords.chain(tokens.into_iter().flatten()).cloned().collect();
     files.extend(token_path(salt).ok());
@@ -133,7 +146,13 @@ mod tests {
         let [fault] = &found[..] else {
             panic!("{found:?}");
         };
-        assert!(fault.words.ends_with("has mode 0640: others may read it"), "{fault:?}");
-        assert!(fault.mend.starts_with("chmod go= '/") && fault.mend.ends_with(r"o'\''pen'"), "{fault:?}");
+        assert!(
+            fault.words.ends_with("has mode 0640: others may read it"),
+            "{fault:?}"
+        );
+        assert!(
+            fault.mend.starts_with("chmod go= '/") && fault.mend.ends_with(r"o'\''pen'"),
+            "{fault:?}"
+        );
     }
 }

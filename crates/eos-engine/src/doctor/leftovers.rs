@@ -33,7 +33,13 @@ pub(super) fn operations(estate: &Estate) -> Vec<Finding> {
         Err(error) => {
             let words = format!("{}: {}", error.object, error.words);
             let mend = "eos audit verify";
-            return vec![Finding::not_ok(Area::Estate, "store", Condition::Broken, words, mend)];
+            return vec![Finding::not_ok(
+                Area::Estate,
+                "store",
+                Condition::Broken,
+                words,
+                mend,
+            )];
         }
     };
     // That of an interrupted one goes when it is gone on with.
@@ -55,7 +61,13 @@ pub(super) fn operations(estate: &Estate) -> Vec<Finding> {
 fn interrupted_finding(operation: &Operation) -> Finding {
     let id = short(&operation.id);
     let words = format!("{id} was stopped before its end: {}", operation.words);
-    Finding::not_ok(Area::Estate, "operations", Condition::Broken, words, format!("eos resume {id}"))
+    Finding::not_ok(
+        Area::Estate,
+        "operations",
+        Condition::Broken,
+        words,
+        format!("eos resume {id}"),
+    )
 }
 
 fn left_finding(estate: &Estate, count: usize) -> Finding {
@@ -107,7 +119,11 @@ pub(super) async fn keys(consul: &ConsulClient) -> Result<Keys, EngineError> {
 /// Locks in Consul whose holder is an operation of this machine that no process is at work on.
 pub(super) fn consul_locks(estate: &Estate, keys: &Keys) -> Vec<Finding> {
     let store = estate.store().ok();
-    let operation = |id: &str| store.as_ref().and_then(|store: &Store| store.operation(id).ok().flatten());
+    let operation = |id: &str| {
+        store
+            .as_ref()
+            .and_then(|store: &Store| store.operation(id).ok().flatten())
+    };
     let held = keys.held.iter().filter_map(|lock| {
         let found = operation(&lock.holder.as_ref()?.operation)?;
         (!is_alive(estate, &found)).then(|| held_finding(lock, &found))
@@ -121,7 +137,10 @@ pub(super) fn consul_locks(estate: &Estate, keys: &Keys) -> Vec<Finding> {
 }
 
 fn held_finding(lock: &Locked, operation: &Operation) -> Finding {
-    let (id, name) = (short(&operation.id), format!("{}/{}", lock.environment, lock.component));
+    let (id, name) = (
+        short(&operation.id),
+        format!("{}/{}", lock.environment, lock.component),
+    );
     let words = format!("that of {name} is held by operation {id}, whose process is gone");
     let mend = match operation.ended {
         None => format!("eos resume {id}"),
@@ -156,7 +175,13 @@ pub(super) fn state_locks(seen: &Value, mend: impl Fn(&str) -> String) -> Vec<Fi
             "the Terraform state of {} was locked by a run that is gone",
             text("workspace")
         );
-        Finding::not_ok(Area::Terraform, "locks", Condition::Limited, words, mend(text("file")))
+        Finding::not_ok(
+            Area::Terraform,
+            "locks",
+            Condition::Limited,
+            words,
+            mend(text("file")),
+        )
     })
     .collect()
 }

@@ -81,6 +81,7 @@ pub async fn examine(expected: &Expected<'_>) -> Vec<Finding> {
         files,
         leftovers::operations(estate),
         examination.profile(),
+        salt.home.into_iter().collect(),
         salt.findings,
         examination.control(salt.control, consul.keys),
         nomad,

@@ -78,17 +78,26 @@ impl Examination<'_> {
             .filter(|member| member.status == "failed")
             .map(|member| member.name.as_str())
             .collect();
-        let servers = members.iter().filter(|member| member.status == "alive").map(|member| {
-            let build = member.tags.get("build").cloned().unwrap_or_default();
-            (format!("server {}", member.name), build)
-        });
+        let servers = members
+            .iter()
+            .filter(|member| member.status == "alive")
+            .map(|member| {
+                let build = member.tags.get("build").cloned().unwrap_or_default();
+                (format!("server {}", member.name), build)
+            });
         let ready = nodes.iter().filter(|node| node.status == "ready");
         let clients = ready.map(|node| (format!("node {}", node.name), node.version.clone()));
         let seen: Vec<(String, String)> = servers.chain(clients).collect();
         let version = Engine::Nomad.finding(Area::Nomad, &seen, &self.renew("nomad"));
         let lost = (!lost.is_empty()).then(|| {
             let words = format!("the others do not reach {}", lost.join(", "));
-            Finding::not_ok(Area::Nomad, "servers", Condition::Broken, words, self.start("nomad"))
+            Finding::not_ok(
+                Area::Nomad,
+                "servers",
+                Condition::Broken,
+                words,
+                self.start("nomad"),
+            )
         });
         version.into_iter().chain(lost).collect()
     }
@@ -133,7 +142,13 @@ impl Examination<'_> {
 fn token_finding(token: &OwnToken, mend: &str) -> Finding {
     if token.is_needless() {
         let words = "Nomad asks nobody for a token: whoever reaches it may change everything";
-        return Finding::not_ok(Area::Nomad, "token", Condition::Limited, words, "nomad acl bootstrap");
+        return Finding::not_ok(
+            Area::Nomad,
+            "token",
+            Condition::Limited,
+            words,
+            "nomad acl bootstrap",
+        );
     }
     let held = match (token.r#type.as_str(), token.policies.join(", ")) {
         ("management", _) => "it may do everything".to_owned(),

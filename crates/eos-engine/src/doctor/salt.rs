@@ -20,6 +20,8 @@ const MINIONS: Duration = Duration::from_secs(6);
 
 /// What asking Salt came to.
 pub(super) struct Asked {
+    /// Which machine operates the estate, as the control minion has it.
+    pub home: Option<Finding>,
     pub findings: Vec<Finding>,
     /// How far the clock of each minion is ahead of this machine's.
     pub clocks: Vec<(String, Option<SignedDuration>)>,
@@ -39,6 +41,7 @@ impl Examination<'_> {
         let endpoint = &self.endpoints.salt;
         let control = &self.endpoints.control;
         let unasked = |error: &EngineError| Asked {
+            home: None,
             findings: vec![self.failed(Area::Salt, "API", error)],
             clocks: Vec::new(),
             control: None,
@@ -64,17 +67,23 @@ impl Examination<'_> {
             client.call(control, "eos.examine", json!({}), MINIONS)
         );
         let mut findings = vec![api];
-        if let Some(Ok(info)) = told.get(control).map(|told| &told.info) {
-            findings.push(role_finding(info, &endpoint.user, &self.edit_minion()));
-            findings.extend(self.home_finding(info));
-        }
-        findings.extend(told.iter().map(|(minion, told)| self.minion_finding(minion, &told.info)));
+        let of_control = told.get(control).and_then(|told| told.info.as_ref().ok());
+        findings.extend(of_control.map(|info| role_finding(info, &endpoint.user, &self.edit_minion())));
+        let home = of_control.and_then(|info| self.home_finding(info));
+        findings.extend(
+            told.iter()
+                .map(|(minion, told)| self.minion_finding(minion, &told.info)),
+        );
         let clocks = told.into_iter().map(|(minion, told)| {
-            let time = told.info.ok().and_then(|info| info.get("time")?.as_str()?.parse().ok());
+            let time = told
+                .info
+                .ok()
+                .and_then(|info| info.get("time")?.as_str()?.parse().ok());
             let ahead = time.map(|time: Timestamp| clocks::outside(time, time, told.sent, told.received));
             (format!("minion {minion}"), ahead)
         });
         Asked {
+            home,
             findings,
             clocks: clocks.collect(),
             control: Some(examined),

@@ -61,19 +61,17 @@ impl Examination<'_> {
             }
         };
         let store = match engine {
-                Ok(engine) if engine.is_versioned_store() => Finding::ok(
-                    Area::Vault,
-                    "store",
-                    format!("{} at {}/", engine.words(), vault::MOUNT),
-                ),
-                Ok(engine) => {
-                    let words = format!("{} is at {}/, not kv version 2", engine.words(), vault::MOUNT);
-                    Finding::not_ok(Area::Vault, "store", Condition::Broken, words, enable)
-                }
-                Err(error) => {
-                    Finding::not_ok(Area::Vault, "store", Condition::Broken, words_of(&error), enable)
-                }
-            };
+            Ok(engine) if engine.is_versioned_store() => Finding::ok(
+                Area::Vault,
+                "store",
+                format!("{} at {}/", engine.words(), vault::MOUNT),
+            ),
+            Ok(engine) => {
+                let words = format!("{} is at {}/, not kv version 2", engine.words(), vault::MOUNT);
+                Finding::not_ok(Area::Vault, "store", Condition::Broken, words, enable)
+            }
+            Err(error) => Finding::not_ok(Area::Vault, "store", Condition::Broken, words_of(&error), enable),
+        };
         [seal].into_iter().chain(version).chain([token, store]).collect()
     }
 }

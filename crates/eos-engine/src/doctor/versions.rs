@@ -41,7 +41,10 @@ impl Engine {
         let ([major, minor], [next, _]) = self.supported();
         match self {
             Engine::Salt => format!("Eos works with {} {major}", self.name()),
-            _ => format!("Eos works with {} {major}.{minor} and newer, below {next}", self.name()),
+            _ => format!(
+                "Eos works with {} {major}.{minor} and newer, below {next}",
+                self.name()
+            ),
         }
     }
 
@@ -53,9 +56,10 @@ impl Engine {
                 Condition::Limited,
                 Some(format!("{} does not say its version", self.name())),
             ),
-            Some(found) if found < least => {
-                (Condition::Broken, Some(format!("{version} is too old: {}", self.words())))
-            }
+            Some(found) if found < least => (
+                Condition::Broken,
+                Some(format!("{version} is too old: {}", self.words())),
+            ),
             Some(found) if found >= next => (
                 Condition::Limited,
                 Some(format!("{version} was never tried: {}", self.words())),
@@ -87,7 +91,9 @@ impl Engine {
 
 /// `1.11.2+ent` is 1.11, `3008.3` is 3008.3.
 fn numbers(version: &str) -> Option<[u32; 2]> {
-    let mut parts = version.trim_start_matches('v').split(|c: char| !c.is_ascii_digit());
+    let mut parts = version
+        .trim_start_matches('v')
+        .split(|c: char| !c.is_ascii_digit());
     let major = parts.next()?.parse().ok()?;
     let minor = parts.next().and_then(|part| part.parse().ok()).unwrap_or(0);
     Some([major, minor])

@@ -73,18 +73,21 @@ pub(super) fn of_consul(listed: &[ListedCheck]) -> Checks {
             continue;
         };
         let of_node = ill_nodes.contains(check.node.as_str());
-        checks.entry(allocation.to_owned()).or_default().push(CheckStatus {
-            service: check.service_name.clone(),
-            name: check.name.clone(),
-            status: match check.passes() && !of_node {
-                true => CheckStatus::PASSING,
-                false => CheckStatus::FAILING,
-            },
-            words: match of_node {
-                true => format!("Consul's agent on {} is not well", check.node),
-                false => got(&check.output),
-            },
-        });
+        checks
+            .entry(allocation.to_owned())
+            .or_default()
+            .push(CheckStatus {
+                service: check.service_name.clone(),
+                name: check.name.clone(),
+                status: match check.passes() && !of_node {
+                    true => CheckStatus::PASSING,
+                    false => CheckStatus::FAILING,
+                },
+                words: match of_node {
+                    true => format!("Consul's agent on {} is not well", check.node),
+                    false => got(&check.output),
+                },
+            });
     }
     Checks(checks)
 }
@@ -151,7 +154,8 @@ mod tests {
 
     fn listed(node_status: &str, status: &str) -> Vec<ListedCheck> {
         let id = format!("_nomad-task-{ALLOCATION}-group-main-web-http");
-        let output = "HTTP GET http://127.0.0.1:20/login: 502 Bad Gateway Output: <p>the password is hunter2</p>";
+        let output =
+            "HTTP GET http://127.0.0.1:20/login: 502 Bad Gateway Output: <p>the password is hunter2</p>";
         serde_json::from_value(json!([
             {"Node": "vm", "Name": "Serf Health Status", "Status": node_status, "ServiceID": "", "ServiceName": ""},
             {"Node": "vm", "Name": "alive", "Status": status, "Output": output, "ServiceID": id, "ServiceName": "web"},
@@ -172,13 +176,19 @@ mod tests {
             "check alive of service web does not pass (HTTP GET http://127.0.0.1:20/login: 502 Bad Gateway)"
         );
         assert!(checks.of("by-hand").is_empty());
-        assert_eq!(of_consul(&listed("passing", "passing")).of(ALLOCATION)[0].status, CheckStatus::PASSING);
+        assert_eq!(
+            of_consul(&listed("passing", "passing")).of(ALLOCATION)[0].status,
+            CheckStatus::PASSING
+        );
     }
 
     #[test]
     fn a_service_on_a_node_that_is_ill_is_ill() {
         let checks = of_consul(&listed("critical", "passing"));
         assert_eq!(checks.of(ALLOCATION)[0].status, CheckStatus::FAILING);
-        assert!(checks.of(ALLOCATION)[0].words.contains("agent on vm"), "{checks:?}");
+        assert!(
+            checks.of(ALLOCATION)[0].words.contains("agent on vm"),
+            "{checks:?}"
+        );
     }
 }

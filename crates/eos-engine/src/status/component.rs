@@ -86,8 +86,15 @@ impl ComponentStatus {
     /// What says most about why it is not what it should be.
     fn why(&self, asked: &Asked, job: &JobStatus) -> String {
         let failing = self.instances.iter().find_map(|one| {
-            let check = one.checks.iter().find(|check| check.status == CheckStatus::FAILING)?;
-            Some(format!("allocation {}: {}", short(&one.allocation), check.failing_words()))
+            let check = one
+                .checks
+                .iter()
+                .find(|check| check.status == CheckStatus::FAILING)?;
+            Some(format!(
+                "allocation {}: {}",
+                short(&one.allocation),
+                check.failing_words()
+            ))
         });
         let unplaced = || asked.unplaced.get(&self.component).cloned();
         let trouble = || self.instances.iter().find_map(|one| one.trouble.clone());
@@ -188,9 +195,9 @@ fn instances(allocations: &[&Allocation], job: &JobStatus, checks: Option<&Check
     };
     let is_wanted = |one: &&&Allocation| one.desired_status == "run" && one.client_status != "failed";
     let wanted = allocations.iter().filter(is_wanted).map(instance);
-    let ended = allocations.iter().filter(|one| {
-        !is_wanted(one) && matches!(one.client_status.as_str(), "failed" | "lost" | "unknown")
-    });
+    let ended = allocations
+        .iter()
+        .filter(|one| !is_wanted(one) && matches!(one.client_status.as_str(), "failed" | "lost" | "unknown"));
     wanted.chain(ended.take(ENDED).map(instance)).collect()
 }
 
@@ -235,7 +242,10 @@ mod tests {
             nodes: Vec::new(),
             health: None,
             jobs: vec![serde_json::from_value(job).unwrap()],
-            metas: BTreeMap::from([("web".to_owned(), BTreeMap::from([("eos_version".to_owned(), "7".to_owned())]))]),
+            metas: BTreeMap::from([(
+                "web".to_owned(),
+                BTreeMap::from([("eos_version".to_owned(), "7".to_owned())]),
+            )]),
             allocations: vec![serde_json::from_value(allocation).unwrap()],
             unplaced: BTreeMap::new(),
         }
@@ -296,7 +306,10 @@ mod tests {
             Some(&checks(CheckStatus::PASSING)),
             true,
         );
-        assert_eq!((well.version.as_deref(), well.instances[0].restarts), (Some("7"), 2));
+        assert_eq!(
+            (well.version.as_deref(), well.instances[0].restarts),
+            (Some("7"), 2)
+        );
         assert_eq!(well.nodes, BTreeSet::from(["node1".to_owned()]));
         assert!(well.since.is_some() && well.trouble.is_none());
         let ill = seen(
@@ -307,12 +320,18 @@ mod tests {
         let trouble = ill.trouble.unwrap();
         assert_eq!(
             (trouble.words.as_str(), trouble.look.as_str()),
-            ("allocation 8c1f33f2: check alive of service web does not pass (502)", "eos logs web")
+            (
+                "allocation 8c1f33f2: check alive of service web does not pass (502)",
+                "eos logs web"
+            )
         );
         let mut unplaced = asked(false, None, "failed");
         unplaced.unplaced.insert("web".into(), "too little memory".into());
         assert_eq!(
-            seen(&unplaced, Some(&Checks::default()), true).trouble.unwrap().words,
+            seen(&unplaced, Some(&Checks::default()), true)
+                .trouble
+                .unwrap()
+                .words,
             "too little memory"
         );
     }
@@ -322,7 +341,10 @@ mod tests {
         let mut nothing = asked(false, None, "running");
         nothing.jobs.clear();
         let gone = seen(&nothing, Some(&Checks::default()), true);
-        assert_eq!((gone.desired, gone.trouble.unwrap().look.as_str()), (Some(0), "eos plan"));
+        assert_eq!(
+            (gone.desired, gone.trouble.unwrap().look.as_str()),
+            (Some(0), "eos plan")
+        );
         assert!(seen(&nothing, Some(&Checks::default()), false).trouble.is_none());
         // Nobody says what the checks are: health is not known, and not claimed.
         let unknown = seen(&asked(false, Some(true), "running"), None, true);

@@ -61,7 +61,11 @@ pub(super) async fn ask(consul: &ConsulClient) -> Result<ConsulSeen, EngineError
 
 impl Seen for ConsulSeen {
     fn words(&self) -> String {
-        let passing = self.services.iter().filter(|one| one.passing == one.checks).count();
+        let passing = self
+            .services
+            .iter()
+            .filter(|one| one.passing == one.checks)
+            .count();
         format!("{passing} of {} services passing", self.services.len())
     }
 

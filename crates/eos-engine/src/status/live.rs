@@ -73,7 +73,14 @@ fn health(node: &Node, status: &Status, there: Option<&There>) -> Health {
         ("service", Some(component), _) => service(component, name),
         ("namespace", _, Some(there)) => exists(there.namespaces.contains(name)),
         ("volume", _, Some(there)) => volume(name, there),
-        ("secret", _, Some(There { secrets: Some(secrets), .. })) => exists(secrets.contains(name)),
+        (
+            "secret",
+            _,
+            Some(There {
+                secrets: Some(secrets),
+                ..
+            }),
+        ) => exists(secrets.contains(name)),
         // Of the rest no engine was asked.
         _ => Health::Unknown,
     }
@@ -93,7 +100,13 @@ fn job(component: &ComponentStatus) -> Health {
         (Some(desired), Some(healthy)) => {
             let why = component.trouble.as_ref().map(|trouble| trouble.words.as_str());
             let counts = format!("{healthy} of {desired} healthy");
-            Health::Ill([Some(counts.as_str()), why].into_iter().flatten().collect::<Vec<_>>().join(": "))
+            Health::Ill(
+                [Some(counts.as_str()), why]
+                    .into_iter()
+                    .flatten()
+                    .collect::<Vec<_>>()
+                    .join(": "),
+            )
         }
         _ => Health::Unknown,
     }
@@ -101,7 +114,13 @@ fn job(component: &ComponentStatus) -> Health {
 
 /// A service without checks is as well as its job.
 fn service(component: &ComponentStatus, name: &str) -> Health {
-    let checks = || component.instances.iter().flat_map(|one| &one.checks).filter(|check| check.service == name);
+    let checks = || {
+        component
+            .instances
+            .iter()
+            .flat_map(|one| &one.checks)
+            .filter(|check| check.service == name)
+    };
     match checks().find(|check| check.status != super::CheckStatus::PASSING) {
         Some(check) => Health::Ill(check.failing_words()),
         None if checks().next().is_some() => Health::Well,

@@ -98,8 +98,14 @@ impl Layers {
     /// What is said of those that do not answer.
     pub fn silent(&self) -> Vec<&Trouble> {
         let of_full = [
-            self.consul.as_ref().filter(|layer| !layer.answers).map(|layer| &layer.troubles),
-            self.vault.as_ref().filter(|layer| !layer.answers).map(|layer| &layer.troubles),
+            self.consul
+                .as_ref()
+                .filter(|layer| !layer.answers)
+                .map(|layer| &layer.troubles),
+            self.vault
+                .as_ref()
+                .filter(|layer| !layer.answers)
+                .map(|layer| &layer.troubles),
         ];
         let of_both = [
             (!self.salt.answers).then_some(&self.salt.troubles),
@@ -159,30 +165,30 @@ trait Seen {
 }
 
 fn layer_status<T: Seen>(layer: Layer, answer: Result<T, EngineError>) -> LayerStatus<T> {
-        match answer {
-            Ok(seen) => LayerStatus {
-                answers: true,
-                words: seen.words(),
-                troubles: seen.troubles(),
-                seen: Some(seen),
-            },
-            Err(error) => {
-                let short = match error.kind {
-                    ErrorKind::Refused => "refuses",
-                    _ => "does not answer",
-                };
-                let words = match error.words.as_str() {
-                    "" => short,
-                    words => words,
-                };
-                LayerStatus {
-                    answers: false,
-                    words: short.to_owned(),
-                    troubles: vec![Trouble::new(layer.to_string(), words, LOOK)],
-                    seen: None,
-                }
+    match answer {
+        Ok(seen) => LayerStatus {
+            answers: true,
+            words: seen.words(),
+            troubles: seen.troubles(),
+            seen: Some(seen),
+        },
+        Err(error) => {
+            let short = match error.kind {
+                ErrorKind::Refused => "refuses",
+                _ => "does not answer",
+            };
+            let words = match error.words.as_str() {
+                "" => short,
+                words => words,
+            };
+            LayerStatus {
+                answers: false,
+                words: short.to_owned(),
+                troubles: vec![Trouble::new(layer.to_string(), words, LOOK)],
+                seen: None,
             }
         }
+    }
 }
 
 /// Looks at all components of an environment, or at one.

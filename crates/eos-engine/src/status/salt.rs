@@ -100,7 +100,10 @@ mod tests {
     fn a_minion_that_is_silent_or_unknown_is_a_row_and_a_trouble() {
         let silent = EngineError::new(Layer::Salt, ErrorKind::Unreachable, "eos.info", "no response");
         let answers = BTreeMap::from([
-            ("node1".to_owned(), Ok(json!({"version": "3008.3", "release": null}))),
+            (
+                "node1".to_owned(),
+                Ok(json!({"version": "3008.3", "release": null})),
+            ),
             ("node2".to_owned(), Err(silent)),
         ]);
         let seen = read(answers, "control");

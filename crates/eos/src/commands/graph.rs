@@ -101,7 +101,9 @@ async fn terraform(session: &mut Session<'_>, args: &Args, component: &str) -> A
     match &args.out {
         Some(file) => {
             write(file, &dot)?;
-            session.view.terraform_graph_written(&environment, component, file);
+            session
+                .view
+                .terraform_graph_written(&environment, component, file);
         }
         None => session.view.terraform_graph(&environment, component, &dot),
     }

@@ -11,12 +11,11 @@ pub fn graph_text(graph: &Graph, columns: usize) -> String {
     let mut environments: BTreeMap<&str, BTreeMap<usize, Vec<String>>> = BTreeMap::new();
     for (node, wave) in graph.nodes.iter().zip(&graph.waves) {
         let waves = environments.entry(&node.environment).or_default();
-        // What cannot be told is not marked: a mark is to be looked at.
-        let mark = match graph.health(node) {
-            None | Some(Health::Unknown) => "",
-            Some(health) => health.mark(),
+        let address = printable(&node.address);
+        let word = match graph.health(node) {
+            None | Some(Health::Well) => address,
+            Some(health) => format!("{address} ({})", health.word()),
         };
-        let word = format!("{}{mark}", printable(&node.address));
         waves.entry(*wave).or_default().push(word);
     }
     let mut text = String::new();
@@ -36,11 +35,10 @@ pub fn graph_text(graph: &Graph, columns: usize) -> String {
             text.push_str(&hang(&first, &addresses.join("  "), columns));
         }
         for node in graph.nodes.iter().filter(|node| node.environment == environment) {
-            let line = match graph.health(node) {
-                Some(Health::Ill(why)) => format!("{}: {}", node.address, printable(why)),
-                Some(Health::Absent) => format!("{}: it is not there", node.address),
-                _ => continue,
+            let Some(Health::Ill(why)) = graph.health(node) else {
+                continue;
             };
+            let line = format!("{}: {}", node.address, printable(why));
             let line = hang("! ", &line, columns);
             text.push_str(&line.replacen('!', &format!("{RED}!{RED:#}"), 1));
         }
@@ -60,7 +58,12 @@ fn counts_words(counts: Counts) -> String {
         absent,
         unknown,
     } = counts;
-    let all = [(well, "well"), (ill, "ill"), (absent, "absent"), (unknown, "unknown")];
+    let all = [
+        (well, "well"),
+        (ill, "ill"),
+        (absent, "absent"),
+        (unknown, "unknown"),
+    ];
     let some: Vec<String> = all
         .into_iter()
         .filter(|(count, word)| *count > 0 || *word == "well")

@@ -44,7 +44,12 @@ pub fn status_text(status: &Status, extent: Extent, columns: Option<usize>) -> S
 }
 
 fn trouble_text(trouble: &Trouble, columns: usize) -> String {
-    let line = format!("{}: {}: {}", trouble.about, printable(&trouble.words), trouble.look);
+    let line = format!(
+        "{}: {}: {}",
+        trouble.about,
+        printable(&trouble.words),
+        trouble.look
+    );
     let text = hang("! ", &line, columns);
     text.replacen('!', &format!("{RED}!{RED:#}"), 1)
 }
@@ -111,7 +116,12 @@ fn components_text(status: &Status, columns: Option<usize>, now: Timestamp) -> S
         "last operation",
     ];
     let rows = rows(false);
-    Table { headings, right, rows }.print(columns)
+    Table {
+        headings,
+        right,
+        rows,
+    }
+    .print(columns)
 }
 
 fn component_row(component: &ComponentStatus, with_nodes: bool, now: Timestamp) -> Vec<String> {
@@ -187,7 +197,11 @@ fn component_text(
     if !checks.rows.is_empty() {
         let _ = write!(text, "\n{}", checks.print(columns));
     }
-    for (instance, trouble) in component.instances.iter().filter_map(|one| Some((one, one.trouble.as_ref()?))) {
+    for (instance, trouble) in component
+        .instances
+        .iter()
+        .filter_map(|one| Some((one, one.trouble.as_ref()?)))
+    {
         let line = format!("instance {}: {}", short(instance), printable(trouble));
         let line = hang("~ ", &line, wide);
         text.push_str(&line.replacen('~', &format!("{YELLOW}~{YELLOW:#}"), 1));
@@ -199,13 +213,22 @@ fn workspace_words(component: &ComponentStatus, status: &Status) -> Option<Strin
     let name = format!("{}/{}", status.environment, component.component);
     let seen = status.layers.as_ref()?.terraform.seen.as_ref()?;
     let found = seen.workspaces.iter().find(|one| one.workspace == name)?;
-    let step = if found.as_applied { "as applied" } else { "not as applied" };
-    let serial = found.serial.map_or_else(String::new, |serial| format!(", serial {serial}"));
+    let step = if found.as_applied {
+        "as applied"
+    } else {
+        "not as applied"
+    };
+    let serial = found
+        .serial
+        .map_or_else(String::new, |serial| format!(", serial {serial}"));
     let resources = match found.resources {
         1 => "1 resource".to_owned(),
         count => format!("{count} resources"),
     };
-    let locked = found.locked.as_ref().map_or_else(String::new, |words| format!(", {words}"));
+    let locked = found
+        .locked
+        .as_ref()
+        .map_or_else(String::new, |words| format!(", {words}"));
     Some(format!("{step}{serial}, {resources}{locked}"))
 }
 
@@ -227,7 +250,15 @@ fn instances_table(component: &ComponentStatus, now: Timestamp) -> Table<'static
         ]
     };
     Table {
-        headings: &["instance", "where", "status", "healthy", "since", "restarts", "job version"],
+        headings: &[
+            "instance",
+            "where",
+            "status",
+            "healthy",
+            "since",
+            "restarts",
+            "job version",
+        ],
         right: &[5, 6],
         rows: component.instances.iter().map(row).collect(),
     }
@@ -256,7 +287,13 @@ fn layers_text(layers: &Layers, columns: Option<usize>) -> String {
     let mut parts = Vec::new();
     let mut part = |name: &str, words: &str, tables: Vec<Table<'_>>| {
         let mut text = String::new();
-        for line in hang("", &format!("{name}: {}", printable(words)), columns.unwrap_or(usize::MAX)).lines() {
+        for line in hang(
+            "",
+            &format!("{name}: {}", printable(words)),
+            columns.unwrap_or(usize::MAX),
+        )
+        .lines()
+        {
             let _ = writeln!(text, "{BOLD}{line}{BOLD:#}");
         }
         let tables = tables.iter().filter(|table| !table.rows.is_empty());
@@ -268,51 +305,67 @@ fn layers_text(layers: &Layers, columns: Option<usize>) -> String {
     part(
         "salt",
         &layers.salt.words,
-        layers.salt.seen.iter().map(|seen| Table {
-            headings: &["minion", "answers", "salt", "release"],
-            right: &[],
-            rows: seen
-                .minions
-                .iter()
-                .map(|one| {
-                    let release = one.release.as_deref().and_then(|release| release.get(..12));
-                    vec![
-                        one.minion.clone(),
-                        yes(one.answers),
-                        text(&one.version),
-                        release.unwrap_or_default().to_owned(),
-                    ]
-                })
-                .collect(),
-        })
-        .collect(),
+        layers
+            .salt
+            .seen
+            .iter()
+            .map(|seen| Table {
+                headings: &["minion", "answers", "salt", "release"],
+                right: &[],
+                rows: seen
+                    .minions
+                    .iter()
+                    .map(|one| {
+                        let release = one.release.as_deref().and_then(|release| release.get(..12));
+                        vec![
+                            one.minion.clone(),
+                            yes(one.answers),
+                            text(&one.version),
+                            release.unwrap_or_default().to_owned(),
+                        ]
+                    })
+                    .collect(),
+            })
+            .collect(),
     );
     part(
         "terraform",
         &layers.terraform.words,
-        layers.terraform.seen.iter().map(|seen| Table {
-            headings: &["workspace", "as applied", "serial", "resources", "locked"],
-            right: &[2, 3],
-            rows: seen
-                .workspaces
-                .iter()
-                .map(|one| {
-                    vec![
-                        one.workspace.clone(),
-                        yes(one.as_applied),
-                        number(one.serial),
-                        one.resources.to_string(),
-                        text(&one.locked),
-                    ]
-                })
-                .collect(),
-        })
-        .collect(),
+        layers
+            .terraform
+            .seen
+            .iter()
+            .map(|seen| Table {
+                headings: &["workspace", "as applied", "serial", "resources", "locked"],
+                right: &[2, 3],
+                rows: seen
+                    .workspaces
+                    .iter()
+                    .map(|one| {
+                        vec![
+                            one.workspace.clone(),
+                            yes(one.as_applied),
+                            number(one.serial),
+                            one.resources.to_string(),
+                            text(&one.locked),
+                        ]
+                    })
+                    .collect(),
+            })
+            .collect(),
     );
     let mut nomad = Vec::new();
     if let Some(seen) = &layers.nomad.seen {
         nomad.push(Table {
-            headings: &["node", "status", "placed on", "instances", "address", "nomad", "drivers"],
+            headings: &[
+                "node",
+                "status",
+                "placed on",
+                "instances",
+                "address",
+                "nomad",
+                "drivers",
+            ],
             right: &[3],
             rows: seen
                 .nodes
@@ -359,7 +412,14 @@ fn layers_text(layers: &Layers, columns: Option<usize>) -> String {
                 rows: seen
                     .servers
                     .iter()
-                    .map(|one| vec![one.server.clone(), one.version.clone(), yes(one.leads), yes(one.healthy)])
+                    .map(|one| {
+                        vec![
+                            one.server.clone(),
+                            one.version.clone(),
+                            yes(one.leads),
+                            yes(one.healthy),
+                        ]
+                    })
                     .collect(),
             });
             tables.push(Table {
@@ -368,7 +428,13 @@ fn layers_text(layers: &Layers, columns: Option<usize>) -> String {
                 rows: seen
                     .services
                     .iter()
-                    .map(|one| vec![one.service.clone(), one.checks.to_string(), one.passing.to_string()])
+                    .map(|one| {
+                        vec![
+                            one.service.clone(),
+                            one.checks.to_string(),
+                            one.passing.to_string(),
+                        ]
+                    })
                     .collect(),
             });
         }
