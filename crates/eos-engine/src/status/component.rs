@@ -38,10 +38,10 @@ pub struct ComponentStatus {
 }
 
 impl ComponentStatus {
-    /// Something is wanted, and all of it runs and is healthy.
+    /// Something is wanted, all of it runs and is healthy, and nothing newer waits for room.
     pub fn is_well(&self) -> bool {
         let wanted = self.desired.filter(|desired| *desired > 0);
-        wanted.is_some() && self.running == wanted && self.healthy == wanted
+        wanted.is_some() && self.running == wanted && self.healthy == wanted && self.trouble.is_none()
     }
 
     pub(super) fn see(&mut self, asked: &Asked, checks: Option<&Checks>, more: &str) {
@@ -77,7 +77,8 @@ impl ComponentStatus {
         let is_short = self.healthy.is_some_and(|healthy| healthy < desired) || self.running < self.desired;
         let words = match job.stop {
             true if self.is_applied => Some("its job was stopped".to_owned()),
-            _ if is_short => Some(self.why(asked, job)),
+            // The old version runs on while a newer one finds no room.
+            _ if is_short || asked.unplaced.contains_key(&name) => Some(self.why(asked, job)),
             _ => None,
         };
         self.trouble = words.map(|words| Trouble::new(&name, words, format!("eos logs {name}{more}")));
