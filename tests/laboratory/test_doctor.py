@@ -130,7 +130,7 @@ def test_a_lock_that_a_killed_process_left_is_found_and_mended(estate):
 @pytest.mark.parametrize(
     ("file", "mode", "what"),
     [
-        (".eos/lab/secrets/nomad-token", 0o644, "secrets"),
+        (".eos/lab/secrets/nomad-management-token", 0o644, "secrets"),
         (".eos/store.db", 0o640, "files"),
         ("pillar", 0o777, "files"),
     ],

@@ -35,13 +35,16 @@ pub fn dot(graph: &Graph) -> String {
             for place in places {
                 let node = graph.nodes[*place];
                 let health = graph.health(node);
-                let mark = health.map_or("", Health::mark);
+                let label = match health.map_or("", Health::mark) {
+                    "" => node.address.clone(),
+                    mark => format!("{} {mark}", node.address),
+                };
                 let words = health.map_or_else(String::new, |health| format!(", {}", health.words()));
                 let _ = writeln!(
                     text,
                     "      {} [label={}, tooltip={}, fillcolor=\"{}\"{}];",
                     quoted(&name(node)),
-                    quoted(format!("{} {mark}", node.address).trim_end()),
+                    quoted(&label),
                     quoted(&format!("{}, wave {}{words}", node.summary, graph.waves[*place])),
                     color(node.layer),
                     health.map_or("", border)
