@@ -30,7 +30,7 @@ const ROLES: [(&str, &str); 3] = [
 /// As whom the program speaks to Salt unless it is told otherwise.
 const USER: &str = "eos-operator";
 /// What every API user may call. How much of it a role may ask for is the formula's to say.
-const ALLOWED: [&str; 14] = [
+const ALLOWED: [&str; 16] = [
     "eos.info",
     "eos.run_step",
     "eos.remove_workspace",
@@ -42,6 +42,8 @@ const ALLOWED: [&str; 14] = [
     "eos.preview",
     "eos.inspect",
     "eos.require_secrets",
+    "eos.examine",
+    "eos.terraform_graph",
     "test.ping",
     "saltutil.find_job",
     "saltutil.sync_all",
