@@ -1,0 +1,122 @@
+//! What Salt made on hosts: directories of volumes, and files of alert rules.
+
+use super::{Difference, Layer, Look, Object, StateRun, Verdict};
+use crate::compose::Key;
+use crate::node::{Layer as NodeLayer, Node, rules_address};
+use serde_json::Value;
+
+pub fn verdicts(look: &Look<'_>) -> Vec<Object> {
+    let mut objects = Vec::new();
+    for (minion, answer) in &look.seen.minions {
+        let inspection = match answer {
+            Ok(inspection) => inspection,
+            // The silence of the control minion is told with the workspaces.
+            Err(_) if look.seen.control.as_ref() == Some(minion) => continue,
+            Err(silent) => {
+                let key = look.platform();
+                let mut object =
+                    look.object(&key, format!("minion/{minion}"), Layer::Host, Verdict::Unreachable);
+                object.note = Some(silent.words.clone());
+                objects.push(object);
+                continue;
+            }
+        };
+        for state in &inspection.states {
+            objects.extend(differing(look, minion, state));
+        }
+    }
+    let changed: Vec<String> = objects.iter().map(|object| object.object.clone()).collect();
+    objects.extend(in_step(look, &changed));
+    objects
+}
+
+fn differing(look: &Look<'_>, minion: &str, state: &StateRun) -> Option<Object> {
+    let name = state.volume.as_ref().or(state.monitoring.as_ref())?;
+    let mut parts = name.splitn(3, '/');
+    let key = (parts.next()?.to_owned(), parts.next()?.to_owned());
+    if key.0 != look.environment || !look.looks_at(&key.1) {
+        return None;
+    }
+    let address = match parts.next() {
+        Some(need) => volume_address(look, &key, need, minion)?,
+        None => rules_address(&key.1),
+    };
+    let mut object = look.object(&key, address, Layer::Host, Verdict::Changed);
+    object.place = Some(format!("{minion}:{}", state.name));
+    // What was never applied there is the pillar's to say, not a change of somebody's.
+    if look.is_ahead(&key) {
+        object.verdict = Verdict::PillarAhead;
+        return Some(object);
+    }
+    let (verdict, attributes) = attributes(&state.changes);
+    object.verdict = verdict;
+    object.attributes = attributes;
+    if state.result == Some(false) {
+        object.note = Some(state.comment.clone());
+    }
+    Some(object)
+}
+
+fn volume_address(look: &Look<'_>, key: &Key, need: &str, minion: &str) -> Option<String> {
+    let compilation = look.baseline(key).unwrap_or(look.wanted);
+    let is_it = |node: &Node| node.volume_need() == Some(need) && node.text("host") == Some(minion);
+    let nodes = compilation.nodes(key);
+    nodes.into_iter().find(is_it).map(|node| node.address)
+}
+
+/// Salt says what it would do: `{"/path": {"mode": "0750"}}`, with the values that are wanted, or what was and will be.
+fn attributes(changes: &Value) -> (Verdict, Vec<Difference>) {
+    let mut found = Vec::new();
+    let mut is_new = false;
+    let flat = changes.as_object().into_iter().flatten();
+    for (name, change) in flat {
+        match change {
+            Value::Object(fields) if name.starts_with('/') => {
+                for (field, value) in fields {
+                    match (field.as_str(), value.as_str()) {
+                        ("directory", Some("new")) => is_new = true,
+                        _ => found.push(sides(field, value)),
+                    }
+                }
+            }
+            Value::String(word) if word == "new" || word == "New file" => is_new = true,
+            other => found.push(sides(name, other)),
+        }
+    }
+    match is_new {
+        true => (Verdict::Missing, Vec::new()),
+        false => (Verdict::Changed, found),
+    }
+}
+
+fn sides(name: &str, value: &Value) -> Difference {
+    match (value.get("old"), value.get("new")) {
+        (Some(old), Some(new)) => Difference::of(name, new.clone(), old.clone()),
+        _ if name == "diff" => Difference::named("content"),
+        _ => Difference {
+            name: name.to_owned(),
+            before: Some(value.clone()),
+            after: None,
+        },
+    }
+}
+
+/// Volumes and rules of hosts that answered and had nothing to say of them.
+fn in_step(look: &Look<'_>, changed: &[String]) -> Vec<Object> {
+    let mut objects = Vec::new();
+    for key in look.keys() {
+        let Some(baseline) = look.baseline(&key) else {
+            continue;
+        };
+        for node in baseline.nodes(&key) {
+            let is_made = node.layer == NodeLayer::Host || node.address == rules_address(&key.1);
+            let answered = node
+                .text("host")
+                .is_some_and(|host| matches!(look.seen.minions.get(host), Some(Ok(_))));
+            if is_made && answered && !changed.contains(&node.address) {
+                objects.push(look.object(&key, node.address, Layer::Host, Verdict::InStep));
+            }
+        }
+    }
+    objects
+}
