@@ -1,4 +1,4 @@
-//! Who may do what in Vault.
+//! Who may do what in Vault: the texts that a lab installs, an administrator too, and drift compares with.
 
 /// The program itself: secret values are nobody else's to write.
 pub const PROGRAM: Policy = Policy {
@@ -31,6 +31,15 @@ path "sys/seal-status" {
   capabilities = ["read"]
 }
 
+# So that drift can tell whether these rules are still as they were written.
+path "sys/policies/acl/*" {
+  capabilities = ["read"]
+}
+
+path "sys/auth" {
+  capabilities = ["read"]
+}
+
 path "auth/token/lookup-self" {
   capabilities = ["read"]
 }
@@ -40,6 +49,10 @@ path "auth/token/renew-self" {
 }
 "#,
 };
+
+/// How jobs come in: an auth method of this name, and a role and a policy of that one.
+pub const JOBS_COME_BY: &str = "jwt-nomad";
+pub const WORKLOADS: &str = "nomad-workloads";
 
 /// The control minion's comes with the formula, which does its work.
 pub const CONTROL: &str = "eos-control";
