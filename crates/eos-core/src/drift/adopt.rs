@@ -1,7 +1,7 @@
 //! Taking reality into the pillar: a changed attribute becomes the value of the option it comes from, if the pillar then
 //! compiles to that very value; a job that is gone takes its component along.
 
-use super::{Difference, Object, Verdict};
+use super::{Object, Verdict};
 use crate::catalog::Catalog;
 use crate::compile::compile;
 use crate::diagnostic::Diagnostic;
@@ -48,8 +48,10 @@ pub fn adopt(
         let place = attribute_of(&job, &difference.name)
             .ok_or_else(|| refuse(format!("{} comes from no option", difference.name)))?;
         let (attribute_name, attribute) = place;
-        let real = real_value(difference, attribute)
-            .ok_or_else(|| refuse(format!("{} is not there any more", difference.name)))?;
+        // What is zero is left out of a job.
+        let nothing = attribute.value.is_number().then(|| Value::from(0));
+        let real = difference.after.clone().or(nothing);
+        let real = real.ok_or_else(|| refuse(format!("{} is not there any more", difference.name)))?;
         let option = option_of(&attribute_name, &attribute.from).ok_or_else(|| {
             let from = attribute.from.words();
             refuse(format!("{} comes from {from}, not from an option", difference.name))
@@ -114,15 +116,6 @@ fn attribute_of<'n>(job: &'n Node, path: &str) -> Option<(String, &'n Attribute)
     names
         .into_iter()
         .find_map(|name| Some((name.clone(), job.attributes.get(&name)?)))
-}
-
-/// Nomad says everything as text; the node knows what it is.
-fn real_value(difference: &Difference, attribute: &Attribute) -> Option<Value> {
-    let real = difference.after.as_ref()?;
-    match (&attribute.value, real.as_str()) {
-        (Value::Number(_), Some(text)) => text.parse::<u64>().ok().map(Value::from),
-        _ => Some(real.clone()),
-    }
 }
 
 /// The option that sets it, or would. Every recipe has those of the figures, whoever else gives them a value.

@@ -64,7 +64,7 @@ fn volume_address(look: &Look<'_>, key: &Key, need: &str, minion: &str) -> Optio
     nodes.into_iter().find(is_it).map(|node| node.address)
 }
 
-/// Salt says what it would do: `{"/path": {"mode": "0750"}}`, with the values that are wanted, or what was and will be.
+/// What Salt would do: `{"/path": {"mode": {"old": "0777", "new": "0750"}}}`.
 fn attributes(changes: &Value) -> (Verdict, Vec<Difference>) {
     let mut found = Vec::new();
     let mut is_new = false;
@@ -79,7 +79,8 @@ fn attributes(changes: &Value) -> (Verdict, Vec<Difference>) {
                     }
                 }
             }
-            Value::String(word) if word == "new" || word == "New file" => is_new = true,
+            // Of rules: what was there before, and what will be.
+            other if other.get("old").is_some_and(Value::is_null) => is_new = true,
             other => found.push(sides(name, other)),
         }
     }
@@ -92,12 +93,7 @@ fn attributes(changes: &Value) -> (Verdict, Vec<Difference>) {
 fn sides(name: &str, value: &Value) -> Difference {
     match (value.get("old"), value.get("new")) {
         (Some(old), Some(new)) => Difference::of(name, new.clone(), old.clone()),
-        _ if name == "diff" => Difference::named("content"),
-        _ => Difference {
-            name: name.to_owned(),
-            before: Some(value.clone()),
-            after: None,
-        },
+        _ => Difference::named(name),
     }
 }
 

@@ -1,10 +1,10 @@
 //! Jobs, namespaces and host volumes in Nomad.
 
-use super::job_diff;
-use super::{Difference, JobSeen, Layer, Look, NomadSeen, Object, Verdict};
+use super::{Compared, Difference, JobSeen, Layer, Look, NomadSeen, Object, Verdict};
 use crate::compose::Key;
 use crate::emit::terraform::PLATFORM;
 use crate::node::Layer as NodeLayer;
+use crate::plan::effects::nomad::changed;
 
 pub fn verdicts(look: &Look<'_>) -> Vec<Object> {
     let nomad = match &look.seen.nomad {
@@ -86,9 +86,9 @@ fn differing(look: &Look<'_>, key: &Key, nomad: &NomadSeen, job: &JobSeen) -> Op
         object.attributes = vec![Difference::of("Stop", false, true)];
         return Some(object);
     }
-    match nomad.differences.get(key)? {
-        Ok(diff) => {
-            object.attributes = job_diff::attributes(diff);
+    match nomad.compared.get(key)? {
+        Ok(compared) => {
+            object.attributes = attributes(compared);
             match object.attributes.is_empty() {
                 // Registered anew with all as it was: nothing that a person would call a difference.
                 true if look.is_ahead(key) => None,
@@ -106,6 +106,19 @@ fn differing(look: &Look<'_>, key: &Key, nomad: &NomadSeen, job: &JobSeen) -> Op
             Some(object)
         }
     }
+}
+
+/// Nomad was asked what the wanted job would change, so that what it finds before is what runs.
+fn attributes(compared: &Compared) -> Vec<Difference> {
+    let changed = changed(&compared.diff, &compared.real, &compared.wanted);
+    changed
+        .into_iter()
+        .map(|one| Difference {
+            name: one.name,
+            before: one.after,
+            after: one.before,
+        })
+        .collect()
 }
 
 /// Host volumes that a component had registered and Nomad knows no longer. What is in order is said by their hosts.

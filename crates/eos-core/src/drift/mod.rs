@@ -4,7 +4,6 @@
 mod adopt;
 mod files;
 mod host;
-mod job_diff;
 mod jobs;
 mod policies;
 mod reconcile;

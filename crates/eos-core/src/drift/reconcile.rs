@@ -78,7 +78,7 @@ impl Remedy {
     /// The components that a plan has to look at.
     pub fn scope(&self) -> Vec<String> {
         let names = self.components.iter().chain(self.made_again.values());
-        let names: BTreeSet<&String> = names.filter(|name| *name != PLATFORM).collect();
+        let names: BTreeSet<&String> = names.collect();
         names.into_iter().cloned().collect()
     }
 }

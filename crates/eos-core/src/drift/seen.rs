@@ -133,8 +133,16 @@ pub struct NomadSeen {
     pub services: BTreeSet<Key>,
     /// (namespace, name) -> names of the nodes on which a host volume is registered.
     pub volumes: BTreeMap<Key, BTreeSet<String>>,
-    /// What differs of the jobs that were read whole, by Nomad's own words.
-    pub differences: BTreeMap<Key, Answer<Value>>,
+    /// The jobs that were read whole.
+    pub compared: BTreeMap<Key, Answer<Compared>>,
+}
+
+/// A job as it is and as it was applied, both as Nomad's JSON, and Nomad's own diff from the one to the other.
+#[derive(Clone, Debug, Default)]
+pub struct Compared {
+    pub diff: Value,
+    pub real: Value,
+    pub wanted: Value,
 }
 
 #[derive(Clone, Debug, Default)]

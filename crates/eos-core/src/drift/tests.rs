@@ -128,11 +128,18 @@ fn hello() -> Key {
     ("production".to_owned(), "hello".to_owned())
 }
 
-fn count(old: &str, new: &str) -> Value {
+/// A job that runs so many instances where it should run others.
+fn count(real: u64, wanted: u64) -> Answer<Compared> {
+    let job = |count: u64| json!({"ID": "hello", "TaskGroups": [{"Name": "hello", "Count": count}]});
+    let (old, new) = (real.to_string(), wanted.to_string());
     let field = json!({"Type": "Edited", "Name": "Count", "Old": old, "New": new});
-    let same = json!({"Type": "None", "Name": "Count", "Old": "1", "New": "1"});
-    json!({"Type": "Edited", "Fields": [same], "Objects": null,
-        "TaskGroups": [{"Type": "Edited", "Name": "hello", "Fields": [field], "Tasks": null}]})
+    let diff = json!({"Type": "Edited", "Fields": null, "Objects": null,
+        "TaskGroups": [{"Type": "Edited", "Name": "hello", "Fields": [field], "Objects": null, "Tasks": null}]});
+    Ok(Compared {
+        diff,
+        real: job(real),
+        wanted: job(wanted),
+    })
 }
 
 #[test]
@@ -145,11 +152,11 @@ fn what_is_in_step_is_not_told() {
 fn a_job_is_changed_stopped_gone_or_nobodys() {
     let changed = told(HELLO, |seen| {
         nomad(seen).jobs.get_mut(&hello()).unwrap().index = 20;
-        nomad(seen).differences.insert(hello(), Ok(count("5", "1")));
+        nomad(seen).compared.insert(hello(), count(5, 1));
     });
     assert_eq!(
         changed,
-        [r#"Changed Nomad job/hello TaskGroups.hello.Count "1" -> "5""#]
+        ["Changed Nomad job/hello TaskGroups.hello.Count 1 -> 5"]
     );
     let stopped = told(HELLO, |seen| nomad(seen).jobs.get_mut(&hello()).unwrap().stop = true);
     assert_eq!(stopped, ["Changed Nomad job/hello Stop false -> true"]);
@@ -172,8 +179,11 @@ fn a_job_is_changed_stopped_gone_or_nobodys() {
 fn a_job_that_was_registered_again_as_it_was_is_in_step() {
     let same = told(HELLO, |seen| {
         nomad(seen).jobs.get_mut(&hello()).unwrap().index = 20;
-        let none = json!({"Type": "None", "TaskGroups": [{"Type": "None", "Name": "hello"}]});
-        nomad(seen).differences.insert(hello(), Ok(none));
+        let same = Compared {
+            diff: json!({"Type": "None", "TaskGroups": [{"Type": "None", "Name": "hello"}]}),
+            ..Compared::default()
+        };
+        nomad(seen).compared.insert(hello(), Ok(same));
     });
     assert_eq!(same, Vec::<String>::new());
 }
@@ -273,7 +283,7 @@ fn silence_is_told_once_and_the_rest_is_judged() {
     );
     let dead_minion = told(HELLO, |seen| {
         seen.minions.insert("control".to_owned(), Err(silent()));
-        nomad(seen).differences.insert(hello(), Ok(count("1", "1")));
+        nomad(seen).compared.insert(hello(), count(1, 1));
     });
     assert!(dead_minion.contains(&"Unreachable Terraform minion/control".to_owned()));
 }
@@ -318,8 +328,8 @@ fn a_pillar_that_is_ahead_is_told_apart_from_a_change() {
     ];
     assert_eq!(told(&seen), ahead);
     nomad(&mut seen).jobs.get_mut(&hello()).unwrap().index = 20;
-    nomad(&mut seen).differences.insert(hello(), Ok(count("5", "1")));
-    assert_eq!(told(&seen)[0], r#"Changed Nomad job/hello TaskGroups.hello.Count "1" -> "5""#);
+    nomad(&mut seen).compared.insert(hello(), count(5, 1));
+    assert_eq!(told(&seen)[0], "Changed Nomad job/hello TaskGroups.hello.Count 1 -> 5");
 }
 
 #[test]
@@ -383,10 +393,10 @@ fn reality_is_adopted_where_an_option_says_it() {
     };
     let compilation = compiled(HELLO);
     let catalog = Catalog::load(&[]).unwrap();
-    let adopted = |diff: &Value| {
+    let adopted = |compared: Answer<Compared>| {
         let mut seen = seen(&compilation);
         nomad(&mut seen).jobs.get_mut(&hello()).unwrap().index = 20;
-        nomad(&mut seen).differences.insert(hello(), Ok(diff.clone()));
+        nomad(&mut seen).compared.insert(hello(), compared);
         let look = Look {
             environment: "production",
             component: None,
@@ -400,19 +410,28 @@ fn reality_is_adopted_where_an_option_says_it() {
         adopt(object, &files(HELLO), &catalog, Profile::Solo, &asked).map_err(|why| why.message)
     };
     let replicas = BTreeMap::from([("replicas".to_owned(), json!(5))]);
-    assert_eq!(adopted(&count("5", "1")), Ok(Adoption::Update(replicas)));
-    let greeting = json!({"Type": "Edited", "TaskGroups": [{"Type": "Edited", "Name": "hello", "Tasks": [
-        {"Type": "Edited", "Name": "hello", "Fields": [
-            {"Type": "Edited", "Name": "Env[EOS_HELLO_GREETING]", "Old": "Ahoy", "New": "Hello"}]}]}]});
+    assert_eq!(adopted(count(5, 1)), Ok(Adoption::Update(replicas)));
+    let job = |greeting: &str| json!({"TaskGroups": [{"Name": "hello", "Tasks": [
+        {"Name": "hello", "Env": {"EOS_HELLO_GREETING": greeting}}]}]});
+    let greeting = Compared {
+        diff: json!({"Type": "Edited", "TaskGroups": [{"Type": "Edited", "Name": "hello", "Tasks": [
+            {"Type": "Edited", "Name": "hello", "Fields": [
+                {"Type": "Edited", "Name": "Env[EOS_HELLO_GREETING]", "Old": "Ahoy", "New": "Hello"}]}]}]}),
+        real: job("Ahoy"),
+        wanted: job("Hello"),
+    };
     let options = BTreeMap::from([("greeting".to_owned(), json!("Ahoy"))]);
-    assert_eq!(adopted(&greeting), Ok(Adoption::Update(options)));
+    assert_eq!(adopted(Ok(greeting)), Ok(Adoption::Update(options)));
     // Nomad may run none of it; the pillar cannot say so.
-    let none = adopted(&count("0", "1")).unwrap_err();
+    let none = adopted(count(0, 1)).unwrap_err();
     assert!(none.starts_with("job/hello cannot be taken into the pillar: Option replicas"), "{none}");
-    let priority = json!({"Type": "Edited", "Fields": [
-        {"Type": "Edited", "Name": "Priority", "Old": "70", "New": "50"}]});
+    let priority = Compared {
+        diff: json!({"Type": "Edited", "Fields": [{"Type": "Edited", "Name": "Priority", "Old": "70", "New": "50"}]}),
+        real: json!({"Priority": 70}),
+        wanted: json!({"Priority": 50}),
+    };
     assert_eq!(
-        adopted(&priority).unwrap_err(),
+        adopted(Ok(priority)).unwrap_err(),
         "job/hello cannot be taken into the pillar: Priority comes from no option"
     );
 }

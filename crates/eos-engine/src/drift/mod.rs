@@ -15,13 +15,14 @@ use eos_core::drift::{self, Answer, Drift, Inspection, Look, Seen, Silent, moved
 use eos_core::name::ENVIRONMENTS;
 use eos_core::pillar::{COMMON_FILE, Pillar, PillarFiles, environment_file};
 use eos_core::plan::Key;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::delivery;
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::Estate;
 use crate::failure::Failure;
+use crate::planning::OBSERVE;
 
 pub use vault::Policies;
 
@@ -82,7 +83,7 @@ pub async fn look(estate: &Estate, engines: &Engines, question: &Question<'_>) -
     if moved.is_empty() {
         return Ok(found);
     }
-    let differences = nomad::differences(engines, &moved, |key| {
+    let compared = nomad::compare(engines, &moved, |key| {
         let compilation = [Some(&wanted), applied.as_ref()].into_iter().flatten();
         let mut same = compilation.filter(|one| {
             let digest = one.workspaces.get(key).map(|workspace| &workspace.digest);
@@ -92,7 +93,7 @@ pub async fn look(estate: &Estate, engines: &Engines, question: &Question<'_>) -
     })
     .await;
     if let Some(Ok(nomad)) = &mut seen.nomad {
-        nomad.differences = differences;
+        nomad.compared = compared;
     }
     Ok(look_at(&seen).0)
 }
@@ -194,7 +195,38 @@ async fn inspect(engines: &Engines, pillar: &Pillar) -> BTreeMap<String, Answer<
     };
     let hosts: Vec<String> = pillar.hosts.keys().cloned().collect();
     let answers = hosts.iter().map(read).collect::<Vec<_>>();
-    hosts.into_iter().zip(answers).collect()
+    let mut inspected: BTreeMap<String, Answer<Inspection>> = hosts.into_iter().zip(answers).collect();
+    for (host, answer) in &mut inspected {
+        if let Ok(inspection) = answer {
+            tell_both_sides(engines, host, inspection).await;
+        }
+    }
+    inspected
+}
+
+/// Of a directory Salt says what it would make of it, and not what it is: that is asked for where something differs.
+async fn tell_both_sides(engines: &Engines, host: &str, inspection: &mut Inspection) {
+    let directories = inspection.states.iter().filter(|state| state.volume.is_some());
+    let paths: Vec<&str> = directories.map(|state| state.name.as_str()).collect();
+    if paths.is_empty() {
+        return;
+    }
+    let arguments = json!({"volumes": paths});
+    // Without the answer, what is wanted is told alone.
+    let Ok(seen) = engines.salt.call(host, "eos.observe", arguments, OBSERVE).await else {
+        return;
+    };
+    for state in &mut inspection.states {
+        let real = &seen["volumes"][&state.name];
+        let Some(changes) = state.changes.get_mut(&state.name).and_then(Value::as_object_mut) else {
+            continue;
+        };
+        for (field, wanted) in changes {
+            if let Some(old) = real.get(field).filter(|old| !old.is_null()) {
+                *wanted = json!({"old": old, "new": wanted});
+            }
+        }
+    }
 }
 
 fn read_inspection(host: &str, answer: Value) -> Result<Inspection, EngineError> {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use eos_core::compile::Compilation;
-use eos_core::drift::{Answer, JobSeen, NomadSeen};
+use eos_core::drift::{Answer, Compared, JobSeen, NomadSeen};
 use eos_core::plan::Key;
 use futures_util::StreamExt;
 use futures_util::stream;
@@ -48,7 +48,7 @@ pub async fn ask(engines: &Engines, environment: &str) -> Result<NomadSeen, Engi
         running,
         services,
         volumes: on,
-        differences: BTreeMap::new(),
+        compared: BTreeMap::new(),
     })
 }
 
@@ -150,21 +150,25 @@ async fn services(engines: &Engines, environment: &str) -> Result<BTreeSet<Key>,
         .collect())
 }
 
-/// What Nomad itself would change of these jobs, if they were registered as they were applied.
-pub async fn differences<'c>(
+/// These jobs, and what Nomad itself would change of them if they were registered as they were applied.
+pub async fn compare<'c>(
     engines: &Engines,
     moved: &[Key],
     baseline: impl Fn(&Key) -> Option<&'c Compilation>,
-) -> BTreeMap<Key, Answer<Value>> {
+) -> BTreeMap<Key, Answer<Compared>> {
     let asked = moved.iter().filter_map(|key| Some((key, baseline(key)?)));
     let asked = asked.map(|(key, compilation)| async move {
-        let answer = difference(engines, key, compilation).await;
+        let answer = compared(engines, key, compilation).await;
         (key.clone(), answer.map_err(|error| silent(&error)))
     });
     stream::iter(asked).buffer_unordered(AT_ONCE).collect().await
 }
 
-async fn difference(engines: &Engines, key: &Key, compilation: &Compilation) -> Result<Value, EngineError> {
+async fn compared(
+    engines: &Engines,
+    key: &Key,
+    compilation: &Compilation,
+) -> Result<Compared, EngineError> {
     let (namespace, job) = key;
     let broken = |words: &str| {
         let object = format!("job {job}");
@@ -185,13 +189,20 @@ async fn difference(engines: &Engines, key: &Key, compilation: &Compilation) -> 
         .filter(|(name, _)| is_declared(&hcl, name))
         .map(|(name, value)| format!("{name} = {}\n", literal(value)))
         .collect();
+    let request = Request {
+        object: &format!("job {job}"),
+        path: &format!("job/{job}"),
+        query: &[("namespace", namespace)],
+    };
+    let real: Value = engines.nomad.get(request).await?;
     if is_declared(&hcl, "secret_version") {
         // Which version it runs with is no question of this one.
-        let version = engines.nomad.job(namespace, job).await?.meta.remove(SECRET_VERSION);
-        variables.push_str(&format!("secret_version = {}\n", version.unwrap_or("0".to_owned())));
+        let version = real["Meta"][SECRET_VERSION].as_str().unwrap_or("0");
+        variables.push_str(&format!("secret_version = {version}\n"));
     }
-    let definition = engines.nomad.parse(&hcl, &variables).await?;
-    Ok(engines.nomad.plan(namespace, job, &definition).await?.diff)
+    let wanted = engines.nomad.parse(&hcl, &variables).await?;
+    let diff = engines.nomad.plan(namespace, job, &wanted).await?.diff;
+    Ok(Compared { diff, real, wanted })
 }
 
 fn is_declared(hcl: &str, name: &str) -> bool {
