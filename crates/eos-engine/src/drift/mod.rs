@@ -102,9 +102,11 @@ fn answer<T>(answer: Result<T, EngineError>) -> Answer<T> {
     answer.map_err(|error| silent(&error))
 }
 
+/// In one line: what a minion says of an exception goes on for pages.
 fn silent(error: &EngineError) -> Silent {
+    let words = error.to_string();
     Silent {
-        words: error.to_string(),
+        words: words.lines().next().unwrap_or_default().to_owned(),
         hint: error.hint.clone(),
     }
 }
