@@ -106,6 +106,19 @@ def observe(workspaces: list[str]) -> dict[str, dict | None]:
         return {name: _Workspace(*name.split("/"), profile).observe() for name in workspaces}
 
 
+def workspace(profile: object, environment: str, component: str) -> _Workspace:
+    return _Workspace(environment, component, profile)
+
+
+def workspaces(profile: object, named: list[str]) -> dict[str, tuple[_Workspace, dict | None]]:
+    """Every workspace that is named, on this disk or in the backend, with its Terraform state."""
+    root = _setting("terraform_root")
+    on_disk = {os.path.relpath(path, root) for path in glob.glob(os.path.join(glob.escape(root), "*", "*"))}
+    states = profile.read_states(on_disk)
+    names = {name for name in on_disk | states.keys() | set(named) if _is_name(name)}
+    return {name: (_Workspace(*name.split("/"), profile), states.get(name)) for name in sorted(names)}
+
+
 def preview(
     profile: object, environment: str, component: str, scratch: str, saltenv: str, wanted: dict, version: int | None
 ) -> dict | None:
@@ -126,10 +139,9 @@ def preview(
     return _previewed(run, configuration)
 
 
-def preview_destroy(profile: object, environment: str, component: str, scratch: str) -> dict | None:
-    """As `preview`, of what `destroy` would do; None if there is nothing to destroy."""
-    run = _Preview(_Workspace(environment, component, profile), scratch)
-    workspace = run.workspace
+def preview_applied(workspace: _Workspace, scratch: str, *, destroy: bool = False) -> dict | None:
+    """As `preview`, of the configuration that was applied last, or of its destruction; None if nothing is there."""
+    run = _Preview(workspace, scratch)
     if not workspace.read_state()["resources"] and not os.path.exists(workspace.unsaved_state_file):
         return None
     source = _applied_tree(workspace)
@@ -138,7 +150,18 @@ def preview_destroy(profile: object, environment: str, component: str, scratch: 
         words = "The workspace has a Terraform state but no configuration"
         raise _failure("salt", workspace.name, words, f"Look into {workspace.directory}")
     shutil.copytree(source, run.tree)
-    return _previewed(run, configuration, "-destroy")
+    return _previewed(run, configuration, *["-destroy"] * destroy)
+
+
+def sync_states() -> dict:
+    """For Salt's schedule: compares every workspace with reality, and changes nothing; see `eos_sync`."""
+    return __salt__["eos_sync.sync_states"]()
+
+
+def _is_name(name: str) -> bool:
+    """Whether this is a workspace's, and not what the removal of one left."""
+    parts = name.split("/")
+    return len(parts) == 2 and all(map(_NAME.fullmatch, parts))
 
 
 class _Workspace:
@@ -162,6 +185,14 @@ class _Workspace:
     def applied(self) -> dict | None:
         return __utils__["eos_disk.read_json"](self.applied_file)
 
+    def configuration(self) -> dict | None:
+        """That of the tree."""
+        return _read_configuration(self.tree)
+
+    def is_held(self) -> bool:
+        """Whether somebody works on it now."""
+        return __utils__["eos_disk.is_locked"](self.lock) or self.profile.is_held(self)
+
     def observe(self) -> dict | None:
         state = self.read_state()
         if state["lineage"] is None and self.applied() is None:
@@ -176,7 +207,7 @@ class _Workspace:
         return {
             "serial": state.get("serial"),
             "lineage": state.get("lineage"),
-            "resources": sorted(_addresses(state.get("resources", []))),
+            "resources": sorted(address for address, _, _ in __utils__["eos_terraform_state.resources"](state)),
             "outputs": {name: output["value"] for name, output in outputs.items() if not output.get("sensitive")},
         }
 
@@ -778,16 +809,17 @@ def _plan_file(workspace: _Workspace) -> Iterator[None]:
 
 def _record_applied(run: _Run, configuration: dict, snapshot: str | None) -> None:
     workspace = run.workspace
-    state = workspace.read_state()
+    state = workspace.profile.read_state(workspace) or {}
     applied = {
         "digest": configuration["slice"]["digest"],
         "node_ids": configuration["node_ids"],
         "secret_version": configuration.get("secret_version"),
-        "serial": state["serial"],
-        "lineage": state["lineage"],
+        "serial": state.get("serial"),
+        "lineage": state.get("lineage"),
         "operation": run.operation,
         "snapshot": snapshot,
         "when": _now().isoformat(timespec="seconds"),
+        "attributes": __utils__["eos_terraform_state.attributes"](state),
     }
     __utils__["eos_disk.write_json"](workspace.applied_file, applied)
     run.report |= _read_back(workspace)
@@ -810,17 +842,6 @@ def _report(ran: bool, snapshot: str | None = None) -> dict:
         "serial": None,
         "outputs": {},
     }
-
-
-def _addresses(resources: list[dict]) -> Iterator[str]:
-    """The addresses of all managed resources in a Terraform state."""
-    for resource in resources:
-        if resource["mode"] != "managed":
-            continue
-        module = f"{resource['module']}." if "module" in resource else ""
-        for instance in resource["instances"]:
-            key = f"[{json.dumps(instance['index_key'])}]" if "index_key" in instance else ""
-            yield f"{module}{resource['type']}.{resource['name']}{key}"
 
 
 def _setting(name: str) -> str:
