@@ -10,17 +10,15 @@ pub fn verdicts(look: &Look<'_>) -> Vec<Object> {
     for (minion, answer) in &look.seen.minions {
         let inspection = match answer {
             Ok(inspection) => inspection,
-            // The silence of the control minion is told with the workspaces.
-            Err(_) if look.seen.control.as_ref() == Some(minion) => continue,
             Err(silent) => {
-                let key = look.platform();
-                let mut object =
-                    look.object(&key, format!("minion/{minion}"), Layer::Host, Verdict::Unreachable);
-                object.note = Some(silent.words.clone());
-                objects.push(object);
+                objects.push(unreachable(look, minion, &silent.words));
                 continue;
             }
         };
+        if let Some(trouble) = &inspection.error {
+            let words = format!("{}: {}", trouble.layer, trouble.words);
+            objects.push(unreachable(look, minion, &words));
+        }
         for state in &inspection.states {
             objects.extend(differing(look, minion, state));
         }
@@ -28,6 +26,18 @@ pub fn verdicts(look: &Look<'_>) -> Vec<Object> {
     let changed: Vec<String> = objects.iter().map(|object| object.object.clone()).collect();
     objects.extend(in_step(look, &changed));
     objects
+}
+
+/// On the control minion it is Terraform's states that are not to be had.
+fn unreachable(look: &Look<'_>, minion: &str, words: &str) -> Object {
+    let layer = match look.seen.control.as_deref() == Some(minion) {
+        true => Layer::Terraform,
+        false => Layer::Host,
+    };
+    let object = format!("minion/{minion}");
+    let mut object = look.object(&look.platform(), object, layer, Verdict::Unreachable);
+    object.note = words.lines().next().map(str::to_owned);
+    object
 }
 
 fn differing(look: &Look<'_>, minion: &str, state: &StateRun) -> Option<Object> {

@@ -1,10 +1,11 @@
 //! Jobs, namespaces and host volumes in Nomad.
 
-use super::{Compared, Difference, JobSeen, Layer, Look, NomadSeen, Object, Verdict};
+use super::{Compared, Difference, JobSeen, Layer, Look, NomadSeen, Object, Verdict, WorkspaceSeen};
 use crate::compose::Key;
 use crate::emit::terraform::PLATFORM;
 use crate::node::Layer as NodeLayer;
 use crate::plan::effects::nomad::changed;
+use std::collections::BTreeMap;
 
 pub fn verdicts(look: &Look<'_>) -> Vec<Object> {
     let nomad = match &look.seen.nomad {
@@ -42,20 +43,26 @@ fn namespace(look: &Look<'_>, key: &Key, nomad: &NomadSeen) -> Object {
     look.object(key, format!("namespace/{}", key.0), Layer::Nomad, verdict)
 }
 
-/// The jobs that are to be read whole: those that moved since Terraform registered them.
-pub fn moved<'a>(look: &'a Look<'_>, nomad: &'a NomadSeen) -> impl Iterator<Item = Key> + 'a {
-    look.keys().into_iter().filter(|key| {
+/// The jobs that are to be read whole: those that moved since Terraform registered them. Where nobody says what Terraform
+/// remembers, there are none: all of them would be read, one by one.
+pub fn moved(look: &Look<'_>, nomad: &NomadSeen) -> Vec<Key> {
+    let Some(workspaces) = workspaces(look) else {
+        return Vec::new();
+    };
+    let mut keys = look.keys();
+    keys.retain(|key| {
         let job = nomad.jobs.get(key).filter(|job| !job.stop);
-        job.is_some_and(|job| look.baseline(key).is_some() && Some(job.index) != remembered(look, key))
-    })
+        let workspace = workspaces.get(&format!("{}/{}", key.0, key.1));
+        let remembered = workspace.and_then(|seen| seen.as_ref()?.job_index());
+        job.is_some_and(|job| look.baseline(key).is_some() && Some(job.index) != remembered)
+    });
+    keys
 }
 
-/// The index of the job when Terraform registered it, as its state has it.
-fn remembered(look: &Look<'_>, key: &Key) -> Option<u64> {
+fn workspaces<'l>(look: &'l Look<'_>) -> Option<&'l BTreeMap<String, Option<WorkspaceSeen>>> {
     let control = look.seen.control.as_ref()?;
     let inspection = look.seen.minions.get(control)?.as_ref().ok()?;
-    let workspace = inspection.workspaces.as_ref()?;
-    workspace.get(&format!("{}/{}", key.0, key.1))?.as_ref()?.job_index()
+    inspection.workspaces.as_ref()
 }
 
 fn job(look: &Look<'_>, key: &Key, nomad: &NomadSeen) -> Object {
@@ -85,6 +92,12 @@ fn differing(look: &Look<'_>, key: &Key, nomad: &NomadSeen, job: &JobSeen) -> Op
     if job.stop {
         object.attributes = vec![Difference::of("Stop", false, true)];
         return Some(object);
+    }
+    if workspaces(look).is_none() {
+        let wanted = look.baseline(key)?.workspaces.get(key)?.job_digest.as_str();
+        let real = job.meta.get("eos_digest").map(String::as_str).unwrap_or_default();
+        object.attributes = vec![Difference::of("Meta.eos_digest", wanted, real)];
+        return (wanted != real).then_some(object);
     }
     match nomad.compared.get(key)? {
         Ok(compared) => {

@@ -44,6 +44,17 @@ pub struct Inspection {
     pub orphans: Option<Vec<String>>,
     #[serde(default)]
     pub synced: Option<Synced>,
+    /// Why the rest could not be told.
+    #[serde(default)]
+    pub error: Option<Trouble>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Trouble {
+    pub layer: String,
+    pub words: String,
+    #[serde(default)]
+    pub hint: Option<String>,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -281,11 +281,21 @@ fn silence_is_told_once_and_the_rest_is_judged() {
             "Unreachable Nomad engine/nomad"
         ]
     );
+    let digest = compiled(HELLO).workspaces[&hello()].job_digest.clone();
+    let meta = BTreeMap::from([("eos_digest".to_owned(), digest)]);
     let dead_minion = told(HELLO, |seen| {
         seen.minions.insert("control".to_owned(), Err(silent()));
-        nomad(seen).compared.insert(hello(), count(1, 1));
+        nomad(seen).jobs.get_mut(&hello()).unwrap().meta = meta;
     });
-    assert!(dead_minion.contains(&"Unreachable Terraform minion/control".to_owned()));
+    assert_eq!(dead_minion, ["Unreachable Terraform minion/control"]);
+    let no_consul = told(HELLO, |seen| {
+        inspection(seen).workspaces = None;
+        let trouble = json!({"layer": "consul", "object": "states", "words": "nobody answers"});
+        inspection(seen).error = serde_json::from_value(trouble).unwrap();
+        nomad(seen).jobs.get_mut(&hello()).unwrap().meta.clear();
+    });
+    assert_eq!(no_consul.len(), 2, "{no_consul:?}");
+    assert!(no_consul[0].starts_with("Changed Nomad job/hello Meta.eos_digest"));
 }
 
 #[test]

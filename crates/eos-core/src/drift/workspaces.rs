@@ -10,20 +10,13 @@ pub fn verdicts(look: &Look<'_>) -> Vec<Object> {
         return Vec::new();
     };
     let keys = look.keys();
-    let inspection = match look.seen.minions.get(control) {
-        Some(Ok(inspection)) => inspection,
-        Some(Err(silent)) => {
-            let mut object = look.object(
-                &look.platform(),
-                format!("minion/{control}"),
-                Layer::Terraform,
-                Verdict::Unreachable,
-            );
-            object.note = Some(silent.words.clone());
-            return vec![object];
-        }
-        None => return Vec::new(),
+    let Some(Ok(inspection)) = look.seen.minions.get(control) else {
+        return Vec::new();
     };
+    // Of a minion that could not tell, that is said with its host.
+    if inspection.workspaces.is_none() {
+        return Vec::new();
+    }
     let mut objects = Vec::new();
     for key in &keys {
         let name = format!("{}/{}", key.0, key.1);

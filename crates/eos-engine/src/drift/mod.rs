@@ -74,7 +74,7 @@ pub async fn look(estate: &Estate, engines: &Engines, question: &Question<'_>) -
             seen,
         };
         let moved = match &seen.nomad {
-            Some(Ok(nomad)) => moved_jobs(&look, nomad).collect(),
+            Some(Ok(nomad)) => moved_jobs(&look, nomad),
             _ => Vec::new(),
         };
         (drift::drift(&look), moved)
