@@ -22,11 +22,12 @@ PYTEST = "pytest==8.4.2"
 RUFF = "ruff==0.14.4"
 FIRST = ["lint", "compiler"]
 SPINE = "tests/laboratory/test_spine.py::test_one_sentence_down_and_back"
-ALONE = ["speed", "operations"]
+ALONE = ["speed", "operations", "speed of drift"]
 # The files of the laboratory by suite, so that several labs run side by side; what is in none is in `laboratory`.
 LABORATORY = {
     "estates": ("composition", "environments", "governance", "hosts", "hostile", "volumes"),
     "containers": ("containers", "grafana", "rotation"),
+    "drift": ("drift",),
     "hooks": ("hooks",),
     "full": ("full", "operators"),
     "gitops": ("gitops", "discover"),
@@ -183,12 +184,16 @@ def suites(options: argparse.Namespace, environment: dict[str, str]) -> list[Sui
         ),
     ]
     # What else a machine does moves these ratios more than Eos does: they are for one that does nothing else.
-    operations = [Suite("operations", 900, [sys.executable, "benches/operations.py"])]
+    operations = [
+        Suite("operations", 900, [sys.executable, "benches/operations.py"]),
+        Suite("speed of drift", 900, [sys.executable, "benches/drift.py"]),
+    ]
     return [
         Suite("lint", 180, ["sh", "tests/lint.sh", str(bin / "ruff")]),
         Suite("compiler", 300, [*cargo_test, "eos-core", "--", "--include-ignored"], seed),
         Suite("full", 900, [*pytest, *laboratory("full")], sampled),
         Suite("survival", 5400 if options.full else 600, [*pytest, *laboratory("survival")], sampled),
+        Suite("drift", 1200 if options.full else 600, [*pytest, *laboratory("drift")], sampled),
         Suite("gitops", 900, [*pytest, *laboratory("gitops")], sampled),
         Suite("estates", 900 if options.full else 600, [*pytest, *laboratory("estates")], sampled),
         Suite("laboratory", 1300 if options.full else 600, [*pytest, *laboratory("laboratory")], sampled),
@@ -206,9 +211,11 @@ def suites(options: argparse.Namespace, environment: dict[str, str]) -> list[Sui
 
 
 def build(environment: dict[str, str]) -> None:
-    """The program, the provider, and a second program that can kill itself at a journal boundary."""
+    """The program, the provider, a second program that can kill itself at a journal boundary, and a blind provider."""
     must(["cargo", "build", "--quiet", "-p", "eos", "--features", "fault"], environment)
     (ROOT / "target/debug/eos").replace(ROOT / "target/debug/eos-fault")
+    must(["cargo", "build", "--quiet", "-p", "eos-terraform-provider", "--features", "blind"], environment)
+    (ROOT / "target/debug/eos-terraform-provider").replace(ROOT / "target/debug/eos-terraform-provider-blind")
     must(["cargo", "build", "--quiet", "-p", "eos", "-p", "eos-terraform-provider"], environment)
 
 
@@ -255,6 +262,7 @@ def main() -> int:
             "EOS_TEST_PROVIDER": str(ROOT / "target/debug/eos-terraform-provider"),
             "EOS_TEST_PROGRAM": str(ROOT / "target/debug/eos"),
             "EOS_TEST_FAULT_PROGRAM": str(ROOT / "target/debug/eos-fault"),
+            "EOS_TEST_BLIND_PROVIDER": str(ROOT / "target/debug/eos-terraform-provider-blind"),
         }
     # Most of their time these wait for engines, so three run at once; the last one measures, and runs alone.
     together = [suite for suite in chosen if suite.name not in FIRST + ALONE]

@@ -387,7 +387,11 @@ def test_a_service_that_left_consul_is_missed(full):
 
 def test_a_policy_of_vault_is_compared(full):
     policy = full.vault("/v1/sys/policies/acl/eos-control")["data"]["policy"]
-    full.vault("/v1/sys/policies/acl/eos-control", "PUT", {"policy": policy + 'path "secret/data/*" {\n  capabilities = ["read"]\n}\n'})
+    full.vault(
+        "/v1/sys/policies/acl/eos-control",
+        "PUT",
+        {"policy": policy + 'path "secret/data/*" {\n  capabilities = ["read"]\n}\n'},
+    )
     [(name, verdict, layer, attributes)] = told(full)
     assert (name, verdict, layer, list(attributes)) == ("policy/eos-control", "changed", "vault", ["rules"])
     ran = full.eos("reconcile", "--yes", env={"COLUMNS": "300"})

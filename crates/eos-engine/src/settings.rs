@@ -94,7 +94,9 @@ impl Settings {
         let drift = file.drift;
         for (tier, policy) in [("medium", drift.medium), ("high", drift.high)] {
             if policy == Policy::Correct {
-                let words = format!("drift.{tier} cannot be \"correct\": only what is of low risk is corrected unasked");
+                let words = format!(
+                    "drift.{tier} cannot be \"correct\": only what is of low risk is corrected unasked"
+                );
                 return Err(EngineError::new(Layer::Estate, ErrorKind::Invalid, FILE, words)
                     .with_hint("Write \"ask\", or \"report\""));
             }
@@ -411,7 +413,11 @@ token_file = "secrets/vault"
                 "eos.toml",
                 "only what is of low risk is corrected unasked",
             ),
-            ("[drift]\nlow = \"mend\"\n", "eos.toml:2:7", "unknown variant `mend`"),
+            (
+                "[drift]\nlow = \"mend\"\n",
+                "eos.toml:2:7",
+                "unknown variant `mend`",
+            ),
             (
                 "environment = \"production\"\nprofil = \"solo\"\n",
                 "eos.toml:2:1",

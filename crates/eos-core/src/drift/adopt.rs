@@ -32,8 +32,10 @@ pub fn adopt(
     let name = &object.object;
     let refuse = |why: String| Diagnostic::new(format!("{name} cannot be taken into the pillar: {why}"));
     if object.component.is_none() || !name.starts_with("job/") {
-        return Err(refuse("only what differs of a job can be said in the pillar".to_owned())
-            .hint("eos reconcile brings it back to what the pillar says"));
+        return Err(
+            refuse("only what differs of a job can be said in the pillar".to_owned())
+                .hint("eos reconcile brings it back to what the pillar says"),
+        );
     }
     match object.verdict {
         Verdict::Missing => return Ok(Adoption::Delete),
@@ -54,7 +56,10 @@ pub fn adopt(
         let real = real.ok_or_else(|| refuse(format!("{} is not there any more", difference.name)))?;
         let option = option_of(&attribute_name, &attribute.from).ok_or_else(|| {
             let from = attribute.from.words();
-            refuse(format!("{} comes from {from}, not from an option", difference.name))
+            refuse(format!(
+                "{} comes from {from}, not from an option",
+                difference.name
+            ))
         })?;
         options.insert(option, real.clone());
         expected.push((attribute_name, real));

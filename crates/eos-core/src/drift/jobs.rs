@@ -161,7 +161,9 @@ fn unowned(look: &Look<'_>, nomad: &NomadSeen) -> Vec<Object> {
         .iter()
         .filter(|(key, job)| key.0 == look.environment && !job.stop);
     let strange = there.filter(|(key, _)| {
-        !look.wanted.workspaces.contains_key(*key) && !look.recorded.contains_key(*key) && !look.is_held(&key.1)
+        !look.wanted.workspaces.contains_key(*key)
+            && !look.recorded.contains_key(*key)
+            && !look.is_held(&key.1)
     });
     strange
         .map(|(key, job)| {

@@ -169,9 +169,7 @@ impl<'a> Look<'a> {
                 .get(key)
                 .is_some_and(|one| one.digest == *recorded)
         };
-        Some(self.wanted)
-            .filter(has)
-            .or_else(|| self.applied.filter(has))
+        Some(self.wanted).filter(has).or_else(|| self.applied.filter(has))
     }
 
     /// Whether the pillar says what was applied of a component.
@@ -190,7 +188,10 @@ impl<'a> Look<'a> {
     fn keys(&self) -> Vec<Key> {
         let keys = self.wanted.workspaces.keys().chain(self.recorded.keys());
         let of_environment = keys.filter(|(environment, _)| environment == self.environment);
-        let mut keys: Vec<Key> = of_environment.filter(|key| self.looks_at(&key.1)).cloned().collect();
+        let mut keys: Vec<Key> = of_environment
+            .filter(|key| self.looks_at(&key.1))
+            .cloned()
+            .collect();
         keys.sort();
         keys.dedup();
         keys

@@ -23,8 +23,7 @@ pub fn verdicts(look: &Look<'_>) -> Vec<Object> {
                 Some(real) if real.trim() == policy.wanted.trim() => of(name, Verdict::InStep),
                 Some(real) => {
                     let mut object = of(name, Verdict::Changed);
-                    object.attributes =
-                        vec![Difference::of("rules", policy.wanted.as_str(), real.as_str())];
+                    object.attributes = vec![Difference::of("rules", policy.wanted.as_str(), real.as_str())];
                     object
                 }
             })

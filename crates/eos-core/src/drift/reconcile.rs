@@ -153,7 +153,7 @@ fn cannot_be_mended(object: &Object) -> Option<(String, Option<String>)> {
         ),
         (_, Layer::Vault) => said(
             "policies are the administrator's, not a component's",
-            "eos lab up writes those of a lab anew; formula/README.md has their texts for an administrator",
+            "eos lab up writes those of a lab anew; elsewhere an administrator does: `eos drift --json` has the text",
         ),
         _ => None,
     }

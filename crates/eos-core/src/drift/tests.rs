@@ -23,7 +23,12 @@ fn files(production: &str) -> PillarFiles {
 
 fn compiled(production: &str) -> Compilation {
     let catalog = Catalog::load(&[]).unwrap();
-    compile(&Pillar::read(&files(production)).unwrap(), &catalog, Profile::Solo).unwrap()
+    compile(
+        &Pillar::read(&files(production)).unwrap(),
+        &catalog,
+        Profile::Solo,
+    )
+    .unwrap()
 }
 
 fn recorded(compilation: &Compilation) -> BTreeMap<Key, String> {
@@ -154,11 +159,10 @@ fn a_job_is_changed_stopped_gone_or_nobodys() {
         nomad(seen).jobs.get_mut(&hello()).unwrap().index = 20;
         nomad(seen).compared.insert(hello(), count(5, 1));
     });
-    assert_eq!(
-        changed,
-        ["Changed Nomad job/hello TaskGroups.hello.Count 1 -> 5"]
-    );
-    let stopped = told(HELLO, |seen| nomad(seen).jobs.get_mut(&hello()).unwrap().stop = true);
+    assert_eq!(changed, ["Changed Nomad job/hello TaskGroups.hello.Count 1 -> 5"]);
+    let stopped = told(HELLO, |seen| {
+        nomad(seen).jobs.get_mut(&hello()).unwrap().stop = true
+    });
     assert_eq!(stopped, ["Changed Nomad job/hello Stop false -> true"]);
     let purged = told(HELLO, |seen| {
         nomad(seen).jobs.clear();
@@ -203,7 +207,10 @@ fn a_service_that_runs_is_registered() {
 #[test]
 fn a_terraform_state_names_its_attributes_and_a_tree_its_files() {
     let edited = told(HELLO, |seen| {
-        let changed = [("module.hello.nomad_job.component".to_owned(), vec!["status".to_owned()])];
+        let changed = [(
+            "module.hello.nomad_job.component".to_owned(),
+            vec!["status".to_owned()],
+        )];
         workspace(seen).state_changed = Some(changed.into());
         workspace(seen).digest = None;
     });
@@ -315,7 +322,9 @@ fn what_an_operation_holds_is_not_judged() {
 fn a_pillar_that_is_ahead_is_told_apart_from_a_change() {
     let (before, after) = (
         compiled(HELLO),
-        compiled("#!yaml\ncomponents:\n  hello:\n    recipe: hello\n    options: {replicas: 3}\n  second:\n    recipe: hello\n"),
+        compiled(
+            "#!yaml\ncomponents:\n  hello:\n    recipe: hello\n    options: {replicas: 3}\n  second:\n    recipe: hello\n",
+        ),
     );
     let mut seen = seen(&before);
     let recorded = recorded(&before);
@@ -339,7 +348,10 @@ fn a_pillar_that_is_ahead_is_told_apart_from_a_change() {
     assert_eq!(told(&seen), ahead);
     nomad(&mut seen).jobs.get_mut(&hello()).unwrap().index = 20;
     nomad(&mut seen).compared.insert(hello(), count(5, 1));
-    assert_eq!(told(&seen)[0], "Changed Nomad job/hello TaskGroups.hello.Count 1 -> 5");
+    assert_eq!(
+        told(&seen)[0],
+        "Changed Nomad job/hello TaskGroups.hello.Count 1 -> 5"
+    );
 }
 
 #[test]
@@ -421,8 +433,10 @@ fn reality_is_adopted_where_an_option_says_it() {
     };
     let replicas = BTreeMap::from([("replicas".to_owned(), json!(5))]);
     assert_eq!(adopted(count(5, 1)), Ok(Adoption::Update(replicas)));
-    let job = |greeting: &str| json!({"TaskGroups": [{"Name": "hello", "Tasks": [
-        {"Name": "hello", "Env": {"EOS_HELLO_GREETING": greeting}}]}]});
+    let job = |greeting: &str| {
+        json!({"TaskGroups": [{"Name": "hello", "Tasks": [
+        {"Name": "hello", "Env": {"EOS_HELLO_GREETING": greeting}}]}]})
+    };
     let greeting = Compared {
         diff: json!({"Type": "Edited", "TaskGroups": [{"Type": "Edited", "Name": "hello", "Tasks": [
             {"Type": "Edited", "Name": "hello", "Fields": [
@@ -434,7 +448,10 @@ fn reality_is_adopted_where_an_option_says_it() {
     assert_eq!(adopted(Ok(greeting)), Ok(Adoption::Update(options)));
     // Nomad may run none of it; the pillar cannot say so.
     let none = adopted(count(0, 1)).unwrap_err();
-    assert!(none.starts_with("job/hello cannot be taken into the pillar: Option replicas"), "{none}");
+    assert!(
+        none.starts_with("job/hello cannot be taken into the pillar: Option replicas"),
+        "{none}"
+    );
     let priority = Compared {
         diff: json!({"Type": "Edited", "Fields": [{"Type": "Edited", "Name": "Priority", "Old": "70", "New": "50"}]}),
         real: json!({"Priority": 70}),

@@ -20,7 +20,10 @@ pub fn verdicts(look: &Look<'_>) -> Vec<Object> {
     let mut objects = Vec::new();
     for key in &keys {
         let name = format!("{}/{}", key.0, key.1);
-        let seen = inspection.workspaces.as_ref().and_then(|all| all.get(&name)?.as_ref());
+        let seen = inspection
+            .workspaces
+            .as_ref()
+            .and_then(|all| all.get(&name)?.as_ref());
         objects.push(verdict(look, key, seen));
         if let Some(tree) = seen.and_then(|seen| seen.tree.as_ref()) {
             let files = [
@@ -103,7 +106,12 @@ fn orphans(look: &Look<'_>, inspection: &Inspection) -> Vec<Object> {
     of_environment
         .map(|name| {
             let key = look.platform();
-            look.object(&key, format!("workspace/{name}"), Layer::Terraform, Verdict::Unowned)
+            look.object(
+                &key,
+                format!("workspace/{name}"),
+                Layer::Terraform,
+                Verdict::Unowned,
+            )
         })
         .collect()
 }

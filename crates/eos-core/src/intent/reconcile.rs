@@ -52,8 +52,10 @@ fn next(generation: u32, name: &str) -> Result<u32, Vec<Diagnostic>> {
     match generation < GENERATIONS {
         true => Ok(generation + 1),
         false => Err(vec![
-            Diagnostic::new(format!("{name} is at generation {generation}, and there is no higher one"))
-                .hint("Write generation: 1 into the pillar, then `eos apply`"),
+            Diagnostic::new(format!(
+                "{name} is at generation {generation}, and there is no higher one"
+            ))
+            .hint("Write generation: 1 into the pillar, then `eos apply`"),
         ]),
     }
 }

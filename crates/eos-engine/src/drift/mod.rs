@@ -174,7 +174,8 @@ async fn compiled_at(estate: &Estate, commit: &str) -> Result<Option<Compilation
         files.extend(text.map(|bytes| (path, bytes)));
     }
     let catalog = estate.catalog()?;
-    let compiled = Pillar::read(&files).and_then(|pillar| compile(&pillar, &catalog, estate.settings.profile));
+    let compiled =
+        Pillar::read(&files).and_then(|pillar| compile(&pillar, &catalog, estate.settings.profile));
     Ok(compiled.ok())
 }
 

@@ -164,17 +164,16 @@ pub async fn compare<'c>(
     stream::iter(asked).buffer_unordered(AT_ONCE).collect().await
 }
 
-async fn compared(
-    engines: &Engines,
-    key: &Key,
-    compilation: &Compilation,
-) -> Result<Compared, EngineError> {
+async fn compared(engines: &Engines, key: &Key, compilation: &Compilation) -> Result<Compared, EngineError> {
     let (namespace, job) = key;
     let broken = |words: &str| {
         let object = format!("job {job}");
         EngineError::new(Layer::Estate, ErrorKind::Invalid, object, words)
     };
-    let workspace = compilation.workspaces.get(key).ok_or_else(|| broken("it has no workspace"))?;
+    let workspace = compilation
+        .workspaces
+        .get(key)
+        .ok_or_else(|| broken("it has no workspace"))?;
     let file = |end: &str| {
         let mut paths = workspace.files.keys().filter(|path| path.ends_with(end));
         paths.next().and_then(|path| compilation.artifacts.get(path))
@@ -225,7 +224,10 @@ mod tests {
 
     #[test]
     fn a_value_is_not_evaluated() {
-        assert_eq!(literal(&json!("a ${b} %{c} \"d\"\n")), r#""a $${b} %%{c} \"d\"\n""#);
+        assert_eq!(
+            literal(&json!("a ${b} %{c} \"d\"\n")),
+            r#""a $${b} %%{c} \"d\"\n""#
+        );
         assert_eq!(literal(&json!(3)), "3");
     }
 

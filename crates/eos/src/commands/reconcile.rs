@@ -1,6 +1,8 @@
 //! `eos reconcile`: what was changed behind Eos is brought back to what the pillar says, or taken into it.
 
-use super::carry_out::{Asked, Confirmed, ask, carry_out, confirm, is_nothing, need_engines, plan_to_confirm};
+use super::carry_out::{
+    Asked, Confirmed, ask, carry_out, confirm, is_nothing, need_engines, plan_to_confirm,
+};
 use super::plan_file::{self, Look};
 use super::{Answer, Session, drift, environment_words, now, who};
 use crate::options::Chosen;
@@ -249,7 +251,9 @@ async fn adopt_all(session: &mut Session<'_>, estate: &Estate, found: &Drift, ar
 fn is_reality(object: &Object, found: &Drift) -> bool {
     let is_job = object.object.starts_with("job/");
     let of_job = |other: &Object| {
-        other.object.starts_with("job/") && other.component == object.component && other.verdict != Verdict::InStep
+        other.object.starts_with("job/")
+            && other.component == object.component
+            && other.verdict != Verdict::InStep
     };
     match object.verdict {
         Verdict::Changed | Verdict::Missing => is_job || !found.objects.iter().any(of_job),

@@ -22,7 +22,11 @@ pub fn drift_text(drift: &Drift, all: bool, columns: usize, now: Timestamp) -> S
         .iter()
         .filter(|object| all || object.verdict != Verdict::InStep)
         .collect();
-    let names = shown.iter().map(|object| width(&object.object)).max().unwrap_or(0);
+    let names = shown
+        .iter()
+        .map(|object| width(&object.object))
+        .max()
+        .unwrap_or(0);
     for object in shown {
         text.push_str(&row(object, names, columns, now));
     }
@@ -149,9 +153,10 @@ fn synced_words(synced: &Synced, now: Timestamp) -> String {
         .filter(|(_, one)| one.verdict != "in step")
         .map(|(name, _)| name.as_str())
         .collect();
-    let when = synced.when.parse().map_or(synced.when.clone(), |when| {
-        format!("{} ago", age(when, now))
-    });
+    let when = synced
+        .when
+        .parse()
+        .map_or(synced.when.clone(), |when| format!("{} ago", age(when, now)));
     let all = synced.workspaces.len();
     match others.as_slice() {
         [] => format!("Salt's schedule found {all} workspaces in step, {when}"),
