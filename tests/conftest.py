@@ -15,7 +15,7 @@ SHARES = {
     "tests/laboratory/test_operators.py": 0.6,
     "tests/laboratory/test_rotation.py": 0.5,
     "tests/laboratory/test_survive.py": 0.6,
-    "tests/formula/": 0.35,
+    "tests/formula/": 0.2,
 }
 
 

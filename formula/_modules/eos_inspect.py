@@ -110,11 +110,11 @@ def _state_changed(recorded: dict, proved: dict, attributes: dict) -> dict[str, 
 
 def _tree(workspace: object, wanted: dict | None) -> dict[str, list[str]] | None:
     """The rendered files on this disk against their digests, which are the pillar's if the tree is of its slice."""
-    if workspace.applied() is None:
+    if (recorded := workspace.applied()) is None:
         return None
     configuration = workspace.configuration() or {}
     kept = configuration.get("slice") or {}
-    is_wanted = wanted is not None and kept.get("digest") == wanted["digest"]
+    is_wanted = wanted is not None and kept.get("digest", recorded["digest"]) == wanted["digest"]
     files = (wanted if is_wanted else kept).get("files", {})
     there = _digests(workspace.tree)
     tree = {
