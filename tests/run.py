@@ -22,12 +22,13 @@ PYTEST = "pytest==8.4.2"
 RUFF = "ruff==0.14.4"
 FIRST = ["lint", "compiler"]
 SPINE = "tests/laboratory/test_spine.py::test_one_sentence_down_and_back"
-ALONE = ["speed", "operations"]
+ALONE = ["speed", "operations", "speed of drift"]
 # The files of the laboratory by suite, so that several labs run side by side; what is in none is in `laboratory`. Of these
 # suites half of the files are run, and all of them in a full run; tests of one file may build on one another.
 LABORATORY = {
     "estates": ("composition", "environments", "governance", "hosts", "hostile", "volumes"),
     "containers": ("containers", "grafana", "rotation"),
+    "drift": ("drift",),
     "hooks": ("hooks",),
     "full": ("full", "operators"),
     "gitops": ("gitops", "discover"),
@@ -193,12 +194,16 @@ def suites(options: argparse.Namespace, environment: dict[str, str]) -> list[Sui
         ),
     ]
     # What else a machine does moves these ratios more than Eos does: they are for one that does nothing else.
-    operations = [Suite("operations", 900, [sys.executable, "benches/operations.py"])]
+    operations = [
+        Suite("operations", 900, [sys.executable, "benches/operations.py"]),
+        Suite("speed of drift", 900, [sys.executable, "benches/drift.py"]),
+    ]
     return [
         Suite("lint", 180, ["sh", "tests/lint.sh", str(bin / "ruff")]),
         Suite("compiler", 300, [*cargo_test, "eos-core", "--", "--include-ignored"], seed),
         Suite("full", 900, [*pytest, *laboratory("full", options)], sampled),
         Suite("survival", 5400 if options.full else 600, [*pytest, *laboratory("survival", options)], sampled),
+        Suite("drift", 1200 if options.full else 600, [*pytest, *laboratory("drift", options)], sampled),
         Suite("gitops", 900, [*pytest, *laboratory("gitops", options)], sampled),
         Suite("estates", 900 if options.full else 600, [*pytest, *laboratory("estates", options)], sampled),
         Suite("laboratory", 1300 if options.full else 600, [*pytest, *laboratory("laboratory", options)], sampled),
@@ -216,9 +221,11 @@ def suites(options: argparse.Namespace, environment: dict[str, str]) -> list[Sui
 
 
 def build(environment: dict[str, str]) -> None:
-    """The program, the provider, and a second program that can kill itself at a journal boundary."""
+    """The program, the provider, a second program that can kill itself at a journal boundary, and a blind provider."""
     must(["cargo", "build", "--quiet", "-p", "eos", "--features", "fault"], environment)
     (ROOT / "target/debug/eos").replace(ROOT / "target/debug/eos-fault")
+    must(["cargo", "build", "--quiet", "-p", "eos-terraform-provider", "--features", "blind"], environment)
+    (ROOT / "target/debug/eos-terraform-provider").replace(ROOT / "target/debug/eos-terraform-provider-blind")
     must(["cargo", "build", "--quiet", "-p", "eos", "-p", "eos-terraform-provider"], environment)
 
 
@@ -271,6 +278,7 @@ def main() -> int:
             "EOS_TEST_PROVIDER": str(ROOT / "target/debug/eos-terraform-provider"),
             "EOS_TEST_PROGRAM": str(ROOT / "target/debug/eos"),
             "EOS_TEST_FAULT_PROGRAM": str(ROOT / "target/debug/eos-fault"),
+            "EOS_TEST_BLIND_PROVIDER": str(ROOT / "target/debug/eos-terraform-provider-blind"),
         }
     # Most of their time these wait for engines, so three run at once; the last one measures, and runs alone.
     together = [suite for suite in chosen if suite.name not in FIRST + ALONE]

@@ -161,6 +161,15 @@ pub async fn require(engines: &Engines, estate: &Estate, by: Actor<'_>) -> Resul
     Ok(control)
 }
 
+/// Refuses if another machine is the home, and changes nothing.
+pub async fn refuse_elsewhere(engines: &Engines, estate: &Estate) -> Result<(), EngineError> {
+    let id = id(&estate.root)?;
+    match control::ask(engines).await?.home {
+        Some(home) if home.id != id => Err(elsewhere(&home)),
+        _ => Ok(()),
+    }
+}
+
 fn elsewhere(home: &Recorded) -> EngineError {
     let words = format!(
         "its home is {} since {}",

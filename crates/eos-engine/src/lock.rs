@@ -28,6 +28,8 @@ pub enum Target<'a> {
     },
     /// Held by the process that carries the operation out: without a holder it is not at work.
     Operation(&'a str),
+    /// Held by who watches for drift, so that there is one at a time.
+    Watch,
 }
 
 /// Whether one who waits goes on waiting.
@@ -42,6 +44,7 @@ impl Target<'_> {
         let locks = estate.join(LOCKS);
         match self {
             Target::Estate => Ok(locks.join("estate.lock")),
+            Target::Watch => Ok(locks.join("watch.lock")),
             Target::Operation(id) => Ok(estate.join(operation_file(id))),
             Target::Component {
                 environment,
@@ -61,6 +64,7 @@ impl Target<'_> {
         let object = match self {
             Target::Estate => "lock of the estate".to_owned(),
             Target::Operation(id) => format!("operation {id}"),
+            Target::Watch => "the watch for drift".to_owned(),
             Target::Component {
                 environment,
                 component,
@@ -161,6 +165,22 @@ impl Lock {
             }
             waiting::on(tokio::time::sleep(LOOK)).await;
         }
+    }
+}
+
+/// Whether somebody holds it. Nothing is taken, and nobody is kept waiting for longer than the look takes.
+pub fn is_held(estate: &Path, target: Target<'_>) -> Result<bool, EngineError> {
+    let path = target.path(estate)?;
+    let failed =
+        |error: &std::io::Error| target.error(ErrorKind::Failed, format!("{}: {error}", path.display()));
+    let file = match File::open(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        opened => opened.map_err(|error| failed(&error))?,
+    };
+    match file.try_lock_shared() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(failed(&error)),
     }
 }
 

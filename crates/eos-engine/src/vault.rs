@@ -4,6 +4,8 @@
 //! A lost race is HTTP 400, an entry whose newest version is deleted is a 404 with a body, and a path without any
 //! engine is a 404 with a reason: such traps are read here, and nowhere else.
 
+pub mod policies;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 

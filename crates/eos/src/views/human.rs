@@ -2,6 +2,7 @@
 
 use super::discover_text::{discovered_text, next_words};
 use super::doctor_text::{findings_text, outcome_words};
+use super::drift_text::{self, drift_text};
 use super::governance_text::{
     approved_words, audit_fits_text, audit_table, home_next, home_text, move_home_text,
 };
@@ -20,6 +21,7 @@ use crate::terminal::{data_width, talk_width};
 use anstream::{AutoStream, ColorChoice};
 use eos_core::catalog::Catalog;
 use eos_core::diagnostic::{Diagnostic, Place};
+use eos_core::drift::Drift;
 use eos_core::graph::Graph;
 use eos_core::option::human_size;
 use eos_core::plan::{Plan, Step};
@@ -398,6 +400,25 @@ impl View for Human {
         self.data(&text);
         let text = hang("", &outcome_words(findings), talk_width());
         self.talk(&text);
+    }
+
+    fn drift(&mut self, drift: &Drift, all: bool) {
+        let columns = data_width().unwrap_or(usize::MAX);
+        self.data(&drift_text(drift, all, columns, Timestamp::now()));
+        if let Some(next) = drift_text::next_words(drift) {
+            self.talk(&hang("", &next, talk_width()));
+        }
+    }
+
+    fn files_to_write(&mut self, files: &[String]) {
+        let count = counted(files.len(), "generated file is", "generated files are");
+        let words = format!("{count} written again: {}", files.join(", "));
+        self.talk(&hang("", &words, talk_width()));
+    }
+
+    fn files_written(&mut self, files: &[String]) {
+        let words = format!("{} written", counted(files.len(), "file", "files"));
+        self.talk(&hang("", &words, talk_width()));
     }
 
     fn logs(&mut self, logs: &[LogText]) {

@@ -7,6 +7,7 @@ use crate::options::default_words;
 use crate::problem::{Exit, Problem};
 use eos_core::catalog::Catalog;
 use eos_core::diagnostic::Diagnostic;
+use eos_core::drift::{Drift, Verdict};
 use eos_core::graph::Graph;
 use eos_core::graph::live::Health;
 use eos_core::option::OptionType;
@@ -356,6 +357,26 @@ impl View for Json {
 
     fn doctor(&mut self, findings: &[Finding]) {
         self.document("doctor", json!({"findings": value(&findings)}));
+    }
+
+    fn drift(&mut self, drift: &Drift, all: bool) {
+        let objects = drift.objects.iter();
+        let shown: Vec<_> = objects
+            .filter(|object| all || object.verdict != Verdict::InStep)
+            .collect();
+        let content = json!({
+            "environment": drift.environment, "looked_at": drift.objects.len(), "in_step": drift.is_in_step(),
+            "objects": value(&shown), "held": value(&drift.held), "synced": value(&drift.synced),
+        });
+        self.document("drift", content);
+    }
+
+    fn files_to_write(&mut self, files: &[String]) {
+        self.event("files", json!({"to_write": files}));
+    }
+
+    fn files_written(&mut self, files: &[String]) {
+        self.event("files", json!({"written": files}));
     }
 
     fn logs(&mut self, logs: &[LogText]) {

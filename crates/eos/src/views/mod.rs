@@ -2,6 +2,7 @@
 
 mod discover_text;
 mod doctor_text;
+mod drift_text;
 mod effects_text;
 mod governance_text;
 mod graph_text;
@@ -21,6 +22,7 @@ use crate::problem::{Exit, Problem};
 use anstream::ColorChoice;
 use eos_core::catalog::Catalog;
 use eos_core::diagnostic::Diagnostic;
+use eos_core::drift::Drift;
 use eos_core::graph::Graph;
 use eos_core::plan::Plan;
 use eos_core::recipe::Recipe;
@@ -69,6 +71,11 @@ pub trait View: Watch {
     fn approved(&mut self, approved: &Approved);
     fn status(&mut self, status: &Status, extent: Extent);
     fn doctor(&mut self, findings: &[Finding]);
+    /// What differs; with `all` what is in step, too.
+    fn drift(&mut self, drift: &Drift, all: bool);
+    /// Generated files that are to be written again, before that is confirmed.
+    fn files_to_write(&mut self, files: &[String]);
+    fn files_written(&mut self, files: &[String]);
     fn logs(&mut self, logs: &[LogText]);
     fn recipes(&mut self, catalog: &Catalog);
     fn recipe(&mut self, recipe: &Recipe);
