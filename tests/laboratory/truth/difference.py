@@ -28,6 +28,8 @@ COMPUTED = [
     ("nomad/job/*", "NomadTokenID", NOT_COMPARED, "the token of the Terraform run, which lives for that run only"),
     ("nomad/job/*", "Meta.eos_secret_version", MAY_BE_UNKNOWN, "the version of a secret that is written first"),
     ("nomad/job/*", "TaskGroups.*.Templates.*", MAY_BE_UNKNOWN, "has the version of a secret that is written first"),
+    ("estate/pillar/*", "digest", MAY_BE_UNKNOWN, "has the moment of the command, where it is said a second time"),
+    ("estate/current", "release", MAY_BE_UNKNOWN, "has the pillar in it, and so the moment of the command"),
     ("nomad/namespace/*", "CreateIndex", NOT_COMPARED, "Nomad's own count of writes"),
     ("nomad/namespace/*", "ModifyIndex", NOT_COMPARED, "Nomad's own count of writes"),
     ("nomad/namespace/*", "Hash", NOT_COMPARED, "follows from the other attributes"),
@@ -64,6 +66,11 @@ class Verdict:
     predicted: list[str] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
     unpredicted: list[str] = field(default_factory=list)
+    # Of an engine that the plan says it could not ask.
+    not_asked: list[str] = field(default_factory=list)
+
+    def all(self) -> tuple[list[str], ...]:
+        return self.predicted, self.missed, self.unpredicted, self.not_asked
 
     def is_true(self) -> bool:
         return not self.missed and not self.unpredicted
@@ -102,7 +109,9 @@ def of_job(job: dict) -> dict:
 
 def of_volume(volume: dict) -> dict:
     wanted = ("PluginID", "HostPath", "RequestedCapabilities", "Parameters", "Constraints", "NodeID")
-    return {path: value for path, value in flat({key: volume.get(key) for key in wanted}).items() if not is_nothing(value)}
+    return {
+        path: value for path, value in flat({key: volume.get(key) for key in wanted}).items() if not is_nothing(value)
+    }
 
 
 def of_directory(entry: dict) -> dict:
@@ -237,8 +246,9 @@ def is_above_a_volume(change: Change, changes: list[Change]) -> bool:
     )
 
 
-def foretold(plan: dict) -> list[Change]:
-    """What a plan says will change: its effects, the pillar's files and the release."""
+def foretold(plan: dict, exact: bool = True) -> list[Change]:
+    """What a plan says will change: its effects, the pillar's files and the release. Without `exact` it is not this very
+    plan that is carried out, but one that is made again by the same command."""
     changes = []
     for effect in plan.get("effects", []):
         attributes = {one["name"]: (one.get("before"), one.get("after")) for one in effect["attributes"]}
@@ -246,9 +256,12 @@ def foretold(plan: dict) -> list[Change]:
         changes.append(Change(effect["object"], effect["action"], attributes, unknown))
     for path, text in plan["pillar"].items():
         value = hashlib.sha256(text.encode()).hexdigest()
-        changes.append(Change(f"estate/{path}", CHANGE, {"digest": (None, value)}))
+        unknown = set() if exact else {"digest"}
+        changes.append(Change(f"estate/{path}", CHANGE, {"digest": (None, value)}, unknown))
     if any(step["kind"] == "deliver" for step in plan["steps"]):
-        changes.append(Change("estate/current", CHANGE, {"release": (None, plan["release"])}))
+        changes.append(
+            Change("estate/current", CHANGE, {"release": (None, plan["release"])}, set() if exact else {"release"})
+        )
     return changes
 
 
@@ -259,9 +272,21 @@ def text(value) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def judge(said: list[Change], happened: list[Change]) -> Verdict:
-    """Compares what was foretold with what happened, item by item."""
+# Who says what becomes of an object, by the beginning of its name.
+SAID_BY = {
+    "salt": ("salt/",),
+    "terraform": ("terraform/", "nomad/namespace/", "nomad/volume/", "consul/config/"),
+    "nomad": ("nomad/job/", "nomad/allocations/", "nomad/service/", "consul/service/"),
+    "eos": ("nomad/variable/", "vault/secret/"),
+}
+SAID_BY["engines"] = tuple(prefix for prefixes in SAID_BY.values() for prefix in prefixes)
+
+
+def judge(said: list[Change], happened: list[Change], unasked: list[dict] = ()) -> Verdict:
+    """Compares what was foretold with what happened, item by item. Of what a plan says that it could not ask, it is
+    enough that it says so."""
     verdict = Verdict()
+    silent = tuple(prefix for one in unasked for prefix in SAID_BY[one["engine"]])
     by_object = {change.object: change for change in happened}
     for change in said:
         real = by_object.pop(change.object, None)
@@ -273,7 +298,20 @@ def judge(said: list[Change], happened: list[Change]) -> Verdict:
             judge_whole(verdict, change, real)
     for real in by_object.values():
         names = list(real.attributes) if real.action == CHANGE else [real.action]
-        verdict.unpredicted += [f"{real.object}: {name} {shown(real, name)}".rstrip() for name in names]
+        into = verdict.not_asked if real.object.startswith(silent or ("\0",)) else verdict.unpredicted
+        into += [f"{real.object}: {name} {shown(real, name)}".rstrip() for name in names]
+    return verdict
+
+
+def judge_failure(plan: dict, before: dict, after: dict) -> Verdict:
+    """Of what cannot be placed: that was foretold, and after it failed all is as it was."""
+    warned = [effect for effect in plan.get("effects", []) if effect.get("warning")]
+    verdict = Verdict(predicted=[f"{effect['object']}: {effect['warning']}" for effect in warned])
+    if not warned:
+        verdict.unpredicted.append("it cannot be placed")
+    # Nomad gave the allocations that stayed a version, and the one before it again.
+    left = [change for change in difference(before, after) if not change.object.startswith("nomad/allocations/")]
+    verdict.unpredicted += [f"{change.object}: {change.action} is left" for change in left]
     return verdict
 
 

@@ -20,7 +20,14 @@ import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-CONFIG_KINDS = ("service-intentions", "service-defaults", "service-resolver", "service-router", "proxy-defaults", "mesh")
+CONFIG_KINDS = (
+    "service-intentions",
+    "service-defaults",
+    "service-resolver",
+    "service-router",
+    "proxy-defaults",
+    "mesh",
+)
 # What Eos keeps in Consul's KV below this is Terraform's.
 STATES = "terraform/"
 
@@ -183,7 +190,9 @@ def vault(engine: Engine) -> dict:
         },
         "mounts": {path: one["options"] for path, one in engine.get("/v1/sys/mounts")["data"].items()},
         "methods": {
-            path: {role: digest(engine.get(f"/v1/auth/{path}role/{role}")["data"]) for role in keys(f"/v1/auth/{path}role")}
+            path: {
+                role: digest(engine.get(f"/v1/auth/{path}role/{role}")["data"]) for role in keys(f"/v1/auth/{path}role")
+            }
             for path in engine.get("/v1/sys/auth")["data"]
         },
     }
