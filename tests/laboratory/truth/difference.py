@@ -272,14 +272,20 @@ def text(value) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-# Who says what becomes of an object, by the beginning of its name.
+# What nothing is known of where an engine was not asked: Nomad is asked with what Terraform says, and both through Salt.
+OF_NOMAD = ("nomad/job/", "nomad/allocations/", "nomad/service/", "consul/service/")
+OF_TERRAFORM = (*OF_NOMAD, "terraform/", "nomad/namespace/", "nomad/volume/", "consul/config/")
+OF_SALT = (*OF_TERRAFORM, "salt/")
+OF_SECRETS = ("nomad/variable/", "vault/secret/")
 SAID_BY = {
-    "salt": ("salt/",),
-    "terraform": ("terraform/", "nomad/namespace/", "nomad/volume/", "consul/config/"),
-    "nomad": ("nomad/job/", "nomad/allocations/", "nomad/service/", "consul/service/"),
-    "eos": ("nomad/variable/", "vault/secret/"),
+    "nomad": OF_NOMAD + OF_SECRETS,
+    "vault": OF_SECRETS,
+    "consul": OF_TERRAFORM,
+    "terraform": OF_TERRAFORM,
+    "salt": OF_SALT,
+    "eos": OF_SECRETS,
+    "engines": OF_SALT + OF_SECRETS,
 }
-SAID_BY["engines"] = tuple(prefix for prefixes in SAID_BY.values() for prefix in prefixes)
 
 
 def judge(said: list[Change], happened: list[Change], unasked: list[dict] = ()) -> Verdict:
@@ -364,7 +370,9 @@ def judge_attributes(verdict: Verdict, said: Change, real: Change):
 def is_as_said(before, after, name: str, found: dict) -> bool:
     if name in found:
         return len(found) == 1 and text(found[name][1]) == text(after)
-    # The whole of something was said to come or to go.
+    # The whole of something was said to come, to go, or to have something in it that changes.
+    if (before, after) == (PRESENT, PRESENT):
+        return True
     if after == PRESENT:
         return any(one is not None for _, one in found.values())
     return before == PRESENT and after is None and all(one is None for _, one in found.values())
