@@ -353,9 +353,6 @@ class Salt:
             "auto_accept": True,
             "timeout": 5,
             "gather_job_timeout": 5,
-            "fileserver_list_cache_time": 0,
-            "file_roots": {"base": [str(FORMULA), f"{self.srv}/current/salt", f"{self.srv}/current/files"]},
-            "pillar_roots": {"base": [f"{self.srv}/current/pillar"]},
             "rest_cherrypy": {
                 "host": "127.0.0.1",
                 "port": int(self.url.rsplit(":", 1)[1]),
@@ -364,7 +361,8 @@ class Salt:
             },
         }
         access = access.replace("/etc/salt/eos-users", str(self.etc / "users"))
-        (self.etc / "master").write_text(as_yaml(settings) + access)
+        roots = readme_block("file_roots").replace("/srv/eos/formula", str(FORMULA)).replace("/srv/eos", str(self.srv))
+        (self.etc / "master").write_text(as_yaml(settings) + roots + access)
 
     def _write_minion(self, eos_settings: dict):
         directory = self.directory / "minion"

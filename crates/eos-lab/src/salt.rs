@@ -383,8 +383,18 @@ impl<'a> Salt<'a> {
             "timeout": 5,
             "gather_job_timeout": 5,
             "keep_jobs_seconds": 86400,
-            "file_roots": {"base": [srv.join("formula"), srv.join("current/salt"), srv.join("current/files")]},
-            "pillar_roots": {"base": [srv.join("current/pillar")]},
+            // Every plan is an environment of its own while it is being made.
+            "file_roots": {
+                "base": [srv.join("formula"), srv.join("current/salt"), srv.join("current/files")],
+                "__env__": [srv.join("formula"), srv.join("plans/__env__/salt"), srv.join("plans/__env__/files")],
+            },
+            "pillar_roots": {
+                "base": [srv.join("current/pillar")],
+                "__env__": [srv.join("plans/__env__/pillar")],
+            },
+            // Salt puts whatever environment a minion asks for into the path: `../../../etc` would lead to
+            // `/etc/salt`, with the master's key in it.
+            "file_ignore_regex": [r"(^|/)\.\.(/|$)"],
             // A release takes effect with its delivery, not when a cache runs out.
             "fileserver_list_cache_time": 0,
             "netapi_enable_clients": ["local", "local_async"],

@@ -78,11 +78,16 @@ pub(super) async fn plan_unfinished(
 }
 
 /// The plan that takes back an operation which was done: another operation.
-pub async fn plan_rollback(
+pub(super) async fn plan_rollback(
     estate: &Estate,
     engines: &Engines,
     operation: &Operation,
 ) -> Result<Plan, Failure> {
+    make_plan(estate, Some(engines), rollback(estate, operation).await?).await
+}
+
+/// What is wished for where an operation that was done is taken back.
+pub async fn rollback(estate: &Estate, operation: &Operation) -> Result<Wish, Failure> {
     if operation.outcome != Outcome::Done {
         let words = format!("it is {}, not done", operation.outcome.words());
         return Err(EngineError::new(
@@ -103,7 +108,7 @@ pub async fn plan_rollback(
         .iter()
         .filter(|step| !matches!(step.work, Work::Deliver));
     let names: BTreeSet<String> = components.map(|step| step.component.clone()).collect();
-    let wish = Wish {
+    Ok(Wish {
         environment: plan.environment.clone(),
         components: Some(match plan.host() {
             Some(_) => Vec::new(),
@@ -118,8 +123,7 @@ pub async fn plan_rollback(
             },
         }),
         ..Wish::default()
-    };
-    make_plan(estate, Some(engines), wish).await
+    })
 }
 
 fn first_beginnings(store: &Store, operation: &str) -> Result<BTreeMap<String, Value>, EngineError> {
