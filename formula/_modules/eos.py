@@ -27,6 +27,9 @@ _WORKSPACE = re.compile(rf"{_NAME.pattern}/{_NAME.pattern}")
 _VOLUME = re.compile(rf"{_NAME.pattern}/{_NAME.pattern}/[a-z][a-z0-9_]{{0,47}}")
 _PATH = re.compile(r"(/[^/\x00-\x1f]+)+")
 _TITLE = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
+_PLAN = re.compile(r"plan-[0-9a-f]{32}")
+_UNKNOWN = re.compile("secret_version|namespace")
+_PREVIEWS = ("eos.run_step", "eos.remove_workspace", "eos.remove_volumes", "eos.remove_monitoring")
 _LONGEST_APPROVAL = 7 * 24 * 60
 _GRAINS = ("os", "osrelease", "num_cpus", "mem_total", "ipv4", "fqdn", "virtual")
 # Salt 3008 answers queue=True at once and runs the states later; with a number it waits, as long as fewer than that
@@ -59,34 +62,25 @@ def run_step(*, operation: str, step: str, sls: str, digest: str, **publication:
     workspace its slice's own, of volumes and monitoring that of all slices of the component on this minion. What the
     pillar has otherwise is refused.
     """
-    match = _SLS.fullmatch(sls) if isinstance(sls, str) else None
-    if match is None:
-        kinds = "volumes, .workspace or .monitoring"
-        raise SaltInvocationError(f"sls is not components.<component>.<environment>.{kinds}")
-    component, environment, kind = match.group(1), match.group(3), match.group(5)
+    component, environment, kind = _parts(sls)
     _check("digest", digest, _DIGEST)
     call = _Call(publication, "eos.run_step", operation, step, {"sls": sls, "digest": digest})
     names = {"environment": environment, "component": component}
 
     def admit_workspace() -> dict:
-        wanted = _pillar_slice("workspaces").get(f"{environment}/{component}")
-        _refuse_other_digest(sls, digest, wanted and wanted["digest"])
+        wanted = _wanted(_slices(), sls, digest)
         call.require([wanted.get("risk")], where_unknown="high")
         return wanted
 
     def admit_volumes() -> dict:
-        slices = _pillar_slice("volumes").items()
-        wanted = {name: facts for name, facts in slices if name.startswith(f"{environment}/{component}/")}
-        _refuse_other_digest(sls, digest, wanted and __utils__["eos_digest.of_json"](wanted))
+        wanted = _wanted(_slices(), sls, digest)
         call.require([facts.get("risk") for facts in wanted.values()], where_unknown="high")
         return wanted
 
     def admit_monitoring() -> dict:
-        name = f"{environment}/{component}"
         slices = _slices()
-        wanted = slices.get("monitoring", {}).get(name)
-        _refuse_other_digest(sls, digest, wanted and __utils__["eos_digest.of_json"]({name: wanted}))
-        call.require([wanted.get("risk")], where_unknown="high")
+        wanted = _wanted(slices, sls, digest)
+        call.require([facts.get("risk") for facts in wanted.values()], where_unknown="high")
         return slices
 
     if kind == "workspace":
@@ -250,6 +244,46 @@ def observe(*, workspaces: list | None = None, volumes: list | None = None, **pu
         _check_path("volumes", path)
         seen["volumes"][path] = _observe_volume(path)
     return seen
+
+
+def preview(*, plan: str, function: str, arguments: dict, unknown: list | None = None, **publication: object) -> dict:
+    """What a call would do once the plan is delivered, as the engines say that would act; changes nothing.
+
+    `plan` is the plan's environment on the master, `function` and `arguments` are the call's, without operation and
+    step, and `unknown` is what nobody can know yet: `secret_version`, `namespace`. A failure is `error` of the answer.
+    """
+    __salt__["eos_roles.caller"](publication)
+    _check("plan", plan, _PLAN)
+    unknown = _checked_list("unknown", unknown, _UNKNOWN)
+    if function not in _PREVIEWS or not isinstance(arguments, dict):
+        raise SaltInvocationError(f"Only these can be previewed, with an object of arguments: {', '.join(_PREVIEWS)}")
+    try:
+        return _preview(plan, function, arguments, unknown, _compiled_pillar(plan))
+    except CommandExecutionError as failure:
+        return {"error": _salt_error(function, str(failure), "Deliver the plan again")}
+
+
+def _preview(plan: str, function: str, arguments: dict, unknown: list[str], pillar: dict) -> dict:
+    slices = pillar.get("eos", {})
+    if function == "eos.run_step":
+        sls = arguments.get("sls")
+        component, environment, kind = _parts(sls)
+        wanted = _wanted(slices, sls, arguments.get("digest"))
+        if kind == "workspace":
+            return __salt__["eos_preview.workspace"](plan, environment, component, wanted, unknown)
+        return __salt__["eos_preview.states"](plan, sls, pillar)
+    if function == "eos.remove_volumes":
+        _check_volumes(arguments.get("volumes"))
+        return __salt__["eos_preview.removed_volumes"](arguments["volumes"], slices.get("volumes", {}))
+    environment, component = _checked(arguments, "environment"), _checked(arguments, "component")
+    if function == "eos.remove_workspace":
+        return __salt__["eos_preview.removed_workspace"](environment, component, slices.get("workspaces", {}))
+    return __salt__["eos_preview.removed_rules"](environment, component, _checked(arguments, "monitor"), slices)
+
+
+def _checked(arguments: dict, argument: str) -> str:
+    _check(argument, arguments.get(argument), _NAME)
+    return arguments[argument]
 
 
 def require_secrets(*, workspaces: list, **publication: object) -> None:
@@ -486,6 +520,29 @@ def _served_release() -> str | None:
     return release if _DIGEST.fullmatch(release) else None
 
 
+def _parts(sls: object) -> tuple[str, str, str]:
+    """Component, environment and kind of an emitted SLS; the kind is `volumes`, `workspace` or `monitoring`."""
+    match = _SLS.fullmatch(sls) if isinstance(sls, str) else None
+    if match is None:
+        kinds = "volumes, .workspace or .monitoring"
+        raise SaltInvocationError(f"sls is not components.<component>.<environment>.{kinds}")
+    return match.group(1), match.group(3), match.group(5).partition("-")[0]
+
+
+def _wanted(slices: dict, sls: str, digest: str) -> dict:
+    """What these slices have of an SLS: that of a workspace, or those of volumes or monitoring by name."""
+    component, environment, kind = _parts(sls)
+    name = f"{environment}/{component}"
+    if kind == "workspace":
+        wanted = slices.get("workspaces", {}).get(name)
+        _refuse_other_digest(sls, digest, wanted and wanted["digest"])
+        return wanted
+    inside = f"{name}/"
+    named = {other: facts for other, facts in slices.get(kind, {}).items() if f"{other}/".startswith(inside)}
+    _refuse_other_digest(sls, digest, named and __utils__["eos_digest.of_json"](named))
+    return named
+
+
 def _refuse_other_digest(sls: str, digest: str, served: str | dict | None) -> None:
     if not served:
         raise CommandExecutionError(f"The pillar of minion {__opts__['id']} names nothing of {sls}")
@@ -500,10 +557,14 @@ def _pillar_slice(part: str) -> dict:
 
 def _slices() -> dict:
     """This minion's slice of the pillar, compiled afresh: an execution module's `__pillar__` may be stale."""
-    pillar = __salt__["pillar.items"](unmask=True)
+    return _compiled_pillar(None).get("eos", {})
+
+
+def _compiled_pillar(pillarenv: str | None) -> dict:
+    pillar = __salt__["pillar.items"](unmask=True, pillarenv=pillarenv)
     if errors := pillar.get("_errors"):
         raise CommandExecutionError(f"The pillar does not render: {'; '.join(map(str, errors))}")
-    return pillar.get("eos", {})
+    return pillar
 
 
 def _formula_digest() -> str:

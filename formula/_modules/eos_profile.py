@@ -1,12 +1,13 @@
 """What a Terraform run has of the engines: one class for each profile, both of one shape.
 
-Nothing here may be called over the API; `eos_terraform` calls it. An object of these classes serves one call: `log_in`
-opens it, `close` ends every token that was made in between. A minion with the setting `vault_address` is of the full
-profile.
+Nothing here may be called over the API; `eos_terraform` and `eos_preview` call it. An object of these classes serves
+one call: `log_in` opens it, `close` ends every token that was made in between. A minion with the setting
+`vault_address` is of the full profile.
 """
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import getpass
 import json
@@ -14,6 +15,7 @@ import os
 import stat
 import time
 import urllib.parse
+from collections.abc import Callable, Iterator
 
 from salt.exceptions import CommandExecutionError
 
@@ -23,6 +25,23 @@ _EJECTED = "eject-"
 
 def of_this_minion() -> _Solo | _Full:
     return _Full() if _settings().get("vault_address") else _Solo()
+
+
+@contextlib.contextmanager
+def closing(profile: object, tell: Callable[[str], None]) -> Iterator[None]:
+    """Ends the tokens that were made in the block, whatever happens."""
+    finished = False
+    try:
+        yield
+        finished = True
+    finally:
+        try:
+            profile.close()
+        except CommandExecutionError as failure:
+            # The failure that brought us here is the one to report; what was not revoked dies by itself.
+            if finished:
+                raise
+            tell(str(failure.error))
 
 
 def setting(name: str) -> str:
@@ -61,10 +80,10 @@ class _Solo:
         for token in tokens.values():
             __utils__["eos_nomad.revoke_token"](self._nomad(), token["AccessorID"])
 
-    def environment(self, workspace: object, management: bool) -> dict[str, str]:
+    def environment(self, workspace: str, management: bool) -> dict[str, str]:
         """What Terraform is given to speak to the engines."""
         if management not in self._tokens:
-            name = f"eos {workspace.name}"
+            name = f"eos {workspace}"
             self._tokens[management] = __utils__["eos_nomad.mint_token"](self._nomad(), name, management)
             self._hidden.add(self._tokens[management]["SecretID"])
         return {"NOMAD_ADDR": setting("nomad_address"), "NOMAD_TOKEN": self._tokens[management]["SecretID"]}
@@ -138,7 +157,7 @@ class _Full:
                 vault, self._vault, self._leases = self._vault, None, {}
                 __utils__["eos_vault.log_out"](vault)
 
-    def environment(self, workspace: object, management: bool) -> dict[str, str]:
+    def environment(self, workspace: str, management: bool) -> dict[str, str]:
         """What Terraform is given to speak to the engines."""
         del workspace
         return {

@@ -33,16 +33,11 @@ def load(name: str, pillar: dict) -> dict:
         words = "The master serves other rules than the pillar names"
         return _failed(name, words, "Deliver the release again")
     directory = monitor["directory"]
-    named = {
-        f"{other.split('/')[1]}.json"
-        for other, facts in pillar["monitoring"].items()
-        if other.split("/")[0] == environment and facts["monitor"] == wanted["monitor"]
-    }
     with _lock():
         _make_directory(monitor)
         path = os.path.join(directory, f"{component}.json")
         before = _read(path)
-        strays = sorted(file for file in os.listdir(directory) if _RULES.fullmatch(file) and file not in named)
+        strays = _strays(name, pillar)
         for file in strays:
             os.remove(os.path.join(directory, file))
         _write(path, text, monitor)
@@ -52,8 +47,22 @@ def load(name: str, pillar: dict) -> dict:
             words = "; ".join(refused) or f"No Prometheus answers on this host at port {monitor['port']}"
             return _failed(name, words, f"`eos status {wanted['monitor']}` says how it is")
         __utils__["eos_disk.write_json"](_record_path(name), {"risk": wanted.get("risk")})
-    changes = {"rules": {"old": before and _digest(before), "new": wanted["rules"]}} if before != text else {}
-    return {"changes": changes | ({"removed": strays} if strays else {}), "error": None}
+    return {"changes": _changes(before, wanted["rules"], strays), "error": None}
+
+
+def would_load(name: str, pillar: dict) -> dict:
+    """The changes that `load` would make to files; a Prometheus that has these rules loads them anew all the same."""
+    environment, component = name.split("/")
+    wanted = pillar["monitoring"][name]
+    monitor = pillar["monitors"][f"{environment}/{wanted['monitor']}"]
+    before = _read(os.path.join(monitor["directory"], f"{component}.json"))
+    return _changes(before, wanted["rules"], _strays(name, pillar))
+
+
+def files_of(name: str, monitor: dict) -> list[str]:
+    """The files that `unload` would remove from a Prometheus' directory."""
+    path = os.path.join(monitor["directory"], f"{name.split('/')[1]}.json")
+    return [path] if os.path.lexists(path) else []
 
 
 def unload(name: str, monitor: dict) -> dict | None:
@@ -67,6 +76,25 @@ def unload(name: str, monitor: dict) -> dict | None:
                 os.remove(path)
         _, refused = _reload(monitor["port"])
     return _failed(name, "; ".join(refused), "Mend what Prometheus names")["error"] if refused else None
+
+
+def _strays(name: str, pillar: dict) -> list[str]:
+    """Rules in the directory of this component's Prometheus that the pillar names no longer."""
+    environment, monitor = name.split("/")[0], pillar["monitoring"][name]["monitor"]
+    named = {
+        f"{other.split('/')[1]}.json"
+        for other, facts in pillar["monitoring"].items()
+        if other.split("/")[0] == environment and facts["monitor"] == monitor
+    }
+    directory = pillar["monitors"][f"{environment}/{monitor}"]["directory"]
+    there = os.listdir(directory) if os.path.isdir(directory) else []
+    return sorted(file for file in there if _RULES.fullmatch(file) and file not in named)
+
+
+def _changes(before: str | None, wanted: str, strays: list[str]) -> dict:
+    old = None if before is None else _digest(before)
+    changes = {"rules": {"old": old, "new": wanted}} if old != wanted else {}
+    return changes | ({"removed": strays} if strays else {})
 
 
 def recorded_risk(name: str) -> str | None:

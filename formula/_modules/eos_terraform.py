@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import datetime
+import glob
 import hashlib
 import json
 import logging
@@ -29,6 +30,7 @@ from salt.exceptions import CommandExecutionError
 _log = logging.getLogger(__name__)
 _NAME = re.compile(r"[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
 _FILE = re.compile(r"terraform/([A-Za-z0-9_-][A-Za-z0-9._-]*/)+[A-Za-z0-9_-][A-Za-z0-9._-]*")
+_BACKEND = re.compile(r'^ *backend "[a-z]+" \{\}\n', re.MULTILINE)
 _SNAPSHOTS_KEPT = 10
 # A child orphaned by a killed job was told to stop by the kernel; its lock on the Terraform state ends with it.
 _STATE_LOCK_PATIENCE = "120s"
@@ -67,7 +69,7 @@ def destroy(environment: str, component: str, operation: str, step: str) -> dict
 def get_terraform_output(environment: str, component: str, name: str) -> object:
     """The value of one output in the Terraform state; one marked sensitive is not given."""
     profile = __salt__["eos_profile.of_this_minion"]()
-    with _closing(profile, _log.warning):
+    with __salt__["eos_profile.closing"](profile, _log.warning):
         outputs = _Workspace(environment, component, profile).read_state()["outputs"]
     if name not in outputs:
         raise CommandExecutionError(f"Workspace {environment}/{component} has no output {name} that may be shown")
@@ -77,7 +79,7 @@ def get_terraform_output(environment: str, component: str, name: str) -> object:
 def missing_secrets(slices: list[dict]) -> list[str]:
     """What is missing of the secrets that these slices need, a sentence each."""
     profile, missing = __salt__["eos_profile.of_this_minion"](), []
-    with _closing(profile, _log.warning):
+    with __salt__["eos_profile.closing"](profile, _log.warning):
         profile.log_in()
         for wanted in slices:
             try:
@@ -100,8 +102,43 @@ def observe(workspaces: list[str]) -> dict[str, dict | None]:
     `digest` and `secret_version` are null if the Terraform state has moved since they were recorded for it.
     """
     profile = __salt__["eos_profile.of_this_minion"]()
-    with _closing(profile, _log.warning):
+    with __salt__["eos_profile.closing"](profile, _log.warning):
         return {name: _Workspace(*name.split("/"), profile).observe() for name in workspaces}
+
+
+def preview(
+    profile: object, environment: str, component: str, scratch: str, saltenv: str, wanted: dict, version: int | None
+) -> dict | None:
+    """Terraform's plan, as `terraform show -json` has it, of what `ensure_infrastructure` would do with this slice.
+
+    None if that would not run Terraform. `version` stands for that of the secrets where it is not known yet. Nothing is
+    written but to `scratch`: Terraform is given a copy of its state, and no backend.
+    """
+    run = _Preview(_Workspace(environment, component, profile), scratch)
+    workspace = run.workspace
+    if version is None:
+        version = profile.secret_version(wanted["secrets"])
+    configuration = {"slice": wanted, "node_ids": profile.node_ids(wanted["hosts"]), "secret_version": version}
+    applied = workspace.proved(workspace.read_state())
+    if applied and _is_unchanged(configuration, applied):
+        return None
+    _render(workspace, configuration, run.tree, saltenv, os.path.join(scratch, "fetched"))
+    return _previewed(run, configuration)
+
+
+def preview_destroy(profile: object, environment: str, component: str, scratch: str) -> dict | None:
+    """As `preview`, of what `destroy` would do; None if there is nothing to destroy."""
+    run = _Preview(_Workspace(environment, component, profile), scratch)
+    workspace = run.workspace
+    if not workspace.read_state()["resources"] and not os.path.exists(workspace.unsaved_state_file):
+        return None
+    source = _applied_tree(workspace)
+    configuration = _read_configuration(source)
+    if configuration is None:
+        words = "The workspace has a Terraform state but no configuration"
+        raise _failure("salt", workspace.name, words, f"Look into {workspace.directory}")
+    shutil.copytree(source, run.tree)
+    return _previewed(run, configuration, "-destroy")
 
 
 class _Workspace:
@@ -163,6 +200,8 @@ class _Run:
     def __init__(self, workspace: _Workspace, operation: str, step: str):
         self.workspace, self.operation, self.step = workspace, operation, step
         self.profile = workspace.profile
+        # Where the run may write what is its own.
+        self.home = workspace.directory
         self.stopped = False
         self.child: subprocess.Popen | None = None
         self.report = _report(ran=False)
@@ -204,7 +243,7 @@ class _Run:
                 os._exit(1)
 
         # Into a file, not a pipe: if this process is killed, a pipe would kill Terraform before it saved its state.
-        with tempfile.TemporaryFile(dir=self.workspace.directory) as output:
+        with tempfile.TemporaryFile(dir=self.home) as output:
             self.child = subprocess.Popen(
                 [_setting("terraform"), *arguments],
                 cwd=os.path.join(tree, "environments", self.workspace.environment, self.workspace.component),
@@ -224,13 +263,13 @@ class _Run:
     def _environment(self, data: str, configuration: dict) -> dict[str, str]:
         environment = {
             "PATH": "/usr/local/bin:/usr/bin:/bin",
-            "HOME": self.workspace.directory,
+            "HOME": self.home,
             "CHECKPOINT_DISABLE": "1",
             "TF_IN_AUTOMATION": "1",
             "TF_INPUT": "0",
             "TF_DATA_DIR": data,
             "TF_VAR_node_ids": json.dumps(configuration["node_ids"], sort_keys=True),
-            **self.profile.environment(self.workspace, configuration["slice"]["token"] == "management"),
+            **self.profile.environment(self.workspace.name, configuration["slice"]["token"] == "management"),
         }
         if (version := configuration.get("secret_version")) is not None:
             environment["TF_VAR_secret_version"] = str(version)
@@ -246,21 +285,17 @@ class _Run:
             self.tell(f"{self.workspace.name}: {failure.error}")
 
 
-@contextlib.contextmanager
-def _closing(profile: object, tell: Callable[[str], None]) -> Iterator[None]:
-    """Ends the tokens that were made in the block, whatever happens."""
-    finished = False
-    try:
-        yield
-        finished = True
-    finally:
-        try:
-            profile.close()
-        except CommandExecutionError as failure:
-            # The failure that brought us here is the one to report; what was not revoked dies by itself.
-            if finished:
-                raise
-            tell(str(failure.error))
+class _Preview(_Run):
+    """A run that changes nothing: it has a directory of its own, and tells nobody."""
+
+    def __init__(self, workspace: _Workspace, scratch: str):
+        super().__init__(workspace, "preview", "preview")
+        self.home = scratch
+        self.tree, self.data = os.path.join(scratch, "tree"), os.path.join(scratch, "data")
+        self.root = os.path.join(self.tree, "environments", workspace.name)
+
+    def tell(self, message: str) -> None:
+        """Nobody waits for a preview's progress."""
 
 
 def _lines_while_running(child: subprocess.Popen, descriptor: int, meanwhile: Callable[[], None]) -> Iterator[str]:
@@ -295,7 +330,7 @@ def _guarded(run: _Run, work: Callable[[_Run], None]) -> dict:
     error = None
     with run.stoppable():
         try:
-            with _closing(run.profile, lambda words: run.tell(f"{run.workspace.name}: {words}")):
+            with __salt__["eos_profile.closing"](run.profile, lambda words: run.tell(f"{run.workspace.name}: {words}")):
                 run.profile.log_in()
                 work(run)
         except CommandExecutionError as failure:
@@ -308,7 +343,7 @@ def _ensure(run: _Run, wanted: dict) -> None:
     workspace = run.workspace
     configuration = _configuration(run, wanted)
     applied = workspace.proved(workspace.read_state())
-    if applied and _is_of(configuration, applied) and applied["node_ids"] == configuration["node_ids"]:
+    if applied and _is_unchanged(configuration, applied):
         run.tell(f"{workspace.name}: unchanged since {applied['when']}, Terraform is not run")
         run.report |= _read_back(workspace)
         return
@@ -329,6 +364,11 @@ def _is_of(configuration: dict, applied: dict) -> bool:
     """Whether this configuration is the one recorded as applied."""
     same_secrets = configuration.get("secret_version") == applied.get("secret_version")
     return configuration["slice"]["digest"] == applied["digest"] and same_secrets
+
+
+def _is_unchanged(configuration: dict, applied: dict) -> bool:
+    """Whether Terraform would find nothing new in this configuration."""
+    return _is_of(configuration, applied) and applied["node_ids"] == configuration["node_ids"]
 
 
 def _converge(run: _Run, configuration: dict) -> None:
@@ -407,15 +447,19 @@ def _initialise(run: _Run, tree: str, data: str, configuration: dict) -> None:
     arguments = ["init", "-input=false", "-no-color", *options, "-reconfigure"]
     code = run.terraform(tree, data, *arguments, configuration=configuration, heed=said.append)
     if code != 0:
-        words = "\n".join(line for line in said if line.strip())[-2000:]
-        hint = "Are the providers in the mirror that terraform_cli_config names?"
-        raise _failure("terraform", run.workspace.name, words, hint)
+        raise _init_failed(run, said)
     # Without a backend Terraform would keep its state in the tree, which the next run replaces.
     backend = (__utils__["eos_disk.read_json"](backend_file) or {}).get("backend", {})
     path = backend.get("config", {}).get("path")
     if (backend.get("type"), path) != (run.profile.backend, wanted["path"]):
         words = f'The configuration has no backend "{run.profile.backend}" {{}}'
         raise _failure("terraform", run.workspace.name, words, "Compile again")
+
+
+def _init_failed(run: _Run, said: list[str]) -> CommandExecutionError:
+    words = "\n".join(line for line in said if line.strip())[-2000:]
+    hint = "Are the providers in the mirror that terraform_cli_config names?"
+    return _failure("terraform", run.workspace.name, words, hint)
 
 
 def _plan(run: _Run, tree: str, data: str, configuration: dict, *options: str) -> dict:
@@ -506,6 +550,58 @@ class _Heard:
         return _failure(engine[1] if engine else "terraform", address, words, hint)
 
 
+def _previewed(run: _Preview, configuration: dict, *options: str) -> dict:
+    """Plans the rendered tree with a copy of the Terraform state, and shows that plan."""
+    workspace, plan_file = run.workspace, os.path.join(run.home, "plan.tfplan")
+    with run.stoppable():
+        _take_backend_away(run)
+        if (state := _newest_state(workspace)) is not None:
+            __utils__["eos_disk.write_json"](os.path.join(run.root, "terraform.tfstate"), state)
+        _init_preview(run, configuration)
+        _plan(run, run.tree, run.data, configuration, "-lock=false", f"-out={plan_file}", *options)
+        said: list[str] = []
+        shown = ("show", "-json", "-no-color", plan_file)
+        if run.terraform(run.tree, run.data, *shown, configuration=configuration, heed=said.append) != 0:
+            words = "\n".join(said)[-2000:]
+            raise _failure("terraform", workspace.name, words, "See the minion's log")
+    return json.loads(run.profile.without_tokens("".join(said)))
+
+
+def _take_backend_away(run: _Preview) -> None:
+    """Without one, Terraform keeps its state beside the configuration: here, the copy of it."""
+    for path in glob.glob(os.path.join(glob.escape(run.root), "*.tf")):
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(_BACKEND.sub("", text))
+
+
+def _newest_state(workspace: _Workspace) -> dict | None:
+    """The Terraform state that the next run would begin with."""
+    unsaved = __utils__["eos_disk.read_json"](workspace.unsaved_state_file)
+    return unsaved or workspace.profile.read_state(workspace)
+
+
+def _init_preview(run: _Preview, configuration: dict) -> None:
+    said: list[str] = []
+    arguments = ("init", "-input=false", "-no-color")
+    if run.terraform(run.tree, run.data, *arguments, configuration=configuration, heed=said.append) != 0:
+        raise _init_failed(run, said)
+
+
+def _applied_tree(workspace: _Workspace) -> str:
+    """The directory of the configuration that was applied last; that of the newest if it is not kept."""
+    applied, current = workspace.applied(), _read_configuration(workspace.tree)
+    if applied is None or (current and _is_of(current, applied)):
+        return workspace.tree
+    for snapshot in _snapshots(workspace):
+        directory = os.path.join(workspace.snapshots, snapshot)
+        kept = _read_configuration(directory)
+        if kept and _is_of(kept, applied):
+            return directory
+    return workspace.tree
+
+
 def _plan_slice(run: _Run) -> None:
     workspace = run.workspace
     configuration = _configuration(run, workspace.slice())
@@ -570,10 +666,12 @@ def _destroy_resources(run: _Run) -> None:
         _apply_plan(run, configuration, run.report)
 
 
-def _render(workspace: _Workspace, configuration: dict, directory: str) -> None:
+def _render(
+    workspace: _Workspace, configuration: dict, directory: str, saltenv: str = "base", cache: str | None = None
+) -> None:
     """Writes every file of the slice; what the tree does not have already is fetched from Salt's file server."""
     shutil.rmtree(directory, ignore_errors=True)
-    for path, content in _contents(workspace, configuration["slice"]["files"]).items():
+    for path, content in _contents(workspace, configuration["slice"]["files"], saltenv, cache).items():
         target = os.path.join(directory, os.path.relpath(path, "terraform"))
         os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
         with open(target, "wb") as file:
@@ -582,7 +680,7 @@ def _render(workspace: _Workspace, configuration: dict, directory: str) -> None:
     __utils__["eos_disk.write_json"](os.path.join(directory, "configuration.json"), configuration)
 
 
-def _contents(workspace: _Workspace, files: dict[str, str]) -> dict[str, bytes]:
+def _contents(workspace: _Workspace, files: dict[str, str], saltenv: str, cache: str | None) -> dict[str, bytes]:
     """Path -> content of files, given by their digests."""
     for path in files:
         if not _FILE.fullmatch(path):
@@ -593,19 +691,19 @@ def _contents(workspace: _Workspace, files: dict[str, str]) -> dict[str, bytes]:
         if content is not None and hashlib.sha256(content).hexdigest() == digest:
             contents[path] = content
     if missing := {path: digest for path, digest in files.items() if path not in contents}:
-        contents |= _fetched(missing)
+        contents |= _fetched(missing, saltenv, cache)
     return contents
 
 
-def _fetched(files: dict[str, str]) -> dict[str, bytes]:
-    """Fetches files; one that is not what its digest says is refused.
+def _fetched(files: dict[str, str], saltenv: str, cache: str | None) -> dict[str, bytes]:
+    """Fetches files into a cache (Salt's own, if None); one that is not what its digest says is refused.
 
     All by one client: `cp.cache_file` would log in at the master for each.
     """
     contents = {}
     with salt.fileclient.get_file_client(__opts__) as client:
         for path, digest in files.items():
-            content = _read(client.cache_file(f"salt://{path}"))
+            content = _read(client.cache_file(f"salt://{path}", saltenv=saltenv, cachedir=cache))
             if content is None:
                 raise _failure("salt", path, "The file server has no such file", "Deliver the release again")
             served = hashlib.sha256(content).hexdigest()

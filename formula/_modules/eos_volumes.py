@@ -41,6 +41,20 @@ def remove(volumes: dict[str, str], wanted: dict[str, dict]) -> dict | None:
 
     All are looked at before any is removed. `wanted` is what the pillar names.
     """
+    if failure := refused(volumes, wanted):
+        return failure
+    records = _records()
+    # What lies in another goes first.
+    for name, path in _deepest_first(volumes):
+        if os.path.lexists(path) and (words := __utils__["eos_directory.remove"](path)):
+            return _failure(name, words, "Mend what rm names on this minion")
+        if records.get(name, {}).get("path") == path:
+            _forget(name)
+    return None
+
+
+def refused(volumes: dict[str, str], wanted: dict[str, dict]) -> dict | None:
+    """The failure of `remove` if one of these must be kept, None if all may go."""
     records = _records()
     others = {name: record["path"] for name, record in records.items() if name not in volumes}
     others |= {name: facts["path"] for name, facts in wanted.items()}
@@ -48,12 +62,6 @@ def remove(volumes: dict[str, str], wanted: dict[str, dict]) -> dict | None:
         if os.path.lexists(path) and (why := _why_kept(name, path, records.get(name), others)):
             hint = "Remove it by hand (to keep it, say `eos apply` instead)"
             return _failure(name, f"{path} is kept: {why}", hint)
-    # What lies in another goes first.
-    for name, path in _deepest_first(volumes):
-        if os.path.lexists(path) and (words := __utils__["eos_directory.remove"](path)):
-            return _failure(name, words, "Mend what rm names on this minion")
-        if records.get(name, {}).get("path") == path:
-            _forget(name)
     return None
 
 

@@ -12,7 +12,9 @@ def rules(name: str) -> dict:
     if name not in pillar.get("monitoring", {}):
         return {"name": name, "changes": {}, "result": False, "comment": "The pillar names no rules of it"}
     if __opts__["test"]:
-        return {"name": name, "changes": {}, "result": None, "comment": "Prometheus would load the rules"}
+        changes = __salt__["eos_prometheus.would_load"](name, pillar)
+        comment = "Prometheus would load the rules" if changes else "The rules are there"
+        return {"name": name, "changes": changes, "result": None if changes else True, "comment": comment}
     answer = __salt__["eos_prometheus.load"](name, pillar)
     error = answer["error"]
     comment = f"{error['layer']}: {error['object']}: {error['words']}" if error else "Prometheus has loaded the rules"

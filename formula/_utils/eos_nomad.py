@@ -1,10 +1,11 @@
-"""Nomad's HTTP API as far as a Terraform run needs it: short-lived tokens, node ids, and the version of secrets."""
+"""Nomad's HTTP API as far as a Terraform run or its preview needs it: tokens, node ids, secrets, and planned jobs."""
 
 from __future__ import annotations
 
 import urllib.parse
 
 _TOKEN_LIFETIME = "30m"
+_MAY_PLAN = "Does Nomad's policy eos-deploy let the run's token do so?"
 
 
 def mint_token(nomad: object, name: str, management: bool) -> dict:
@@ -62,3 +63,37 @@ def secret_version(nomad: object, secret: dict) -> int:
         hint = f"nomad var put -namespace {namespace} {path} <item>=<value>"
         raise nomad.failure(f"variable {path}", words, hint)
     return variable["ModifyIndex"]
+
+
+def job(nomad: object, namespace: str, name: str) -> dict | None:
+    """The job as Nomad has it, or None."""
+    status, answer = nomad.ask("GET", f"/v1/job/{_quoted(name)}?namespace={_quoted(namespace)}")
+    if status == 404:
+        return None
+    if status != 200:
+        raise nomad.failure(f"job {name}", f"{status}: {answer}", _MAY_PLAN)
+    return answer
+
+
+def parse_job(nomad: object, text: str, variables: str) -> dict:
+    """The job that this text is with this file of variables, with all that Nomad fills in."""
+    body = {"JobHCL": text, "Variables": variables, "Canonicalize": True}
+    status, answer = nomad.ask("POST", "/v1/jobs/parse", body)
+    if status != 200:
+        raise nomad.failure("jobspec", f"{status}: {answer}", "Mend what Nomad names in the recipe")
+    return answer
+
+
+def plan_job(nomad: object, job: dict) -> dict | None:
+    """What registering this job would do; changes nothing. None if its namespace is not there."""
+    where = f"/v1/job/{_quoted(job['ID'])}/plan?namespace={_quoted(job['Namespace'])}"
+    status, answer = nomad.ask("POST", where, {"Job": job, "Diff": True})
+    if status != 200 and "nonexistent namespace" in str(answer):
+        return None
+    if status != 200:
+        raise nomad.failure(f"job {job['ID']}", f"{status}: {answer}", _MAY_PLAN)
+    return answer
+
+
+def _quoted(text: str) -> str:
+    return urllib.parse.quote(text, safe="")

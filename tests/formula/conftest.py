@@ -131,6 +131,18 @@ class Laboratory:
         digest = self.releases.digest(release, sls)
         return self.salt.call("eos.run_step", operation=operation, step=step, sls=sls, digest=digest)
 
+    def preview(self, plan: str, function: str, arguments: dict, *unknown: str) -> dict:
+        call = {"plan": plan, "function": function, "arguments": arguments, "unknown": list(unknown)}
+        return self.salt.record("eos.preview", **call)
+
+    def preview_step(self, plan: str, sls: str, *unknown: str) -> dict:
+        arguments = {"sls": sls, "digest": self.releases.digest(plan, sls)}
+        return self.preview(plan, "eos.run_step", arguments, *unknown)
+
+    def preview_workspace(self, plan: str, name: str, *unknown: str) -> dict:
+        environment, component = name.split("/")
+        return self.preview_step(plan, f"components.{component}.{environment}.workspace", *unknown)
+
     def run_workspace(self, operation: str, name: str, release: str) -> dict:
         environment, component = name.split("/")
         answer = self.run_step(operation, "workspace", f"components.{component}.{environment}.workspace", release)

@@ -439,13 +439,13 @@ class Salt:
         except urllib.error.HTTPError as refusal:
             return refusal.code, refusal.read().decode()
 
-    def call(self, function: str, **keywords: object) -> dict:
+    def call(self, function: str, /, **keywords: object) -> dict:
         """The full return of one function on the minion, called over the API with keywords only."""
         status, answer = self.lowstate(fun=function, kwarg=keywords)
         assert status == 200, answer
         return answer[MINION]
 
-    def record(self, function: str, **keywords: object) -> dict:
+    def record(self, function: str, /, **keywords: object) -> dict:
         answer = self.call(function, **keywords)
         assert isinstance(answer["ret"], dict), answer
         return answer["ret"]
@@ -513,8 +513,25 @@ class Releases:
 
         Answers the release's digest.
         """
+        files, slice_of_minion = self._compile("base", workspaces, volumes, waves, more)
+        release = self._switch(files)
+        self.slices[release] = slice_of_minion
+        return release
+
+    def plan(self, workspaces: dict[str, dict], volumes: dict | None = None, **more: dict) -> str:
+        """As `deliver`, but as a plan: an environment of its own that is not served. Answers its name."""
+        plan = f"plan-{os.urandom(16).hex()}"
+        files, self.slices[plan] = self._compile(plan, workspaces, volumes, None, more)
+        self._write(self.srv / "plans" / plan, files)
+        return plan
+
+    @staticmethod
+    def _compile(
+        saltenv: str, workspaces: dict[str, dict], volumes: dict | None, waves: list | None, more: dict
+    ) -> tuple[dict[str, str], dict]:
+        """The files of a release or plan, and the minion's slice in it."""
         volumes = {name: {"risk": "low", **facts} for name, facts in (volumes or {}).items()}
-        files = {"pillar/top.sls": json_sls({"base": {MINION: [f"hosts.{MINION}"]}})}
+        files = {"pillar/top.sls": json_sls({saltenv: {MINION: [f"hosts.{MINION}"]}})}
         slices = {}
         for name, workspace in workspaces.items():
             environment, component = name.split("/")
@@ -547,22 +564,24 @@ class Releases:
         if waves is not None:
             order = [[{**step, "digest": digest_of(step["sls"], slice_of_minion)} for step in wave] for wave in waves]
             files["salt/orchestrate/waves.json"] = json.dumps({"waves": order})
-        release = self._switch(files)
-        self.slices[release] = slice_of_minion
-        return release
+        return files, slice_of_minion
 
     def _switch(self, files: dict[str, str]) -> str:
         digest = sha256(json.dumps(files, sort_keys=True))
         root = self.srv / "releases" / digest
         if not root.exists():
-            for path, text in {**files, "salt/release": f"{digest}\n"}.items():
-                (root / path).parent.mkdir(parents=True, exist_ok=True)
-                (root / path).write_text(text)
+            self._write(root, {**files, "salt/release": f"{digest}\n"})
         following = self.srv / "current.next"
         following.unlink(missing_ok=True)
         following.symlink_to(root)
         following.replace(self.srv / "current")
         return digest
+
+    @staticmethod
+    def _write(root: pathlib.Path, files: dict[str, str]):
+        for path, text in files.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text)
 
 
 def digest_of(sls: str, slice_of_minion: dict) -> str:

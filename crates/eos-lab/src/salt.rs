@@ -30,7 +30,7 @@ const ROLES: [(&str, &str); 3] = [
 /// As whom the program speaks to Salt unless it is told otherwise.
 const USER: &str = "eos-operator";
 /// What every API user may call. How much of it a role may ask for is the formula's to say.
-const ALLOWED: [&str; 12] = [
+const ALLOWED: [&str; 14] = [
     "eos.info",
     "eos.run_step",
     "eos.remove_workspace",
@@ -39,6 +39,8 @@ const ALLOWED: [&str; 12] = [
     "eos.remove_monitoring",
     "eos.step_status",
     "eos.observe",
+    "eos.preview",
+    "eos.inspect",
     "eos.require_secrets",
     "test.ping",
     "saltutil.find_job",

@@ -1,0 +1,342 @@
+"""What a step would do, as the engine says that would act: Salt's test run, Terraform's plan, Nomad's plan of the job.
+
+Nothing here may be called over the API; `eos.preview` calls it. A preview changes nothing, takes no lock, and leaves
+nothing behind: all that it writes is in a directory of its own below `<cachedir>`, which goes with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import json
+import logging
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+
+import salt.state
+import salt.utils.state
+from salt.exceptions import CommandExecutionError
+
+_log = logging.getLogger(__name__)
+_SCRATCH = "eos-preview-"
+_SECONDS_A_PREVIEW_LASTS = 3600
+UNKNOWN = "(unknown)"
+# Terraform and Nomad have to be given some number for a version that nobody knows yet; this one is nobody's.
+_UNKNOWN_VERSION = 8181818181818181
+_DECLARED = re.compile(r'^variable "([^"]+)" \{\s*type\s*=\s*([a-z]+)', re.MULTILINE)
+_PLAIN = ("string", "number", "bool")
+_VOLUME = "nomad_dynamic_host_volume_registration"
+
+
+def workspace(plan: str, environment: str, component: str, wanted: dict, unknown: list[str]) -> dict:
+    """What applying this slice of a workspace would do."""
+    version = _UNKNOWN_VERSION if "secret_version" in unknown and wanted["secrets"] else None
+
+    def shown(profile: object, scratch: str) -> dict | None:
+        names = {"environment": environment, "component": component}
+        how = {"scratch": scratch, "saltenv": plan, "wanted": wanted, "version": version}
+        return __salt__["eos_terraform.preview"](profile, **names, **how)
+
+    return _of_terraform(f"{environment}/{component}", shown, unknown)
+
+
+def removed_workspace(environment: str, component: str, named: dict) -> dict:
+    """What destroying a workspace would do; `named` is what the plan's pillar names."""
+    name = f"{environment}/{component}"
+    if name in named:
+        return {"terraform": None, "nomad": None, "error": _still_named(name, "it")}
+
+    def shown(profile: object, scratch: str) -> dict | None:
+        return __salt__["eos_terraform.preview_destroy"](profile, environment, component, scratch)
+
+    return _of_terraform(name, shown, [])
+
+
+def removed_volumes(volumes: dict[str, str], wanted: dict) -> dict:
+    """Which directories the removal of these volumes would take."""
+    if still := sorted(set(volumes) & set(wanted)):
+        return {"states": [], "error": _still_named(f"volume {still[0]}", "it")}
+    if failure := __salt__["eos_volumes.refused"](volumes, wanted):
+        return {"states": [], "error": failure}
+    return {"states": [_gone(name, "directory", path) for name, path in volumes.items()], "error": None}
+
+
+def removed_rules(environment: str, component: str, monitor: str, slices: dict) -> dict:
+    """Which files the removal of a component's rules from a monitor would take."""
+    name = f"{environment}/{component}"
+    watching = slices.get("monitors", {}).get(f"{environment}/{monitor}")
+    if slices.get("monitoring", {}).get(name, {}).get("monitor") == monitor:
+        return {"states": [], "error": _still_named(f"rules of {name}", f"{monitor} watch it")}
+    if watching is None:
+        words = f"The plan's pillar of minion {__opts__['id']} names no monitor {environment}/{monitor}"
+        return {"states": [], "error": _error(f"rules of {name}", words, "Compile again")}
+    files = __salt__["eos_prometheus.files_of"](name, watching)
+    return {"states": [_gone(name, "file", path) for path in files], "error": None}
+
+
+def states(plan: str, sls: str, pillar: dict) -> dict:
+    """What Salt says it would do for an emitted SLS of a plan."""
+    try:
+        with _scratch() as scratch:
+            return {"states": run_states(scratch, plan, [sls], pillar), "error": None}
+    except CommandExecutionError as failure:
+        return {"states": [], "error": _described(failure, sls)}
+
+
+def run_states(scratch: str, saltenv: str, slses: list[str], pillar: dict) -> list[dict]:
+    """Salt's test run of these SLS with this pillar.
+
+    Without `state.apply`, which keeps every file that it was given and the outcome in the minion's own cache.
+    """
+    options = salt.utils.state.get_sls_opts(__opts__, saltenv=saltenv, pillarenv=saltenv)
+    options["test"], options["cachedir"] = True, scratch
+    with salt.state.HighState(options, context=dict(__context__), initial_pillar=pillar) as run:
+        run.push_active()
+        try:
+            high, errors = run.render_highstate({saltenv: slses})
+            answer = errors or run.state.call_high(high)
+        finally:
+            run.pop_active()
+    if not isinstance(answer, dict):
+        raise CommandExecutionError("\n".join(map(str, answer)))
+    ran = sorted(answer.values(), key=lambda state: state["__run_num__"])
+    keys = ("name", "result", "changes", "comment")
+    return [{"id": state["__id__"], **{key: state[key] for key in keys}} for state in ran]
+
+
+@contextlib.contextmanager
+def _scratch() -> Iterator[str]:
+    """A directory that nobody else has and that is gone afterwards; what a killed preview left goes, too."""
+    root = __opts__["cachedir"]
+    for left in glob.glob(os.path.join(glob.escape(root), f"{_SCRATCH}*")):
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - os.stat(left).st_mtime > _SECONDS_A_PREVIEW_LASTS:
+                shutil.rmtree(left, ignore_errors=True)
+    directory = tempfile.mkdtemp(prefix=_SCRATCH, dir=root)
+    try:
+        yield directory
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _of_terraform(name: str, shown: Callable[[object, str], dict | None], unknown: list[str]) -> dict:
+    answer: dict = {"terraform": None, "nomad": None, "error": None}
+    profile = __salt__["eos_profile.of_this_minion"]()
+    try:
+        with __salt__["eos_profile.closing"](profile, _log.warning), _scratch() as scratch:
+            profile.log_in()
+            began = time.monotonic()
+            plan = shown(profile, scratch)
+            answer["terraform"] = _terraform_part(plan, began)
+            if plan is not None:
+                answer["nomad"] = _nomad_part(profile, name, plan, unknown)
+    except CommandExecutionError as failure:
+        answer["error"] = _described(failure, name)
+        answer["error"]["words"] = profile.without_tokens(answer["error"]["words"])
+    return _with_unknown(answer)
+
+
+def _terraform_part(plan: dict | None, began: float) -> dict:
+    changes = (plan or {}).get("resource_changes", [])
+    drift = (plan or {}).get("resource_drift", [])
+    return {
+        "resources": [_resource(change) for change in changes if change["change"]["actions"] != ["no-op"]],
+        "drift": [_resource(change) for change in drift],
+        "seconds": round(time.monotonic() - began, 3),
+        "ran": plan is not None,
+    }
+
+
+def _resource(change: dict) -> dict:
+    of = change["change"]
+    return {
+        "address": change["address"],
+        "type": change["type"],
+        "actions": of["actions"],
+        "before": _without_sensitive(of.get("before"), of.get("before_sensitive")),
+        "after": _without_sensitive(of.get("after"), of.get("after_sensitive")),
+        "after_unknown": of.get("after_unknown") or {},
+    }
+
+
+def _without_sensitive(value: object, marks: object) -> object:
+    """The value with "(sensitive)" where Terraform marks it so."""
+    if marks is True:
+        return "(sensitive)"
+    if isinstance(value, dict) and isinstance(marks, dict):
+        return {key: _without_sensitive(part, marks.get(key)) for key, part in value.items()}
+    if isinstance(value, list) and isinstance(marks, list):
+        padded = [*marks, *[None] * (len(value) - len(marks))]
+        return [_without_sensitive(part, mark) for part, mark in zip(value, padded, strict=False)]
+    return value
+
+
+def _nomad_part(profile: object, name: str, plan: dict, unknown: list[str]) -> dict | None:
+    """What Nomad says of the workspace's job, if Terraform would touch it."""
+    jobs = [change for change in plan["resource_changes"] if change["type"] == "nomad_job"]
+    touched = [change["change"] for change in jobs if change["change"]["actions"] not in (["no-op"], ["read"])]
+    if not touched:
+        return None
+    began = time.monotonic()
+    given = profile.environment(name, management=False)
+    nomad = __utils__["eos_http.engine"]("nomad", given["NOMAD_ADDR"], given["NOMAD_TOKEN"])
+    if touched[0]["after"] is None:
+        answer = _stopped_job(nomad, touched[0]["before"])
+    else:
+        answer = _planned_job(nomad, touched[0]["after"], plan["resource_changes"], unknown)
+    return answer and {**answer, "seconds": round(time.monotonic() - began, 3)}
+
+
+def _stopped_job(nomad: object, before: dict) -> dict | None:
+    job = __utils__["eos_nomad.job"](nomad, before["namespace"], before["id"])
+    if job is None or job["Stop"]:
+        return None
+    said = __utils__["eos_nomad.plan_job"](nomad, {**job, "Stop": True})
+    return said and _said(job, said, job["Namespace"], [])
+
+
+def _planned_job(nomad: object, after: dict, changes: list[dict], unknown: list[str]) -> dict:
+    job = __utils__["eos_nomad.parse_job"](nomad, after["jobspec"], _variables(after))
+    asked = job
+    said = __utils__["eos_nomad.plan_job"](nomad, asked)
+    if said is None and "namespace" in unknown:
+        # The platform makes it before the job: no job is there yet, and elsewhere none may be called like this one.
+        asked = {**job, "Namespace": "default", "ID": f"{job['ID']}-{os.urandom(8).hex()}"}
+        said = __utils__["eos_nomad.plan_job"](nomad, asked)
+    if said is None:
+        raise nomad.failure(f"job {job['ID']}", f"Namespace {job['Namespace']} does not exist", "Compile again")
+    if asked is not job:
+        said["Diff"] = _renamed(said["Diff"], asked, job)
+    placed, without = _without_new_volumes(asked, changes)
+    if without and said.get("FailedTGAllocs"):
+        said["FailedTGAllocs"] = __utils__["eos_nomad.plan_job"](nomad, placed).get("FailedTGAllocs")
+    return _said(job, said, asked["Namespace"], without)
+
+
+def _said(job: dict, said: dict, asked_in: str, without: list[str]) -> dict:
+    failed = said.get("FailedTGAllocs") or {}
+    return {
+        "job": job["ID"],
+        "namespace": job["Namespace"],
+        "diff": said["Diff"],
+        "annotations": said.get("Annotations") or {},
+        "failed": {group: {"words": _why_not_placed(metric, group, job)} for group, metric in failed.items()},
+        "warnings": said.get("Warnings") or "",
+        "without": without,
+        "asked_in": asked_in,
+        "modify_index": said.get("JobModifyIndex", 0),
+        "spec": job,
+    }
+
+
+def _variables(after: dict) -> str:
+    """The file of variables that Terraform's provider gives Nomad with the job."""
+    blocks = after.get("hcl2") or [{}]
+    declared = dict(_DECLARED.findall(after["jobspec"]))
+    lines = []
+    for name, value in (blocks[0].get("vars") or {}).items():
+        text = value if declared.get(name, "string") not in _PLAIN else _hcl_string(value)
+        lines.append(f"{name} = {text}\n")
+    return "".join(lines)
+
+
+def _hcl_string(value: str) -> str:
+    """JSON's escapes are HCL's as well; a template's beginning is written as a code point."""
+    return re.sub(r"([$%])(?=\{)", lambda match: f"\\u{ord(match[1]):04x}", json.dumps(value))
+
+
+def _without_new_volumes(job: dict, changes: list[dict]) -> tuple[dict, list[str]]:
+    """The job as it can be placed before its new volumes are registered: without them, on the hosts they will be on."""
+    registered: dict[str, set[str]] = {}
+    new = set()
+    for change in changes:
+        after = change["change"]["after"]
+        if change["type"] == _VOLUME and after is not None:
+            registered.setdefault(after["name"], set()).add(after["node_id"])
+            if "create" in change["change"]["actions"]:
+                new.add(after["name"])
+    job, without = json.loads(json.dumps(job)), set()
+    for group in job["TaskGroups"]:
+        volumes = group.get("Volumes") or {}
+        for name in [name for name, asked in volumes.items() if asked["Type"] == "host" and asked["Source"] in new]:
+            source = volumes.pop(name)["Source"]
+            without.add(source)
+            hosts = ",".join(sorted(registered[source]))
+            pinned = {"LTarget": "${node.unique.id}", "Operand": "set_contains_any", "RTarget": hosts}
+            group["Constraints"] = [*(group.get("Constraints") or []), pinned]
+            for task in group["Tasks"]:
+                mounts = task.get("VolumeMounts") or []
+                task["VolumeMounts"] = [mount for mount in mounts if mount["Volume"] != name]
+    return job, sorted(without)
+
+
+def _renamed(value: object, asked: dict, job: dict) -> object:
+    """Nomad's diff with the job's own id and namespace in place of those that it was asked about."""
+    if isinstance(value, dict):
+        if value.get("Name") == "Namespace" and value.get("New") == asked["Namespace"]:
+            return {**value, "New": job["Namespace"]}
+        return {key: _renamed(part, asked, job) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_renamed(part, asked, job) for part in value]
+    return value.replace(asked["ID"], job["ID"]) if isinstance(value, str) else value
+
+
+def _why_not_placed(metric: dict, group: str, job: dict) -> list[str]:
+    """Why Nomad found no place for a group, a sentence each."""
+    words = []
+    for constraint, nodes in (metric.get("ConstraintFiltered") or {}).items():
+        asked = ""
+        if constraint == "missing drivers":
+            tasks = next(found["Tasks"] for found in job["TaskGroups"] if found["Name"] == group)
+            asked = f" (asked for: {', '.join(sorted({task['Driver'] for task in tasks}))})"
+        words.append(f"{constraint}{asked} on {_nodes(nodes)}")
+    for dimension, nodes in (metric.get("DimensionExhausted") or {}).items():
+        words.append(f"not enough {dimension} on {_nodes(nodes)}")
+    words += [f"quota used up: {quota}" for quota in metric.get("QuotaExhausted") or []]
+    if not words:
+        evaluated = metric.get("NodesEvaluated", 0)
+        nobody = "no ready node in the job's datacenters and node pool"
+        words.append(f"none of {_nodes(evaluated)} fits" if evaluated else nobody)
+    return words
+
+
+def _nodes(count: int) -> str:
+    return "1 node" if count == 1 else f"{count} nodes"
+
+
+def _with_unknown(value: object) -> object:
+    """The answer with "(unknown)" where it has the number that stood for a version nobody knows."""
+    if isinstance(value, dict):
+        return {key: _with_unknown(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_with_unknown(part) for part in value]
+    if isinstance(value, str):
+        return value.replace(str(_UNKNOWN_VERSION), UNKNOWN)
+    return UNKNOWN if value == _UNKNOWN_VERSION else value
+
+
+def _gone(name: str, what: str, path: str) -> dict:
+    """In the shape of a state's outcome, what a removal would do to a path."""
+    there = os.path.lexists(path)
+    changes = {path: {what: "removed"}} if there else {}
+    comment = f"{path} would be removed" if there else f"{path} is gone already"
+    return {"id": name, "name": path, "result": None if there else True, "changes": changes, "comment": comment}
+
+
+def _still_named(name: str, has: str) -> dict:
+    words = f"The plan's pillar of minion {__opts__['id']} still has {has}"
+    return _error(name, words, "Compile again")
+
+
+def _error(name: str, words: str, hint: str) -> dict:
+    return {"layer": "salt", "object": name, "words": words, "hint": hint}
+
+
+def _described(failure: CommandExecutionError, name: str) -> dict:
+    if isinstance(failure.info, dict) and "layer" in failure.info:
+        return dict(failure.info)
+    return _error(name, str(failure), "See the minion's log")
