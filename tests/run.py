@@ -31,6 +31,7 @@ LABORATORY = {
     "full": ("full", "operators"),
     "gitops": ("gitops", "discover"),
     "survival": ("survive", "failures"),
+    "truth": ("difference", "truth"),
 }
 # What the machine's own settings would do to the engines under test.
 UNWANTED = (
@@ -189,6 +190,7 @@ def suites(options: argparse.Namespace, environment: dict[str, str]) -> list[Sui
         Suite("compiler", 300, [*cargo_test, "eos-core", "--", "--include-ignored"], seed),
         Suite("full", 900, [*pytest, *laboratory("full")], sampled),
         Suite("survival", 5400 if options.full else 600, [*pytest, *laboratory("survival")], sampled),
+        Suite("truth", 3600 if options.full else 300, [*pytest, *laboratory("truth")], sampled),
         Suite("gitops", 900, [*pytest, *laboratory("gitops")], sampled),
         Suite("estates", 900 if options.full else 600, [*pytest, *laboratory("estates")], sampled),
         Suite("laboratory", 1300 if options.full else 600, [*pytest, *laboratory("laboratory")], sampled),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import FULL, SEED, no_mesh, running_estate
+from truth import hands
 from truth.difference import difference, foretold, judge, judge_failure, trace
 from truth.generator import generate
 from truth.report import Report
@@ -118,3 +119,21 @@ def test_what_is_foretold_happens(world, scenario, tmp_path):
 @pytest.mark.parametrize("scenario", OF_FULL, ids=lambda scenario: scenario.name)
 def test_what_is_foretold_happens_with_consul_and_vault(full_world, scenario, tmp_path):
     is_true(full_world, scenario, tmp_path)
+
+
+def test_a_change_between_plan_and_apply_is_found_out(world, tmp_path):
+    """The comparison can fail: what is foretold and already there is missed, what somebody else does is unpredicted."""
+    scenario = Scenario(
+        "create with a volume, while others are at work",
+        ("create", "keeper"),
+        given={"hello": {}},
+        absent=("keeper",),
+        hand=hands.no_volume_directory("keeper"),
+        between=hands.all_of(hands.directory_made("keeper"), hands.namespace("production", "by somebody else")),
+    )
+    _, verdict = play(world, scenario, tmp_path)
+    world.is_clean = False
+    directory = f"salt/directory/control:{hands.volume_directory(world, 'keeper')}"
+    assert verdict.missed == [f"{directory}: create"], verdict
+    (unpredicted,) = verdict.unpredicted
+    assert unpredicted.startswith("nomad/namespace/production: Description "), verdict
