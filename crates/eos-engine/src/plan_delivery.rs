@@ -77,7 +77,12 @@ fn is_needed(path: &Path, components: &BTreeSet<&str>) -> bool {
 /// The pillar's top file names the environment that it is for.
 fn top_of(artifacts: &BTreeMap<String, Vec<u8>>, name: &str) -> Result<Vec<u8>, EngineError> {
     let invalid = |words: String| {
-        EngineError::new(Layer::Estate, ErrorKind::Invalid, format!("artifact {TOP}"), words)
+        EngineError::new(
+            Layer::Estate,
+            ErrorKind::Invalid,
+            format!("artifact {TOP}"),
+            words,
+        )
     };
     let top = artifacts.get(TOP).map_or(&[][..], Vec::as_slice);
     let text = str::from_utf8(top).map_err(|error| invalid(error.to_string()))?;
@@ -173,7 +178,10 @@ mod tests {
         let top = fs::read_to_string(place.join(TOP)).unwrap();
         assert_eq!(
             top,
-            format!("#!json\n{{\"{}\":{{\"control\":[\"hosts.control\"]}}}}\n", one.name)
+            format!(
+                "#!json\n{{\"{}\":{{\"control\":[\"hosts.control\"]}}}}\n",
+                one.name
+            )
         );
         assert_eq!(fs::metadata(&place).unwrap().permissions().mode() & 0o777, 0o755);
         drop(one);

@@ -143,13 +143,7 @@ impl Prepared {
 
     /// What the engines say about the environment, all asked at once.
     pub async fn ask(&self, engines: &Engines) -> Result<Answers, EngineError> {
-        ask(
-            engines,
-            &self.wish.environment,
-            &self.compilation,
-            &self.applied,
-        )
-        .await
+        ask(engines, &self.wish.environment, &self.compilation, &self.applied).await
     }
 
     /// The plan against what the engines said, pinned to that.
@@ -171,7 +165,12 @@ impl Prepared {
             let names = components
                 .as_deref()
                 .map(|components| in_scope(environment, components, &self.compilation, &self.applied));
-            let refused = refusals(environment, names.as_deref(), &self.compilation, &answers.observed);
+            let refused = refusals(
+                environment,
+                names.as_deref(),
+                &self.compilation,
+                &answers.observed,
+            );
             if !refused.is_empty() {
                 return Err(Failure::Input(refused));
             }

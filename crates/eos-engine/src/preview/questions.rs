@@ -47,7 +47,10 @@ impl<'p> Question<'p> {
         let call = call_of(step, "").filter(|_| is_asked)?;
         let mut unknown = Vec::new();
         if matches!(step.work, Work::Workspace { .. }) && step.component != PLATFORM {
-            let mut before = plan.steps.iter().filter(|other| other.component == step.component);
+            let mut before = plan
+                .steps
+                .iter()
+                .filter(|other| other.component == step.component);
             let writes = |other: &Step| matches!(ground.secrets.get(&other.id), Some(Ok(Some(_)) | Err(_)));
             if before.any(writes) {
                 unknown.push("secret_version");
@@ -74,10 +77,7 @@ impl<'p> Question<'p> {
             "unknown": self.unknown,
         });
         let minion = &self.call.minion;
-        engines
-            .salt
-            .call(minion, "eos.preview", arguments, PREVIEW)
-            .await
+        engines.salt.call(minion, "eos.preview", arguments, PREVIEW).await
     }
 }
 

@@ -118,7 +118,8 @@ impl Writes<'_> {
         let there = self.there(&step.environment, path).await?.unwrap_or_default();
         let before = self.engines.secrets().remembered(at, previous).await?;
         let names: BTreeSet<&String> = there.keys().chain(before.keys()).collect();
-        let value = |items: &Items, name: &String| items.get(name).map(|value| value.expose_secret().to_owned());
+        let value =
+            |items: &Items, name: &String| items.get(name).map(|value| value.expose_secret().to_owned());
         let changed: Vec<String> = names
             .into_iter()
             .filter(|name| value(&there, name) != value(&before, name))

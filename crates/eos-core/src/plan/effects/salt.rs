@@ -18,11 +18,14 @@ pub fn effects(of: Of<'_>, minion: &str, answer: &Value) -> Vec<Effect> {
 fn effect(of: Of<'_>, minion: &str, path: &str, change: &Value) -> Effect {
     let kinds = ["directory", "file"].map(|kind| (kind, change.get(kind).and_then(Value::as_str)));
     let (kind, action) = match kinds {
-        [(kind, Some(word)), _] | [_, (kind, Some(word))] => (kind, match word {
-            "new" => Action::Create,
-            "removed" | "absent" => Action::Delete,
-            _ => Action::Change,
-        }),
+        [(kind, Some(word)), _] | [_, (kind, Some(word))] => (
+            kind,
+            match word {
+                "new" => Action::Create,
+                "removed" | "absent" => Action::Delete,
+                _ => Action::Change,
+            },
+        ),
         // Of a directory that is there Salt names what becomes of it, and nothing else.
         _ => ("directory", Action::Change),
     };
@@ -31,5 +34,10 @@ fn effect(of: Of<'_>, minion: &str, path: &str, change: &Value) -> Effect {
         Some(EffectAttribute::new(name, None, Some(after.clone())))
     });
     let attributes = named.collect();
-    of.effect(Engine::Salt, format!("salt/{kind}/{minion}:{path}"), action, attributes)
+    of.effect(
+        Engine::Salt,
+        format!("salt/{kind}/{minion}:{path}"),
+        action,
+        attributes,
+    )
 }

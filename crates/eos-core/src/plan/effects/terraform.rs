@@ -43,7 +43,10 @@ impl<'a> Answer<'a> {
 
     /// What becomes of the workspace's job; nothing where Terraform leaves it alone, whatever Nomad would make of it.
     pub fn job(&self) -> Option<JobWork<'a>> {
-        let job = self.resources.iter().find(|resource| resource.kind == "nomad_job")?;
+        let job = self
+            .resources
+            .iter()
+            .find(|resource| resource.kind == "nomad_job")?;
         let name = |key: &str| job.before.get(key).and_then(Value::as_str);
         match job.action()? {
             Action::Create | Action::Change => Some(JobWork::Register),
@@ -70,7 +73,10 @@ impl<'a> Answer<'a> {
     }
 
     fn state(&self, of: Of<'_>, there: bool, gone: bool) -> Option<Effect> {
-        let drifted = self.drift.iter().map(|resource| (resource.address, Action::Change));
+        let drifted = self
+            .drift
+            .iter()
+            .map(|resource| (resource.address, Action::Change));
         let changed = self
             .resources
             .iter()
@@ -143,7 +149,8 @@ impl<'a> Resource<'a> {
         let Some(action) = self.action().filter(|_| self.kind != "nomad_job") else {
             return Vec::new();
         };
-        let effect = |object: String, action, attributes| of.effect(Engine::Terraform, object, action, attributes);
+        let effect =
+            |object: String, action, attributes| of.effect(Engine::Terraform, object, action, attributes);
         let (was, is) = (self.object(self.before), self.object(self.after));
         match (action, was, is) {
             // Another name is another object.
@@ -198,11 +205,7 @@ impl<'a> Resource<'a> {
         found
     }
 
-    fn fields(
-        &self,
-        names: &[(&str, &str)],
-        add: &mut dyn FnMut(String, Option<Value>, Option<Value>),
-    ) {
+    fn fields(&self, names: &[(&str, &str)], add: &mut dyn FnMut(String, Option<Value>, Option<Value>)) {
         for (key, name) in names {
             if self.unknown[key].as_bool() != Some(true) {
                 compare(&self.before[key], &self.after[key], name, add);
