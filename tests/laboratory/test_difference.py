@@ -4,6 +4,7 @@ import copy
 
 import pytest
 from truth.difference import COMPUTED, MAY_BE_UNKNOWN, Change, difference, foretold, judge, judge_failure, trace
+from truth.generator import generate
 
 STATE = "terraform/state/production/hello"
 JOB = "nomad/job/production/hello"
@@ -167,6 +168,14 @@ def test_directories_above_a_new_volume_belong_to_it(before, after):
     for path in ("/opt/page", "/opt/page/data"):
         after["hosts"]["control"][path] = {"kind": "directory", "user": "0", "group": "0", "mode": "0755"}
     assert list(happened(before, after)) == ["salt/directory/control:/opt/page/data"]
+
+
+def test_a_seed_gives_the_same_scenarios_again():
+    for seed in range(40):
+        names = [scenario.name for scenario in generate(seed)]
+        assert names == [scenario.name for scenario in generate(seed)]
+        assert len(set(names)) == len(names) >= 30
+    assert [one.name for one in generate(1)] != [one.name for one in generate(2)]
 
 
 def plan(*effects: dict, **other) -> dict:

@@ -89,6 +89,8 @@ def play(world: World, scenario: Scenario, tmp_path: Path):
 
     before = world.dump()
     plan = planned(world, scenario, words, file)
+    unasked = plan.get("unasked", [])
+    assert bool(unasked) == bool(scenario.silent), f"not asked: {unasked}"
     left = trace(before, world.dump())
     assert not left, "the plan left a trace:\n" + "\n".join(left)
     if scenario.between:
@@ -98,10 +100,9 @@ def play(world: World, scenario: Scenario, tmp_path: Path):
     if scenario.fails:
         verdict = judge_failure(plan, before, after)
     else:
-        verdict = judge(foretold(plan, by_file), difference(before, after), plan.get("unasked", []))
+        verdict = judge(foretold(plan, by_file), difference(before, after), unasked)
     world.is_clean = not scenario.fails
-    for environment in {environment for environment, _ in [*given, (scenario.environment, "")]}:
-        world.forget(environment)
+    world.forget(scenario.environment)
     return plan, verdict
 
 

@@ -4,6 +4,7 @@ import random
 
 from . import hands
 from .scenarios import Scenario
+from .world import option
 
 # Component -> option -> values it may have; nothing is the default.
 VALUES = {
@@ -42,9 +43,9 @@ def other_options(chance: random.Random, component: str, now: dict) -> dict:
     """At least one option becomes another; what is not named stays as it is."""
     changed = {}
     while not changed:
-        for name in chance.sample(sorted(VALUES[component]), chance.randint(1, 2)):
-            usual = VALUES[component][name][0]
-            others = [value for value in VALUES[component][name] if value != now.get(name, usual)]
+        options = VALUES[component]
+        for name in chance.sample(sorted(options), chance.randint(1, min(2, len(options)))):
+            others = [value for value in options[name] if value != now.get(name, options[name][0])]
             if others:
                 changed[name] = chance.choice(others)
     return changed
@@ -63,28 +64,25 @@ def a_hand(chance: random.Random, component: str):
     return f"{component} {kind} by hand", made[kind]()
 
 
-def by_verb(chance: random.Random, given: dict) -> tuple[str, tuple[str, ...]]:
-    """One command about one component."""
+def by_verb(chance: random.Random, given: dict) -> tuple[str, str, tuple[str, ...]]:
+    """One command about one component: which, in short, and the command."""
     verbs = ["update"] * 4 + ["delete"] + (["rotate"] if "store" in given else [])
     verb = chance.choice(verbs)
     component = "store" if verb == "rotate" else chance.choice(sorted(given))
     if verb == "rotate":
-        return "rotate store", ("rotate", "secret", "store", "password")
+        return component, "rotate store", ("rotate", "secret", "store", "password")
     if verb == "delete":
-        return f"delete {component}", ("delete", component)
+        return component, f"delete {component}", ("delete", component)
     changed = other_options(chance, component, given[component])
-    words = []
-    for name, value in changed.items():
-        flag = name.replace("_", "-")
-        shown = str(value).lower() if isinstance(value, bool) else value
-        words += ["--unset", flag] if value is None else [f"--{flag}={shown}"]
-    return f"update {component} ({', '.join(changed)})", ("update", component, *words)
+    words = [word for name, value in changed.items() for word in option(name, value)]
+    return component, f"update {component} ({', '.join(changed)})", ("update", component, *words)
 
 
-def by_pillar(chance: random.Random, given: dict) -> tuple[str, dict]:
+def by_pillar(chance: random.Random, given: dict) -> tuple[str, str, dict]:
     """Several components at once, by an edit of the pillar: some come, some change, some go."""
     after, said = dict(given), []
-    for component in chance.sample(sorted(VALUES), chance.randint(2, 3)):
+    chosen = chance.sample(sorted(VALUES), chance.randint(2, 3))
+    for component in chosen:
         if component not in after:
             after[component] = some_options(chance, component)
             said.append(f"create {component}")
@@ -96,7 +94,7 @@ def by_pillar(chance: random.Random, given: dict) -> tuple[str, dict]:
             after[component] = {**after[component], **changed}
             said.append(f"update {component} ({', '.join(changed)})")
     plain = {name: {key: v for key, v in options.items() if v is not None} for name, options in after.items()}
-    return ", ".join(said), plain
+    return next((one for one in chosen if one in given), ""), ", ".join(said), plain
 
 
 def generate(seed: int, number: int = 32) -> list[Scenario]:
@@ -104,20 +102,17 @@ def generate(seed: int, number: int = 32) -> list[Scenario]:
 
 
 def one(chance: random.Random, index: int) -> Scenario:
-    given = {name: some_options(chance, name) for name in chance.sample(sorted(VALUES), chance.randint(1, 3))}
-    said, hand, words = [], [hands.no_volume_directory("page")], ()
-    touchable = [name for name in given if name in VARIABLES and not given[name].get("room")]
-    if touchable and chance.random() < 0.4:
-        what, deed = a_hand(chance, chance.choice(touchable))
-        said.append(what)
-        hand.append(deed)
-    if given.get("page", {}).get("room"):
-        # What lies there is the volume of a component that runs.
-        hand.pop(0)
+    given = {name: some_options(chance, name) for name in chance.sample(sorted(VALUES), chance.randint(1, 2))}
+    # What lies there is the volume of a component that runs, or left by one that ran.
+    has_volume = given.get("page", {}).get("room")
+    hand, words = ([] if has_volume else [hands.no_volume_directory("page")]), ()
     if chance.random() < 0.5:
-        what, words = by_verb(chance, given)
+        component, said, words = by_verb(chance, given)
     else:
-        what, after = by_pillar(chance, given)
+        component, said, after = by_pillar(chance, given)
         hand.append(hands.pillar(after))
-    name = f"generated {index + 1}: {'; '.join([*said, what])}"
-    return Scenario(name, words, given=given, alone=True, hand=hands.all_of(*hand))
+    if component in VARIABLES and chance.random() < 0.5:
+        what, deed = a_hand(chance, component)
+        said = f"{what}; {said}"
+        hand.append(deed)
+    return Scenario(f"generated {index + 1}: {said}", words, given=given, alone=True, hand=hands.all_of(*hand))

@@ -77,20 +77,20 @@ CREATE = [
         absent=("keeper",),
         hand=hands.no_volume_directory("keeper-development"),
     ),
-    Scenario("create what is there already", ("create", "hello"), given={"hello": {"greeting": None}}),
+    Scenario("create what is there already", ("create", "hello"), given=HELLO),
 ]
 
 UPDATE = [
-    Scenario("change a text", ("update", "hello", "--greeting", "Good day"), given={"hello": {"greeting": "Hi"}}),
+    Scenario("change a text", ("update", "hello", "--greeting", "Hi"), given=HELLO),
     Scenario(
         "change a text back to its default",
         ("update", "hello", "--unset", "greeting"),
         given={"hello": {"greeting": "Hi"}},
     ),
-    Scenario("change a number", ("update", "page", "--workers", "7"), given={"page": {"workers": 2}}),
+    Scenario("change a number", ("update", "page", "--workers", "7"), given=PAGE),
     Scenario("change a flag", ("update", "page", "--loud"), given={"page": {"loud": False}}),
-    Scenario("change a command", ("update", "page", "--remark", "a new word"), given={"page": {"remark": None}}),
-    Scenario("change a file", ("update", "page", "--note", "two\nlines"), given={"page": {"note": None}}),
+    Scenario("change a command", ("update", "page", "--remark", "a new word"), given=PAGE),
+    Scenario("change a file", ("update", "page", "--note", "two\nlines"), given=PAGE),
     Scenario("change a check", ("update", "page", "--look", "/metrics"), given={"page": {"look": "/health"}}),
     Scenario("fix a port", ("update", "page", "--fixed-port", "{port}"), given={"page": {"fixed_port": None}}),
     Scenario("let a port go", ("update", "page", "--unset", "fixed_port"), given={"page": {"fixed_port": 28999}}),
@@ -111,7 +111,7 @@ UPDATE = [
     Scenario(
         "change many things of one component",
         ("update", "page", "--title", "All", "--workers", "9", "--loud", "--note", "all new", "--memory", "72"),
-        given={"page": {"title": None, "workers": 2, "loud": False, "note": None, "memory": 64}},
+        given={"page": {"loud": False, "memory": 64}},
     ),
     Scenario(
         "take the newest recipe",
@@ -122,12 +122,8 @@ UPDATE = [
         ),
     ),
     Scenario("change what another one uses", ("update", "notes-store", "--title", "renamed"), given=NOTES),
-    Scenario(
-        "change one that uses another", ("update", "notes", "--heading", "Minutes"), given={"notes": {"heading": None}}
-    ),
-    Scenario(
-        "change a component with a secret", ("update", "store", "--title", "Barn"), given={"store": {"title": None}}
-    ),
+    Scenario("change one that uses another", ("update", "notes", "--heading", "Minutes"), given=NOTES),
+    Scenario("change a component with a secret", ("update", "store", "--title", "Barn"), given=STORE),
     Scenario("give a secret", ("update", "store", "--password", "-"), given=STORE, secret="battery staple"),
     Scenario("change what is so already", ("update", "page", "--workers", "7"), given={"page": {"workers": 7}}),
 ]
@@ -137,18 +133,18 @@ SCALE = [
     Scenario(
         "scale up and change",
         ("update", "hello", "--replicas", "3", "--greeting", "Three"),
-        given={"hello": {"replicas": 2, "greeting": None}},
+        given={"hello": {"replicas": 2}},
     ),
     Scenario(
         "change two instances",
         ("update", "hello", "--greeting", "Both"),
-        given={"hello": {"replicas": 2, "greeting": None}},
+        given={"hello": {"replicas": 2}},
     ),
     Scenario("scale down", ("update", "hello", "--replicas", "1"), given={"hello": {"replicas": 3}}),
     Scenario(
         "scale down and change",
         ("update", "hello", "--replicas", "1", "--greeting", "One"),
-        given={"hello": {"replicas": 2, "greeting": None}},
+        given={"hello": {"replicas": 2}},
     ),
 ]
 
@@ -161,13 +157,13 @@ HAND = [
     Scenario(
         "Nomad runs another number by hand, then a text changes",
         ("update", "hello", "--greeting", "After a hand"),
-        given={"hello": {"replicas": 1, "greeting": None}},
+        given={"hello": {"replicas": 1}},
         hand=hands.count("hello", 3),
     ),
     Scenario(
         "a variable is changed in Nomad, then the number changes",
         ("update", "hello", "--replicas", "2"),
-        given={"hello": {"replicas": 1, "greeting": None}},
+        given={"hello": {"replicas": 1}},
         hand=hands.env("hello", "EOS_HELLO_GREETING", "by hand"),
     ),
     Scenario(
@@ -189,20 +185,20 @@ HAND = [
     Scenario(
         "a job is purged, then a text changes",
         ("update", "hello", "--greeting", "Back again"),
-        given={"hello": {"replicas": 1, "greeting": None}},
+        given={"hello": {"replicas": 1}},
         hand=hands.stopped("hello", purge=True),
     ),
     Scenario("a job is purged, and nothing is asked for", given=HELLO, hand=hands.stopped("hello", purge=True)),
     Scenario(
         "a job is stopped, then a text changes",
         ("update", "hello", "--greeting", "On again"),
-        given={"hello": {"replicas": 1, "greeting": None}},
+        given={"hello": {"replicas": 1}},
         hand=hands.stopped("hello", purge=False),
     ),
     Scenario(
         "Terraform forgot a job, then a text changes",
         ("update", "hello", "--greeting", "Remembered"),
-        given={"hello": {"replicas": 1, "greeting": None}},
+        given={"hello": {"replicas": 1}},
         hand=hands.forgotten("hello"),
     ),
     Scenario(
@@ -216,13 +212,13 @@ HAND = [
     Scenario(
         "a rendered file is edited, then a text changes",
         ("update", "hello", "--greeting", "Rendered"),
-        given={"hello": {"replicas": 1, "greeting": None}},
+        given={"hello": {"replicas": 1}},
         hand=hands.rendered_file("hello", "hello.nomad.hcl"),
     ),
     Scenario(
         "a volume's directory is opened to all, then a text changes",
         ("update", "keeper", "--label", "Open"),
-        given={"keeper": {"label": None}},
+        given=KEEPER,
         hand=hands.directory_mode("keeper", 0o777),
     ),
     Scenario(
@@ -236,13 +232,13 @@ HAND = [
     Scenario(
         "a secret is changed in Nomad, then a text changes",
         ("update", "store", "--title", "Shed"),
-        given={"store": {"title": None}},
+        given=STORE,
         hand=hands.variable("store", "password", "by hand"),
     ),
     Scenario(
         "a namespace is described anew, then a text changes",
         ("update", "hello", "--greeting", "Described"),
-        given={"hello": {"greeting": None}},
+        given=HELLO,
         hand=hands.namespace("production", "by hand"),
     ),
 ]
@@ -356,13 +352,13 @@ TROUBLE = [
     Scenario(
         "Nomad is silent",
         ("update", "hello", "--greeting", "Silence"),
-        given={"hello": {"greeting": None}},
+        given=HELLO,
         silent="nomad",
     ),
     Scenario(
         "Salt's minion is silent",
         ("update", "hello", "--greeting", "Quiet"),
-        given={"hello": {"greeting": None}},
+        given=HELLO,
         silent="salt-minion",
     ),
 ]
@@ -374,7 +370,7 @@ FULL = [
     Scenario(
         "full: change a component with a secret",
         ("update", "store", "--title", "Barn"),
-        given={"store": {"title": None}},
+        given=STORE,
         full=True,
     ),
     Scenario("full: create one that uses another", ("create", "notes"), absent=("notes",), full=True),
