@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import FULL, SEED, no_mesh, running_estate
 from truth import hands
-from truth.difference import difference, foretold, judge, judge_failure, trace
+from truth.difference import difference, foretold, judge, judge_failure, served, trace
 from truth.generator import generate
 from truth.report import Report
 from truth.scenarios import WRITTEN, Scenario
@@ -100,7 +100,7 @@ def play(world: World, scenario: Scenario, tmp_path: Path):
     if scenario.fails:
         verdict = judge_failure(plan, before, after)
     else:
-        verdict = judge(foretold(plan, by_file), difference(before, after), unasked)
+        verdict = judge(foretold(plan, served(before), by_file), difference(before, after), unasked)
     world.is_clean = not scenario.fails
     world.forget(scenario.environment)
     return plan, verdict

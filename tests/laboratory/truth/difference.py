@@ -29,7 +29,6 @@ COMPUTED = [
     ("nomad/job/*", "Meta.eos_secret_version", MAY_BE_UNKNOWN, "the version of a secret that is written first"),
     ("nomad/job/*", "TaskGroups.*.Templates.*", MAY_BE_UNKNOWN, "has the version of a secret that is written first"),
     ("estate/pillar/*", "digest", MAY_BE_UNKNOWN, "has the moment of the command, where it is said a second time"),
-    ("estate/current", "release", MAY_BE_UNKNOWN, "has the pillar in it, and so the moment of the command"),
     ("nomad/namespace/*", "CreateIndex", NOT_COMPARED, "Nomad's own count of writes"),
     ("nomad/namespace/*", "ModifyIndex", NOT_COMPARED, "Nomad's own count of writes"),
     ("nomad/namespace/*", "Hash", NOT_COMPARED, "follows from the other attributes"),
@@ -147,8 +146,13 @@ def objects(dump: dict) -> dict[str, dict]:
     for path, one in dump["estate"]["files"].items():
         if path.startswith(sources) and one["kind"] == "file":
             found[f"estate/{path}"] = {"digest": one["digest"]}
-    found["estate/current"] = {"release": dump["estate"]["current"].rsplit("/", 1)[-1]}
+    found["estate/current"] = {"release": served(dump)}
     return found
+
+
+def served(dump: dict) -> str:
+    """The release that Salt serves."""
+    return dump["estate"]["current"].rsplit("/", 1)[-1]
 
 
 def of_consul(consul: dict | None) -> dict:
@@ -246,9 +250,9 @@ def is_above_a_volume(change: Change, changes: list[Change]) -> bool:
     )
 
 
-def foretold(plan: dict, exact: bool = True) -> list[Change]:
-    """What a plan says will change: its effects, the pillar's files and the release. Without `exact` it is not this very
-    plan that is carried out, but one that is made again by the same command."""
+def foretold(plan: dict, current: str = "", exact: bool = True) -> list[Change]:
+    """What a plan says will change: its effects, the pillar's files, and the release where it is not the one that is
+    served. Without `exact` it is not this very plan that is carried out, but one that the same command makes again."""
     changes = []
     for effect in plan.get("effects", []):
         attributes = {one["name"]: (one.get("before"), one.get("after")) for one in effect["attributes"]}
@@ -258,10 +262,8 @@ def foretold(plan: dict, exact: bool = True) -> list[Change]:
         value = hashlib.sha256(text.encode()).hexdigest()
         unknown = set() if exact else {"digest"}
         changes.append(Change(f"estate/{path}", CHANGE, {"digest": (None, value)}, unknown))
-    if any(step["kind"] == "deliver" for step in plan["steps"]):
-        changes.append(
-            Change("estate/current", CHANGE, {"release": (None, plan["release"])}, set() if exact else {"release"})
-        )
+    if any(step["kind"] == "deliver" for step in plan["steps"]) and plan["release"] != current:
+        changes.append(Change("estate/current", CHANGE, {"release": (None, plan["release"])}))
     return changes
 
 

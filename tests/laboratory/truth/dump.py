@@ -292,6 +292,7 @@ def estate(lab: Lab) -> dict:
         "refs": git("show-ref", "--head"),
         "status": git("status", "--porcelain"),
         "store": store(lab.root),
+        "kept": files(lab.root / ".eos", ("lab/", "store.db")),
         "served": files(lab.lab / "srv", ("formula/",)),
         "current": os.readlink(lab.lab / "srv/current"),
         # The workspaces as they are rendered, and what the formula wrote down; providers and snapshots are caches.
