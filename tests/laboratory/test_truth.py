@@ -102,7 +102,10 @@ def play(world: World, scenario: Scenario, tmp_path: Path):
     else:
         verdict = judge(foretold(plan, served(before), by_file), difference(before, after), unasked)
     world.is_clean = not scenario.fails
-    world.forget(scenario.environment)
+    if scenario.leaves is None:
+        world.forget(scenario.environment)
+    else:
+        world.learn(scenario.environment, scenario.leaves)
     return plan, verdict
 
 

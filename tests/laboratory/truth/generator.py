@@ -4,7 +4,7 @@ import random
 
 from . import hands
 from .scenarios import Scenario
-from .world import option
+from .world import option, set_options
 
 # Component -> option -> values it may have; nothing is the default.
 VALUES = {
@@ -64,55 +64,60 @@ def a_hand(chance: random.Random, component: str):
     return f"{component} {kind} by hand", made[kind]()
 
 
-def by_verb(chance: random.Random, given: dict) -> tuple[str, str, tuple[str, ...]]:
-    """One command about one component: which, in short, and the command."""
-    verbs = ["update"] * 4 + ["delete"] + (["rotate"] if "store" in given else [])
-    verb = chance.choice(verbs)
-    component = "store" if verb == "rotate" else chance.choice(sorted(given))
+def by_verb(chance: random.Random, now: dict) -> tuple[str, str, tuple[str, ...], dict]:
+    """One command about one component: which, in short, the command, and what there is afterwards."""
+    verb = chance.choice(["update"] * 4 + ["delete"] + (["rotate"] if "store" in now else []))
+    component = "store" if verb == "rotate" else chance.choice(sorted(now))
     if verb == "rotate":
-        return component, "rotate store", ("rotate", "secret", "store", "password")
+        return component, "rotate store", ("rotate", "secret", "store", "password"), now
     if verb == "delete":
-        return component, f"delete {component}", ("delete", component)
-    changed = other_options(chance, component, given[component])
+        left = {name: options for name, options in now.items() if name != component}
+        return component, f"delete {component}", ("delete", component), left
+    changed = other_options(chance, component, now[component])
     words = [word for name, value in changed.items() for word in option(name, value)]
-    return component, f"update {component} ({', '.join(changed)})", ("update", component, *words)
+    after = {**now, component: {**now[component], **changed}}
+    return component, f"update {component} ({', '.join(changed)})", ("update", component, *words), after
 
 
-def by_pillar(chance: random.Random, given: dict) -> tuple[str, str, dict]:
+def by_pillar(chance: random.Random, now: dict) -> tuple[str, str, dict]:
     """Several components at once, by an edit of the pillar: some come, some change, some go."""
-    after, said = dict(given), []
+    after, said = dict(now), []
     chosen = chance.sample(sorted(VALUES), chance.randint(2, 3))
     for component in chosen:
         if component not in after:
             after[component] = some_options(chance, component)
             said.append(f"create {component}")
-        elif chance.random() < 0.3:
+        elif len(after) > 2 and chance.random() < 0.6:
             del after[component]
             said.append(f"delete {component}")
         else:
             changed = other_options(chance, component, after[component])
             after[component] = {**after[component], **changed}
             said.append(f"update {component} ({', '.join(changed)})")
-    plain = {name: {key: v for key, v in options.items() if v is not None} for name, options in after.items()}
-    return next((one for one in chosen if one in given), ""), ", ".join(said), plain
+    return next((one for one in chosen if one in now), ""), ", ".join(said), after
 
 
 def generate(seed: int, number: int = 32) -> list[Scenario]:
-    return [one(random.Random(f"{seed}/{index}"), index) for index in range(number)]
+    """Each begins where the one before it ended, so that all of them together need little to begin with."""
+    chance, now, scenarios = random.Random(seed), {}, []
+    for index in range(number):
+        scenario, now = one(chance, index, now)
+        scenarios.append(scenario)
+    return scenarios
 
 
-def one(chance: random.Random, index: int) -> Scenario:
-    given = {name: some_options(chance, name) for name in chance.sample(sorted(VALUES), chance.randint(1, 2))}
+def one(chance: random.Random, index: int, now: dict) -> tuple[Scenario, dict]:
     # What lies there is the volume of a component that runs, or left by one that ran.
-    has_volume = given.get("page", {}).get("room")
+    has_volume = now.get("page", {}).get("room")
     hand, words = ([] if has_volume else [hands.no_volume_directory("page")]), ()
-    if chance.random() < 0.5:
-        component, said, words = by_verb(chance, given)
+    if now and chance.random() < 0.5:
+        component, said, words, after = by_verb(chance, now)
     else:
-        component, said, after = by_pillar(chance, given)
-        hand.append(hands.pillar(after))
+        component, said, after = by_pillar(chance, now)
+        hand.append(hands.pillar(set_options(after)))
     if component in VARIABLES and chance.random() < 0.5:
         what, deed = a_hand(chance, component)
         said = f"{what}; {said}"
         hand.append(deed)
-    return Scenario(f"generated {index + 1}: {said}", words, given=given, alone=True, hand=hands.all_of(*hand))
+    name = f"generated {index + 1}: {said}"
+    return Scenario(name, words, given=now, alone=True, hand=hands.all_of(*hand), leaves=after), after

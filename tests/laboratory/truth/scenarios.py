@@ -36,6 +36,8 @@ class Scenario:
     # Nomad says that there is no place for it, and so it fails.
     fails: bool = False
     full: bool = False
+    # All that there is in the environment afterwards, where that is known.
+    leaves: dict | None = None
 
     def keyed(self, name: str | tuple[str, str]) -> tuple[str, str]:
         return name if isinstance(name, tuple) else (self.environment, name)

@@ -23,6 +23,8 @@ class World:
         self.lab = Lab(estate.root)
         # (environment, component) -> options that it is known to have; others may be set too.
         self.known: dict[tuple[str, str], dict] = {}
+        # Environment -> all its components with all options that are set.
+        self.exactly: dict[str, dict] = {}
         # A scenario that failed may have left anything.
         self.is_clean = True
         for file in RECIPES.glob("*.yaml"):
@@ -42,6 +44,7 @@ class World:
 
     def start_over(self):
         """Whatever a scenario left that failed: nothing of it stays."""
+        self.exactly.clear()
         if self.estate.eos("apply", "--yes").returncode:
             self.estate.eos("resume")
         for environment in ENVIRONMENTS:
@@ -50,11 +53,11 @@ class World:
 
     def have_only(self, environment: str, wanted: dict):
         """These components and no others, by one operation."""
-        chosen = {name: {key: v for key, v in options.items() if v is not None} for name, options in wanted.items()}
-        self.write_pillar(environment, chosen)
+        if self.exactly.get(environment) == set_options(wanted):
+            return
+        self.write_pillar(environment, set_options(wanted))
         self.estate.must("apply", "-e", environment, "--yes")
-        self.forget(environment)
-        self.known |= {(environment, name): dict(options) for name, options in wanted.items()}
+        self.learn(environment, wanted)
 
     def prepare(self, given: dict, absent: list, alone: bool):
         """Has what a scenario starts from: these components with these options, and those not."""
@@ -69,10 +72,12 @@ class World:
             for component in [one for of, one in absent if of == environment and one in there]:
                 self.estate.must("delete", component, "-e", environment, "--yes")
                 self.known.pop((environment, component), None)
+                self.exactly.pop(environment, None)
             for component, options in wanted.items():
                 self.have(environment, component, options, component in there)
 
     def have(self, environment: str, component: str, options: dict, is_there: bool):
+        self.exactly.pop(environment, None)
         recipe = RECIPE_OF.get(component, component)
         words = [word for name, value in options.items() for word in option(name, value)]
         known = self.known.get((environment, component), {}) if is_there else {}
@@ -87,6 +92,13 @@ class World:
     def forget(self, environment: str):
         """What a scenario changed is known no longer."""
         self.known = {key: options for key, options in self.known.items() if key[0] != environment}
+        self.exactly.pop(environment, None)
+
+    def learn(self, environment: str, components: dict):
+        """All that there is in an environment."""
+        self.forget(environment)
+        self.known |= {(environment, name): dict(options) for name, options in components.items()}
+        self.exactly[environment] = set_options(components)
 
     def pillar(self, environment: str) -> Path:
         return self.estate.root / f"pillar/infrastructure/{environment}.sls"
@@ -111,6 +123,11 @@ class World:
             yield
         finally:
             os.kill(pid, signal.SIGCONT)
+
+
+def set_options(components: dict) -> dict:
+    """Without the options that have their default."""
+    return {name: {key: v for key, v in options.items() if v is not None} for name, options in components.items()}
 
 
 def option(name: str, value) -> list[str]:
