@@ -211,6 +211,7 @@ def _planned_job(nomad: object, after: dict, changes: list[dict], unknown: list[
         raise nomad.failure(f"job {job['ID']}", f"Namespace {job['Namespace']} does not exist", "Compile again")
     if asked is not job:
         said["Diff"] = _renamed(said["Diff"], asked, job)
+    said["Annotations"] = __utils__["eos_nomad.plan_job"](nomad, _all_at_once(asked)).get("Annotations")
     placed, without = _without_new_volumes(asked, changes)
     if without and said.get("FailedTGAllocs"):
         said["FailedTGAllocs"] = __utils__["eos_nomad.plan_job"](nomad, placed).get("FailedTGAllocs")
@@ -247,6 +248,14 @@ def _variables(after: dict) -> str:
 def _hcl_string(value: str) -> str:
     """JSON's escapes are HCL's as well; a template's beginning is written as a code point."""
     return re.sub(r"([$%])(?=\{)", lambda match: f"\\u{ord(match[1]):04x}", json.dumps(value))
+
+
+def _all_at_once(job: dict) -> dict:
+    """The job as it is without a pace: of a rolling update Nomad would foretell the first instances only."""
+    job = json.loads(json.dumps(job))
+    for part in (job, *job["TaskGroups"]):
+        part["Update"] = {**(part.get("Update") or {}), "MaxParallel": 0}
+    return job
 
 
 def _without_new_volumes(job: dict, changes: list[dict]) -> tuple[dict, list[str]]:

@@ -182,3 +182,63 @@ resource "nomad_job" "{component}" {{
 """
     secret = {"namespace": environment, "path": f"nomad/jobs/{component}", "items": ["password"]}
     return provided(name, main, {f"{component}.nomad.hcl": jobspec}, hosts=[host], secrets=[secret])
+
+
+def job(
+    name: str,
+    greeting: str = "good day",
+    *,
+    count: int = 1,
+    memory: int = 32,
+    driver: str = "raw_exec",
+    **fields: object,
+) -> dict:
+    """A job as Eos emits it: a fixed text, and every value by a variable. With `secrets` it has their version."""
+    environment, component = name.split("/")
+    declared = {"greeting": "string", "count": "number", "memory": "number"}
+    values = {"greeting": greeting, "count": str(count), "memory": str(memory)}
+    meta, variable = "", ""
+    if fields.get("secrets"):
+        declared["secret_version"], values["secret_version"] = "number", "${var.secret_version}"
+        meta = "  meta = {\n    eos_secret_version = var.secret_version\n  }\n"
+        variable = 'variable "secret_version" {\n  type = number\n}\n\n'
+    main = f"""{variable}resource "nomad_job" "component" {{
+  jobspec          = file("${{path.module}}/{component}.nomad.hcl")
+  purge_on_destroy = true
+  detach           = true
+
+  hcl2 {{
+    vars = jsondecode(file("${{path.module}}/values.json"))
+  }}
+}}
+"""
+    if variable:
+        main = main.replace(
+            'jsondecode(file("${path.module}/values.json"))',
+            'merge(jsondecode(file("${path.module}/values.json")), { secret_version = tostring(var.secret_version) })',
+        )
+        del values["secret_version"]
+    variables = "".join(f'variable "{key}" {{\n  type = {kind}\n}}\n\n' for key, kind in declared.items())
+    jobspec = f"""{variables}job "{component}" {{
+  namespace = "{environment}"
+{meta}  group "main" {{
+    count = var.count
+    task "main" {{
+      driver = "{driver}"
+      config {{
+        {"command" if driver == "raw_exec" else "image"} = "/bin/sleep"
+        args    = ["600"]
+      }}
+      env {{
+        GREETING = var.greeting
+      }}
+      resources {{
+        cpu    = 10
+        memory = var.memory
+      }}
+    }}
+  }}
+}}
+"""
+    more = {f"{component}.nomad.hcl": jobspec, "values.json": json.dumps(values)}
+    return provided(name, main, more, **fields)

@@ -433,7 +433,8 @@ class Salt:
 
     def lowstate(self, **fields: object):
         """One call as the API user; answers the status and, if it was permitted, the minion's return."""
-        low = {"client": "local", "tgt": MINION, "full_return": True, **fields}
+        # How long Salt waits before it asks whether the minion still works: on a busy machine not even that answers.
+        low = {"client": "local", "tgt": MINION, "full_return": True, "timeout": 60, **fields}
         try:
             return 200, self.post("/", [low])["return"][0]
         except urllib.error.HTTPError as refusal:

@@ -1,5 +1,5 @@
-//! What is there before a plan is carried out, as far as it decides what the engines can be asked: namespaces, the version
-//! of secrets, and jobs with their instances.
+//! What is there before a plan is carried out: whether namespace and secrets are known to those who come after them, and
+//! the jobs with their instances.
 
 use std::collections::BTreeMap;
 
@@ -15,37 +15,27 @@ use crate::error::{EngineError, ErrorKind};
 use crate::http::Request;
 use crate::planning::Prepared;
 
+/// What a plan makes before others of its steps, so that those cannot know of it yet.
 #[derive(Default)]
-pub(super) struct Ground {
+pub(super) struct Unknown {
     /// Whether the plan makes the namespace of its environment.
-    pub new_namespace: bool,
-    /// Of Eos's own steps.
+    pub namespace: bool,
+    /// What Eos's own steps write.
     pub secrets: SecretEffects,
-    /// Job -> what Nomad has of it, for each workspace of the plan.
-    pub jobs: BTreeMap<String, JobNow>,
-    /// Why nothing is known of the jobs.
-    pub jobs_unknown: Option<EngineError>,
 }
 
-impl Ground {
+impl Unknown {
     pub async fn of(engines: &Engines, prepared: &Prepared, plan: &Plan) -> Self {
-        let (new_namespace, secrets, jobs) = tokio::join!(
+        let (namespace, secrets) = tokio::join!(
             makes_namespace(engines, plan),
             secret_effects(engines, &prepared.compilation, plan),
-            jobs(engines, plan),
         );
-        let (jobs, jobs_unknown) = match jobs {
-            Ok(jobs) => (jobs, None),
-            Err(error) => (BTreeMap::new(), Some(error)),
-        };
-        Self {
-            new_namespace,
-            secrets,
-            jobs,
-            jobs_unknown,
-        }
+        Self { namespace, secrets }
     }
 }
+
+/// Job -> what Nomad has of it, or why nothing is known of any.
+pub(super) type Jobs = Result<BTreeMap<String, JobNow>, EngineError>;
 
 /// A namespace that the plan is to make may be there already, where an earlier operation did not come to its end.
 async fn makes_namespace(engines: &Engines, plan: &Plan) -> bool {
@@ -64,7 +54,7 @@ async fn makes_namespace(engines: &Engines, plan: &Plan) -> bool {
 }
 
 /// The jobs of a plan's workspaces as Nomad has them.
-async fn jobs(engines: &Engines, plan: &Plan) -> Result<BTreeMap<String, JobNow>, EngineError> {
+pub(super) async fn jobs(engines: &Engines, plan: &Plan) -> Jobs {
     let with_job = plan.steps.iter().filter(|step| {
         let is_workspace = matches!(step.work, Work::Workspace { .. } | Work::RemoveWorkspace { .. });
         is_workspace && step.component != PLATFORM

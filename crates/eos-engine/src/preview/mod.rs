@@ -13,13 +13,13 @@ use std::pin::pin;
 use eos_core::plan::Plan;
 use eos_core::plan::effects::{Engine, Unasked};
 
-use self::ground::Ground;
+use self::ground::Unknown;
 use self::questions::Heard;
 use crate::engines::Engines;
-use crate::error::{EngineError, ErrorKind, Layer};
+use crate::error::{EngineError, Layer};
 use crate::estate::Estate;
 use crate::failure::Failure;
-use crate::planning::{Answers, Prepared, Wish};
+use crate::planning::{Prepared, Wish};
 
 /// A plan with what the engines say of it.
 pub struct Joint {
@@ -50,22 +50,24 @@ pub async fn joint_plan(estate: &Estate, engines: Option<&Engines>, wish: Wish) 
             silent: None,
         });
     };
-    let (observed, heard) = observe_and_ask(engines, &prepared, &guess).await;
-    let observed = match observed {
-        Ok(answers) => answers,
-        Err(error) if matches!(error.layer, Layer::Estate | Layer::Git) => return Err(error.into()),
-        Err(error) => {
-            match heard {
+    let (planned, heard) = plan_and_ask(estate, engines, &prepared, &guess).await;
+    let mut plan = match planned {
+        Ok(plan) => plan,
+        Err(Failure::Engine(error)) if !matches!(error.layer, Layer::Estate | Layer::Git) => {
+            match heard.filter(|_| error.layer != Layer::Salt) {
                 Some(heard) => heard.tell(&mut guess, &prepared),
-                None => guess.unasked.push(unasked(&error.words)),
+                None => guess.unasked.push(Unasked {
+                    engine: questions::engine(error.layer),
+                    ..unasked(&error.to_string())
+                }),
             }
             return Ok(Joint {
                 plan: guess,
                 silent: Some(error),
             });
         }
+        Err(failure) => return Err(failure),
     };
-    let mut plan = prepared.settle(estate, engines, &observed).await?;
     let heard = match heard {
         Some(heard) if plan.steps == guess.steps => heard,
         known => hear(engines, &prepared, &plan, known.unwrap_or_default()).await,
@@ -88,21 +90,29 @@ fn unasked(why: &str) -> Unasked {
     }
 }
 
-/// Both at the same time. Where Salt does not answer the observation, nobody waits for what else it was asked.
-async fn observe_and_ask(
+/// Both at the same time, but nobody waits for answers to a plan that there will not be.
+async fn plan_and_ask(
+    estate: &Estate,
     engines: &Engines,
     prepared: &Prepared,
     guess: &Plan,
-) -> (Result<Answers, EngineError>, Option<Heard>) {
-    let mut observing = pin!(prepared.ask(engines));
+) -> (Result<Plan, Failure>, Option<Heard>) {
+    let mut planning = pin!(async {
+        let answers = prepared.ask(engines).await?;
+        prepared.settle(estate, engines, &answers).await
+    });
     let mut asking = pin!(hear(engines, prepared, guess, Heard::default()));
-    let is_silent = |error: &EngineError| error.layer == Layer::Salt && error.kind == ErrorKind::Unreachable;
+    // What is refused is refused whatever the engines would say, and a Salt that does not answer answers nothing else.
+    let is_end = |failure: &Failure| match failure {
+        Failure::Engine(error) => error.layer == Layer::Salt,
+        _ => true,
+    };
     tokio::select! {
-        observed = &mut observing => match observed {
-            Err(error) if is_silent(&error) => (Err(error), None),
-            observed => (observed, Some(asking.await)),
+        planned = &mut planning => match planned {
+            Err(failure) if is_end(&failure) => (Err(failure), None),
+            planned => (planned, Some(asking.await)),
         },
-        heard = &mut asking => (observing.await, Some(heard)),
+        heard = &mut asking => (planning.await, Some(heard)),
     }
 }
 
@@ -111,6 +121,14 @@ async fn hear(engines: &Engines, prepared: &Prepared, plan: &Plan, known: Heard)
     if plan.steps.is_empty() {
         return known;
     }
-    let ground = Ground::of(engines, prepared, plan).await;
-    questions::ask(engines, prepared, plan, ground, known).await
+    let unknown = Unknown::of(engines, prepared, plan).await;
+    let (jobs, answers) = tokio::join!(
+        ground::jobs(engines, plan),
+        questions::ask(engines, prepared, plan, &unknown, known.answers),
+    );
+    Heard {
+        unknown,
+        jobs,
+        answers,
+    }
 }

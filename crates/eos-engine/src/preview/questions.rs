@@ -13,7 +13,7 @@ use eos_core::plan::{Action, Plan, Step, Work};
 use futures_util::stream::{self, StreamExt};
 use serde_json::{Value, json};
 
-use super::ground::Ground;
+use super::ground::{Jobs, Unknown};
 use crate::calls::{Call, call_of};
 use crate::engines::Engines;
 use crate::error::{EngineError, Layer};
@@ -25,12 +25,24 @@ const AT_ONCE: usize = 8;
 /// How long one engine may take to say what it would do.
 const PREVIEW: Duration = Duration::from_secs(60);
 
+/// Digest of a question -> the answer to it.
+pub(super) type Answers = BTreeMap<String, Result<Value, EngineError>>;
+
 /// What the engines have said so far.
-#[derive(Default)]
 pub(super) struct Heard {
-    ground: Ground,
-    /// Digest of a question -> the answer to it.
-    answers: BTreeMap<String, Result<Value, EngineError>>,
+    pub unknown: Unknown,
+    pub jobs: Jobs,
+    pub answers: Answers,
+}
+
+impl Default for Heard {
+    fn default() -> Self {
+        Self {
+            unknown: Unknown::default(),
+            jobs: Ok(BTreeMap::new()),
+            answers: Answers::new(),
+        }
+    }
 }
 
 /// One step and what is asked about it.
@@ -42,7 +54,7 @@ struct Question<'p> {
 }
 
 impl<'p> Question<'p> {
-    fn of(step: &'p Step, plan: &Plan, ground: &Ground) -> Option<Self> {
+    fn of(step: &'p Step, plan: &Plan, not_known: &Unknown) -> Option<Self> {
         let is_asked = !matches!(step.work, Work::RemoveUnusedVolumes { .. });
         let call = call_of(step, "").filter(|_| is_asked)?;
         let mut unknown = Vec::new();
@@ -51,11 +63,12 @@ impl<'p> Question<'p> {
                 .steps
                 .iter()
                 .filter(|other| other.component == step.component);
-            let writes = |other: &Step| matches!(ground.secrets.get(&other.id), Some(Ok(Some(_)) | Err(_)));
+            let writes =
+                |other: &Step| matches!(not_known.secrets.get(&other.id), Some(Ok(Some(_)) | Err(_)));
             if before.any(writes) {
                 unknown.push("secret_version");
             }
-            if ground.new_namespace {
+            if not_known.namespace {
                 unknown.push("namespace");
             }
         }
@@ -86,19 +99,18 @@ pub(super) async fn ask(
     engines: &Engines,
     prepared: &Prepared,
     plan: &Plan,
-    ground: Ground,
-    known: Heard,
-) -> Heard {
-    let mut answers = known.answers;
+    unknown: &Unknown,
+    mut answers: Answers,
+) -> Answers {
     let open: Vec<(String, Question<'_>)> = plan
         .steps
         .iter()
-        .filter_map(|step| Question::of(step, plan, &ground))
+        .filter_map(|step| Question::of(step, plan, unknown))
         .map(|question| (question.digest(), question))
         .filter(|(digest, _)| !answers.contains_key(digest))
         .collect();
     if open.is_empty() {
-        return Heard { ground, answers };
+        return answers;
     }
     let components: BTreeSet<&str> = open
         .iter()
@@ -118,7 +130,7 @@ pub(super) async fn ask(
             answers.extend(all.map(|(digest, _)| (digest, Err(error.clone()))));
         }
     }
-    Heard { ground, answers }
+    answers
 }
 
 impl Heard {
@@ -145,11 +157,11 @@ impl Heard {
         plan: &Plan,
         prepared: &Prepared,
     ) -> Result<(Vec<Effect>, Option<Unasked>), EngineError> {
-        if let Some(secret) = self.ground.secrets.get(&step.id) {
+        if let Some(secret) = self.unknown.secrets.get(&step.id) {
             let effect = secret.clone()?;
             return Ok((effect.into_iter().collect(), None));
         }
-        let Some(question) = Question::of(step, plan, &self.ground) else {
+        let Some(question) = Question::of(step, plan, &self.unknown) else {
             return Ok((Vec::new(), None));
         };
         let Some(answer) = self.answers.get(&question.digest()) else {
@@ -166,6 +178,13 @@ impl Heard {
                 let (effects, unknown) = self.of_workspace(of, step, plan, prepared, &answer);
                 unasked = unasked.or(unknown);
                 effects
+            }
+            Work::Monitor { minion, .. } => {
+                let component = prepared.compilation.component(of.environment, of.component);
+                let monitor = component.and_then(|component| component.watched_by.as_ref());
+                monitor.map_or_else(Vec::new, |monitor| {
+                    salt::rules(of, minion, &monitor.directory, &answer)
+                })
             }
             _ => salt::effects(of, &question.call.minion, &answer),
         };
@@ -197,11 +216,12 @@ impl Heard {
         let Some(work) = terraform.job() else {
             return (effects, None);
         };
-        if let Some(error) = &self.ground.jobs_unknown {
-            return (effects, Some(not_answered(step, error)));
-        }
+        let jobs = match &self.jobs {
+            Ok(jobs) => jobs,
+            Err(error) => return (effects, Some(not_answered(step, error))),
+        };
         let nothing = JobNow::default();
-        let now = self.ground.jobs.get(&step.component).unwrap_or(&nothing);
+        let now = jobs.get(&step.component).unwrap_or(&nothing);
         match (work, nomad::Answer::read(&answer["nomad"])) {
             (JobWork::Remove { namespace, id }, _) => effects.extend(removed(of, namespace, id, now)),
             (JobWork::Register, Some(nomad)) => effects.extend(nomad.effects(of, now)),
@@ -259,7 +279,7 @@ fn object(step: &Step) -> String {
     }
 }
 
-fn engine(layer: Layer) -> Engine {
+pub(super) fn engine(layer: Layer) -> Engine {
     match layer {
         Layer::Terraform => Engine::Terraform,
         Layer::Nomad => Engine::Nomad,

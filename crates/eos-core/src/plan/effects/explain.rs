@@ -4,27 +4,30 @@ use super::{Effect, EffectAttribute, nomad};
 use crate::plan::{Action, Change};
 use std::collections::BTreeMap;
 
+/// Where a job keeps the digest of what its instances run with.
+const DIGEST: &str = "Meta.eos_digest";
+
 /// Minion and path -> address of the volume that lies there.
 pub type Volumes = BTreeMap<(String, String), String>;
 
 /// Gives every effect the change that it belongs to, and marks the attributes that none explains.
 pub fn explain(effects: &mut [Effect], changes: &[Change], volumes: &Volumes) {
     for effect in effects.iter_mut() {
-        let change = change_of(effect, changes, volumes);
-        if effect.object.starts_with("nomad/job/") {
-            explain_job(effect, change);
-        } else {
-            effect.change = change.map(|change| change.address.clone());
+        let own: Vec<&Change> = changes
+            .iter()
+            .filter(|change| change.environment == effect.environment && change.component == effect.component)
+            .collect();
+        let change = change_of(effect, &own, volumes);
+        match effect.object.starts_with("nomad/job/") {
+            true => explain_job(effect, change, own.first().copied()),
+            false => effect.change = change.map(|change| change.address.clone()),
         }
     }
     follow_jobs(effects);
 }
 
-fn change_of<'a>(effect: &Effect, changes: &'a [Change], volumes: &Volumes) -> Option<&'a Change> {
-    let own: Vec<&Change> = changes
-        .iter()
-        .filter(|change| change.environment == effect.environment && change.component == effect.component)
-        .collect();
+/// `own` are the changes of the effect's component.
+fn change_of<'a>(effect: &Effect, own: &[&'a Change], volumes: &Volumes) -> Option<&'a Change> {
     let find = |address: &str| own.iter().copied().find(|change| change.address == address);
     let component = &effect.component;
     let job = || find(&format!("job/{component}"));
@@ -57,18 +60,20 @@ fn change_of<'a>(effect: &Effect, changes: &'a [Change], volumes: &Volumes) -> O
 }
 
 /// Of a job that is there already, each attribute has to be explained by itself: somebody may have changed another one.
-fn explain_job(effect: &mut Effect, change: Option<&Change>) {
-    let Some(change) = change else {
+/// Where the plan changes something `other` of its component, what Eos derives from that changes too.
+fn explain_job(effect: &mut Effect, change: Option<&Change>, other: Option<&Change>) {
+    // The digest of what an instance runs with: it differs where Eos itself registered something else.
+    let ours = effect.attributes.iter().any(|one| one.name == DIGEST);
+    let Some(change) = change.or(other.filter(|_| ours)) else {
         effect.attributes.iter_mut().for_each(|one| one.behind = true);
         return;
     };
+    let is_of_job = change.address.starts_with("job/");
     // A job that was there when it was last applied, and is to be made, was removed by somebody.
-    if change.action == Action::Change && effect.action == Action::Create {
+    if is_of_job && change.action == Action::Change && effect.action == Action::Create {
         return;
     }
-    if effect.action == Action::Change && change.action == Action::Change {
-        // The digest of what an instance runs with: it differs where Eos itself registered something else.
-        let ours = effect.attributes.iter().any(|one| one.name == "Meta.eos_digest");
+    if effect.action == Action::Change && (!is_of_job || change.action == Action::Change) {
         for attribute in &mut effect.attributes {
             attribute.behind = !is_explained(attribute, change, ours);
         }
@@ -119,18 +124,26 @@ fn node_attribute(path: &str) -> Option<(&str, String)> {
 
 /// Instances and services of a job come and go for the reason for which the job changes.
 fn follow_jobs(effects: &mut [Effect]) {
-    let behind: Vec<(String, String)> = effects
+    let jobs: BTreeMap<(String, String), Option<String>> = effects
         .iter()
-        .filter(|effect| effect.object.starts_with("nomad/job/") && effect.change.is_none())
-        .map(|effect| (effect.environment.clone(), effect.component.clone()))
+        .filter(|effect| effect.object.starts_with("nomad/job/"))
+        .map(|effect| (key(effect), effect.change.clone()))
         .collect();
     let follows = |effect: &Effect| {
         let kinds = ["nomad/allocations/", "nomad/service/", "consul/service/"];
         kinds.iter().any(|kind| effect.object.starts_with(kind))
     };
     for effect in effects.iter_mut().filter(|effect| follows(effect)) {
-        if behind.contains(&(effect.environment.clone(), effect.component.clone())) {
-            effect.change = None;
+        match jobs.get(&key(effect)) {
+            None => {}
+            Some(None) => effect.change = None,
+            Some(Some(address)) => {
+                effect.change.get_or_insert_with(|| address.clone());
+            }
         }
     }
+}
+
+fn key(effect: &Effect) -> (String, String) {
+    (effect.environment.clone(), effect.component.clone())
 }
