@@ -263,6 +263,12 @@ def preview(*, plan: str, function: str, arguments: dict, unknown: list | None =
         return {"error": _salt_error(function, str(failure), "Deliver the plan again")}
 
 
+def inspect(**publication: object) -> dict:
+    """What this minion has against its current pillar; changes nothing."""
+    __salt__["eos_roles.caller"](publication)
+    return __salt__["eos_inspect.compare"](_compiled_pillar(None), _served_release())
+
+
 def _preview(plan: str, function: str, arguments: dict, unknown: list[str], pillar: dict) -> dict:
     slices = pillar.get("eos", {})
     if function == "eos.run_step":

@@ -36,9 +36,9 @@ def workspace(plan: str, environment: str, component: str, wanted: dict, unknown
     """What applying this slice of a workspace would do."""
     version = _UNKNOWN_VERSION if "secret_version" in unknown and wanted["secrets"] else None
 
-    def shown(profile: object, scratch: str) -> dict | None:
+    def shown(profile: object, directory: str) -> dict | None:
         names = {"environment": environment, "component": component}
-        how = {"scratch": scratch, "saltenv": plan, "wanted": wanted, "version": version}
+        how = {"scratch": directory, "saltenv": plan, "wanted": wanted, "version": version}
         return __salt__["eos_terraform.preview"](profile, **names, **how)
 
     return _of_terraform(f"{environment}/{component}", shown, unknown)
@@ -50,8 +50,9 @@ def removed_workspace(environment: str, component: str, named: dict) -> dict:
     if name in named:
         return {"terraform": None, "nomad": None, "error": _still_named(name, "it")}
 
-    def shown(profile: object, scratch: str) -> dict | None:
-        return __salt__["eos_terraform.preview_destroy"](profile, environment, component, scratch)
+    def shown(profile: object, directory: str) -> dict | None:
+        workspace = __salt__["eos_terraform.workspace"](profile, environment, component)
+        return __salt__["eos_terraform.preview_applied"](workspace, directory, destroy=True)
 
     return _of_terraform(name, shown, [])
 
@@ -81,19 +82,19 @@ def removed_rules(environment: str, component: str, monitor: str, slices: dict) 
 def states(plan: str, sls: str, pillar: dict) -> dict:
     """What Salt says it would do for an emitted SLS of a plan."""
     try:
-        with _scratch() as scratch:
-            return {"states": run_states(scratch, plan, [sls], pillar), "error": None}
+        with scratch() as directory:
+            return {"states": run_states(directory, plan, [sls], pillar), "error": None}
     except CommandExecutionError as failure:
-        return {"states": [], "error": _described(failure, sls)}
+        return {"states": [], "error": described(failure, sls)}
 
 
-def run_states(scratch: str, saltenv: str, slses: list[str], pillar: dict) -> list[dict]:
+def run_states(directory: str, saltenv: str, slses: list[str], pillar: dict) -> list[dict]:
     """Salt's test run of these SLS with this pillar.
 
     Without `state.apply`, which keeps every file that it was given and the outcome in the minion's own cache.
     """
     options = salt.utils.state.get_sls_opts(__opts__, saltenv=saltenv, pillarenv=saltenv)
-    options["test"], options["cachedir"] = True, scratch
+    options["test"], options["cachedir"] = True, directory
     with salt.state.HighState(options, context=dict(__context__), initial_pillar=pillar) as run:
         run.push_active()
         try:
@@ -108,8 +109,15 @@ def run_states(scratch: str, saltenv: str, slses: list[str], pillar: dict) -> li
     return [{"id": state["__id__"], **{key: state[key] for key in keys}} for state in ran]
 
 
+def described(failure: CommandExecutionError, name: str) -> dict:
+    """The failure as a step record has it, also where Salt itself raised it."""
+    if isinstance(failure.info, dict) and "layer" in failure.info:
+        return dict(failure.info)
+    return _error(name, str(failure), "See the minion's log")
+
+
 @contextlib.contextmanager
-def _scratch() -> Iterator[str]:
+def scratch() -> Iterator[str]:
     """A directory that nobody else has and that is gone afterwards; what a killed preview left goes, too."""
     root = __opts__["cachedir"]
     for left in glob.glob(os.path.join(glob.escape(root), f"{_SCRATCH}*")):
@@ -127,15 +135,15 @@ def _of_terraform(name: str, shown: Callable[[object, str], dict | None], unknow
     answer: dict = {"terraform": None, "nomad": None, "error": None}
     profile = __salt__["eos_profile.of_this_minion"]()
     try:
-        with __salt__["eos_profile.closing"](profile, _log.warning), _scratch() as scratch:
+        with __salt__["eos_profile.closing"](profile, _log.warning), scratch() as directory:
             profile.log_in()
             began = time.monotonic()
-            plan = shown(profile, scratch)
+            plan = shown(profile, directory)
             answer["terraform"] = _terraform_part(plan, began)
             if plan is not None:
                 answer["nomad"] = _nomad_part(profile, name, plan, unknown)
     except CommandExecutionError as failure:
-        answer["error"] = _described(failure, name)
+        answer["error"] = described(failure, name)
         answer["error"]["words"] = profile.without_tokens(answer["error"]["words"])
     return _with_unknown(answer)
 
@@ -343,9 +351,3 @@ def _still_named(name: str, has: str) -> dict:
 
 def _error(name: str, words: str, hint: str) -> dict:
     return {"layer": "salt", "object": name, "words": words, "hint": hint}
-
-
-def _described(failure: CommandExecutionError, name: str) -> dict:
-    if isinstance(failure.info, dict) and "layer" in failure.info:
-        return dict(failure.info)
-    return _error(name, str(failure), "See the minion's log")

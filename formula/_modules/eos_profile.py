@@ -97,18 +97,32 @@ class _Solo:
 
     def prepare_backend(self, workspace: object) -> dict[str, str]:
         """What Terraform's backend is configured with."""
-        path = self._state_file(workspace)
+        path = self._state_file(workspace.name)
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         return {"path": path}
 
     def read_state(self, workspace: object) -> dict | None:
-        return __utils__["eos_disk.read_json"](self._state_file(workspace))
+        return __utils__["eos_disk.read_json"](self._state_file(workspace.name))
+
+    def read_states(self, on_disk: set[str]) -> dict[str, dict]:
+        """The Terraform states of all workspaces."""
+        states = {}
+        for name in on_disk:
+            # One that somebody broke holds nothing; the others are to be had all the same.
+            with contextlib.suppress(ValueError):
+                states[name] = __utils__["eos_disk.read_json"](self._state_file(name))
+        return {name: state for name, state in states.items() if state is not None}
 
     def remove_state(self, workspace: object) -> None:
         """The file goes with the workspace's directory."""
 
-    def require_lock(self, workspace: object, operation: str) -> None:
+    def is_held(self, workspace: object) -> bool:
         """Eos holds the lock of the estate; there is none on the engines' side."""
+        del workspace
+        return False
+
+    def require_lock(self, workspace: object, operation: str) -> None:
+        """As of `is_held`."""
 
     def keep_alive(self) -> None:
         """The token outlives every run."""
@@ -120,8 +134,8 @@ class _Solo:
         return __utils__["eos_http.engine"]("nomad", setting("nomad_address"), self._root_token)
 
     @staticmethod
-    def _state_file(workspace: object) -> str:
-        return os.path.join(workspace.directory, "state", "terraform.tfstate")
+    def _state_file(name: str) -> str:
+        return os.path.join(setting("terraform_root"), name, "state", "terraform.tfstate")
 
 
 class _Full:
@@ -189,8 +203,16 @@ class _Full:
     def read_state(self, workspace: object) -> dict | None:
         return __utils__["eos_consul.read_terraform_state"](self._consul(), _key(workspace, "state"))
 
+    def read_states(self, on_disk: set[str]) -> dict[str, dict]:
+        """The Terraform states of all workspaces, by one request."""
+        del on_disk
+        return __utils__["eos_consul.read_terraform_states"](self._consul())
+
     def remove_state(self, workspace: object) -> None:
         __utils__["eos_consul.remove_terraform_state"](self._consul(), _key(workspace, "state"))
+
+    def is_held(self, workspace: object) -> bool:
+        return __utils__["eos_consul.is_locked"](self._consul(), _key(workspace, "lock"))
 
     def require_lock(self, workspace: object, operation: str) -> None:
         """Eos holds the lock of its operation; an operation begun without Eos takes it here."""

@@ -31,9 +31,12 @@ _log = logging.getLogger(__name__)
 _NAME = re.compile(r"[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
 _FILE = re.compile(r"terraform/([A-Za-z0-9_-][A-Za-z0-9._-]*/)+[A-Za-z0-9_-][A-Za-z0-9._-]*")
 _BACKEND = re.compile(r'^ *backend "[a-z]+" \{\}\n', re.MULTILINE)
+# Which providers a configuration is run with; Terraform writes it beside the configuration.
+_LOCK_FILE = ".terraform.lock.hcl"
 _SNAPSHOTS_KEPT = 10
 # A child orphaned by a killed job was told to stop by the kernel; its lock on the Terraform state ends with it.
 _STATE_LOCK_PATIENCE = "120s"
+_STATE_IS_LOCKED = "Error acquiring the state lock"
 _COUNTED_AS = {"create": "added", "update": "changed", "delete": "destroyed"}
 _TOLD = ("apply_start", "apply_complete", "apply_errored", "change_summary")
 _SECONDS_BETWEEN_LOOKS = 0.02
@@ -106,6 +109,19 @@ def observe(workspaces: list[str]) -> dict[str, dict | None]:
         return {name: _Workspace(*name.split("/"), profile).observe() for name in workspaces}
 
 
+def workspace(profile: object, environment: str, component: str) -> _Workspace:
+    return _Workspace(environment, component, profile)
+
+
+def workspaces(profile: object, named: list[str]) -> dict[str, tuple[_Workspace, dict | None]]:
+    """Every workspace that is named, on this disk or in the backend, with its Terraform state."""
+    root = _setting("terraform_root")
+    on_disk = {os.path.relpath(path, root) for path in glob.glob(os.path.join(glob.escape(root), "*", "*"))}
+    states = profile.read_states(on_disk)
+    names = {name for name in on_disk | states.keys() | set(named) if _is_name(name)}
+    return {name: (_Workspace(*name.split("/"), profile), states.get(name)) for name in sorted(names)}
+
+
 def preview(
     profile: object, environment: str, component: str, scratch: str, saltenv: str, wanted: dict, version: int | None
 ) -> dict | None:
@@ -126,10 +142,9 @@ def preview(
     return _previewed(run, configuration)
 
 
-def preview_destroy(profile: object, environment: str, component: str, scratch: str) -> dict | None:
-    """As `preview`, of what `destroy` would do; None if there is nothing to destroy."""
-    run = _Preview(_Workspace(environment, component, profile), scratch)
-    workspace = run.workspace
+def preview_applied(workspace: _Workspace, scratch: str, *, destroy: bool = False) -> dict | None:
+    """As `preview`, of the configuration that was applied last, or of its destruction; None if nothing is there."""
+    run = _Preview(workspace, scratch)
     if not workspace.read_state()["resources"] and not os.path.exists(workspace.unsaved_state_file):
         return None
     source = _applied_tree(workspace)
@@ -138,7 +153,18 @@ def preview_destroy(profile: object, environment: str, component: str, scratch: 
         words = "The workspace has a Terraform state but no configuration"
         raise _failure("salt", workspace.name, words, f"Look into {workspace.directory}")
     shutil.copytree(source, run.tree)
-    return _previewed(run, configuration, "-destroy")
+    return _previewed(run, configuration, *["-destroy"] * destroy)
+
+
+def sync_states() -> dict:
+    """For Salt's schedule: compares every workspace with reality, and changes nothing; see `eos_sync`."""
+    return __salt__["eos_sync.sync_states"]()
+
+
+def _is_name(name: str) -> bool:
+    """Whether this is a workspace's, and not what the removal of one left."""
+    parts = name.split("/")
+    return len(parts) == 2 and all(map(_NAME.fullmatch, parts))
 
 
 class _Workspace:
@@ -162,6 +188,14 @@ class _Workspace:
     def applied(self) -> dict | None:
         return __utils__["eos_disk.read_json"](self.applied_file)
 
+    def configuration(self) -> dict | None:
+        """That of the tree."""
+        return _read_configuration(self.tree)
+
+    def is_held(self) -> bool:
+        """Whether somebody works on it now."""
+        return __utils__["eos_disk.is_locked"](self.lock) or self.profile.is_held(self)
+
     def observe(self) -> dict | None:
         state = self.read_state()
         if state["lineage"] is None and self.applied() is None:
@@ -176,7 +210,7 @@ class _Workspace:
         return {
             "serial": state.get("serial"),
             "lineage": state.get("lineage"),
-            "resources": sorted(_addresses(state.get("resources", []))),
+            "resources": sorted(address for address, _, _ in __utils__["eos_terraform_state.resources"](state)),
             "outputs": {name: output["value"] for name, output in outputs.items() if not output.get("sensitive")},
         }
 
@@ -377,6 +411,7 @@ def _converge(run: _Run, configuration: dict) -> None:
     os.makedirs(workspace.directory, mode=0o700, exist_ok=True)
     rendered = f"{workspace.tree}.rendered"
     _render(workspace, configuration, rendered)
+    _copy_lock_file(workspace, rendered)
     snapshot = _keep_previous(workspace)
     _replace_tree(workspace, rendered)
     run.report = _report(ran=True, snapshot=snapshot)
@@ -417,12 +452,10 @@ def _take_back(run: _Run, snapshot: str, previous: dict) -> None:
 
 
 def _apply_tree(run: _Run, configuration: dict, counts: dict) -> None:
-    """Initialises, plans, and applies that very plan."""
+    """Plans, and applies that very plan."""
     workspace = run.workspace
-    _initialise(run, workspace.tree, workspace.data, configuration)
-    _save_unsaved_state(run, configuration)
     with _plan_file(workspace):
-        _plan(run, workspace.tree, workspace.data, configuration, f"-out={workspace.plan_file}")
+        _plan_initialised(run, configuration)
         run.profile.require_lock(workspace, run.operation)
         try:
             _apply_plan(run, configuration, counts)
@@ -434,13 +467,40 @@ class _ApplyFailed(CommandExecutionError):
     """Terraform failed when it may have changed something already."""
 
 
+class _NotInitialised(CommandExecutionError):
+    """Terraform could not plan, perhaps since it has to be initialised first."""
+
+
+def _plan_initialised(run: _Run, configuration: dict, *options: str) -> None:
+    """Saves a plan of the tree; initialises only if need be, which costs as much as the plan itself."""
+    workspace = run.workspace
+    wanted = (*options, f"-out={workspace.plan_file}")
+    if _is_initialised(run) and not os.path.exists(workspace.unsaved_state_file):
+        with contextlib.suppress(_NotInitialised):
+            _plan(run, workspace.tree, workspace.data, configuration, *wanted)
+            return
+    _initialise(run, workspace.tree, workspace.data, configuration)
+    _save_unsaved_state(run, configuration)
+    _plan(run, workspace.tree, workspace.data, configuration, *wanted)
+
+
+def _is_initialised(run: _Run) -> bool:
+    """Whether an earlier run left what Terraform needs, for this very backend: a plan would not notice another one."""
+    wanted, workspace = run.profile.prepare_backend(run.workspace), run.workspace
+    recorded = __utils__["eos_disk.read_json"](os.path.join(workspace.data, "terraform.tfstate")) or {}
+    backend = recorded.get("backend", {})
+    kept = {key: str(value).lower() for key, value in backend.get("config", {}).items() if key in wanted}
+    same = backend.get("type") == run.profile.backend and kept == {key: value.lower() for key, value in wanted.items()}
+    return same and os.path.exists(os.path.join(workspace.tree, "environments", workspace.name, _LOCK_FILE))
+
+
 def _initialise(run: _Run, tree: str, data: str, configuration: dict) -> None:
     said: list[str] = []
     wanted, backend_file = run.profile.prepare_backend(run.workspace), os.path.join(data, "terraform.tfstate")
     run.tell(f"{run.workspace.name}: terraform init")
     # A renewed provider has other checksums than those an earlier run wrote down beside the configuration.
     configuration_directory = os.path.join(tree, "environments", run.workspace.environment, run.workspace.component)
-    for stale in (backend_file, os.path.join(configuration_directory, ".terraform.lock.hcl")):
+    for stale in (backend_file, os.path.join(configuration_directory, _LOCK_FILE)):
         with contextlib.suppress(FileNotFoundError):
             os.remove(stale)
     options = [f"-backend-config={key}={value}" for key, value in wanted.items()]
@@ -467,6 +527,9 @@ def _plan(run: _Run, tree: str, data: str, configuration: dict, *options: str) -
     lock = [] if "-lock=false" in options else [f"-lock-timeout={_STATE_LOCK_PATIENCE}"]
     arguments = ["plan", "-input=false", "-json", *lock, *options]
     code = run.terraform(tree, data, *arguments, configuration=configuration, heed=heard.line)
+    if code != 0 and heard.may_need_init():
+        failure = heard.failure("planning")
+        raise _NotInitialised(failure.error, info=failure.info)
     if code != 0:
         raise heard.failure("planning")
     return heard.summary
@@ -537,6 +600,13 @@ class _Heard:
         elif kind == "diagnostic" and entry["diagnostic"]["severity"] == "error":
             self.errors.append(entry["diagnostic"])
 
+    def may_need_init(self) -> bool:
+        """Whether a failure may be for want of an initialisation, for which Terraform has many words.
+
+        What it says of one resource is not, nor that another holds its state, for whom it has waited long enough.
+        """
+        return not any(error.get("address") or error["summary"] == _STATE_IS_LOCKED for error in self.errors)
+
     def failure(self, doing: str) -> CommandExecutionError:
         if self.run.stopped:
             return _failure("salt", self.run.workspace.name, f"Told to stop while {doing}", "Run the step again")
@@ -557,8 +627,7 @@ def _previewed(run: _Preview, configuration: dict, *options: str) -> dict:
         _take_backend_away(run)
         if (state := _newest_state(workspace)) is not None:
             __utils__["eos_disk.write_json"](os.path.join(run.root, "terraform.tfstate"), state)
-        _init_preview(run, configuration)
-        _plan(run, run.tree, run.data, configuration, "-lock=false", f"-out={plan_file}", *options)
+        _plan_preview(run, configuration, "-lock=false", f"-out={plan_file}", *options)
         said: list[str] = []
         shown = ("show", "-json", "-no-color", plan_file)
         if run.terraform(run.tree, run.data, *shown, configuration=configuration, heed=said.append) != 0:
@@ -582,11 +651,28 @@ def _newest_state(workspace: _Workspace) -> dict | None:
     return unsaved or workspace.profile.read_state(workspace)
 
 
-def _init_preview(run: _Preview, configuration: dict) -> None:
-    said: list[str] = []
+def _plan_preview(run: _Preview, configuration: dict, *options: str) -> None:
+    """With what the workspace was initialised with, if that will do."""
+    workspace, said = run.workspace, []
+    providers = os.path.join(workspace.data, "providers")
+    _copy_lock_file(workspace, run.tree)
+    if os.path.isdir(providers):
+        os.makedirs(os.path.join(run.data, "modules"))
+        os.symlink(providers, os.path.join(run.data, "providers"))
+        with contextlib.suppress(FileNotFoundError):
+            modules = os.path.join("modules", "modules.json")
+            shutil.copy(os.path.join(workspace.data, modules), os.path.join(run.data, modules))
+        with contextlib.suppress(_NotInitialised):
+            _plan(run, run.tree, run.data, configuration, *options)
+            return
+        # Not through the link: what is behind it is the workspace's.
+        shutil.rmtree(run.data)
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(os.path.join(run.root, _LOCK_FILE))
     arguments = ("init", "-input=false", "-no-color")
     if run.terraform(run.tree, run.data, *arguments, configuration=configuration, heed=said.append) != 0:
         raise _init_failed(run, said)
+    _plan(run, run.tree, run.data, configuration, *options)
 
 
 def _applied_tree(workspace: _Workspace) -> str:
@@ -658,10 +744,8 @@ def _destroy_resources(run: _Run) -> None:
         shutil.copytree(source, rendered)
         _replace_tree(workspace, rendered)
     run.report = _report(ran=True, snapshot=snapshot)
-    _initialise(run, workspace.tree, workspace.data, configuration)
-    _save_unsaved_state(run, configuration)
     with _plan_file(workspace):
-        _plan(run, workspace.tree, workspace.data, configuration, "-destroy", f"-out={workspace.plan_file}")
+        _plan_initialised(run, configuration, "-destroy")
         run.profile.require_lock(workspace, run.operation)
         _apply_plan(run, configuration, run.report)
 
@@ -712,6 +796,13 @@ def _fetched(files: dict[str, str], saltenv: str, cache: str | None) -> dict[str
                 raise _failure("salt", path, words, "Deliver the release again")
             contents[path] = content
     return contents
+
+
+def _copy_lock_file(workspace: _Workspace, tree: str) -> None:
+    """The new tree is run with the providers of the old one; Terraform says so if they are not those any more."""
+    root = os.path.join("environments", workspace.name)
+    with contextlib.suppress(FileNotFoundError):
+        shutil.copy(os.path.join(workspace.tree, root, _LOCK_FILE), os.path.join(tree, root, _LOCK_FILE))
 
 
 def _read(path: str) -> bytes | None:
@@ -778,16 +869,17 @@ def _plan_file(workspace: _Workspace) -> Iterator[None]:
 
 def _record_applied(run: _Run, configuration: dict, snapshot: str | None) -> None:
     workspace = run.workspace
-    state = workspace.read_state()
+    state = workspace.profile.read_state(workspace) or {}
     applied = {
         "digest": configuration["slice"]["digest"],
         "node_ids": configuration["node_ids"],
         "secret_version": configuration.get("secret_version"),
-        "serial": state["serial"],
-        "lineage": state["lineage"],
+        "serial": state.get("serial"),
+        "lineage": state.get("lineage"),
         "operation": run.operation,
         "snapshot": snapshot,
         "when": _now().isoformat(timespec="seconds"),
+        "attributes": __utils__["eos_terraform_state.attributes"](state),
     }
     __utils__["eos_disk.write_json"](workspace.applied_file, applied)
     run.report |= _read_back(workspace)
@@ -810,17 +902,6 @@ def _report(ran: bool, snapshot: str | None = None) -> dict:
         "serial": None,
         "outputs": {},
     }
-
-
-def _addresses(resources: list[dict]) -> Iterator[str]:
-    """The addresses of all managed resources in a Terraform state."""
-    for resource in resources:
-        if resource["mode"] != "managed":
-            continue
-        module = f"{resource['module']}." if "module" in resource else ""
-        for instance in resource["instances"]:
-            key = f"[{json.dumps(instance['index_key'])}]" if "index_key" in instance else ""
-            yield f"{module}{resource['type']}.{resource['name']}{key}"
 
 
 def _setting(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import urllib.parse
 
@@ -24,10 +25,39 @@ def read_terraform_state(consul: object, key: str) -> dict | None:
     return json.loads(b"".join(chunk["value"] for chunk in chunks))
 
 
+def read_terraform_states(consul: object) -> dict[str, dict]:
+    """The Terraform state of every workspace, by its name; read at once."""
+    status, answer = consul.ask("GET", "/v1/kv/terraform/?recurse")
+    if status == 404:
+        return {}
+    if status != 200:
+        raise consul.failure("terraform/", f"{status}: {answer}", _MAY)
+    values = {entry["Key"]: base64.b64decode(entry["Value"] or "") for entry in answer}
+    states = {}
+    for key, value in values.items():
+        name = key.removeprefix("terraform/").removesuffix("/state")
+        if key != f"terraform/{name}/state" or name.count("/") != 1:
+            continue
+        # One that somebody broke holds nothing; the others are to be had all the same.
+        with contextlib.suppress(ValueError):
+            content = json.loads(value)
+            if "current-hash" in content:
+                # A part that is missing was replaced while they were read.
+                chunks = [values.get(chunk) for chunk in content["chunks"]]
+                content = read_terraform_state(consul, key) if None in chunks else json.loads(b"".join(chunks))
+            states[name] = content
+    return states
+
+
 def remove_terraform_state(consul: object, key: str) -> None:
     """Removes the key and all that the backend keeps below it."""
     for path in (key, f"{key}/?recurse"):
         _must(consul, key, "DELETE", f"/v1/kv/{path}")
+
+
+def is_locked(consul: object, key: str) -> bool:
+    entry = _read(consul, key)
+    return entry is not None and bool(entry["session"])
 
 
 def require_lock(consul: object, key: str, operation: str) -> None:

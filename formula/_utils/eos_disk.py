@@ -53,3 +53,15 @@ def locked(path: str) -> Iterator[bool]:
             waited = True
             fcntl.flock(file, fcntl.LOCK_EX)
         yield waited
+
+
+def is_locked(path: str) -> bool:
+    """Whether somebody holds the lock of this name."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except FileNotFoundError:
+        pass
+    return False

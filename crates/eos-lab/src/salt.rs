@@ -462,6 +462,15 @@ impl<'a> Salt<'a> {
             "eos": if minion.is_control { self.control_settings() } else { json!({}) },
         });
         settings["eos"]["roles"] = ROLES.into_iter().collect();
+        if minion.is_control {
+            let every = json!({
+                "function": "eos_terraform.sync_states",
+                "seconds": 300,
+                "maxrunning": 1,
+                "return_job": false,
+            });
+            settings["schedule"] = json!({"eos-drift": every});
+        }
         settings
     }
 

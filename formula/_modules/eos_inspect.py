@@ -1,0 +1,141 @@
+"""What this minion has against its current pillar: volumes and rules by Salt's test run, workspaces by their records.
+
+Nothing here may be called over the API; `eos.inspect` calls it. It changes nothing and runs no Terraform. However many
+workspaces there are, their Terraform states are read at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+
+import salt.fileclient
+from salt.exceptions import CommandExecutionError
+
+_log = logging.getLogger(__name__)
+# What names the real object behind a resource, where a resource has it.
+_NAMING = ("id", "name", "namespace", "kind", "node_id", "modify_index")
+# Files that are in a tree beside those of the slice.
+_OWN = ("configuration.json", ".terraform.lock.hcl")
+
+
+def compare(pillar: dict, release: str | None) -> dict:
+    """All of this minion; `workspaces` and `orphans` are null where no Terraform runs."""
+    slices, error = pillar.get("eos", {}), None
+    answer: dict = {"release": release, "states": [], "workspaces": None, "orphans": None}
+    try:
+        answer["states"] = _states(pillar)
+        if __salt__["eos_profile.optional_setting"]("terraform_root"):
+            named = slices.get("workspaces", {})
+            answer["workspaces"] = _workspaces(named)
+            answer["orphans"] = sorted(set(answer["workspaces"]) - set(named))
+    except CommandExecutionError as failure:
+        error = __salt__["eos_preview.described"](failure, "eos.inspect")
+    return {**answer, "synced": __salt__["eos_sync.synced"](), "error": error}
+
+
+def _states(pillar: dict) -> list[dict]:
+    """What Salt says it would change of this minion's volumes and rules."""
+    slices = pillar.get("eos", {})
+    volumes, monitoring = slices.get("volumes", {}), slices.get("monitoring", {})
+    if not volumes and not monitoring:
+        return []
+    with salt.fileclient.get_file_client(__opts__) as client:
+        served = set(client.list_states("base"))
+    slses = {_volumes_sls(name, served) for name in volumes}
+    slses |= {_sls(name, "monitoring") for name in monitoring}
+    with __salt__["eos_preview.scratch"]() as scratch:
+        ran = __salt__["eos_preview.run_states"](scratch, "base", sorted(slses), pillar)
+    return [_told(state, volumes) for state in ran if state["result"] is not True or state["changes"]]
+
+
+def _told(state: dict, volumes: dict) -> dict:
+    return {**state, "volume" if state["id"] in volumes else "monitoring": state["id"]}
+
+
+def _volumes_sls(name: str, served: set[str]) -> str:
+    """A component with volumes on several hosts has an SLS for each."""
+    of_host = _sls(name, f"volumes-{__opts__['id']}")
+    return of_host if of_host in served else _sls(name, "volumes")
+
+
+def _sls(name: str, piece: str) -> str:
+    environment, component = name.split("/")[:2]
+    return f"components.{component}.{environment}.{piece}"
+
+
+def _workspaces(named: dict) -> dict[str, dict]:
+    profile = __salt__["eos_profile.of_this_minion"]()
+    with __salt__["eos_profile.closing"](profile, _log.warning):
+        there = __salt__["eos_terraform.workspaces"](profile, named)
+    return {name: _compared(workspace, state, named.get(name)) for name, (workspace, state) in there.items()}
+
+
+def _compared(workspace: object, state: dict | None, wanted: dict | None) -> dict:
+    state = state or {}
+    facts = {"serial": state.get("serial"), "lineage": state.get("lineage")}
+    recorded = workspace.applied() or {}
+    proved = workspace.proved(facts) or {}
+    attributes = __utils__["eos_terraform_state.attributes"](state)
+    return {
+        "digest": proved.get("digest"),
+        "wanted": wanted and wanted["digest"],
+        **facts,
+        "secret_version": proved.get("secret_version"),
+        "operation": recorded.get("operation"),
+        "when": recorded.get("when"),
+        "state_changed": _state_changed(recorded, proved, attributes),
+        "resources": {
+            address: {"type": kind, **{key: values[key] for key in _NAMING if values.get(key) is not None}}
+            for address, kind, values in __utils__["eos_terraform_state.resources"](state)
+        },
+        "tree": _tree(workspace, wanted),
+    }
+
+
+def _state_changed(recorded: dict, proved: dict, attributes: dict) -> dict[str, list[str]] | None:
+    """What is not as it was recorded: attributes by resource; none are named of a resource that came or went."""
+    before = recorded.get("attributes")
+    if before is None:
+        return None if proved or not recorded else {}
+    changed = {}
+    for address in sorted(before.keys() | attributes.keys()):
+        old, new = before.get(address, {}), attributes.get(address, {})
+        names = sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+        if names:
+            changed[address] = names if old and new else []
+    return changed if changed or not proved else None
+
+
+def _tree(workspace: object, wanted: dict | None) -> dict[str, list[str]] | None:
+    """The rendered files on this disk against their digests, which are the pillar's if the tree is of its slice."""
+    if (recorded := workspace.applied()) is None:
+        return None
+    configuration = workspace.configuration() or {}
+    kept = configuration.get("slice") or {}
+    is_wanted = wanted is not None and kept.get("digest", recorded["digest"]) == wanted["digest"]
+    files = (wanted if is_wanted else kept).get("files", {})
+    there = _digests(workspace.tree)
+    tree = {
+        "changed": sorted(path for path, digest in files.items() if there.get(path, digest) != digest),
+        "missing": sorted(path for path in files if path not in there),
+        "strange": sorted(path for path in there if path not in files and os.path.basename(path) not in _OWN),
+    }
+    if not configuration:
+        tree["missing"].append("terraform/configuration.json")
+    elif is_wanted and kept["files"] != files:
+        tree["changed"].append("terraform/configuration.json")
+    return tree
+
+
+def _digests(tree: str) -> dict[str, str]:
+    """Path, as a slice has it -> digest, of every file of a tree."""
+    found = {}
+    for directory, _, names in os.walk(tree):
+        for name in names:
+            path = os.path.join(directory, name)
+            with open(path, "rb") as file:
+                digest = hashlib.sha256(file.read()).hexdigest()
+            found[os.path.join("terraform", os.path.relpath(path, tree))] = digest
+    return found
