@@ -136,7 +136,7 @@ def preview(
         version = profile.secret_version(wanted["secrets"])
     configuration = {"slice": wanted, "node_ids": profile.node_ids(wanted["hosts"]), "secret_version": version}
     applied = workspace.proved(workspace.read_state())
-    if applied and _is_unchanged(configuration, applied):
+    if applied and _is_unchanged(configuration, applied) and _has_its_job(workspace):
         return None
     _render(workspace, configuration, run.tree, saltenv, os.path.join(scratch, "fetched"))
     return _previewed(run, configuration)
@@ -377,7 +377,7 @@ def _ensure(run: _Run, wanted: dict) -> None:
     workspace = run.workspace
     configuration = _configuration(run, wanted)
     applied = workspace.proved(workspace.read_state())
-    if applied and _is_unchanged(configuration, applied):
+    if applied and _is_unchanged(configuration, applied) and _has_its_job(workspace):
         run.tell(f"{workspace.name}: unchanged since {applied['when']}, Terraform is not run")
         run.report |= _read_back(workspace)
         return
@@ -403,6 +403,18 @@ def _is_of(configuration: dict, applied: dict) -> bool:
 def _is_unchanged(configuration: dict, applied: dict) -> bool:
     """Whether Terraform would find nothing new in this configuration."""
     return _is_of(configuration, applied) and applied["node_ids"] == configuration["node_ids"]
+
+
+def _has_its_job(workspace: _Workspace) -> bool:
+    """Whether Nomad has the job that Terraform registered: what somebody removed or replaced needs Terraform."""
+    state = workspace.profile.read_state(workspace) or {}
+    jobs = [resource for resource in state.get("resources", []) if resource["type"] == "nomad_job"]
+    for registered in (instance["attributes"] for resource in jobs for instance in resource["instances"]):
+        job = workspace.profile.job(registered["namespace"], registered["id"])
+        digest = (registered.get("hcl2") or [{}])[0].get("vars", {}).get("eos_digest")
+        if job is None or (job.get("Meta") or {}).get("eos_digest") != digest:
+            return False
+    return True
 
 
 def _converge(run: _Run, configuration: dict) -> None:
