@@ -164,8 +164,8 @@ class _Workspace:
         jobs = [resource for resource in state.get("resources", []) if resource["type"] == "nomad_job"]
         for registered in (instance["attributes"] for resource in jobs for instance in resource["instances"]):
             job = self.profile.job(registered["namespace"], registered["id"])
-            digest = (registered.get("hcl2") or [{}])[0].get("vars", {}).get("eos_digest")
-            if job is None or (job.get("Meta") or {}).get("eos_digest") != digest:
+            variables = (registered.get("hcl2") or [{}])[0].get("vars") or {}
+            if job is None or (job.get("Meta") or {}).get("eos_digest") != variables.get("eos_digest"):
                 return False
         return True
 
