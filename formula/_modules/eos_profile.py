@@ -101,6 +101,9 @@ class _Solo:
     def node_ids(self, hosts: list[str]) -> dict[str, str]:
         return __utils__["eos_nomad.node_ids"](self._nomad(), hosts) if hosts else {}
 
+    def job(self, namespace: str, name: str) -> dict | None:
+        return __utils__["eos_nomad.job"](self._nomad(), namespace, name)
+
     def secret_version(self, secrets: list[dict]) -> int | None:
         """Which write of the workspace's one variable of secrets is the last; fails if it is missing."""
         return _only(secrets, [__utils__["eos_nomad.secret_version"](self._nomad(), secret) for secret in secrets])
@@ -194,10 +197,10 @@ class _Full:
     def node_ids(self, hosts: list[str]) -> dict[str, str]:
         if not hosts:
             return {}
-        token = self._leased("nomad/creds/eos-read")
-        return __utils__["eos_nomad.node_ids"](
-            __utils__["eos_http.engine"]("nomad", setting("nomad_address"), token), hosts
-        )
+        return __utils__["eos_nomad.node_ids"](self._nomad(), hosts)
+
+    def job(self, namespace: str, name: str) -> dict | None:
+        return __utils__["eos_nomad.job"](self._nomad(), namespace, name)
 
     def secret_version(self, secrets: list[dict]) -> int | None:
         """The version of the workspace's one entry of secrets; fails if it is missing."""
@@ -245,6 +248,9 @@ class _Full:
 
     def without_tokens(self, text: str) -> str:
         return _without(self._hidden, text)
+
+    def _nomad(self) -> object:
+        return __utils__["eos_http.engine"]("nomad", setting("nomad_address"), self._leased("nomad/creds/eos-read"))
 
     def _consul(self) -> object:
         token = self._leased("consul/creds/eos-deploy")

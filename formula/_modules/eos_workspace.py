@@ -155,7 +155,19 @@ class _Workspace:
     def is_unchanged(self, configuration: dict) -> bool:
         """Whether Terraform would find nothing new in this configuration, since it was applied and nothing moved."""
         applied = self.proved(self.read_state())
-        return bool(applied) and _is_of(configuration, applied) and applied["node_ids"] == configuration["node_ids"]
+        same = bool(applied) and _is_of(configuration, applied) and applied["node_ids"] == configuration["node_ids"]
+        return same and self._has_its_job()
+
+    def _has_its_job(self) -> bool:
+        """Whether Nomad has the job that Terraform registered: what somebody removed or replaced needs Terraform."""
+        state = self.profile.read_state(self) or {}
+        jobs = [resource for resource in state.get("resources", []) if resource["type"] == "nomad_job"]
+        for registered in (instance["attributes"] for resource in jobs for instance in resource["instances"]):
+            job = self.profile.job(registered["namespace"], registered["id"])
+            variables = (registered.get("hcl2") or [{}])[0].get("vars") or {}
+            if job is None or (job.get("Meta") or {}).get("eos_digest") != variables.get("eos_digest"):
+                return False
+        return True
 
     def was_applied(self, configuration: dict) -> bool:
         """Whether this configuration is the one recorded as applied."""
