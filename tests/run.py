@@ -33,7 +33,7 @@ LABORATORY = {
     "full": ("full", "operators"),
     "gitops": ("gitops", "discover"),
     "survival": ("survive", "failures"),
-    "truth": ("difference", "truth"),
+    "truth": ("truth",),
 }
 # What the machine's own settings would do to the engines under test.
 UNWANTED = (
