@@ -401,6 +401,7 @@ impl<'a> Salt<'a> {
             "file_ignore_regex": [r"(^|/)\.\.(/|$)"],
             // A release takes effect with its delivery, not when a cache runs out.
             "fileserver_list_cache_time": 0,
+            "max_event_size": LARGEST_ANSWER,
             "netapi_enable_clients": ["local", "local_async"],
             "external_auth": {"file": self.permissions()},
             // Salt lets a call of several functions pass if any one of them is allowed. This list refuses each
@@ -461,6 +462,7 @@ impl<'a> Salt<'a> {
             "recon_max": 2000,
             "enable_fqdns_grains": false,
             "enable_gpu_grains": false,
+            "max_event_size": LARGEST_ANSWER,
             "eos": if minion.is_control { self.control_settings() } else { json!({}) },
         });
         settings["eos"]["roles"] = ROLES.into_iter().collect();
@@ -540,6 +542,8 @@ impl Minion<'_> {
     }
 }
 
+/// Of a larger one Salt leaves out what is large without a word; unless it is told, that is more than one MiB.
+const LARGEST_ANSWER: u32 = 64 << 20;
 const MASTER_PID: &str = "master.pid";
 const API_PID: &str = "api.pid";
 const MINION_PID: &str = "minion.pid";
