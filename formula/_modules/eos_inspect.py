@@ -31,7 +31,7 @@ def compare(pillar: dict, release: str | None) -> dict:
             answer["workspaces"] = _workspaces(named)
             answer["orphans"] = sorted(set(answer["workspaces"]) - set(named))
     except CommandExecutionError as failure:
-        error = __salt__["eos_preview.described"](failure, "eos.inspect")
+        error = __utils__["eos_failure.described"](failure, "eos.inspect")
     return {**answer, "synced": __salt__["eos_sync.synced"](), "error": error}
 
 
@@ -68,7 +68,7 @@ def _sls(name: str, piece: str) -> str:
 def _workspaces(named: dict) -> dict[str, dict]:
     profile = __salt__["eos_profile.of_this_minion"]()
     with __salt__["eos_profile.closing"](profile, _log.warning):
-        there = __salt__["eos_terraform.workspaces"](profile, named)
+        there = __salt__["eos_workspace.with_states"](profile, named)
     return {name: _compared(workspace, state, named.get(name)) for name, (workspace, state) in there.items()}
 
 

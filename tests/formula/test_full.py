@@ -16,6 +16,7 @@ from configurations import held, of_full, platform, provisioned, workspace
 from conftest import required
 from laboratory import MINION, wait_until
 from test_eject import state_by_hand
+from test_inspect import sync
 from test_workspaces import record_file, remove
 
 
@@ -408,3 +409,56 @@ def test_no_secret_value_and_no_token_is_left_anywhere(full, alone):
         assert not [value for value in forbidden if value in text], where
         # What every token of Vault begins with.
         assert not re.search(r"\bhv[sb]\.[A-Za-z0-9]{20}", text), where
+
+
+def kept_in_consul(full, name: str) -> object:
+    return full.consul.call("GET", f"/v1/kv/terraform/{name}?recurse")
+
+
+def test_a_preview_reads_the_state_in_consul_and_takes_no_lock(full, alone):
+    name = "production/foreseen"
+    secret = secret_of(name)
+    version = full.vault.write_secret(secret["path"], password="x")
+    # Large, so that the state is in several keys.
+    release = deliver(full, name, "x" * 600_000, secrets=[secret])
+    assert full.run_locked("foreseen-1", name, release)["status"] == "done"
+    plan = full.releases.plan({name: of_full(workspace(name, "short", secrets=[secret]))})
+    with full.consul.locked(name, "another"):
+        before = kept_in_consul(full, name)
+        preview = full.preview_workspace(plan, name, "secret_version")
+        assert kept_in_consul(full, name) == before
+    assert preview["error"] is None
+    changes = {
+        one["address"]: (one["before"]["input"], one["after"]["input"]) for one in preview["terraform"]["resources"]
+    }
+    assert changes["terraform_data.secrets"] == (version, "(unknown)")
+    assert changes["module.component.terraform_data.greeting"] == ("x" * 600_000, "short")
+
+
+def test_all_workspaces_are_inspected_with_one_login(full, alone):
+    name = "production/inspected"
+    release = deliver(full, name, "x")
+    assert full.run_locked("inspected-1", name, release)["status"] == "done"
+    state = full.consul.value(f"terraform/{name}/state")
+    full.consul.call("PUT", "/v1/kv/terraform/production/ghost/state", state)
+    logins = full.vault.logins()
+    answer = full.salt.record("eos.inspect")
+    assert full.vault.logins() == logins + 1
+    assert "production/ghost" in answer["orphans"] and name not in answer["orphans"]
+    assert (answer["error"], answer["workspaces"][name]["state_changed"]) == (None, None)
+    assert answer["workspaces"][name]["digest"] == answer["workspaces"][name]["wanted"]
+    state["resources"][0]["instances"][0]["attributes"]["output"]["value"] = "edited"
+    full.consul.call("PUT", f"/v1/kv/terraform/{name}/state", state)
+    changed = full.salt.record("eos.inspect")["workspaces"][name]["state_changed"]
+    assert changed == {"module.component.terraform_data.greeting": ["output"]}
+    full.consul.call("DELETE", "/v1/kv/terraform/production/ghost?recurse")
+
+
+def test_the_schedule_leaves_alone_what_is_locked(full, alone):
+    name = "production/synced"
+    assert full.run_locked("synced-1", name, deliver(full, name, "x"))["status"] == "done"
+    with full.consul.locked(name, "another"):
+        assert sync(full)["workspaces"] == {}
+    before = kept_in_consul(full, name)
+    assert sync(full)["workspaces"][name]["verdict"] == "in step"
+    assert kept_in_consul(full, name) == before

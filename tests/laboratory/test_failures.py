@@ -14,7 +14,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from conftest import FULL, Estate, get, sample
+from conftest import FULL, Estate, family, get, sample
 
 # Serves a directory, the health of which is a file in it. Its volume is that directory; it fails in the ways it is told.
 SERVER = """\
@@ -374,22 +374,6 @@ def test_a_registration_that_does_not_come_back_is_named(hello):
     assert (error["layer"], error["object"]) == ("nomad", "service hello"), error
     assert error["words"] == "1 of 2 instances is not registered in Nomad, though Nomad runs it", error
     assert f"nomad alloc restart -namespace production {one['ID'][:8]}" in error["hint"], error
-
-
-def family(pid: int) -> list[int]:
-    """A process and all below it: an engine may be several."""
-    children: dict[int, list[int]] = {}
-    for process in Path("/proc").iterdir():
-        if process.name.isdigit():
-            try:
-                parent = int((process / "stat").read_text().rsplit(")", 1)[1].split()[1])
-            except OSError:
-                continue
-            children.setdefault(parent, []).append(int(process.name))
-    found = [pid]
-    for one in found:
-        found += children.get(one, [])
-    return found
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,10 @@ use crate::error::{EngineError, ErrorKind, Layer};
 /// How many releases are kept besides the current one.
 pub const KEEP: usize = 10;
 /// The file in a release that holds its digest, for a minion to read back what it is served.
-const RELEASE_FILE: &str = "salt/release";
+pub(crate) const RELEASE_FILE: &str = "salt/release";
 const UNFINISHED: &str = ".new-";
 /// What a crash left behind is removed only when no delivery can still be writing it.
-const ABANDONED: Duration = Duration::from_secs(60 * 60);
+pub(crate) const ABANDONED: Duration = Duration::from_secs(60 * 60);
 
 /// Writes the release of these artifacts, unless it is there already, and makes it current.
 pub fn deliver(delivery: &Delivery, artifacts: &BTreeMap<String, Vec<u8>>) -> Result<String, EngineError> {
@@ -95,10 +95,10 @@ fn is_digest(name: &str) -> bool {
     name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-type Files<'a> = BTreeMap<PathBuf, &'a Vec<u8>>;
+pub(crate) type Files<'a> = BTreeMap<PathBuf, &'a Vec<u8>>;
 
 /// Which artifacts a release holds, and where in it.
-fn delivered(artifacts: &BTreeMap<String, Vec<u8>>) -> Result<Files<'_>, EngineError> {
+pub(crate) fn delivered(artifacts: &BTreeMap<String, Vec<u8>>) -> Result<Files<'_>, EngineError> {
     let mut files = Files::new();
     for (path, bytes) in artifacts {
         let invalid = |words: &str| {
@@ -168,7 +168,8 @@ fn holds_exactly(release: &Path, files: &Files<'_>) -> bool {
 fn write_release(releases: &Path, release: &Path, files: &Files<'_>) -> Result<(), EngineError> {
     let unfinished = Unfinished::new(releases)?;
     for (path, bytes) in files {
-        write_file(&unfinished.path, path, bytes)?;
+        let file = write_file(&unfinished.path, path, bytes)?;
+        file.sync_all().map_err(|error| failed(path, &error))?;
     }
     sync_folders(&unfinished.path)?;
     // One that was damaged makes way; it cannot be mended in place, since minions may be reading it.
@@ -185,12 +186,12 @@ fn write_release(releases: &Path, release: &Path, files: &Files<'_>) -> Result<(
 }
 
 /// A folder that is removed again if it does not become a release.
-struct Unfinished {
-    path: PathBuf,
+pub(crate) struct Unfinished {
+    pub(crate) path: PathBuf,
 }
 
 impl Unfinished {
-    fn new(releases: &Path) -> Result<Self, EngineError> {
+    pub(crate) fn new(releases: &Path) -> Result<Self, EngineError> {
         let path = unfinished_path(releases);
         fs::create_dir(&path).map_err(|error| failed(&path, &error))?;
         let unfinished = Unfinished { path };
@@ -211,7 +212,8 @@ fn unfinished_path(releases: &Path) -> PathBuf {
     releases.join(format!("{UNFINISHED}{}", Ulid::new()))
 }
 
-fn write_file(root: &Path, relative: &Path, bytes: &[u8]) -> Result<(), EngineError> {
+/// Writes one file, which is on disk once it is synced.
+pub(crate) fn write_file(root: &Path, relative: &Path, bytes: &[u8]) -> Result<File, EngineError> {
     let path = root.join(relative);
     let mut folder = root.to_owned();
     for part in relative.parent().into_iter().flat_map(Path::components) {
@@ -219,14 +221,13 @@ fn write_file(root: &Path, relative: &Path, bytes: &[u8]) -> Result<(), EngineEr
         make_directory(&folder)?;
     }
     let mut file = File::create_new(&path).map_err(|error| failed(&path, &error))?;
-    file.write_all(bytes)
-        .and_then(|()| file.sync_all())
-        .map_err(|error| failed(&path, &error))?;
-    open_to_all(&path, 0o644)
+    file.write_all(bytes).map_err(|error| failed(&path, &error))?;
+    open_to_all(&path, 0o644)?;
+    Ok(file)
 }
 
 /// Makes a folder that the master's user can read, if there is none; a symlink in its place is refused.
-fn make_directory(path: &Path) -> Result<(), EngineError> {
+pub(crate) fn make_directory(path: &Path) -> Result<(), EngineError> {
     match fs::create_dir(path) {
         Ok(()) => open_to_all(path, 0o755),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match fs::symlink_metadata(path) {
@@ -294,7 +295,7 @@ fn switch(root: &Path, digest: &str) -> Result<(), EngineError> {
     sync(root)
 }
 
-fn failed(path: &Path, error: &io::Error) -> EngineError {
+pub(crate) fn failed(path: &Path, error: &io::Error) -> EngineError {
     let object = path.display().to_string();
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {

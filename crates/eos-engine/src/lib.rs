@@ -20,6 +20,7 @@
 //! | `lock` | `.eos/locks/`: who may change what just now |
 //! | `component_lock` | the same across machines, in Consul |
 //! | `delivery` | releases on the Salt master, and which is current |
+//! | `plan_delivery` | plans on the Salt master, each for as long as it is being made |
 //! | `git` | the estate's repository |
 //! | `estate` | the estate on disk: pillar and recipes read, artifacts written |
 //! | `engines` | the engines of an estate, ready to be spoken to |
@@ -29,6 +30,7 @@
 //! | `terraform_graph` | Terraform's own graph of a workspace |
 //! | `pins` | what a plan is pinned to, and whether that moved |
 //! | `planning` | a plan: pillar edited and compiled, engines observed |
+//! | `preview` | the joint plan: what each engine says that the steps of a plan would do |
 //! | `operation` | a plan carried out, from journal entry to read-back |
 //! | `steps` | what each kind of step asks for, and how it is read back |
 //! | `control` | who calls, in which role, and which machine is the home: as the control minion says |
@@ -67,7 +69,9 @@ pub mod lock;
 pub mod nomad;
 pub mod operation;
 pub mod pins;
+mod plan_delivery;
 pub mod planning;
+pub mod preview;
 pub mod salt;
 mod salt_events;
 pub mod secrets;

@@ -25,7 +25,7 @@ use crate::store::Store;
 /// How long a minion may take to say what it sees.
 pub(crate) const OBSERVE: Duration = Duration::from_secs(20);
 
-type Nodes = BTreeMap<Key, Vec<Node>>;
+pub(crate) type Nodes = BTreeMap<Key, Vec<Node>>;
 
 /// What a plan is wanted for.
 #[derive(Default)]
@@ -72,62 +72,125 @@ impl Wish {
 
 /// The plan for a wish. With engines it is made against what they say; without, against what was last applied.
 pub async fn make_plan(estate: &Estate, engines: Option<&Engines>, wish: Wish) -> Result<Plan, Failure> {
-    let files = estate.pillar_files()?;
-    let catalog = estate.catalog()?;
-    let edited = match (&wish.intent, &wish.take_back) {
-        (Some(intent), _) => edit(&files, &catalog, intent)?,
-        (None, Some(taken)) => taken.pillar.clone(),
-        (None, None) => files.clone(),
-    };
-    let before = Pillar::read(&files)?;
-    let pillar = Pillar::read(&edited)?;
-    let compilation = compile(&pillar, &catalog, estate.settings.profile)?;
-    let (applied, mut unfinished) = applied_nodes(&estate.store()?, &wish.environment)?;
-    if let Some(taken) = &wish.take_back {
-        unfinished.extend(taken.unknown.iter().cloned());
-    }
-    let scope = wish.components.as_deref();
-    let answers = match engines {
-        Some(engines) => Some(ask(engines, &wish.environment, &compilation, &applied).await?),
-        None => None,
-    };
-    let observed = answers.as_ref().map(|answers| &answers.observed);
-    // What ran before is put back whatever the engines offer by now.
-    if let (Some(observed), None) = (observed, &wish.take_back) {
-        let names = scope.map(|components| in_scope(&wish.environment, components, &compilation, &applied));
-        let refused = refusals(&wish.environment, names.as_deref(), &compilation, observed);
-        if !refused.is_empty() {
-            return Err(Failure::Input(refused));
+    let prepared = Prepared::new(estate, wish)?;
+    match engines {
+        Some(engines) => {
+            let answers = prepared.ask(engines).await?;
+            prepared.settle(estate, engines, &answers).await
         }
+        None => Ok(prepared.plan(None)),
     }
-    if let (Some(engines), Some(host)) = (engines, host_of(wish.intent.as_ref(), &pillar))
-        && edited != files
-    {
-        refuse_absent(engines, host).await?;
+}
+
+/// All that a plan is made from but for what the engines say.
+pub(crate) struct Prepared {
+    wish: Wish,
+    /// The pillar as it is, and with the wish in it.
+    files: PillarFiles,
+    edited: PillarFiles,
+    before: Pillar,
+    pillar: Pillar,
+    pub compilation: Compilation,
+    pub applied: Nodes,
+    unfinished: BTreeSet<Key>,
+}
+
+impl Prepared {
+    pub fn new(estate: &Estate, wish: Wish) -> Result<Self, Failure> {
+        let files = estate.pillar_files()?;
+        let catalog = estate.catalog()?;
+        let edited = match (&wish.intent, &wish.take_back) {
+            (Some(intent), _) => edit(&files, &catalog, intent)?,
+            (None, Some(taken)) => taken.pillar.clone(),
+            (None, None) => files.clone(),
+        };
+        let before = Pillar::read(&files)?;
+        let pillar = Pillar::read(&edited)?;
+        let compilation = compile(&pillar, &catalog, estate.settings.profile)?;
+        let (applied, mut unfinished) = applied_nodes(&estate.store()?, &wish.environment)?;
+        if let Some(taken) = &wish.take_back {
+            unfinished.extend(taken.unknown.iter().cloned());
+        }
+        Ok(Self {
+            wish,
+            files,
+            edited,
+            before,
+            pillar,
+            compilation,
+            applied,
+            unfinished,
+        })
     }
-    let mut plan = plan(PlanInput {
-        environment: &wish.environment,
-        components: scope,
-        intent: wish.intent,
-        compilation: &compilation,
-        applied: &applied,
-        unfinished: &unfinished,
-        observed,
-        left: wish.take_back.as_ref().map(|taken| &taken.left),
-        given: &wish.given,
-        hosts: (&before.hosts, &pillar.hosts),
-        base: pillar_digest(&files),
-        pillar: changed_texts(&files, &edited),
-    });
-    if let (Some(engines), Some(answers)) = (engines, &answers) {
+
+    /// The plan against what was observed; without that, against what was last applied.
+    pub fn plan(&self, observed: Option<&Observed>) -> Plan {
+        plan(PlanInput {
+            environment: &self.wish.environment,
+            components: self.wish.components.as_deref(),
+            intent: self.wish.intent.clone(),
+            compilation: &self.compilation,
+            applied: &self.applied,
+            unfinished: &self.unfinished,
+            observed,
+            left: self.wish.take_back.as_ref().map(|taken| &taken.left),
+            given: &self.wish.given,
+            hosts: (&self.before.hosts, &self.pillar.hosts),
+            base: pillar_digest(&self.files),
+            pillar: changed_texts(&self.files, &self.edited),
+        })
+    }
+
+    /// What the engines say about the environment, all asked at once.
+    pub async fn ask(&self, engines: &Engines) -> Result<Answers, EngineError> {
+        ask(engines, &self.wish.environment, &self.compilation, &self.applied).await
+    }
+
+    /// The plan against what the engines said, pinned to that.
+    pub async fn settle(
+        &self,
+        estate: &Estate,
+        engines: &Engines,
+        answers: &Answers,
+    ) -> Result<Plan, Failure> {
+        let Wish {
+            environment,
+            intent,
+            components,
+            take_back,
+            ..
+        } = &self.wish;
+        // What ran before is put back whatever the engines offer by now.
+        if take_back.is_none() {
+            let names = components
+                .as_deref()
+                .map(|components| in_scope(environment, components, &self.compilation, &self.applied));
+            let refused = refusals(
+                environment,
+                names.as_deref(),
+                &self.compilation,
+                &answers.observed,
+            );
+            if !refused.is_empty() {
+                return Err(Failure::Input(refused));
+            }
+        }
+        if let Some(host) = host_of(intent.as_ref(), &self.pillar)
+            && self.edited != self.files
+        {
+            refuse_absent(engines, host).await?;
+        }
+        let mut plan = self.plan(Some(&answers.observed));
         let seen = Seen {
-            environment: &wish.environment,
+            environment,
             workspaces: &answers.workspaces,
             jobs: &answers.jobs,
         };
-        plan.pins = seen.pins(estate, engines, &files, &Pinned::of(&plan)).await?;
+        plan.pins = seen
+            .pins(estate, engines, &self.files, &Pinned::of(&plan))
+            .await?;
+        Ok(plan)
     }
-    Ok(plan)
 }
 
 /// The host that an intent leaves in the pillar.
@@ -189,13 +252,12 @@ fn applied_nodes(store: &Store, environment: &str) -> Result<(Nodes, BTreeSet<Ke
 }
 
 /// What the engines said: as a plan reads it, and as its pins do.
-struct Answers {
+pub(crate) struct Answers {
     observed: Observed,
     workspaces: Value,
     jobs: Vec<JobStub>,
 }
 
-/// What the engines say about an environment, all asked at once.
 async fn ask(
     engines: &Engines,
     environment: &str,

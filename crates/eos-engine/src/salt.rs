@@ -82,6 +82,8 @@ pub struct SaltClient {
     user: String,
     password_file: Option<PathBuf>,
     token: Mutex<Option<Token>>,
+    /// Held by the one call that logs in; the others that began with it use its token.
+    login: tokio::sync::Mutex<()>,
     events: tokio::sync::Mutex<Option<EventStream>>,
     probing: tokio::sync::Mutex<()>,
 }
@@ -102,6 +104,7 @@ impl SaltClient {
             user: endpoint.user.clone(),
             password_file: endpoint.password_file.clone(),
             token: Mutex::new(None),
+            login: tokio::sync::Mutex::new(()),
             events: tokio::sync::Mutex::new(None),
             probing: tokio::sync::Mutex::new(()),
         })
@@ -145,9 +148,12 @@ impl SaltClient {
         deadline: Duration,
     ) -> Result<Value, EngineError> {
         let object = object_of(minion, function);
+        // The master asks a minion that is silent whether it is still at work. One that may be at work for long may be
+        // too busy to say so at once.
+        let patience = MINION_WAIT.max(deadline.as_secs() / 3);
         let low = json!([{
             "client": "local", "tgt": [minion], "tgt_type": "list", "fun": function, "kwarg": kwargs,
-            "full_return": true, "timeout": MINION_WAIT, "gather_job_timeout": MINION_WAIT,
+            "full_return": true, "timeout": MINION_WAIT, "gather_job_timeout": patience,
         }]);
         let answer = self
             .within(deadline, &object, self.lowstate(&object, &low))
@@ -356,7 +362,11 @@ impl SaltClient {
                 Some(token) => token,
                 None => {
                     fresh = true;
-                    self.login_from_file(object).await?
+                    let _one_at_a_time = self.login.lock().await;
+                    match self.kept() {
+                        Some(token) => token,
+                        None => self.login_from_file(object).await?,
+                    }
                 }
             };
             let Some(attempt) = request.try_clone() else {

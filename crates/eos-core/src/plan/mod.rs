@@ -2,6 +2,7 @@
 //! A plan is what a person confirms, and the only thing an operation carries out.
 
 mod changes;
+pub mod effects;
 mod hooks;
 mod steps;
 
@@ -16,6 +17,7 @@ use crate::pins::Pins;
 use crate::recipe::Risk;
 use crate::source::Source;
 use changes::{component_changes, host_changes};
+use effects::{Effect, Unasked};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use crate::compose::Key;
 
 /// Of the form in which plans are written to files.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
@@ -44,6 +46,12 @@ pub struct Plan {
     pub pins: Pins,
     pub changes: Vec<Change>,
     pub steps: Vec<Step>,
+    /// What the engines say that the steps would do; empty before they were asked.
+    #[serde(default)]
+    pub effects: Vec<Effect>,
+    /// What could not be asked.
+    #[serde(default)]
+    pub unasked: Vec<Unasked>,
 }
 
 impl Plan {
@@ -480,5 +488,7 @@ pub fn plan(input: PlanInput<'_>) -> Plan {
         pins: Pins::default(),
         changes,
         steps,
+        effects: Vec::new(),
+        unasked: Vec::new(),
     }
 }

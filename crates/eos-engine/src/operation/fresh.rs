@@ -63,7 +63,7 @@ impl Run<'_> {
             return Err(stale("the pillar was changed after it was made"));
         }
         let confirmed = &self.subject.plan;
-        let again = match &self.subject.takes_back {
+        let mut again = match &self.subject.takes_back {
             Some(other) => {
                 let other = super::find(&self.store.borrow(), other)?;
                 take_back::plan_rollback(self.estate, self.engines, &other).await?
@@ -76,6 +76,9 @@ impl Run<'_> {
                 more.address
             )));
         }
+        // The engines are not asked under the locks: what they said was confirmed with the changes that are still asked for.
+        again.effects.clone_from(&confirmed.effects);
+        again.unasked.clone_from(&confirmed.unasked);
         self.store
             .borrow_mut()
             .replace_plan(&self.subject.id, &to_json(&again))?;

@@ -42,7 +42,7 @@ use crate::store::{NewOperation, Operation, Outcome, Store};
 use run::{Run, Subject, to_json};
 
 pub use records::{find, is_alive, newest_to_undo};
-pub use take_back::plan_rollback;
+pub use take_back::rollback;
 
 /// Who watches an operation: a terminal, or a program that reads events.
 pub trait Watch {

@@ -74,11 +74,16 @@ pub(super) async fn plan_unfinished(
 }
 
 /// The plan that takes back an operation which was done: another operation.
-pub async fn plan_rollback(
+pub(super) async fn plan_rollback(
     estate: &Estate,
     engines: &Engines,
     operation: &Operation,
 ) -> Result<Plan, Failure> {
+    make_plan(estate, Some(engines), rollback(estate, operation).await?).await
+}
+
+/// What is wished for where an operation that was done is taken back.
+pub async fn rollback(estate: &Estate, operation: &Operation) -> Result<Wish, Failure> {
     if operation.outcome != Outcome::Done {
         let words = format!("it is {}, not done", operation.outcome.words());
         return Err(EngineError::new(
@@ -99,7 +104,7 @@ pub async fn plan_rollback(
         .iter()
         .filter(|step| !matches!(step.work, Work::Deliver));
     let names: BTreeSet<String> = components.map(|step| step.component.clone()).collect();
-    let wish = Wish {
+    Ok(Wish {
         environment: plan.environment.clone(),
         components: Some(match plan.host() {
             Some(_) => Vec::new(),
@@ -114,8 +119,7 @@ pub async fn plan_rollback(
             },
         }),
         ..Wish::default()
-    };
-    make_plan(estate, Some(engines), wish).await
+    })
 }
 
 /// What the beginning of a step noted about the secret that it was about to write.

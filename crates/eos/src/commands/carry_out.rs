@@ -10,13 +10,13 @@ use eos_core::diagnostic::Diagnostic;
 use eos_core::intent::{Intent, Noun, Verb};
 use eos_core::pillar::Pillar;
 use eos_core::plan::{Plan, Step};
-use eos_engine::Layer;
 use eos_engine::audit::Actor;
 use eos_engine::engines::Engines;
 use eos_engine::estate::Estate;
 use eos_engine::failure::Failure;
 use eos_engine::operation::{self, Author, Finished, Order, Stop, Terms, Watch};
 use eos_engine::planning::{Wish, make_plan};
+use eos_engine::preview::{Joint, joint_plan, without_preview};
 use eos_engine::store::{Operation, Outcome};
 use secrecy::SecretString;
 use std::collections::BTreeMap;
@@ -117,7 +117,7 @@ pub async fn change(session: &mut Session<'_>, estate: &Estate, change: Change<'
         session.view.plan(&plan, Purpose::Answer);
         return Ok(Exit::Done);
     }
-    let plan = make_plan(estate, engines.as_ref(), change.wish).await?;
+    let plan = plan_to_confirm(session, estate, engines.as_ref(), change.wish).await?;
     if is_nothing(&plan) {
         session.view.nothing_to_do(&plan);
         return Ok(Exit::Done);
@@ -218,33 +218,44 @@ fn terms(session: &Session<'_>) -> Terms {
     }
 }
 
-/// The plan against the engines, or without them if none answers: a look is worth having either way.
+/// The joint plan, or what can be had of it if an engine is silent: a look is worth having either way.
 pub async fn plan_as_possible(
     session: &mut Session<'_>,
     estate: &Estate,
     engines: Option<&Engines>,
     wish: Wish,
 ) -> Result<Plan, Problem> {
-    let again = Wish {
-        environment: wish.environment.clone(),
-        intent: wish.intent.clone(),
-        components: wish.components.clone(),
-        given: wish.given.clone(),
-        ..Wish::default()
-    };
-    match make_plan(estate, engines, wish).await {
-        Err(Failure::Engine(error)) if !matches!(error.layer, Layer::Estate | Layer::Git) => {
-            let without = "this plan is made without the engines";
-            let hint = error
-                .hint
-                .as_ref()
-                .map_or(without.to_owned(), |hint| format!("{hint}; {without}"));
-            session
-                .view
-                .warn(&Diagnostic::new(capital(&error.to_string())).hint(hint));
-            Ok(make_plan(estate, None, again).await?)
+    let Joint { plan, silent } = joint_plan(estate, engines, wish).await?;
+    if let Some(error) = silent {
+        let without = match plan.effects.is_empty() {
+            true => "this plan is made without the engines".to_owned(),
+            false => format!("this plan is made without what {} has", error.layer.name()),
+        };
+        let hint = error
+            .hint
+            .as_ref()
+            .map_or(without.clone(), |hint| format!("{hint}; {without}"));
+        session
+            .view
+            .warn(&Diagnostic::new(capital(&error.to_string())).hint(hint));
+    }
+    Ok(plan)
+}
+
+/// The plan that a person is asked about. Where nobody is, the engines are not asked what they would do: they do it next.
+pub async fn plan_to_confirm(
+    session: &Session<'_>,
+    estate: &Estate,
+    engines: Option<&Engines>,
+    wish: Wish,
+) -> Result<Plan, Failure> {
+    match (engines, session.everywhere.yes) {
+        (Some(engines), true) => {
+            let mut plan = make_plan(estate, Some(engines), wish).await?;
+            without_preview(&mut plan);
+            Ok(plan)
         }
-        answer => Ok(answer?),
+        _ => joint_plan(estate, engines, wish).await?.observed(),
     }
 }
 

@@ -11,9 +11,10 @@ use std::path::PathBuf;
 
 /// Show what the pillar as it stands would change
 ///
-/// The pillar may have been edited by hand: this shows what the edit means. With engines the plan is made against what
-/// they run; without, against what was last applied. A plan in a file is pinned to what it was made against: `eos apply`
-/// refuses it once any of that has moved.
+/// The pillar may have been edited by hand: this shows what the edit means. The plan is made against what the engines run,
+/// and each engine that would act is asked what it would do, without anything being changed. One that does not answer is
+/// named; without any, the plan is made against what was last applied. A plan in a file is pinned to what it was made
+/// against: `eos apply` refuses it once any of that has moved.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,7 +25,7 @@ pub struct Args {
     /// Write the plan to this file, for `eos apply FILE`
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Exit with code 3 if anything is to be changed
+    /// Exit with code 3 if the pillar has changes that are not applied; what was changed behind Eos is `eos drift`'s
     #[arg(long)]
     check: bool,
 }

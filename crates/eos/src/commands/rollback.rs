@@ -1,11 +1,13 @@
 //! `eos rollback` and `eos undo`: what an operation did is taken back.
 
-use super::carry_out::{Confirmed, carry_out, confirm, give_up, is_nothing, need_engines};
+use super::carry_out::{
+    Confirmed, carry_out, confirm, give_up, is_nothing, need_engines, plan_as_possible, plan_to_confirm,
+};
 use super::{Answer, Session};
 use crate::problem::{Exit, Problem};
 use crate::views::Purpose;
 use eos_engine::estate::Estate;
-use eos_engine::operation::{find, newest_to_undo, plan_rollback};
+use eos_engine::operation::{find, newest_to_undo, rollback};
 use eos_engine::store::{Operation, Outcome};
 use std::collections::BTreeMap;
 
@@ -74,11 +76,13 @@ async fn roll_back(
             "`eos history` shows the operations",
         )),
         Outcome::Done => {
-            let plan = plan_rollback(estate, &engines, operation).await?;
+            let wish = rollback(estate, operation).await?;
             if only_plan {
+                let plan = plan_as_possible(session, estate, Some(&engines), wish).await?;
                 session.view.plan(&plan, Purpose::Answer);
                 return Ok(Exit::Done);
             }
+            let plan = plan_to_confirm(session, estate, Some(&engines), wish).await?;
             if is_nothing(&plan) {
                 session.view.nothing_to_do(&plan);
                 return Ok(Exit::Done);

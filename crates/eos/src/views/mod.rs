@@ -2,6 +2,7 @@
 
 mod discover_text;
 mod doctor_text;
+mod effects_text;
 mod governance_text;
 mod graph_text;
 mod human;

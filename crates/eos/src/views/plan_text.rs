@@ -1,6 +1,7 @@
 //! A plan as a person reads it: the summary first, then what cannot be taken back, then one row a change, by component
-//! and layer.
+//! and layer, then what was changed behind Eos and what nobody could say.
 
+use super::effects_text::{changed_behind, not_asked, words_of_engines};
 use super::text::{hang, printable, wrap};
 use anstyle::{AnsiColor, Style};
 use eos_core::catalog::KEPT;
@@ -57,11 +58,21 @@ pub fn plan_text(plan: &Plan, columns: usize) -> String {
         row(&mut text, name, action, file, columns);
         name = "";
     }
+    by_components(&mut text, plan, columns);
+    let beside = changed_behind(plan, columns) + &not_asked(plan, columns);
+    if !beside.is_empty() {
+        text.push('\n');
+        text.push_str(&beside);
+    }
+    text
+}
+
+fn by_components(text: &mut String, plan: &Plan, columns: usize) {
     let components = by_component(plan);
     let several = components.iter().filter(|(name, _)| *name != PLATFORM).count() > 1;
     if !several {
-        by_layer(&mut text, &plan.changes.iter().collect::<Vec<_>>(), columns);
-        return text;
+        by_layer(text, plan, &plan.changes.iter().collect::<Vec<_>>(), columns);
+        return;
     }
     for (index, (component, changes)) in components.into_iter().enumerate() {
         if index > 0 || !plan.pillar.is_empty() {
@@ -72,9 +83,8 @@ pub fn plan_text(plan: &Plan, columns: usize) -> String {
             name => name.to_owned(),
         };
         let _ = writeln!(text, "{BOLD}{title}{BOLD:#}");
-        by_layer(&mut text, &changes, columns);
+        by_layer(text, plan, &changes, columns);
     }
-    text
 }
 
 fn summary(plan: &Plan) -> String {
@@ -84,7 +94,12 @@ fn summary(plan: &Plan) -> String {
     }
     let counts = [Action::Create, Action::Change, Action::Delete].map(|action| plan.count(action));
     let [create, change, delete] = counts;
-    format!("{subject}: {create} to create, {change} to change, {delete} to delete")
+    let no_return = match plan.points_of_no_return().count() {
+        0 => String::new(),
+        1 => "; 1 point of no return".to_owned(),
+        number => format!("; {number} points of no return"),
+    };
+    format!("{subject}: {create} to create, {change} to change, {delete} to delete{no_return}")
 }
 
 /// The changes of each component, as the steps of the plan come to them.
@@ -99,7 +114,7 @@ fn by_component(plan: &Plan) -> Vec<(&str, Vec<&Change>)> {
     ordered
 }
 
-fn by_layer(text: &mut String, changes: &[&Change], columns: usize) {
+fn by_layer(text: &mut String, plan: &Plan, changes: &[&Change], columns: usize) {
     for layer in Layer::ALL {
         let mut name = layer.name();
         for change in changes.iter().filter(|change| change.layer == layer) {
@@ -107,6 +122,9 @@ fn by_layer(text: &mut String, changes: &[&Change], columns: usize) {
             name = "";
             if change.action == Action::Change {
                 attributes(text, change, columns);
+            }
+            for words in words_of_engines(plan, change) {
+                text.push_str(&hang(&" ".repeat(LAYER + 8), &words, columns));
             }
         }
     }
@@ -137,7 +155,7 @@ fn no_return(plan: &Plan, columns: usize) -> String {
         [point] => hang("! ", &format!("point of no return: {point}"), columns),
         points => hang(
             "! ",
-            &format!("{} points of no return: {}", points.len(), points.join(", ")),
+            &format!("points of no return: {}", points.join(", ")),
             columns,
         ),
     }

@@ -1,0 +1,209 @@
+//! Brings a plan to the Salt master for as long as it is being made: an environment of its own beside `current`, with what
+//! the steps of the plan would be given. Nobody applies anything from it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use eos_core::emit::release_digest;
+use serde_json::{Map, Value};
+use ulid::Ulid;
+
+use crate::delivery::{
+    ABANDONED, Files, RELEASE_FILE, Unfinished, delivered, failed, make_directory, write_file,
+};
+use crate::endpoints::Delivery;
+use crate::error::{EngineError, ErrorKind, Layer};
+
+const TOP: &str = "pillar/top.sls";
+const PREFIX: &str = "plan-";
+
+/// A plan on the master. It goes with this value.
+pub(crate) struct PlanEnvironment {
+    /// Of the environment of file server and pillar.
+    pub name: String,
+    path: PathBuf,
+}
+
+impl Drop for PlanEnvironment {
+    fn drop(&mut self) {
+        // What cannot be removed now goes with the next plan that is made, once it is old.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Delivers what these components need of the artifacts.
+pub(crate) fn deliver_plan(
+    delivery: &Delivery,
+    artifacts: &BTreeMap<String, Vec<u8>>,
+    components: &BTreeSet<&str>,
+) -> Result<PlanEnvironment, EngineError> {
+    let Delivery::Directory { path } = delivery;
+    let digest = release_digest(artifacts);
+    let name = format!("{PREFIX}{}{:016x}", &digest[..16], Ulid::new().random() as u64);
+    let release_file = format!("{digest}\n").into_bytes();
+    let top = top_of(artifacts, &name)?;
+    let mut files: Files<'_> = delivered(artifacts)?;
+    files.retain(|path, _| is_needed(path, components));
+    files.insert(PathBuf::from(TOP), &top);
+    files.insert(PathBuf::from(RELEASE_FILE), &release_file);
+
+    let plans = path.join("plans");
+    make_directory(path)?;
+    make_directory(&plans)?;
+    remove_abandoned(&plans);
+    // It need not outlive a crash, so that nothing is synced.
+    let unfinished = Unfinished::new(&plans)?;
+    for (path, bytes) in &files {
+        write_file(&unfinished.path, path, bytes)?;
+    }
+    let place = plans.join(&name);
+    fs::rename(&unfinished.path, &place).map_err(|error| failed(&place, &error))?;
+    Ok(PlanEnvironment { name, path: place })
+}
+
+/// The pillar as a whole, and of states and workspaces those of the components.
+fn is_needed(path: &Path, components: &BTreeSet<&str>) -> bool {
+    let parts: Vec<&str> = path.iter().filter_map(|part| part.to_str()).collect();
+    match parts.as_slice() {
+        ["pillar", ..] => true,
+        ["salt", "components", component, ..]
+        | ["files", "terraform", "modules", component, ..]
+        | ["files", "terraform", "environments", _, component, ..] => components.contains(component),
+        _ => false,
+    }
+}
+
+/// The pillar's top file names the environment that it is for.
+fn top_of(artifacts: &BTreeMap<String, Vec<u8>>, name: &str) -> Result<Vec<u8>, EngineError> {
+    let invalid = |words: String| {
+        EngineError::new(
+            Layer::Estate,
+            ErrorKind::Invalid,
+            format!("artifact {TOP}"),
+            words,
+        )
+    };
+    let top = artifacts.get(TOP).map_or(&[][..], Vec::as_slice);
+    let text = str::from_utf8(top).map_err(|error| invalid(error.to_string()))?;
+    let (renderer, text) = text
+        .split_once('\n')
+        .ok_or_else(|| invalid("it names no renderer".to_owned()))?;
+    let mut all: Map<String, Value> =
+        serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?;
+    let base = all
+        .remove("base")
+        .ok_or_else(|| invalid("it names no environment base".to_owned()))?;
+    all.insert(name.to_owned(), base);
+    Ok(format!("{renderer}\n{}\n", Value::Object(all)).into_bytes())
+}
+
+/// Plans whose makers did not live to remove them. A failure here is no reason to make no plan.
+fn remove_abandoned(plans: &Path) {
+    for entry in fs::read_dir(plans).into_iter().flatten().flatten() {
+        let old = entry
+            .metadata()
+            .and_then(|about| about.modified())
+            .is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age > ABANDONED));
+        if old {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::os::unix::fs::PermissionsExt;
+    use std::time::SystemTime;
+
+    use super::*;
+
+    fn artifacts() -> BTreeMap<String, Vec<u8>> {
+        [
+            (TOP, "#!json\n{\"base\": {\"control\": [\"hosts.control\"]}}\n"),
+            ("pillar/hosts/control.sls", "#!json"),
+            ("pillar/infrastructure/production.sls", "the intent"),
+            ("salt/components/hello/production/workspace.sls", "#!json"),
+            ("salt/components/other/production/workspace.sls", "#!json"),
+            ("terraform/modules/hello/0123456789ab/main.tf", "module"),
+            ("terraform/environments/production/hello/main.tf", "module"),
+            ("terraform/environments/production/other/main.tf", "module"),
+        ]
+        .map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()))
+        .into()
+    }
+
+    fn all_files(root: &Path) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut folders = vec![root.to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                match path.is_dir() {
+                    true => folders.push(path),
+                    false => found.push(path.strip_prefix(root).unwrap().display().to_string()),
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+
+    #[test]
+    fn a_plan_is_an_environment_of_its_own_and_goes_when_it_is_done() {
+        let root = tempfile::tempdir().unwrap();
+        let delivery = Delivery::Directory {
+            path: root.path().to_owned(),
+        };
+        let components = BTreeSet::from(["hello"]);
+        let one = deliver_plan(&delivery, &artifacts(), &components).unwrap();
+        let other = deliver_plan(&delivery, &artifacts(), &components).unwrap();
+        assert_ne!(one.name, other.name);
+        let digest = release_digest(&artifacts());
+        assert_eq!(one.name.len(), "plan-".len() + 32);
+        assert!(one.name.starts_with(&format!("plan-{}", &digest[..16])));
+        let place = root.path().join("plans").join(&one.name);
+        assert_eq!(
+            all_files(&place),
+            [
+                "files/terraform/environments/production/hello/main.tf",
+                "files/terraform/modules/hello/0123456789ab/main.tf",
+                "pillar/hosts/control.sls",
+                "pillar/top.sls",
+                "salt/components/hello/production/workspace.sls",
+                "salt/release",
+            ]
+        );
+        let top = fs::read_to_string(place.join(TOP)).unwrap();
+        assert_eq!(
+            top,
+            format!(
+                "#!json\n{{\"{}\":{{\"control\":[\"hosts.control\"]}}}}\n",
+                one.name
+            )
+        );
+        assert_eq!(fs::metadata(&place).unwrap().permissions().mode() & 0o777, 0o755);
+        drop(one);
+        drop(other);
+        assert_eq!(all_files(root.path()), Vec::<String>::new());
+        assert!(!root.path().join("current").exists());
+    }
+
+    #[test]
+    fn what_a_crash_left_goes_once_it_is_old() {
+        let root = tempfile::tempdir().unwrap();
+        let delivery = Delivery::Directory {
+            path: root.path().to_owned(),
+        };
+        for (name, age) in [("plan-old", ABANDONED * 2), ("plan-new", ABANDONED / 2)] {
+            let path = root.path().join("plans").join(name);
+            fs::create_dir_all(&path).unwrap();
+            let changed = SystemTime::now() - age;
+            File::open(&path).unwrap().set_modified(changed).unwrap();
+        }
+        drop(deliver_plan(&delivery, &artifacts(), &BTreeSet::new()).unwrap());
+        assert!(!root.path().join("plans/plan-old").exists());
+        assert!(root.path().join("plans/plan-new").exists());
+    }
+}

@@ -1,0 +1,311 @@
+//! What is asked of each step, of whom, and how the answers become the effects of a plan.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use eos_core::canonical::canonical_digest;
+use eos_core::emit::terraform::PLATFORM;
+use eos_core::plan::effects::explain::{Volumes, explain};
+use eos_core::plan::effects::nomad::{self, JobNow, removed};
+use eos_core::plan::effects::terraform::{self, JobWork};
+use eos_core::plan::effects::{Effect, Engine, Of, Unasked, salt};
+use eos_core::plan::{Action, Plan, Step, Work};
+use futures_util::stream::{self, StreamExt};
+use serde_json::{Value, json};
+
+use super::ground::{Jobs, Unknown};
+use crate::calls::{Call, call_of};
+use crate::engines::Engines;
+use crate::error::{EngineError, Layer};
+use crate::plan_delivery::deliver_plan;
+use crate::planning::Prepared;
+
+/// How many calls run at the same time.
+const AT_ONCE: usize = 8;
+/// How long one engine may take to say what it would do.
+const PREVIEW: Duration = Duration::from_secs(60);
+
+/// Digest of a question -> the answer to it.
+pub(super) type Answers = BTreeMap<String, Result<Value, EngineError>>;
+
+/// What the engines have said so far.
+pub(super) struct Heard {
+    pub unknown: Unknown,
+    pub jobs: Jobs,
+    pub answers: Answers,
+}
+
+impl Default for Heard {
+    fn default() -> Self {
+        Self {
+            unknown: Unknown::default(),
+            jobs: Ok(BTreeMap::new()),
+            answers: Answers::new(),
+        }
+    }
+}
+
+/// One step and what is asked about it.
+struct Question<'p> {
+    step: &'p Step,
+    call: Call,
+    /// What is not known before the plan is carried out.
+    unknown: Vec<&'static str>,
+}
+
+impl<'p> Question<'p> {
+    fn of(step: &'p Step, plan: &Plan, not_known: &Unknown) -> Option<Self> {
+        let is_asked = !matches!(step.work, Work::RemoveUnusedVolumes { .. });
+        let call = call_of(step, "").filter(|_| is_asked)?;
+        let mut unknown = Vec::new();
+        if matches!(step.work, Work::Workspace { .. }) && step.component != PLATFORM {
+            let mut before = plan
+                .steps
+                .iter()
+                .filter(|other| other.component == step.component);
+            let writes =
+                |other: &Step| matches!(not_known.secrets.get(&other.id), Some(Ok(Some(_)) | Err(_)));
+            if before.any(writes) {
+                unknown.push("secret_version");
+            }
+            if not_known.namespace {
+                unknown.push("namespace");
+            }
+        }
+        Some(Self { step, call, unknown })
+    }
+
+    fn digest(&self) -> String {
+        let Call {
+            minion,
+            function,
+            arguments,
+        } = &self.call;
+        canonical_digest(&json!([minion, function, arguments, self.unknown]))
+    }
+
+    async fn ask(&self, engines: &Engines, environment: &str) -> Result<Value, EngineError> {
+        let arguments = json!({
+            "plan": environment, "function": self.call.function, "arguments": self.call.arguments,
+            "unknown": self.unknown,
+        });
+        let minion = &self.call.minion;
+        engines.salt.call(minion, "eos.preview", arguments, PREVIEW).await
+    }
+}
+
+/// Asks about the steps of a plan of which nothing is known yet, from an environment that is there for no longer.
+pub(super) async fn ask(
+    engines: &Engines,
+    prepared: &Prepared,
+    plan: &Plan,
+    unknown: &Unknown,
+    mut answers: Answers,
+) -> Answers {
+    let open: Vec<(String, Question<'_>)> = plan
+        .steps
+        .iter()
+        .filter_map(|step| Question::of(step, plan, unknown))
+        .map(|question| (question.digest(), question))
+        .filter(|(digest, _)| !answers.contains_key(digest))
+        .collect();
+    if open.is_empty() {
+        return answers;
+    }
+    let components: BTreeSet<&str> = open
+        .iter()
+        .map(|(_, question)| question.step.component.as_str())
+        .collect();
+    let artifacts = &prepared.compilation.artifacts;
+    match deliver_plan(&engines.endpoints.delivery, artifacts, &components) {
+        Ok(environment) => {
+            let name = environment.name.as_str();
+            let asked = stream::iter(&open)
+                .map(|(digest, question)| async move { (digest.clone(), question.ask(engines, name).await) })
+                .buffer_unordered(AT_ONCE);
+            answers.extend(asked.collect::<Vec<_>>().await);
+        }
+        Err(error) => {
+            let all = open.into_iter();
+            answers.extend(all.map(|(digest, _)| (digest, Err(error.clone()))));
+        }
+    }
+    answers
+}
+
+impl Heard {
+    /// Writes into the plan what was said of it, in the order of its steps.
+    pub fn tell(self, plan: &mut Plan, prepared: &Prepared) {
+        let (mut effects, mut unasked) = (Vec::new(), Vec::new());
+        for step in &plan.steps {
+            match self.of_step(step, plan, prepared) {
+                Ok((told, not_told)) => {
+                    effects.extend(told);
+                    unasked.extend(not_told);
+                }
+                Err(error) => unasked.push(not_answered(step, &error)),
+            }
+        }
+        explain(&mut effects, &plan.changes, &volumes(plan, prepared));
+        plan.effects = effects;
+        plan.unasked = unasked;
+    }
+
+    fn of_step(
+        &self,
+        step: &Step,
+        plan: &Plan,
+        prepared: &Prepared,
+    ) -> Result<(Vec<Effect>, Option<Unasked>), EngineError> {
+        if let Some(secret) = self.unknown.secrets.get(&step.id) {
+            let effect = secret.clone()?;
+            return Ok((effect.into_iter().collect(), None));
+        }
+        let Some(question) = Question::of(step, plan, &self.unknown) else {
+            return Ok((Vec::new(), None));
+        };
+        let Some(answer) = self.answers.get(&question.digest()) else {
+            return Ok((Vec::new(), None));
+        };
+        let answer = answer.clone()?;
+        let mut unasked = said_error(step, &answer);
+        let of = Of {
+            environment: &step.environment,
+            component: &step.component,
+        };
+        let effects = match &step.work {
+            Work::Workspace { .. } | Work::RemoveWorkspace { .. } => {
+                let (effects, unknown) = self.of_workspace(of, step, plan, prepared, &answer);
+                unasked = unasked.or(unknown);
+                effects
+            }
+            Work::Monitor { minion, .. } => {
+                let component = prepared.compilation.component(of.environment, of.component);
+                let monitor = component.and_then(|component| component.watched_by.as_ref());
+                monitor.map_or_else(Vec::new, |monitor| {
+                    salt::rules(of, minion, &monitor.directory, &answer)
+                })
+            }
+            _ => salt::effects(of, &question.call.minion, &answer),
+        };
+        Ok((effects, unasked))
+    }
+
+    fn of_workspace(
+        &self,
+        of: Of<'_>,
+        step: &Step,
+        plan: &Plan,
+        prepared: &Prepared,
+        answer: &Value,
+    ) -> (Vec<Effect>, Option<Unasked>) {
+        let gone = matches!(step.work, Work::RemoveWorkspace { .. });
+        let name = format!("{}/{}", step.environment, step.component);
+        let key = (step.environment.clone(), step.component.clone());
+        let state = match plan.observed {
+            true => plan.pins.workspaces.get(&name).is_some_and(Option::is_some),
+            false => prepared.applied.contains_key(&key),
+        };
+        let terraform = terraform::Answer::read(&answer["terraform"]);
+        // A workspace of which Terraform said nothing may or may not have a state to lose.
+        let said = answer["terraform"].is_object();
+        let mut effects = match said {
+            true => terraform.effects(of, state, gone),
+            false => Vec::new(),
+        };
+        let Some(work) = terraform.job() else {
+            return (effects, None);
+        };
+        let jobs = match &self.jobs {
+            Ok(jobs) => jobs,
+            Err(error) => return (effects, Some(not_answered(step, error))),
+        };
+        let nothing = JobNow::default();
+        let now = jobs.get(&step.component).unwrap_or(&nothing);
+        match (work, nomad::Answer::read(&answer["nomad"])) {
+            (JobWork::Remove { namespace, id }, _) => effects.extend(removed(of, namespace, id, now)),
+            (JobWork::Register, Some(nomad)) => effects.extend(nomad.effects(of, now)),
+            // Terraform alone knows no more than that it registers the job.
+            (JobWork::Register, None) => {
+                let action = match now.job {
+                    Some(_) => Action::Change,
+                    None => Action::Create,
+                };
+                let object = format!("nomad/job/{name}");
+                effects.push(of.effect(Engine::Terraform, object, action, Vec::new()));
+            }
+        }
+        (effects, None)
+    }
+}
+
+fn not_answered(step: &Step, error: &EngineError) -> Unasked {
+    Unasked {
+        engine: engine(error.layer),
+        object: object(step),
+        why: error.to_string(),
+    }
+}
+
+/// What the minion says that it could not find out.
+fn said_error(step: &Step, answer: &Value) -> Option<Unasked> {
+    let error = answer.get("error").filter(|error| error.is_object())?;
+    let layer = serde_json::from_value(error["layer"].clone()).unwrap_or(Layer::Salt);
+    let text = |key: &str| error[key].as_str().unwrap_or_default();
+    Some(Unasked {
+        engine: engine(layer),
+        object: object(step),
+        why: match (text("object"), text("words")) {
+            ("", words) => words.to_owned(),
+            (object, words) => format!("{object}: {words}"),
+        },
+    })
+}
+
+/// What a person calls the thing that a step is about.
+fn object(step: &Step) -> String {
+    let place = format!("{}/{}", step.environment, step.component);
+    match &step.work {
+        Work::Volumes { minion, .. } | Work::RemoveVolumes { minion, .. } => {
+            format!("volumes of {place} on {minion}")
+        }
+        Work::Monitor { minion, .. } | Work::RemoveMonitor { minion, .. } => {
+            format!("rules of {place} on {minion}")
+        }
+        Work::Secret { .. } | Work::RestoreSecret { .. } | Work::RemoveSecret { .. } => {
+            format!("secrets of {place}")
+        }
+        _ => format!("workspace {place}"),
+    }
+}
+
+pub(super) fn engine(layer: Layer) -> Engine {
+    match layer {
+        Layer::Terraform => Engine::Terraform,
+        Layer::Nomad => Engine::Nomad,
+        Layer::Consul => Engine::Consul,
+        Layer::Vault => Engine::Vault,
+        Layer::Estate | Layer::Git => Engine::Eos,
+        Layer::Salt | Layer::Prometheus => Engine::Salt,
+    }
+}
+
+/// Where the volumes lie that the plan's components have or had.
+fn volumes(plan: &Plan, prepared: &Prepared) -> Volumes {
+    let keys: BTreeSet<(String, String)> = plan
+        .steps
+        .iter()
+        .map(|step| (step.environment.clone(), step.component.clone()))
+        .collect();
+    let was = keys.iter().filter_map(|key| prepared.applied.get(key));
+    let nodes = was
+        .flatten()
+        .cloned()
+        .chain(keys.iter().flat_map(|key| prepared.compilation.nodes(key)));
+    nodes
+        .filter_map(|node| {
+            let place = (node.text("host")?.to_owned(), node.text("path")?.to_owned());
+            Some((place, node.address))
+        })
+        .collect()
+}

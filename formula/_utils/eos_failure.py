@@ -1,0 +1,16 @@
+"""What went wrong, in the shape that a step record has it."""
+
+from __future__ import annotations
+
+from salt.exceptions import CommandExecutionError
+
+
+def of(layer: str, name: str, words: str, hint: str) -> CommandExecutionError:
+    return CommandExecutionError(words, info={"layer": layer, "object": name, "words": words, "hint": hint})
+
+
+def described(failure: CommandExecutionError, name: str) -> dict:
+    """The failure as a step record has it, also where Salt itself raised it."""
+    if isinstance(failure.info, dict) and "layer" in failure.info:
+        return dict(failure.info)
+    return {"layer": "salt", "object": name, "words": str(failure), "hint": "See the minion's log"}
