@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from between import between
-from conftest import PROGRAM, Estate
+from conftest import PROGRAM, Estate, running_estate
 
 NOBODY = 65534
 SALT_WELL = dict.fromkeys(("API", "role", "minion control", "plans", "schedule"), "ok")
@@ -219,6 +219,53 @@ def test_no_secret_is_shown(estate):
         text = file.read_text().strip()
         for secret in json.loads(text).values() if file.suffix == ".json" else [text]:
             assert str(secret) not in ran.stdout + ran.stderr, file
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory):
+    """With Consul and Vault; without containers, of which nothing here asks."""
+    with running_estate(tmp_path_factory.mktemp("full") / "estate", "--full") as made:
+        made.must("create", "hello", "--yes")
+        yield made
+
+
+def test_what_was_left_in_consul_is_found_and_mended(full):
+    assert [
+        one
+        for one in json.loads(full.eos("doctor", "--json").stdout)["findings"]
+        if "mend" in one and (one["area"] in ("estate", "consul", "vault", "terraform"))
+    ] == []
+    # An operation is killed: its session lives on for a while, and with it the lock.
+    locks = full.root / ".eos/locks/operations"
+    running = full.start("update", "hello", "--greeting", "killed", "--yes")
+    key = "/v1/kv/terraform/production/hello/lock"
+    full.wait_until(lambda: full.consul(key) and full.consul(key)[0].get("Session"), 60, "the lock is held")
+    assert not_well(full, "consul", "locks") == [], "it is at work"
+    running.send_signal(signal.SIGKILL)
+    running.wait(10)
+    operation = next(locks.glob("*.lock")).stem[:10]
+    (lock,), (stopped,) = not_well(full, "consul", "locks"), not_well(full, "estate", "operations")
+    assert f"production/hello is held by operation {operation}" in lock["words"], lock
+    assert lock["mend"] == stopped["mend"] == f"eos resume {operation}"
+    mend(full, stopped)
+    assert not_well(full, "consul", "locks") == not_well(full, "estate", "operations") == []
+
+    # As a run of Terraform leaves it that was killed: its session is over, the keys are there.
+    for name in (".lock", ".lockinfo"):
+        full.consul(f"/v1/kv/terraform/production/hello/state/{name}", "PUT", {"ID": "1"})
+    (left,) = not_well(full, "terraform", "locks")
+    assert left["mend"] == "consul kv delete -recurse terraform/production/hello/state/.lock", left
+    full.consul("/v1/kv/terraform/production/hello/state/.lock?recurse=true", "DELETE")
+    assert not_well(full, "terraform", "locks") == []
+
+    # The state of a component that nobody has.
+    state = {"version": 4, "serial": 1, "lineage": "of-nobody", "outputs": {}, "resources": []}
+    full.consul("/v1/kv/terraform/production/ghost/state", "PUT", state)
+    (orphan,) = not_well(full, "terraform", "workspaces")
+    assert "production/ghost is there" in orphan["words"], orphan
+    mend(full, orphan)
+    assert full.consul("/v1/kv/terraform/production/ghost/state") is None
+    assert not_well(full, "terraform", "workspaces") == []
 
 
 @pytest.mark.skipif(not PROGRAM, reason="EOS_TEST_PROGRAM is not set")

@@ -1,7 +1,6 @@
 """What status and the live graph say, compared with the engines' own words, on set-ups that are really broken."""
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from between import between
-from conftest import Estate
+from conftest import Estate, running_estate
 
 MORE = ("second", "third")
 
@@ -204,12 +203,11 @@ def test_terraforms_own_graph_is_drawn_without_a_trace(solo):
 
 
 @pytest.fixture(scope="module")
-def full(full_estate):
-    full_estate.must("create", "hello", "--yes")
-    yield full_estate
-    for name in ("hello", *MORE):
-        if f"  {name}:" in (full_estate.root / "pillar/infrastructure/production.sls").read_text():
-            full_estate.must("delete", name, "--yes")
+def full(tmp_path_factory):
+    """All engines and two nodes more, without containers, of which nothing here asks."""
+    with running_estate(tmp_path_factory.mktemp("full") / "estate", "--full", "--nodes", "2") as made:
+        made.must("create", "hello", "--yes")
+        yield made
 
 
 def test_consul_and_vault_have_their_tables(full):
@@ -249,15 +247,8 @@ def test_a_sealed_vault_is_told(full):
 
 
 def test_a_minion_that_hangs_is_named(full):
-    run = (
-        json.loads((full.lab / "run/salt-minion-node2.json").read_text())
-        if (full.lab / "run/salt-minion-node2.json").exists()
-        else None
-    )
-    if run is None:
-        names = sorted(os.listdir(full.lab / "run"))
-        (name,) = [name for name in names if "minion" in name and "node2" in name]
-        run = json.loads((full.lab / "run" / name).read_text())
+    (file,) = [file for file in (full.lab / "run").glob("*minion*.json") if "node2" in file.name]
+    run = json.loads(file.read_text())
     with stopped(-run["pid"]):
         minions = {one["minion"]: one for one in status(full)["layers"]["salt"]["minions"]}
         assert not minions["node2"]["answers"] and minions["control"]["answers"], minions
