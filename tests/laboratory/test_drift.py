@@ -248,7 +248,6 @@ def test_an_engine_that_is_down_is_named_and_the_rest_is_judged(applied):
 
 
 def test_a_component_that_an_operation_holds_is_not_judged(applied):
-    # An update whose check cannot pass for as long as the look takes.
     running = applied.start("update", "hello", "--greeting", "Held", "--yes", "--json")
     applied.wait_until(
         lambda: any(one["outcome"] == "running" for one in applied.json("history")["operations"]), 60, "an operation"
@@ -298,6 +297,7 @@ def test_reality_is_adopted(applied):
     applied.wait_until(lambda: job(applied, "second") is None, 30, "the job to be gone")
     applied.must("reconcile", "second", "--adopt", "--yes")
     assert [one["component"] for one in applied.json("list")["components"]] == ["hello", "holder"]
+    applied.must("update", "hello", "--unset", "replicas", "--yes")
     assert told(applied) == IN_STEP
 
 

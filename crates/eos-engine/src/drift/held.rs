@@ -13,14 +13,24 @@ use crate::http::Request;
 use crate::lock::{Target, is_held};
 use crate::store::Outcome;
 
-pub async fn ask(estate: &Estate, engines: &Engines, environment: &str) -> Result<Vec<Held>, EngineError> {
+/// What operations hold of an environment; and whether one is at work at all, which then may be writing files.
+pub async fn ask(
+    estate: &Estate,
+    engines: &Engines,
+    environment: &str,
+) -> Result<(Vec<Held>, bool), EngineError> {
     let mut held: BTreeMap<String, Held> = BTreeMap::new();
+    let mut is_busy = false;
     for operation in estate.store()?.unfinished()? {
         // One that waits for its approval has changed nothing.
-        if operation.environment != environment || operation.outcome == Outcome::Waiting {
+        if operation.outcome == Outcome::Waiting {
             continue;
         }
         let is_at_work = is_held(&estate.root, Target::Operation(&operation.id))?;
+        is_busy |= is_at_work;
+        if operation.environment != environment {
+            continue;
+        }
         let plan = operation.back.unwrap_or(operation.plan);
         let steps = serde_json::from_value::<Plan>(plan).map_or_else(|_| Vec::new(), |plan| plan.steps);
         for step in steps {
@@ -41,7 +51,7 @@ pub async fn ask(estate: &Estate, engines: &Engines, environment: &str) -> Resul
             is_at_work: true,
         });
     }
-    Ok(held.into_values().collect())
+    Ok((held.into_values().collect(), is_busy))
 }
 
 /// Those that operations of other machines hold, by their locks in Consul. If it does not answer, that is told where its

@@ -54,6 +54,7 @@ pub async fn look(estate: &Estate, engines: &Engines, question: &Question<'_>) -
         vault::ask(engines, question.policies),
         held::ask(estate, engines, environment),
     );
+    let (held, is_busy) = held?;
     let (of_estate, release) = files::read(estate, engines, current, &wanted, applied.as_ref()).await?;
     let mut seen = Seen {
         control: wanted.control.clone(),
@@ -61,9 +62,9 @@ pub async fn look(estate: &Estate, engines: &Engines, question: &Question<'_>) -
         nomad: Some(answer(nomad)),
         consul: consul.map(answer),
         vault: vault.map(answer),
-        estate: of_estate,
-        release: Some(answer(release)),
-        held: held?,
+        estate: if is_busy { Vec::new() } else { of_estate },
+        release: (!is_busy).then(|| answer(release)),
+        held,
     };
     let look_at = |seen: &Seen| {
         let look = Look {
