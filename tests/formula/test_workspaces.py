@@ -424,6 +424,37 @@ def test_a_client_token_cannot_do_what_needs_management(laboratory):
     assert "Permission denied" in error["words"]
 
 
+def test_terraform_is_initialised_only_when_it_has_to_be(laboratory):
+    required("EOS_TEST_PROVIDER")
+    name = "initialised/platform"
+
+    def commands(operation: str, description: str) -> list[str]:
+        wanted = platform("initialised")
+        files = {
+            path: text.replace("  name", f'  description = "{description}"\n  name')
+            for path, text in wanted["files"].items()
+        }
+        before = len(laboratory.runs())
+        release = laboratory.releases.deliver({name: {**wanted, "files": files}})
+        record = laboratory.run_workspace(operation, name, release)
+        assert record["status"] == "done", record["error"]
+        assert laboratory.nomad.call("GET", "/v1/namespace/initialised")["Description"] == description
+        return laboratory.runs()[before:]
+
+    assert commands("initialised-1", "first") == ["init", "plan", "apply"]
+    assert commands("initialised-2", "second") == ["plan", "apply"]
+    # Another program under the same version has another checksum than the one that was written down.
+    provider = next((laboratory.directory / "mirror").rglob("terraform-provider-nomad_*"))
+    renewed = provider.read_bytes() + b"\0"
+    provider.unlink()
+    provider.write_bytes(renewed)
+    provider.chmod(0o755)
+    assert commands("initialised-3", "third") == ["plan", "init", "plan", "apply"]
+    assert commands("initialised-4", "fourth") == ["plan", "apply"]
+    shutil.rmtree(laboratory.workspace(name) / "data")
+    assert commands("initialised-5", "fifth") == ["init", "plan", "apply"]
+
+
 def test_a_configuration_without_backend_is_refused(laboratory):
     name = "production/forgetful"
     forgetful = workspace(name, "x")
