@@ -293,7 +293,8 @@ def estate(lab: Lab) -> dict:
         "status": git("status", "--porcelain"),
         "store": store(lab.root),
         "kept": files(lab.root / ".eos", ("lab/", "store.db")),
-        "served": files(lab.lab / "srv", ("formula/",)),
+        # The directory of plans stays; what is in it would be seen.
+        "served": {path: one for path, one in files(lab.lab / "srv", ("formula/",)).items() if path != "plans"},
         "current": os.readlink(lab.lab / "srv/current"),
         # The workspaces as they are rendered, and what the formula wrote down; providers and snapshots are caches.
         "workspaces": {
