@@ -286,7 +286,9 @@ def estate(lab: Lab) -> dict:
     ).stdout
     records = {}
     for cache in [lab.lab / "salt/minion/cache/eos", *lab.lab.glob("nodes/*/salt/minion/cache/eos")]:
-        records |= {str((cache / path).relative_to(lab.lab)): one for path, one in files(cache).items()}
+        # What the minion's own schedule writes, it writes whenever it is time.
+        own = {path: one for path, one in files(cache).items() if path != "synced.json"}
+        records |= {str((cache / path).relative_to(lab.lab)): one for path, one in own.items()}
     return {
         "files": files(lab.root, (".git/", ".eos/")),
         "refs": git("show-ref", "--head"),
