@@ -22,16 +22,18 @@ PYTEST = "pytest==8.4.2"
 RUFF = "ruff==0.14.4"
 FIRST = ["lint", "compiler"]
 SPINE = "tests/laboratory/test_spine.py::test_one_sentence_down_and_back"
-ALONE = ["speed", "operations"]
-# The files of the laboratory by suite, so that several labs run side by side; what is in none is in `laboratory`.
+ALONE = ["speed", "operations", "speed of drift"]
+# The files of the laboratory by suite, so that several labs run side by side; what is in none is in `laboratory`. Of these
+# suites half of the files are run, and all of them in a full run; tests of one file may build on one another.
 LABORATORY = {
     "estates": ("composition", "environments", "governance", "hosts", "hostile", "volumes"),
     "containers": ("containers", "grafana", "rotation"),
+    "drift": ("drift",),
     "hooks": ("hooks",),
     "full": ("full", "operators"),
     "gitops": ("gitops", "discover"),
     "survival": ("survive", "failures"),
-    "truth": ("difference", "truth"),
+    "truth": ("truth",),
 }
 # What the machine's own settings would do to the engines under test.
 UNWANTED = (
@@ -146,12 +148,16 @@ def engines(environment: dict[str, str], *options: str) -> dict[str, str]:
     return last["engines"]
 
 
-def laboratory(suite: str) -> list[str]:
+def laboratory(suite: str, options: argparse.Namespace) -> list[str]:
     """The files of one suite of the laboratory."""
-    elsewhere = [name for names in LABORATORY.values() for name in names]
     files = sorted((ROOT / "tests/laboratory").glob("test_*.py"))
     names = {file.stem.removeprefix("test_"): str(file.relative_to(ROOT)) for file in files}
-    wanted = LABORATORY.get(suite) or [name for name in names if name not in elsewhere]
+    if suite not in LABORATORY:
+        elsewhere = [name for names in LABORATORY.values() for name in names]
+        return [path for name, path in names.items() if name not in elsewhere]
+    wanted = LABORATORY[suite]
+    if not options.full:
+        wanted = random.Random(f"{options.seed} {suite}").sample(wanted, -(-len(wanted) // 2))
     return [names[name] for name in wanted]
 
 
@@ -175,7 +181,12 @@ def suites(options: argparse.Namespace, environment: dict[str, str]) -> list[Sui
     quick = [] if options.full else ["--quick"]
     sampled = {**seed, **in_full}
     tofu = [
-        Suite("opentofu", 1200, [*pytest, *laboratory("full"), SPINE], {**sampled, "EOS_TEST_LAB_OPTIONS": "--tofu"}),
+        Suite(
+            "opentofu",
+            1200,
+            [*pytest, *laboratory("full", options), SPINE],
+            {**sampled, "EOS_TEST_LAB_OPTIONS": "--tofu"},
+        ),
         Suite(
             "tofu provider",
             180,
@@ -184,19 +195,23 @@ def suites(options: argparse.Namespace, environment: dict[str, str]) -> list[Sui
         ),
     ]
     # What else a machine does moves these ratios more than Eos does: they are for one that does nothing else.
-    operations = [Suite("operations", 900, [sys.executable, "benches/operations.py"])]
+    operations = [
+        Suite("operations", 900, [sys.executable, "benches/operations.py"]),
+        Suite("speed of drift", 900, [sys.executable, "benches/drift.py"]),
+    ]
     return [
         Suite("lint", 180, ["sh", "tests/lint.sh", str(bin / "ruff")]),
         Suite("compiler", 300, [*cargo_test, "eos-core", "--", "--include-ignored"], seed),
-        Suite("full", 900, [*pytest, *laboratory("full")], sampled),
-        Suite("survival", 5400 if options.full else 600, [*pytest, *laboratory("survival")], sampled),
-        Suite("truth", 3600 if options.full else 300, [*pytest, *laboratory("truth")], sampled),
-        Suite("gitops", 900, [*pytest, *laboratory("gitops")], sampled),
-        Suite("estates", 900 if options.full else 600, [*pytest, *laboratory("estates")], sampled),
-        Suite("laboratory", 1300 if options.full else 600, [*pytest, *laboratory("laboratory")], sampled),
+        Suite("full", 900, [*pytest, *laboratory("full", options)], sampled),
+        Suite("survival", 5400 if options.full else 600, [*pytest, *laboratory("survival", options)], sampled),
+        Suite("truth", 3600 if options.full else 300, [*pytest, *laboratory("truth", options)], sampled),
+        Suite("drift", 1200 if options.full else 600, [*pytest, *laboratory("drift", options)], sampled),
+        Suite("gitops", 900, [*pytest, *laboratory("gitops", options)], sampled),
+        Suite("estates", 900 if options.full else 600, [*pytest, *laboratory("estates", options)], sampled),
+        Suite("laboratory", 1300 if options.full else 600, [*pytest, *laboratory("laboratory", options)], sampled),
         Suite("formula", 900 if options.full else 360, [*pytest, "tests/formula"], sampled),
-        Suite("containers", 900 if options.full else 400, [*pytest, *laboratory("containers")], sampled),
-        Suite("hooks", 600, [*pytest, *laboratory("hooks")], sampled),
+        Suite("containers", 900 if options.full else 400, [*pytest, *laboratory("containers", options)], sampled),
+        Suite("hooks", 600, [*pytest, *laboratory("hooks", options)], sampled),
         Suite("engine clients", 300, [*cargo_test, "eos-engine", "--features", "fault", "--", "--nocapture"]),
         Suite("provider", 180, [*cargo_test, "eos-terraform-provider", "--", "--nocapture"]),
         Suite("program", 120, [*cargo_test, "eos"]),
@@ -208,9 +223,11 @@ def suites(options: argparse.Namespace, environment: dict[str, str]) -> list[Sui
 
 
 def build(environment: dict[str, str]) -> None:
-    """The program, the provider, and a second program that can kill itself at a journal boundary."""
+    """The program, the provider, a second program that can kill itself at a journal boundary, and a blind provider."""
     must(["cargo", "build", "--quiet", "-p", "eos", "--features", "fault"], environment)
     (ROOT / "target/debug/eos").replace(ROOT / "target/debug/eos-fault")
+    must(["cargo", "build", "--quiet", "-p", "eos-terraform-provider", "--features", "blind"], environment)
+    (ROOT / "target/debug/eos-terraform-provider").replace(ROOT / "target/debug/eos-terraform-provider-blind")
     must(["cargo", "build", "--quiet", "-p", "eos", "-p", "eos-terraform-provider"], environment)
 
 
@@ -224,6 +241,12 @@ def report(ran: list[Suite], options: argparse.Namespace, seconds: float) -> str
         )
     lines += [f"skipped: {reason}" for suite in ran for reason in suite.skipped]
     lines += [f"left out by the sample: {suite.left_out} of {suite.name}" for suite in ran if suite.left_out]
+    lines += [
+        f"left out by the sample: test_{name}.py of {suite.name}"
+        for suite in ran
+        for name in LABORATORY.get(suite.name, ())
+        if not any(word.endswith(f"/test_{name}.py") for word in suite.command)
+    ]
     lines.append(f"seed {options.seed}, {seconds:.0f} s in all")
     return "\n".join(lines)
 
@@ -257,6 +280,7 @@ def main() -> int:
             "EOS_TEST_PROVIDER": str(ROOT / "target/debug/eos-terraform-provider"),
             "EOS_TEST_PROGRAM": str(ROOT / "target/debug/eos"),
             "EOS_TEST_FAULT_PROGRAM": str(ROOT / "target/debug/eos-fault"),
+            "EOS_TEST_BLIND_PROVIDER": str(ROOT / "target/debug/eos-terraform-provider-blind"),
         }
     # Most of their time these wait for engines, so three run at once; the last one measures, and runs alone.
     together = [suite for suite in chosen if suite.name not in FIRST + ALONE]

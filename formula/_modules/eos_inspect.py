@@ -11,7 +11,6 @@ import logging
 import os
 
 import salt.fileclient
-from salt.exceptions import CommandExecutionError
 
 _log = logging.getLogger(__name__)
 # What names the real object behind a resource, where a resource has it.
@@ -21,18 +20,16 @@ _OWN = ("configuration.json", ".terraform.lock.hcl")
 
 
 def compare(pillar: dict, release: str | None) -> dict:
-    """All of this minion; `workspaces` and `orphans` are null where no Terraform runs."""
-    slices, error = pillar.get("eos", {}), None
-    answer: dict = {"release": release, "states": [], "workspaces": None, "orphans": None}
-    try:
-        answer["states"] = _states(pillar)
-        if __salt__["eos_profile.optional_setting"]("terraform_root"):
-            named = slices.get("workspaces", {})
-            answer["workspaces"] = _workspaces(named)
-            answer["orphans"] = sorted(set(answer["workspaces"]) - set(named))
-    except CommandExecutionError as failure:
-        error = __utils__["eos_failure.described"](failure, "eos.inspect")
-    return {**answer, "synced": __salt__["eos_sync.synced"](), "error": error}
+    """All of this minion; `workspaces` and `orphans` are null where no Terraform runs.
+
+    What cannot be read is a failure of the whole: half an answer would look as if the rest were gone.
+    """
+    answer: dict = {"release": release, "states": _states(pillar), "workspaces": None, "orphans": None}
+    if __salt__["eos_profile.optional_setting"]("terraform_root"):
+        named = pillar.get("eos", {}).get("workspaces", {})
+        answer["workspaces"] = _workspaces(named)
+        answer["orphans"] = sorted(set(answer["workspaces"]) - set(named))
+    return {**answer, "synced": __salt__["eos_sync.synced"]()}
 
 
 def _states(pillar: dict) -> list[dict]:

@@ -87,7 +87,7 @@ def states(plan: str, sls: str, pillar: dict) -> dict:
     try:
         with scratch() as directory:
             return {"states": run_states(directory, plan, [sls], pillar), "error": None}
-    except CommandExecutionError as failure:
+    except (CommandExecutionError, OSError, ValueError) as failure:
         return {"states": [], "error": __utils__["eos_failure.described"](failure, sls)}
 
 
@@ -149,7 +149,7 @@ def _of_terraform(name: str, shown: Callable[[object, str], dict | None], unknow
             answer["terraform"] = _terraform_part(plan, began)
             if plan is not None:
                 answer["nomad"] = _nomad_part(profile, name, plan, unknown)
-    except CommandExecutionError as failure:
+    except (CommandExecutionError, OSError, ValueError) as failure:
         answer["error"] = __utils__["eos_failure.described"](failure, name)
         answer["error"]["words"] = profile.without_tokens(answer["error"]["words"])
     return _with_unknown(answer)

@@ -56,6 +56,16 @@ def optional_setting(name: str) -> str | None:
     return _settings().get(name)
 
 
+def credential_fault() -> str | None:
+    """What is wrong with the root credential of this minion, if anything; never what it holds."""
+    names = ("role_id", "secret_id") if _settings().get("vault_address") else ("nomad_token",)
+    try:
+        _root_credential(*names)
+    except CommandExecutionError as failure:
+        return failure.info["words"]
+    return None
+
+
 def _settings() -> dict:
     # From the minion's own configuration only: config.get would let the pillar's `eos` shadow it.
     return __opts__.get("eos") or {}

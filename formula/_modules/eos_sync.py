@@ -49,7 +49,7 @@ def _verdict(name: str) -> dict | None:
             plan = __salt__["eos_preview.applied"](workspace, directory)
             if workspace.is_held() or workspace.read_state() != before:
                 return None
-    except CommandExecutionError as failure:
+    except (CommandExecutionError, OSError, ValueError) as failure:
         words = __utils__["eos_failure.described"](failure, name)["words"]
         return {"verdict": "failed", "resources": [], "words": profile.without_tokens(words)}
     changes = (plan or {}).get("resource_changes", [])

@@ -15,7 +15,7 @@ from test_eject import by_hand
 
 TIERS = ("low", "medium", "high")
 REACHES = {"eos-user": ("low",), "eos-operator": ("low", "medium"), "eos-architect": ("low", "medium")}
-READING = {"preview", "inspect", "info", "step_status", "observe", "require_secrets"}
+READING = {"info", "step_status", "observe", "preview", "inspect", "require_secrets", "examine", "terraform_graph"}
 NUMBERS = itertools.count()
 
 

@@ -14,7 +14,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from conftest import FULL, Estate, family, get
+from conftest import FULL, Estate, family, get, sample
 
 # Serves a directory, the health of which is a file in it. Its volume is that directory; it fails in the ways it is told.
 SERVER = """\
@@ -448,3 +448,44 @@ def test_in_full_an_engine_that_does_not_answer_is_named_in_time(full, engine):
     assert error["layer"] == engine or engine.capitalize() in error["hint"], error
     assert "answer" in error["words"] and "http://" in error["words"], error
     assert full.jobs() == []
+
+
+BLOWS = [(engine, blow) for engine in ("consul", "vault", "nomad") for blow in ("SIGKILL", "SIGSTOP")]
+
+
+@pytest.mark.parametrize(("engine", "blow"), sample(BLOWS, 1))
+def test_in_full_a_rotation_survives_the_engine_that_falls_silent(full, engine, blow):
+    def password() -> str:
+        return full.vault("/v1/secret/data/production/faulty/app")["data"]["data"]["password"]
+
+    def begun() -> bool:
+        return full.json("history", "--limit", "1")["operations"][0]["words"].startswith("eos rotate")
+
+    serve(full)
+    before = password()
+    running = full.start("rotate", "secret", "faulty", "password", "--yes")
+    full.wait_until(lambda: begun() or running.poll() is not None, 60, "the operation began")
+    family_of_engine = family(full.pid(engine))
+    for pid in family_of_engine:
+        os.kill(pid, getattr(signal, blow))
+    since = time.monotonic()
+    try:
+        _, talk = running.communicate(timeout=300)
+    finally:
+        if blow == "SIGSTOP":
+            for pid in family_of_engine:
+                os.kill(pid, signal.SIGCONT)
+    took = time.monotonic() - since
+    full.must("lab", "up", timeout=300)
+    if running.returncode != 0:
+        words = " ".join(talk.split())
+        assert running.returncode == 1 and "error:" in words and "hint:" in words, talk
+        assert "eos resume" in words and took < 180, f"{took:.0f} s\n{talk}"
+        full.must("resume", "--yes")
+    print(f"\n{took:.0f} s: {engine} {blow}\n{talk}")
+    assert password() != before
+    meta = full.nomad("/v1/job/faulty?namespace=production")["Meta"]
+    version = full.vault("/v1/secret/data/production/faulty/app")["data"]["metadata"]["version"]
+    assert meta["eos_secret_version"] == str(version)
+    full.wait_until(lambda: len(full.consul("/v1/health/service/faulty?passing")) == 1, 30, "one healthy instance")
+    remove(full, "faulty")

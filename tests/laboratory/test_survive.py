@@ -95,6 +95,7 @@ class Create:
     def undone(self, estate):
         witness.nothing(estate, "safe")
         assert witness.pillar(estate) == self.pillar
+        assert estate.json("list")["components"] == []
         # A task was never started before its volume is there; after that the directory is kept.
         assert not data(estate).exists() or not list(data(estate).iterdir())
 

@@ -110,7 +110,8 @@ pub fn compile(pillar: &Pillar, catalog: &Catalog, profile: Profile) -> Result<C
     let mut workspaces = BTreeMap::new();
     let environments: BTreeSet<&String> = components.keys().map(|(environment, _)| environment).collect();
     for environment in environments {
-        let workspace = terraform::platform(environment, profile, &mut artifacts);
+        let generation = pillar.generations.get(environment).copied().unwrap_or_default();
+        let workspace = terraform::platform(environment, generation, profile, &mut artifacts);
         let key = (environment.clone(), workspace.component.clone());
         graph::emit(&key, &platform_nodes(&workspace), &mut artifacts);
         workspaces.insert(key, workspace);

@@ -6,6 +6,7 @@ pub mod compile;
 pub mod compose;
 pub mod diagnostic;
 pub mod discover;
+pub mod drift;
 pub mod emit;
 pub mod expand;
 pub mod graph;

@@ -28,6 +28,8 @@ pub struct Lowered {
     /// How many of those wait for one another.
     pub wave: usize,
     pub datacenter: Sourced<String>,
+    /// How often it was brought back to what the pillar says.
+    pub generation: u32,
     pub groups: Vec<Group>,
     pub volumes: Vec<Volume>,
     pub secrets: Vec<SecretItem>,

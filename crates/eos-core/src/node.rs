@@ -510,6 +510,14 @@ fn job_attributes(lowered: &Lowered) -> BTreeMap<String, Attribute> {
             Attribute::of(&lowered.datacenter, lowered.datacenter.value.as_str()),
         ),
     ]);
+    if lowered.generation > 0 {
+        let from = Source::Kept {
+            what: "generation".to_owned(),
+            file: lowered.at.file.clone(),
+            line: lowered.at.position.line,
+        };
+        list.insert("generation".to_owned(), Attribute::new(lowered.generation, from));
+    }
     for group in &lowered.groups {
         let prefix = match lowered.groups.len() {
             1 => "group".to_owned(),

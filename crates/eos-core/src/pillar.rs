@@ -23,6 +23,8 @@ pub type PillarFiles = BTreeMap<String, Vec<u8>>;
 pub struct Pillar {
     pub hosts: BTreeMap<String, Host>,
     pub components: BTreeMap<(String, String), Component>,
+    /// Environment -> the generation of what its components share.
+    pub generations: BTreeMap<String, u32>,
 }
 
 #[derive(Clone, Debug)]
@@ -65,6 +67,9 @@ pub struct Component {
     /// Volume -> hosts it lies on. Written when it is made, so that data stays where it is when hosts come and go.
     pub hosts: BTreeMap<String, HostsOfVolume>,
     pub options: BTreeMap<String, OptionValue>,
+    /// How often it was brought back to what is written here. A new number has Terraform register the job again, also
+    /// where its provider sees no difference.
+    pub generation: u32,
     pub intent: Option<Words>,
     /// The component that has this one for its own use.
     pub owner: Option<String>,
@@ -92,6 +97,9 @@ pub enum SetBy {
     /// The recipe of the component that has this one for its own use.
     Consumer { component: String, recipe: String },
 }
+
+/// The highest generation there is.
+pub const GENERATIONS: u32 = 1_000_000;
 
 /// What a host can be.
 pub const ROLES: &[&str] = &["client", "control", "storage"];
@@ -236,7 +244,11 @@ fn read_environment(reader: &mut Reader<'_>, root: &Node, environment: &str, pil
         return;
     }
     let file = reader.file;
-    let entries = reader.record(file, root, &["components"]);
+    let entries = reader.record(file, root, &["components", "generation"]);
+    let generation = find(entries, "generation").filter(|node| !node.is_null());
+    if let Some(number) = generation.and_then(|node| read_generation(reader, node)) {
+        pillar.generations.insert(environment.to_owned(), number);
+    }
     let Some(components) = find(entries, "components").filter(|node| !node.is_null()) else {
         return;
     };
@@ -249,7 +261,7 @@ fn read_environment(reader: &mut Reader<'_>, root: &Node, environment: &str, pil
 }
 
 fn read_component(reader: &mut Reader<'_>, entry: &Entry, environment: &str) -> Option<Component> {
-    const KEYS: &[&str] = &["recipe", "pinned", "hosts", "options", "intent"];
+    const KEYS: &[&str] = &["recipe", "pinned", "hosts", "options", "generation", "intent"];
     if let Some(problem) = name::problem("component", &entry.key) {
         reader.report_with_hint(
             entry.key_at,
@@ -292,6 +304,7 @@ fn read_component(reader: &mut Reader<'_>, entry: &Entry, environment: &str) -> 
         (option.key.clone(), value)
     });
     let options = options.collect();
+    let generation = given("generation").and_then(|node| read_generation(reader, node));
     let intent = given("intent").map(|node| read_words(reader, node));
     Some(Component {
         environment: environment.to_owned(),
@@ -300,10 +313,16 @@ fn read_component(reader: &mut Reader<'_>, entry: &Entry, environment: &str) -> 
         pinned,
         hosts,
         options,
+        generation: generation.unwrap_or_default(),
         intent,
         owner: None,
         at: place(entry.key_at),
     })
+}
+
+fn read_generation(reader: &mut Reader<'_>, node: &Node) -> Option<u32> {
+    let number = reader.whole_number("generation", node, 0, GENERATIONS.into())?;
+    u32::try_from(number).ok()
 }
 
 fn read_words(reader: &mut Reader<'_>, node: &Node) -> Words {

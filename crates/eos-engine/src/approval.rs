@@ -310,7 +310,7 @@ mod tests {
         };
         let steps: Vec<Value> = risks.iter().enumerate().map(step).collect();
         serde_json::from_value(json!({
-            "version": 2, "environment": "production", "components": [], "intent": null, "base": "", "pillar": {},
+            "version": 3, "environment": "production", "components": [], "intent": null, "base": "", "pillar": {},
             "release": "", "observed": true, "changes": [], "steps": steps,
         }))
         .unwrap()

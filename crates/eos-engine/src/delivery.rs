@@ -9,6 +9,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use eos_core::drift::{FileChange, FileSeen};
 use eos_core::emit::release_digest;
 use ulid::Ulid;
 
@@ -89,6 +90,69 @@ pub fn remove_old_releases(delivery: &Delivery, keep: usize) -> Result<Vec<Strin
         }
     }
     Ok(removed)
+}
+
+/// Which files of the current release are not those of the artifacts it was made from.
+pub fn damage(
+    delivery: &Delivery,
+    artifacts: &BTreeMap<String, Vec<u8>>,
+) -> Result<Vec<FileSeen>, EngineError> {
+    let Delivery::Directory { path } = delivery;
+    let release = path.join("current");
+    let found = files_of(&release)?;
+    let mut wanted = delivered(artifacts)?;
+    let release_file = format!("{}\n", release_digest(artifacts)).into_bytes();
+    wanted.insert(PathBuf::from(RELEASE_FILE), &release_file);
+    let seen = |path: &Path, how| {
+        // In a release Terraform's files are below `files/`; a person knows them by their place in the estate.
+        let path = path.strip_prefix("files").unwrap_or(path);
+        let path = path.display().to_string();
+        FileSeen { path, how }
+    };
+    let mut damage = Vec::new();
+    for (path, bytes) in &wanted {
+        match found.get(path) {
+            None => damage.push(seen(path, FileChange::Missing)),
+            Some(real) if real != *bytes => damage.push(seen(path, FileChange::Changed)),
+            Some(_) => {}
+        }
+    }
+    let strange = found.keys().filter(|path| !wanted.contains_key(*path));
+    damage.extend(strange.map(|path| seen(path, FileChange::Strange)));
+    Ok(damage)
+}
+
+/// Whether a release holds what its name stands for.
+pub fn is_whole(delivery: &Delivery, digest: &str) -> Result<bool, EngineError> {
+    let Delivery::Directory { path } = delivery;
+    let mut artifacts = BTreeMap::new();
+    for (path, bytes) in files_of(&path.join("releases").join(digest))? {
+        if path != Path::new(RELEASE_FILE) {
+            let path = path.strip_prefix("files").unwrap_or(&path);
+            artifacts.insert(path.display().to_string(), bytes);
+        }
+    }
+    Ok(release_digest(&artifacts) == digest)
+}
+
+/// All files of a release, by their place in it.
+fn files_of(release: &Path) -> Result<BTreeMap<PathBuf, Vec<u8>>, EngineError> {
+    let mut files = BTreeMap::new();
+    let mut folders = vec![release.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).map_err(|error| failed(&folder, &error))? {
+            let path = entry.map_err(|error| failed(&folder, &error))?.path();
+            let about = fs::symlink_metadata(&path).map_err(|error| failed(&path, &error))?;
+            if about.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let bytes = fs::read(&path).map_err(|error| failed(&path, &error))?;
+            let place = path.strip_prefix(release).unwrap_or(&path).to_owned();
+            files.insert(place, bytes);
+        }
+    }
+    Ok(files)
 }
 
 fn is_digest(name: &str) -> bool {

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use eos_core::drift::{Policy, Tiers};
 pub use eos_core::profile::Profile;
 use serde::Deserialize;
 
@@ -24,6 +25,8 @@ pub struct Settings {
     pub source: Source,
     /// How long a lock in Consul outlives a holder that was killed.
     pub lock_ttl: Duration,
+    /// What is done about drift, by risk.
+    pub drift: Tiers,
 }
 
 /// Where the endpoints come from.
@@ -49,6 +52,8 @@ struct File {
     control: Option<Control>,
     #[serde(default)]
     lock: LockTable,
+    #[serde(default)]
+    drift: Tiers,
 }
 
 #[derive(Deserialize)]
@@ -86,6 +91,16 @@ impl Settings {
             let words = "lock.ttl_seconds is a number from 10 to 86400, as Consul takes it";
             return Err(EngineError::new(Layer::Estate, ErrorKind::Invalid, FILE, words));
         }
+        let drift = file.drift;
+        for (tier, policy) in [("medium", drift.medium), ("high", drift.high)] {
+            if policy == Policy::Correct {
+                let words = format!(
+                    "drift.{tier} cannot be \"correct\": only what is of low risk is corrected unasked"
+                );
+                return Err(EngineError::new(Layer::Estate, ErrorKind::Invalid, FILE, words)
+                    .with_hint("Write \"ask\", or \"report\""));
+            }
+        }
         let (endpoints, source) = match file.endpoints(estate)? {
             Some(endpoints) => (Some(endpoints), Source::File),
             None => match lab_endpoints(estate)? {
@@ -99,6 +114,7 @@ impl Settings {
             endpoints,
             source,
             lock_ttl,
+            drift,
         };
         if let Some(user) = std::env::var(env_names::SALT_USER)
             .ok()
@@ -392,6 +408,16 @@ token_file = "secrets/vault"
     #[test]
     fn mistakes_are_refused_with_their_place() {
         let cases = [
+            (
+                "[drift]\nmedium = \"correct\"\n",
+                "eos.toml",
+                "only what is of low risk is corrected unasked",
+            ),
+            (
+                "[drift]\nlow = \"mend\"\n",
+                "eos.toml:2:7",
+                "unknown variant `mend`",
+            ),
             (
                 "environment = \"production\"\nprofil = \"solo\"\n",
                 "eos.toml:2:1",

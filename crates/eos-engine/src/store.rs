@@ -3,6 +3,7 @@
 //! The journal rule: that a step begins is on disk before anything is asked of an engine, so that after a crash
 //! every step that may have had an effect is known. SQLite in WAL mode, with every commit synced.
 
+use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -410,6 +411,17 @@ impl Store {
         )
     }
 
+    /// Of every step that began, what its first beginning noted.
+    pub fn beginnings(&self, operation: &str) -> Result<BTreeMap<String, Value>, EngineError> {
+        let mut begun = BTreeMap::new();
+        for entry in self.journal(operation)? {
+            if entry.event == Event::Begin {
+                begun.entry(entry.step).or_insert(entry.detail);
+            }
+        }
+        Ok(begun)
+    }
+
     /// The steps that began and, as far as the journal knows, did not end: to be probed, never assumed.
     pub fn open_steps(&self, operation: &str) -> Result<Vec<Entry>, EngineError> {
         self.read(
@@ -456,6 +468,15 @@ impl Store {
         self.write(
             "DELETE FROM applied WHERE environment = ?1 AND component = ?2",
             params![environment, component],
+        )
+        .map(|_| ())
+    }
+
+    /// Components that this operation was to make and that are still not made are known no more.
+    pub fn forget_unfinished(&mut self, operation: &str) -> Result<(), EngineError> {
+        self.write(
+            "DELETE FROM applied WHERE operation = ?1 AND digest = ''",
+            [operation],
         )
         .map(|_| ())
     }
@@ -759,6 +780,28 @@ mod tests {
         assert_eq!(store.applied("staging").unwrap(), []);
         store.clear_applied("production", "grafana").unwrap();
         assert_eq!(store.applied("production").unwrap(), []);
+    }
+
+    #[test]
+    fn what_an_operation_never_made_is_forgotten_alone() {
+        let estate = tempfile::tempdir().unwrap();
+        let mut store = Store::open(estate.path()).unwrap();
+        let (first, second) = (begin(&mut store, "create a"), begin(&mut store, "create b"));
+        for (component, digest, operation) in [("a", "1", &first), ("b", "", &first), ("c", "", &second)] {
+            store
+                .set_applied(&Applied {
+                    environment: "production".to_owned(),
+                    component: component.to_owned(),
+                    digest: digest.to_owned(),
+                    nodes: json!([]),
+                    operation: operation.clone(),
+                })
+                .unwrap();
+        }
+        store.forget_unfinished(&first).unwrap();
+        let left = store.applied("production").unwrap();
+        let left: Vec<&str> = left.iter().map(|one| one.component.as_str()).collect();
+        assert_eq!(left, ["a", "c"]);
     }
 
     #[test]

@@ -4,6 +4,8 @@
 //! A lost race is HTTP 400, an entry whose newest version is deleted is a 404 with a body, and a path without any
 //! engine is a 404 with a reason: such traps are read here, and nowhere else.
 
+pub mod policies;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -194,6 +196,23 @@ impl VaultClient {
             query: &[],
         })
         .await
+    }
+
+    /// What there is below a path of the key-value store, one level deep: `grafana/`.
+    pub async fn names_below(&self, path: &str) -> Result<Vec<String>, EngineError> {
+        #[derive(Deserialize)]
+        struct Names {
+            keys: Vec<String>,
+        }
+        let request = Request {
+            object: &object(path),
+            path: &format!("{MOUNT}/metadata/{path}"),
+            query: &[("list", "true")],
+        };
+        match self.get::<Wrapped<Names>>(request).await {
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(Vec::new()),
+            answer => answer.map(|names| names.data.keys),
+        }
     }
 
     pub async fn own_token(&self) -> Result<OwnToken, EngineError> {

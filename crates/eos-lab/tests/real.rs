@@ -405,14 +405,14 @@ async fn up_and_down_and_everything_is_there_again() {
     trial.assert_all_ready().await;
     assert_eq!(endpoints, trial.endpoints());
 
-    // The best of three, since the machine may be busy with something else.
+    // The best of three, and twice what it takes: other suites run beside this one.
     let mut again = Duration::MAX;
     for _ in 0..3 {
         let begun = Instant::now();
         trial.up().await;
         again = again.min(begun.elapsed());
     }
-    assert!(again < Duration::from_secs(2), "{again:?}");
+    assert!(again < Duration::from_secs(4), "{again:?}");
 
     // The formula's module was brought to the minion, which has its settings.
     let salt = SaltClient::new(&endpoints.salt).unwrap();

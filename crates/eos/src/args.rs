@@ -38,8 +38,8 @@ Exit codes:
   0    done, or nothing to do
   1    failed
   2    wrong input, nothing was changed
-  3    changes are pending or not all is well (--check), or doctor has found
-       what needs mending
+  3    changes are pending or not all is well (--check), drift was found, or
+       doctor has found what needs mending
   4    somebody must approve it first
   130  interrupted"
 )]
@@ -105,6 +105,8 @@ pub enum Verb {
     Promote(commands::promote::Args),
     Rotate(commands::rotate::Args),
     Discover(commands::discover::Args),
+    Drift(commands::drift::Args),
+    Reconcile(commands::reconcile::Args),
     Read(commands::read::Args),
     List(commands::list::Args),
     Plan(commands::plan::Args),
@@ -308,7 +310,11 @@ fn wording(error: &clap::Error, recipe: Option<&Recipe>) -> Diagnostic {
     };
     let argument = text(ContextKind::InvalidArg).unwrap_or_default();
     // `--port <PORT>` and `--sso[=<BOOLEAN>]` are the flag with what it takes; only the flag is named.
-    let flag = argument.split([' ', '[']).next().unwrap_or_default().to_owned();
+    let flag = match argument.strip_prefix('[') {
+        // One that may be left out, and has no dashes.
+        Some(positional) => positional.trim_end_matches(']').to_owned(),
+        None => argument.split([' ', '[']).next().unwrap_or_default().to_owned(),
+    };
     let meant = text(ContextKind::SuggestedArg);
     let value = text(ContextKind::InvalidValue).unwrap_or_default();
     match error.kind() {

@@ -19,3 +19,9 @@ pub fn digest() -> String {
         .collect();
     sha256(lines.as_bytes())
 }
+
+/// A file of the formula, as text.
+pub fn text(path: &str) -> Option<String> {
+    let file = FILES.iter().find(|(of, _)| *of == path);
+    file.map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned())
+}

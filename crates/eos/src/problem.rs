@@ -13,7 +13,7 @@ pub enum Exit {
     Failed = 1,
     /// The command, or what it read, is wrong; nothing was changed.
     Usage = 2,
-    /// Changes are pending, and `--check` was asked; or the doctor found what needs mending.
+    /// Changes are pending, and `--check` was asked; or drift was found, or what needs mending.
     Pending = 3,
     /// Somebody must approve the operation before it goes on.
     Approval = 4,

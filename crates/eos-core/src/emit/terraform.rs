@@ -1,7 +1,7 @@
 //! Terraform modules and workspaces: structure in the module, values in the environment's tfvars.
 
 use super::hcl::{Body, Expression, raw};
-use super::variables::{Kind, Variable, identifier, text, variables};
+use super::variables::{Kind, Variable, generation, identifier, text, variables};
 use super::{Artifacts, digest_of, json_lines, nomad, sha256};
 use crate::lowered::{Group, Lowered, Mesh};
 use crate::profile::Profile;
@@ -71,6 +71,7 @@ pub fn component(lowered: &Lowered, artifacts: &mut Artifacts) -> Workspace {
         "Digest of what an instance runs with, kept in the job",
         true,
     ));
+    variables.push(generation(lowered.generation));
     let name = lowered.component.as_str();
     let job = nomad::job(lowered, &variables);
     let late = late(lowered);
@@ -104,13 +105,24 @@ pub fn component(lowered: &Lowered, artifacts: &mut Artifacts) -> Workspace {
 }
 
 /// What the components of an environment share: its namespace.
-pub fn platform(environment: &str, profile: Profile, artifacts: &mut Artifacts) -> Workspace {
-    let variables = vec![text(
-        "namespace",
-        environment,
-        "Nomad namespace: the environment",
-        false,
-    )];
+pub fn platform(
+    environment: &str,
+    brought_back: u32,
+    profile: Profile,
+    artifacts: &mut Artifacts,
+) -> Workspace {
+    let variables = vec![
+        text(
+            "namespace",
+            environment,
+            "Nomad namespace: the environment",
+            false,
+        ),
+        Variable {
+            in_job: false,
+            ..generation(brought_back)
+        },
+    ];
     let namespace = Body::new()
         .attribute("name", raw("var.namespace"))
         .attribute("description", "Environment of an Eos estate");

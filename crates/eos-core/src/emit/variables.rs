@@ -4,6 +4,7 @@
 use super::task_templates::templates;
 use crate::lowered::{Check, Driver, Group, Lowered};
 use crate::option::{CPU, MEMORY, REPLICAS};
+use crate::pillar::GENERATIONS;
 use serde_json::Value;
 use std::ops::RangeInclusive;
 
@@ -238,6 +239,19 @@ pub fn text(name: &str, value: &str, description: &str, in_job: bool) -> Variabl
         description: description.to_owned(),
         in_job,
         of_instance: true,
+    }
+}
+
+/// A new number changes what Terraform is given, and nothing of what runs.
+pub fn generation(number: u32) -> Variable {
+    Variable {
+        of_instance: false,
+        ..self::number(
+            "generation",
+            number,
+            (0, GENERATIONS.into()),
+            "How often the pillar was put through again, unused by the job",
+        )
     }
 }
 

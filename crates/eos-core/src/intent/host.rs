@@ -57,6 +57,11 @@ pub fn edit(files: &PillarFiles, pillar: &Pillar, intent: &Intent) -> Result<Pil
             ]);
         }
         (Verb::Promote, Some(_)) => return Err(vec![Diagnostic::new("A host belongs to no environment")]),
+        (Verb::Reconcile, Some(_)) => {
+            return Err(vec![Diagnostic::new(
+                "A host is not reconciled, what is on it is",
+            )]);
+        }
         (Verb::Rotate, Some(_)) => return Err(vec![Diagnostic::new("A host has no secrets")]),
     };
     let mut files = files.clone();

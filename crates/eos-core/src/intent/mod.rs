@@ -2,6 +2,7 @@
 
 mod environment;
 mod host;
+mod reconcile;
 mod rotate;
 mod settle;
 
@@ -32,6 +33,8 @@ pub enum Verb {
     Promote,
     /// Give secrets new values.
     Rotate,
+    /// Bring what runs back to what the pillar says.
+    Reconcile,
 }
 
 /// What a verb is about.
@@ -57,7 +60,8 @@ pub struct Intent {
     /// The recipe; for `create` only.
     pub recipe: Option<String>,
     /// What is set; null goes back to the default. Of `rotate`: the secrets, null where Eos makes the value; none means
-    /// all of the component's own.
+    /// all of the component's own. Of `reconcile`: components whose jobs are registered again (`platform` for what they
+    /// share), and addresses of what Salt makes again; all null.
     pub options: BTreeMap<String, Value>,
     /// The environment that is promoted from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,6 +83,7 @@ pub fn empty_environment_file() -> &'static str {
 /// The pillar after the intent, and the recipes that it is now pinned to. What the intent leaves as it is keeps its bytes.
 pub fn edit(files: &PillarFiles, catalog: &Catalog, intent: &Intent) -> Result<PillarFiles, Vec<Diagnostic>> {
     match intent.noun {
+        _ if intent.verb == Verb::Reconcile => {}
         Noun::Component => {}
         Noun::Host => return host::edit(files, &Pillar::read(files)?, intent),
         Noun::Environment => return environment::edit(files, catalog, intent),
@@ -101,6 +106,7 @@ pub fn edit(files: &PillarFiles, catalog: &Catalog, intent: &Intent) -> Result<P
         Verb::Delete => delete(&mut editor, &pillar, catalog, intent, existing)?,
         Verb::Promote => promote(&mut editor, &pillar, catalog, intent, existing)?,
         Verb::Rotate => rotate::edit(&mut editor, &pillar, catalog, intent, existing)?,
+        Verb::Reconcile => reconcile::edit(&mut editor, &pillar, catalog, intent)?,
     }
     Ok(editor.close())
 }
@@ -160,6 +166,9 @@ impl Editor {
         }
         if !component.pinned.is_empty() {
             fields.insert("pinned".to_owned(), pins(component));
+        }
+        if component.generation > 0 {
+            fields.insert("generation".to_owned(), component.generation.into());
         }
         if !component.hosts.is_empty() {
             fields.insert("hosts".to_owned(), hosts(component));
@@ -437,6 +446,7 @@ fn new_component(intent: &Intent, recipe: &str) -> Component {
         pinned: BTreeMap::new(),
         hosts: BTreeMap::new(),
         options: BTreeMap::new(),
+        generation: 0,
         intent: Some(words_of(intent)),
         owner: None,
         at: Place {

@@ -25,7 +25,7 @@ pub fn settle(pillar: &Pillar, catalog: &Catalog, component: Component) -> Settl
     // A pillar of just this component and what it uses: the rest of the estate does not matter, however large.
     let mut small = Pillar {
         hosts: pillar.hosts.clone(),
-        components: BTreeMap::new(),
+        ..Pillar::default()
     };
     let mut added: Vec<String> = Vec::new();
     small
@@ -46,6 +46,7 @@ pub fn settle(pillar: &Pillar, catalog: &Catalog, component: Component) -> Settl
                     pinned: BTreeMap::new(),
                     hosts: BTreeMap::new(),
                     options: BTreeMap::new(),
+                    generation: 0,
                     ..component.clone()
                 }
             });

@@ -62,6 +62,7 @@ pub fn lower(
         before: before.clone(),
         wave,
         datacenter: datacenter.map(|_| expanded.datacenter().to_owned()),
+        generation: component.generation,
         groups,
         volumes,
         secrets,

@@ -73,6 +73,7 @@ pub(super) fn component_changes(input: &PlanInput<'_>, key: &Key) -> Vec<Change>
             .map(|node| change(Action::Delete, node, None)),
     );
     add_new_secrets(input, key, &wanted, &mut changes);
+    add_made_again(input, &wanted, &mut changes);
     if changes.is_empty() && !wanted.is_empty() && !in_step(input, key) {
         changes.extend(
             wanted
@@ -88,6 +89,19 @@ pub(super) fn component_changes(input: &PlanInput<'_>, key: &Key) -> Vec<Change>
         note(change, input);
     }
     changes
+}
+
+/// What a host no longer has as it was made, though the pillar says the same of it as ever.
+fn add_made_again(input: &PlanInput<'_>, wanted: &[Node], changes: &mut Vec<Change>) {
+    let Some(intent) = &input.intent else { return };
+    for node in wanted.iter().filter(|node| intent.makes_again(&node.address)) {
+        if !changes.iter().any(|change| change.address == node.address) {
+            changes.push(Change {
+                note: Some("changed on its host, and made again".to_owned()),
+                ..change(Action::Change, node, Some(node))
+            });
+        }
+    }
 }
 
 /// A value that was given, or is to be made anew, for a secret that was there before replaces it. Vault keeps the earlier

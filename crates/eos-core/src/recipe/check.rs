@@ -170,7 +170,8 @@ fn check_name(reader: &mut Reader<'_>, recipe: &Recipe, template: &Template, pla
     let hint = match name::closest(first, options.chain(place.facts().iter().copied())) {
         Some(meant) => format!("Did you mean {meant}?"),
         None => format!(
-            "Add an option {first}, or use one of: {}",
+            "Add an option {}, or use one of: {}",
+            quoted(first),
             place.facts().join(", ")
         ),
     };

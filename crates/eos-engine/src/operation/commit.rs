@@ -1,6 +1,6 @@
 //! The commit of an operation: the pillar edit and what it compiles to.
 
-use eos_core::intent::Noun;
+use eos_core::intent::{Noun, Verb};
 use serde_json::json;
 
 use super::run::{Run, Subject};
@@ -70,6 +70,9 @@ impl Run<'_> {
         let environment = &plan.environment;
         let what = match &plan.intent {
             Some(intent) if plan.host().is_some() => format!("{:?} host {}", intent.verb, intent.component),
+            Some(intent) if intent.verb == Verb::Reconcile => {
+                format!("Reconcile {} ({environment})", plan.components.join(", "))
+            }
             Some(intent) if intent.noun == Noun::Environment => {
                 format!("{:?} all components ({environment})", intent.verb)
             }

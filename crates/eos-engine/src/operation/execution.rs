@@ -182,15 +182,8 @@ impl Run<'_> {
         steps::deliver(self.engines, &newer, &plan.steps).await
     }
 
-    /// Step -> the detail of its first beginning.
     pub(super) fn begun(&self) -> Result<BTreeMap<String, Value>, EngineError> {
-        let mut begun = BTreeMap::new();
-        for entry in self.store.borrow().journal(&self.subject.id)? {
-            if entry.event == Event::Begin {
-                begun.entry(entry.step).or_insert(entry.detail);
-            }
-        }
-        Ok(begun)
+        self.store.borrow().beginnings(&self.subject.id)
     }
 
     pub(super) fn ended(&self) -> Result<BTreeSet<String>, EngineError> {

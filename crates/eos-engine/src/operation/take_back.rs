@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use eos_core::emit::terraform::PLATFORM;
 use eos_core::pillar::{PillarFiles, environment_file};
 use eos_core::plan::{Key, Left, Plan, Previous, UnusedVolumes, Work};
 use eos_core::undo::undo;
@@ -16,7 +15,7 @@ use crate::estate::Estate;
 use crate::failure::Failure;
 use crate::lock::Lock;
 use crate::planning::{TakeBack, Wish, make_plan};
-use crate::store::{Event, Operation, Outcome, Store};
+use crate::store::{Operation, Outcome};
 
 /// The journal's name for the commit that undoes the operation's own.
 pub(super) const COMMIT: &str = "back-commit";
@@ -53,11 +52,8 @@ pub(super) async fn plan_unfinished(
         secrets: overwritten(&plan, begun),
         unused_volumes: unused_volumes(estate, &plan, begun)?,
     };
-    let names: BTreeSet<String> = unknown
-        .iter()
-        .map(|(_, component)| component.clone())
-        .filter(|component| component != PLATFORM)
-        .collect();
+    // The platform among them: it may be all that was begun.
+    let names: BTreeSet<String> = unknown.iter().map(|(_, component)| component.clone()).collect();
     let wish = Wish {
         environment: plan.environment.clone(),
         components: Some(names.into_iter().collect()),
@@ -99,7 +95,7 @@ pub async fn rollback(estate: &Estate, operation: &Operation) -> Result<Wish, Fa
         .into());
     }
     let plan = plan_of(operation)?;
-    let begun = first_beginnings(&estate.store()?, &operation.id)?;
+    let begun = estate.store()?.beginnings(&operation.id)?;
     let mut secrets = overwritten(&plan, &begun);
     // What Nomad held before is kept until an operation ends, and no longer.
     secrets.retain(|_, previous| matches!(previous, Previous::Version(_)));
@@ -124,16 +120,6 @@ pub async fn rollback(estate: &Estate, operation: &Operation) -> Result<Wish, Fa
         }),
         ..Wish::default()
     })
-}
-
-fn first_beginnings(store: &Store, operation: &str) -> Result<BTreeMap<String, Value>, EngineError> {
-    let mut begun = BTreeMap::new();
-    for entry in store.journal(operation)? {
-        if entry.event == Event::Begin {
-            begun.entry(entry.step).or_insert(entry.detail);
-        }
-    }
-    Ok(begun)
 }
 
 /// What the beginning of a step noted about the secret that it was about to write.

@@ -221,6 +221,8 @@ impl Run<'_> {
             }
         };
         self.finish().await?;
+        // What was never begun has no step that takes it back, and is known no more all the same.
+        self.store.borrow_mut().forget_unfinished(&self.subject.id)?;
         self.end(Outcome::TakenBack).await?;
         Ok(effects)
     }

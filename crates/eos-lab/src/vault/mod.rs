@@ -2,13 +2,12 @@
 //!
 //! Its key lies beside its data: that is fit for a lab, and protects nothing.
 
-mod policies;
-
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use eos_engine::vault::policies::{self, JOBS_COME_BY, WORKLOADS};
 use eos_engine::vault::{Health, Request};
 use eos_engine::{VaultClient, VaultEndpoint};
 use secrecy::ExposeSecret;
@@ -39,8 +38,6 @@ const PROGRAM_TOKEN: &str = "vault-program";
 const PROGRAM_PERIOD: &str = "768h";
 /// How the control minion comes in.
 const CONTROL_ROLE: &str = "auth/approle/role/eos-control";
-/// How jobs come in.
-const WORKLOADS: &str = "nomad-workloads";
 /// How long a token of one run lives at first, and at most.
 const LEASE: (&str, &str) = ("15m", "1h");
 /// Of Nomad's policy for those who only ask which nodes there are.
@@ -336,7 +333,7 @@ impl<'a> Vault<'a> {
     }
 
     async fn let_jobs_in(&self, client: &VaultClient, nomad: &str) -> Result<()> {
-        let accessor = self.enable_auth(client, "jwt-nomad", "jwt").await?;
+        let accessor = self.enable_auth(client, JOBS_COME_BY, "jwt").await?;
         let settings = json!({
             "jwks_url": format!("{nomad}/.well-known/jwks.json"),
             "jwt_supported_algs": ["RS256", "EdDSA"],

@@ -147,6 +147,9 @@ impl Resource for Job {
         context: &Context<'_, Client>,
         mut object: JobObject,
     ) -> Result<Option<JobObject>, Diagnostics> {
+        if cfg!(feature = "blind") && object.jobspec != Value::Null {
+            return Ok(Some(object));
+        }
         let id = object.id.as_str().unwrap_or_default().to_owned();
         let cannot_read = |error: ApiError| error.diagnostic(format!("Job {id} cannot be read"));
         let namespace = object
@@ -209,7 +212,7 @@ impl Resource for Job {
         let differs = match ask_plan(context.client, &job, &object).await {
             Ok(plan) => {
                 warnings.extend(plan_warnings(id, &plan, &job));
-                let differs = text(&plan["Diff"]["Type"]) != "None";
+                let differs = text(&plan["Diff"]["Type"]) != "None" && !cfg!(feature = "blind");
                 if same_job && same_text && differs {
                     warnings.push(drift(id, &plan["Diff"]));
                 }

@@ -169,6 +169,7 @@ async fn change(session: &mut Session<'_>, verb: Verb, name: &str, facts: &Facts
         Verb::Delete => "delete",
         Verb::Promote => "promote",
         Verb::Rotate => "rotate",
+        Verb::Reconcile => "reconcile",
     };
     let asked = Asked {
         verb,

@@ -12,6 +12,7 @@ pub mod create;
 pub mod delete;
 pub mod discover;
 pub mod doctor;
+pub mod drift;
 pub mod graph;
 pub mod history;
 pub mod home;
@@ -27,6 +28,7 @@ pub mod plan;
 mod plan_file;
 pub mod promote;
 pub mod read;
+pub mod reconcile;
 pub mod resume;
 pub mod rollback;
 pub mod rotate;
@@ -112,6 +114,8 @@ async fn dispatch(session: &mut Session<'_>, verb: Verb, typed: Option<Typed>) -
         Verb::Promote(args) => promote::run(session, &args).await,
         Verb::Rotate(args) => rotate::run(session, &args).await,
         Verb::Discover(args) => discover::run(session, &args).await,
+        Verb::Drift(args) => drift::run(session, &args).await,
+        Verb::Reconcile(args) => reconcile::run(session, &args).await,
         Verb::Read(args) => read::run(session, &args).await,
         Verb::List(args) => list::run(session, &args),
         Verb::Plan(args) => plan::run(session, &args).await,
@@ -128,7 +132,7 @@ async fn dispatch(session: &mut Session<'_>, verb: Verb, typed: Option<Typed>) -
         Verb::Logs(args) => logs::run(session, &args).await,
         Verb::Catalog(args) => catalog::run(session, &args),
         Verb::Compile(args) => compile::run(session, &args),
-        Verb::Graph(args) => graph::run(session, &args),
+        Verb::Graph(args) => graph::run(session, &args).await,
         Verb::Why(args) => why::run(session, &args),
         Verb::Completions(args) => completions::run(session, &args),
         Verb::Man(args) => man::run(session, &args),

@@ -7,7 +7,9 @@ use crate::options::default_words;
 use crate::problem::{Exit, Problem};
 use eos_core::catalog::Catalog;
 use eos_core::diagnostic::Diagnostic;
+use eos_core::drift::{Drift, Verdict};
 use eos_core::graph::Graph;
+use eos_core::graph::live::Health;
 use eos_core::option::OptionType;
 use eos_core::plan::{Plan, Step};
 use eos_core::recipe::{Recipe, Run};
@@ -16,6 +18,7 @@ use eos_core::why::Answer;
 use eos_engine::audit;
 use eos_engine::doctor::Finding;
 use eos_engine::operation::{Finished, Watch};
+use eos_engine::status::Status;
 use eos_engine::store::{Entry, Operation};
 use eos_engine::waiting::{Spent, Stopwatch};
 use eos_lab::{Advance, Outcome, Progress};
@@ -185,16 +188,27 @@ fn recipe_value(recipe: &Recipe) -> Value {
 /// The graph as a program reads it, asked for with `--json` or with `--format json`.
 pub fn graph_document(graph: &Graph) -> String {
     let nodes = graph.nodes.iter().zip(&graph.waves).map(|(node, wave)| {
-        json!({
+        let mut shown = json!({
             "environment": node.environment, "component": node.component, "address": node.address,
             "layer": node.layer, "writer": node.writer, "wave": wave, "summary": node.summary,
-        })
+        });
+        if let Some(health) = graph.health(node) {
+            shown["health"] = health.word().into();
+            if let Health::Ill(why) = health {
+                shown["why"] = why.as_str().into();
+            }
+        }
+        shown
     });
     let edges = graph.edges.iter().map(|edge| {
         let [from, to] = [edge.from, edge.to].map(|place| graph.nodes[place]);
         json!({"environment": to.environment, "from": from.address, "to": to.address})
     });
-    let content = json!({"nodes": nodes.collect::<Vec<_>>(), "edges": edges.collect::<Vec<_>>()});
+    let mut content = json!({"nodes": nodes.collect::<Vec<_>>(), "edges": edges.collect::<Vec<_>>()});
+    if let Some(live) = &graph.live {
+        content["health"] = value(&live.counts(graph.nodes.iter().copied()));
+        content["silent"] = value(&live.silent);
+    }
     line("kind", "graph", content)
 }
 
@@ -337,12 +351,32 @@ impl View for Json {
         self.document("approval", value(approved));
     }
 
-    fn status(&mut self, status: &StatusReport) {
+    fn status(&mut self, status: &Status, _extent: Extent) {
         self.document("status", value(status));
     }
 
     fn doctor(&mut self, findings: &[Finding]) {
         self.document("doctor", json!({"findings": value(&findings)}));
+    }
+
+    fn drift(&mut self, drift: &Drift, all: bool) {
+        let objects = drift.objects.iter();
+        let shown: Vec<_> = objects
+            .filter(|object| all || object.verdict != Verdict::InStep)
+            .collect();
+        let content = json!({
+            "environment": drift.environment, "looked_at": drift.objects.len(), "in_step": drift.is_in_step(),
+            "objects": value(&shown), "held": value(&drift.held), "synced": value(&drift.synced),
+        });
+        self.document("drift", content);
+    }
+
+    fn files_to_write(&mut self, files: &[String]) {
+        self.event("files", json!({"to_write": files}));
+    }
+
+    fn files_written(&mut self, files: &[String]) {
+        self.event("files", json!({"written": files}));
     }
 
     fn logs(&mut self, logs: &[LogText]) {
@@ -374,6 +408,16 @@ impl View for Json {
 
     fn graph(&mut self, graph: &Graph) {
         self.out.write(&mut io::stdout(), &graph_document(graph));
+    }
+
+    fn terraform_graph(&mut self, environment: &str, component: &str, dot: &str) {
+        let content = json!({"environment": environment, "component": component, "dot": dot});
+        self.document("terraform_graph", content);
+    }
+
+    fn terraform_graph_written(&mut self, environment: &str, component: &str, file: &Path) {
+        let content = json!({"environment": environment, "component": component, "file": file});
+        self.document("terraform_graph_file", content);
     }
 
     fn graph_written(&mut self, graph: &Graph, file: &Path) {

@@ -2,6 +2,7 @@
 
 mod discover_text;
 mod doctor_text;
+mod drift_text;
 mod effects_text;
 mod governance_text;
 mod graph_text;
@@ -12,6 +13,7 @@ mod operation_text;
 mod plan_text;
 mod recipe_text;
 pub mod reports;
+mod status_text;
 pub mod text;
 mod why_text;
 
@@ -20,6 +22,7 @@ use crate::problem::{Exit, Problem};
 use anstream::ColorChoice;
 use eos_core::catalog::Catalog;
 use eos_core::diagnostic::Diagnostic;
+use eos_core::drift::Drift;
 use eos_core::graph::Graph;
 use eos_core::plan::Plan;
 use eos_core::recipe::Recipe;
@@ -27,6 +30,7 @@ use eos_core::why::Answer;
 use eos_engine::audit;
 use eos_engine::doctor::Finding;
 use eos_engine::operation::{Finished, Watch};
+use eos_engine::status::Status;
 use eos_engine::store::{Entry, Operation};
 use eos_lab::Progress;
 pub use json::graph_document;
@@ -65,8 +69,13 @@ pub trait View: Watch {
     /// What it means to make this machine the home, before it is confirmed.
     fn move_home(&mut self, home: &HomeReport);
     fn approved(&mut self, approved: &Approved);
-    fn status(&mut self, status: &StatusReport);
+    fn status(&mut self, status: &Status, extent: Extent);
     fn doctor(&mut self, findings: &[Finding]);
+    /// What differs; with `all` what is in step, too.
+    fn drift(&mut self, drift: &Drift, all: bool);
+    /// Generated files that are to be written again, before that is confirmed.
+    fn files_to_write(&mut self, files: &[String]);
+    fn files_written(&mut self, files: &[String]);
     fn logs(&mut self, logs: &[LogText]);
     fn recipes(&mut self, catalog: &Catalog);
     fn recipe(&mut self, recipe: &Recipe);
@@ -74,6 +83,9 @@ pub trait View: Watch {
     fn made_recipe(&mut self, made: &MadeRecipe);
     fn compiled(&mut self, compiled: &Compiled);
     fn graph(&mut self, graph: &Graph);
+    /// Terraform's own graph, in the language of Graphviz.
+    fn terraform_graph(&mut self, environment: &str, component: &str, dot: &str);
+    fn terraform_graph_written(&mut self, environment: &str, component: &str, file: &Path);
     fn graph_written(&mut self, graph: &Graph, file: &Path);
     fn why(&mut self, answer: &Answer);
     fn lab(&mut self, lab: &LabReport);

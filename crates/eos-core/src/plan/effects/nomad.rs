@@ -252,7 +252,7 @@ fn lies(object: &str) -> Option<Lies> {
 }
 
 /// Every attribute of the job that changes. Nomad's diff says which do; what they are and become is in the two jobs.
-fn changed(diff: &Value, before: &Value, after: &Value) -> Vec<EffectAttribute> {
+pub fn changed(diff: &Value, before: &Value, after: &Value) -> Vec<EffectAttribute> {
     let mut found = Found::default();
     let pair = Pair {
         before: Some(before),

@@ -53,17 +53,17 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "88387486d09df03518630a77a6e5df039811bc9aceef3aea46f5a167d56e47ed",
+        "digest": "7aebaab5ba770b113522369f4928bef164b4d9921140ce9412b73d7b7d359bec",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "07e5a65e3e49c5c7d6e14bc23f2946d2fd12bfe7058c53cea646a5c52d96de4f",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "cd95abbf43463f94386620624ebf95d01434bec50721b3760c378add4df761dc",
-          "terraform/environments/production/grafana/variables.tf": "8b400d025e5975c55053a05cc6ac0ae0131505f08d1b256966db185fd119d1b4",
-          "terraform/modules/grafana/5bf28372d149/grafana.nomad.hcl": "b96010c8392528d4a51764db70dc2a0c03077c15a7794c1c799f8a2f1f2354bb",
-          "terraform/modules/grafana/5bf28372d149/main.tf": "50c150bf9c56f239f8cf32b63c8ce11431ded8e3d1b771bfa5bfcd1b94d4cd44",
-          "terraform/modules/grafana/5bf28372d149/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/5bf28372d149/variables.tf": "e24c4e8d1c2ecf62aeba03a8efd46eb6c51d117b4e2fa5dc3042b8cde8ae1ee7"
+          "terraform/environments/production/grafana/main.tf": "50460829e68979b65d4fbea5f5d95b8c82fd1baf49ef62c9f17af498c30b0d6d",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "73203f779ceab15727b3eb11aaf4fef4a6972654b32b4475e22e30f6ad674416",
+          "terraform/environments/production/grafana/variables.tf": "754aba413492a0f54dd06a9994c519cd6611b7864ce223c522f8f4036247f6b2",
+          "terraform/modules/grafana/e4db5b919ae5/grafana.nomad.hcl": "0c17de8039400692f83ffc886b0ab0865b12ff35d2065ad4664b5aa136ff9b08",
+          "terraform/modules/grafana/e4db5b919ae5/main.tf": "0709cee53adf8b89e9e9c04bd8610b8760b80c26070e23ce5a257de3cd3737b9",
+          "terraform/modules/grafana/e4db5b919ae5/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/e4db5b919ae5/variables.tf": "e22d78e118814b27cda9e15099b106b5f56f5c9d5e25e11737f840c8d650d314"
         },
         "hosts": [
           "control"
@@ -79,17 +79,17 @@
         ]
       },
       "production/hecate-proxy": {
-        "digest": "77093a114b1f9705162290895faea77023718fda954c2d6e2dd2c4bccbae572e",
+        "digest": "8ac49e4e563e212ee51be16c0402a1b7320bf3dea0457d4fb4f3d87d6b953e91",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/hecate-proxy/main.tf": "0503955a4b92415746b5f8489f4f82659f0f9d0c0484493aed3e661f869b0ca4",
-          "terraform/environments/production/hecate-proxy/terraform.tfvars.json": "19e2f72207c4ce91a7df6edda04c84205fbbb6b8cb8fed7387bcb897f873abba",
-          "terraform/environments/production/hecate-proxy/variables.tf": "60a56031a2099ce7a5d0ff8f80c5973851faeceb3019f69590c4711f9b9aa61d",
-          "terraform/modules/hecate-proxy/784661f81351/hecate-proxy.nomad.hcl": "41e49cc22a68edfdd2a7e073a9a4ceb1aa316debd2b381423439b1638d0126f8",
-          "terraform/modules/hecate-proxy/784661f81351/main.tf": "7a9c0cdbfa29ae6a09e5e0f098171044fd83d369a2761bace3dedce1262baa9b",
-          "terraform/modules/hecate-proxy/784661f81351/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hecate-proxy/784661f81351/variables.tf": "4191e62e8d42fa287d8ac7dd0059ed6772f6810c3ba625d361c83bbef92d0c0f"
+          "terraform/environments/production/hecate-proxy/main.tf": "23d7c06561c892910d61c652c6d5deb69881045c968a1c512723a2f7036ad727",
+          "terraform/environments/production/hecate-proxy/terraform.tfvars.json": "69e8999751a0b326b3120f861c3db1d648a47a387dc0a3e9737db9c3444c5b20",
+          "terraform/environments/production/hecate-proxy/variables.tf": "f244b9175ac312129d85ee8f37be7cf4759e12a0e9cd44ce4e16cf9532071ae2",
+          "terraform/modules/hecate-proxy/229685c66aa0/hecate-proxy.nomad.hcl": "573c5202d809f6b31183eeca31a4c1046a5e82404624317ce90cd85ab1ad2791",
+          "terraform/modules/hecate-proxy/229685c66aa0/main.tf": "1f37784de5928f9d7660029d11a4f359fa5df3bc9ae39d93536930fc6795aeae",
+          "terraform/modules/hecate-proxy/229685c66aa0/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hecate-proxy/229685c66aa0/variables.tf": "809ff725a5d89fe26aa9d1e3bec80cd9e62de1b6d92719a1e8cd8e3d24309b09"
         },
         "hosts": [
           "control"
@@ -97,17 +97,17 @@
         "secrets": []
       },
       "production/mattermost": {
-        "digest": "34310e8f56978d9a974e6b2bd5325a5c8d362abf957fcd2cc8fd03e2139fdcf0",
+        "digest": "76479d91b4768103a5d06b386b649f8c79b1e9ab7816060d3e91c0c1eff9a210",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost/main.tf": "adb94244db2269ffeea2bb623a9f314ff2883bcc33c4dcfda98ba9db05bc09ff",
-          "terraform/environments/production/mattermost/terraform.tfvars.json": "045ba03c80d9152bf2573189b81357cc80187c7c948ebed4a4cbb8f67b3cfb63",
-          "terraform/environments/production/mattermost/variables.tf": "db3d65568249d94778c450e02d238b8ed898267e5fd3f6bd49d96804a81785b6",
-          "terraform/modules/mattermost/335bc10d3610/main.tf": "24696fe8ad58fba93f5b45a1f054bafa3cb2ae39852165b1f27b6bef2a434915",
-          "terraform/modules/mattermost/335bc10d3610/mattermost.nomad.hcl": "1c60703025b61862ae46315045719f94f7838b5805803b5995bd5a66402a4988",
-          "terraform/modules/mattermost/335bc10d3610/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/335bc10d3610/variables.tf": "468e931723625658058817a51b5605d14234cae520207f637685b77502b0e1d2"
+          "terraform/environments/production/mattermost/main.tf": "6d4e065cc8670b092a174954bcb5011a3044972458ccdbd992d4c2da4c107fd5",
+          "terraform/environments/production/mattermost/terraform.tfvars.json": "57483986cc0d3c6a55a70010466f944626c3712338f22f85807ef05df52dae2d",
+          "terraform/environments/production/mattermost/variables.tf": "1ce2d335ee58412c3e6909e0b2653d15943e9bd1824142133176c45df30092dd",
+          "terraform/modules/mattermost/bbed9d9bc5dd/main.tf": "15d1a08644df6c1dbd52fb764feb539b286b4f6bf600182ea24e61a86cd10b14",
+          "terraform/modules/mattermost/bbed9d9bc5dd/mattermost.nomad.hcl": "d56c38587e8f62213f133879d7e511885373b9ac669e7de988b66edd4cdd5897",
+          "terraform/modules/mattermost/bbed9d9bc5dd/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/bbed9d9bc5dd/variables.tf": "36c3cdda6d0cf60344b66f01a2243c5aaf5e562dda952f78c3b25c5794f8558a"
         },
         "hosts": [
           "control"
@@ -123,17 +123,17 @@
         ]
       },
       "production/mattermost-database": {
-        "digest": "fffa02d1457ff432b69f01193e4666f66b7ff02ab6f485d5dfb1e660dfbc671e",
+        "digest": "cb49f4db43d0bbf2ad0c7f48a366faae18ca90be32e95e57419e490516318912",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost-database/main.tf": "83e62d96fd3e0a48182ff3e10776cba9e2fc7a2eac85e56206ad4bfee5b5aa8c",
-          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "97f9286d15c721f249d9da21cfca7325d9103b5bbc433906bf39c749722d1147",
-          "terraform/environments/production/mattermost-database/variables.tf": "4aec7cf275baabc15d000d328d51953304e3097d9aaac25dcfcdbf8716d40dad",
-          "terraform/modules/mattermost-database/0a6becd37e5e/main.tf": "ef92f1db1de0e6d90826faf367db69d87a6ec9fc6dc56b982fc6401b1ca5e584",
-          "terraform/modules/mattermost-database/0a6becd37e5e/mattermost-database.nomad.hcl": "3d6e406b7dbae60fce6414bea55bc6be4d9b6bad9c76abac3a235c363fd70859",
-          "terraform/modules/mattermost-database/0a6becd37e5e/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/0a6becd37e5e/variables.tf": "08f28827d6053f4afbc8062754ac9bdadcb9cdb1a1e002520f0408932426e91d"
+          "terraform/environments/production/mattermost-database/main.tf": "ed5c0cdebd96bc2f21fe09a391fab0d99a8ab1dc2512e344e3a01392d4e5c32d",
+          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "26f88b903d1fdc0d8e16fb4c4bda9b43b7f091d1c40665a50e37dfabcba989a7",
+          "terraform/environments/production/mattermost-database/variables.tf": "eb5f9a2b3f71bca56c6e16f763645ede7e7094c675ff046d11f8ba4ddcbf159b",
+          "terraform/modules/mattermost-database/e63be39ea590/main.tf": "e674bd0f8db9b71f8caa58c9844ff8cf08fa874da9d1bebd78db1f0e309b563c",
+          "terraform/modules/mattermost-database/e63be39ea590/mattermost-database.nomad.hcl": "88636efb0b17af806aecd5174c51f40fef4eb3b431ba33b735a17d6558b36347",
+          "terraform/modules/mattermost-database/e63be39ea590/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/e63be39ea590/variables.tf": "f7e1170b9af921a12a7834ac54bba7793a9b3b3a7b3a0e821e6d238c7a6c4d2f"
         },
         "hosts": [
           "control"
@@ -149,32 +149,32 @@
         ]
       },
       "production/platform": {
-        "digest": "f12f5f9555a39dceddcc81f2269525ffe4f0921f43ccdb00718c01b5e39e96c6",
+        "digest": "59329435a18a28349b4a1f423b03a8c408f7bb2a1e2e5fc3baab5ff562504fc7",
         "risk": "low",
         "token": "management",
         "files": {
-          "terraform/environments/production/platform/main.tf": "659405f9d79f674f169924857e6764219ca92c9f904ea0eb59e82b290f3ff1a8",
-          "terraform/environments/production/platform/terraform.tfvars.json": "c7f521a02c3c45f11f60542f98f963d998680142c21cd31a79f33772b61db441",
-          "terraform/environments/production/platform/variables.tf": "391d4eeeb216c825ea8e31470bd522d8babb2f5cf6236991bd08a49db9b58043",
-          "terraform/modules/platform/4c09b8f9a47a/main.tf": "633209d1852a200d671e5e977c22ef6e5e41c54159e56db7fd83146c04435b63",
-          "terraform/modules/platform/4c09b8f9a47a/outputs.tf": "47161ba1b19970fcda7bfdfe4180ce68335bd5820b192b224c3eca96c81b4b48",
-          "terraform/modules/platform/4c09b8f9a47a/variables.tf": "391d4eeeb216c825ea8e31470bd522d8babb2f5cf6236991bd08a49db9b58043"
+          "terraform/environments/production/platform/main.tf": "5680ef5c3fd815f56c0a69e95584a670bf6efd5d82c979588c92e2ebb0afe7b9",
+          "terraform/environments/production/platform/terraform.tfvars.json": "a3d73aeff1f40c2a6770479466a9dac51328780a00b5d9d055a7e5609767d9c2",
+          "terraform/environments/production/platform/variables.tf": "8febb2a0a0717314188826616bb1daeefdea47142998a9c2009e7e18a9d724cf",
+          "terraform/modules/platform/d33dab82c6a1/main.tf": "633209d1852a200d671e5e977c22ef6e5e41c54159e56db7fd83146c04435b63",
+          "terraform/modules/platform/d33dab82c6a1/outputs.tf": "47161ba1b19970fcda7bfdfe4180ce68335bd5820b192b224c3eca96c81b4b48",
+          "terraform/modules/platform/d33dab82c6a1/variables.tf": "5706d7d66ee6db2df66c75b8f9a4f1ae81bfbedf80e97ade0773c6b247b8dece"
         },
         "hosts": [],
         "secrets": []
       },
       "staging/mattermost": {
-        "digest": "312889aab0d42dbf87f611a5762f1fb8f8d3686cb9eae6854c11cb6a35b17d5c",
+        "digest": "afceebe21233cf2bf30ef844ed5192a455a30a7decf2bd4b40b8c22694cefec8",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost/main.tf": "abd6e621ee4e042c38f5b83c672ad84c31ad31dde35e3383f0c316b6d686d21c",
-          "terraform/environments/staging/mattermost/terraform.tfvars.json": "8f38a72cb26b48bda41e39274b0855aa9c908caeb44acaf9681a9b2a3ae8e39f",
-          "terraform/environments/staging/mattermost/variables.tf": "940d017c287dd6a1ff8847b954009f86cbe4d3013cebdbb7a0cb9d19f55d5ac4",
-          "terraform/modules/mattermost/d9672647f78d/main.tf": "08e7f3a7f589ec4baa68903e4fe33478c02034f5c4ed5ef3debdb8924c24fcf1",
-          "terraform/modules/mattermost/d9672647f78d/mattermost.nomad.hcl": "1c60703025b61862ae46315045719f94f7838b5805803b5995bd5a66402a4988",
-          "terraform/modules/mattermost/d9672647f78d/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/d9672647f78d/variables.tf": "762ac56714a461a17cb4221b6826b390abe1b31246c22e3851ca98037b3eec2b"
+          "terraform/environments/staging/mattermost/main.tf": "8ced1fc31856ca63e3d17e103764978079305881a0f12509d3f096270768a2a8",
+          "terraform/environments/staging/mattermost/terraform.tfvars.json": "6fddc3018480f5f96ae2a6b3845e88ba45f0824a6b4fea0df53ea8447c5ae8d9",
+          "terraform/environments/staging/mattermost/variables.tf": "85083059d24355c7b7f67f0f9c5e9366109c229a62186096ee7371e86e9372b9",
+          "terraform/modules/mattermost/606ea9e6f698/main.tf": "f0ec82cf4948c2bf381077fe5a3498b7343da007466026f6eb23df2d1000975b",
+          "terraform/modules/mattermost/606ea9e6f698/mattermost.nomad.hcl": "d56c38587e8f62213f133879d7e511885373b9ac669e7de988b66edd4cdd5897",
+          "terraform/modules/mattermost/606ea9e6f698/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/606ea9e6f698/variables.tf": "b600c2d3fffee0b32e16eff0fcafb1a92ecfc27e38fee6ecdb20dc6c404d2324"
         },
         "hosts": [
           "control"
@@ -190,17 +190,17 @@
         ]
       },
       "staging/mattermost-database": {
-        "digest": "9b6c618ef9c751b0c4af73100d0b3fcf57d4119ddbae6366ba1ab25684049d52",
+        "digest": "c11b5667e64d0ad4417c8f3427664c9fbb265a4ec201c52589c19ca656dc6bb1",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost-database/main.tf": "83e62d96fd3e0a48182ff3e10776cba9e2fc7a2eac85e56206ad4bfee5b5aa8c",
-          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "8d81a476e219f1433aa63d4cc444e845a38a32c7e8505e2871bf6b68f1d71a59",
-          "terraform/environments/staging/mattermost-database/variables.tf": "4aec7cf275baabc15d000d328d51953304e3097d9aaac25dcfcdbf8716d40dad",
-          "terraform/modules/mattermost-database/0a6becd37e5e/main.tf": "ef92f1db1de0e6d90826faf367db69d87a6ec9fc6dc56b982fc6401b1ca5e584",
-          "terraform/modules/mattermost-database/0a6becd37e5e/mattermost-database.nomad.hcl": "3d6e406b7dbae60fce6414bea55bc6be4d9b6bad9c76abac3a235c363fd70859",
-          "terraform/modules/mattermost-database/0a6becd37e5e/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/0a6becd37e5e/variables.tf": "08f28827d6053f4afbc8062754ac9bdadcb9cdb1a1e002520f0408932426e91d"
+          "terraform/environments/staging/mattermost-database/main.tf": "ed5c0cdebd96bc2f21fe09a391fab0d99a8ab1dc2512e344e3a01392d4e5c32d",
+          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "7adfb476abf1f0396262720806da1548159d18d0b878bde1229708d33e476f09",
+          "terraform/environments/staging/mattermost-database/variables.tf": "eb5f9a2b3f71bca56c6e16f763645ede7e7094c675ff046d11f8ba4ddcbf159b",
+          "terraform/modules/mattermost-database/e63be39ea590/main.tf": "e674bd0f8db9b71f8caa58c9844ff8cf08fa874da9d1bebd78db1f0e309b563c",
+          "terraform/modules/mattermost-database/e63be39ea590/mattermost-database.nomad.hcl": "88636efb0b17af806aecd5174c51f40fef4eb3b431ba33b735a17d6558b36347",
+          "terraform/modules/mattermost-database/e63be39ea590/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/e63be39ea590/variables.tf": "f7e1170b9af921a12a7834ac54bba7793a9b3b3a7b3a0e821e6d238c7a6c4d2f"
         },
         "hosts": [
           "control"
@@ -216,16 +216,16 @@
         ]
       },
       "staging/platform": {
-        "digest": "015e62a8a31e8424aa7c5e95358e71366e1741cbaf60834bf9c874e9d23bb1c1",
+        "digest": "084a5fb37739b140a1fd1166124206302cb4c882328b63f174a2522893db58f5",
         "risk": "low",
         "token": "management",
         "files": {
-          "terraform/environments/staging/platform/main.tf": "659405f9d79f674f169924857e6764219ca92c9f904ea0eb59e82b290f3ff1a8",
-          "terraform/environments/staging/platform/terraform.tfvars.json": "252f986352ff7ad8094f38b18ffd65a34fe5903d28908127e842665a5a650088",
-          "terraform/environments/staging/platform/variables.tf": "391d4eeeb216c825ea8e31470bd522d8babb2f5cf6236991bd08a49db9b58043",
-          "terraform/modules/platform/4c09b8f9a47a/main.tf": "633209d1852a200d671e5e977c22ef6e5e41c54159e56db7fd83146c04435b63",
-          "terraform/modules/platform/4c09b8f9a47a/outputs.tf": "47161ba1b19970fcda7bfdfe4180ce68335bd5820b192b224c3eca96c81b4b48",
-          "terraform/modules/platform/4c09b8f9a47a/variables.tf": "391d4eeeb216c825ea8e31470bd522d8babb2f5cf6236991bd08a49db9b58043"
+          "terraform/environments/staging/platform/main.tf": "5680ef5c3fd815f56c0a69e95584a670bf6efd5d82c979588c92e2ebb0afe7b9",
+          "terraform/environments/staging/platform/terraform.tfvars.json": "8b48ece72226c161dbea4c5fc893cf4844964dbffce631640a12533e9c8fffa1",
+          "terraform/environments/staging/platform/variables.tf": "8febb2a0a0717314188826616bb1daeefdea47142998a9c2009e7e18a9d724cf",
+          "terraform/modules/platform/d33dab82c6a1/main.tf": "633209d1852a200d671e5e977c22ef6e5e41c54159e56db7fd83146c04435b63",
+          "terraform/modules/platform/d33dab82c6a1/outputs.tf": "47161ba1b19970fcda7bfdfe4180ce68335bd5820b192b224c3eca96c81b4b48",
+          "terraform/modules/platform/d33dab82c6a1/variables.tf": "5706d7d66ee6db2df66c75b8f9a4f1ae81bfbedf80e97ade0773c6b247b8dece"
         },
         "hosts": [],
         "secrets": []

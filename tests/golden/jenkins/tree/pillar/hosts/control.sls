@@ -21,17 +21,17 @@
     },
     "workspaces": {
       "development/jenkins": {
-        "digest": "3b26cfae56830cb67aa011d27f2ecaf69d6c53926662cf29a600141649d2a988",
+        "digest": "cda7f740e2ff82abdea6bacbbdeab00841d321a7a418127f432cb558fbc2697c",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/development/jenkins/main.tf": "dfae15e0f24a0be94ca57e692d251776e2e4a085914f7904c585d82a46f805e9",
-          "terraform/environments/development/jenkins/terraform.tfvars.json": "85fdec6b6adba157d46b8e7020aaddb2922e3ebde8adfb553ceeb3aaecc6360a",
-          "terraform/environments/development/jenkins/variables.tf": "142a04a98681a0346912a912f908685e424b44776ac043ed3649c8b0ca579b27",
-          "terraform/modules/jenkins/58a3d190d52e/jenkins.nomad.hcl": "d48b59486bbb507f6fae83898a5edd6ffd39baaa2d133949aafa405b88f55e71",
-          "terraform/modules/jenkins/58a3d190d52e/main.tf": "4dc680ecaa5e5d7517b4b8a412c8008b943dab3e13941df9462746375594d6a2",
-          "terraform/modules/jenkins/58a3d190d52e/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/jenkins/58a3d190d52e/variables.tf": "7e013dc91578c30628c5854604221089bd151af7c522caf568b49946bcab107a"
+          "terraform/environments/development/jenkins/main.tf": "2f2db063eb743a979ec7d7d21b3d7c3b18d3fafba14801e267cdac037e60cbde",
+          "terraform/environments/development/jenkins/terraform.tfvars.json": "8b9cf07f9f984c39f9837865d5e9eba5594f3a8deecf726af6ea27f8a59275b6",
+          "terraform/environments/development/jenkins/variables.tf": "7908209b9717f2607ff3d12374ab9ecd211dac0c3e2ed0b9956cae89eb3f1c7e",
+          "terraform/modules/jenkins/9edb3af3701d/jenkins.nomad.hcl": "63fba7f474f9eb5bf7aab2107716faa20d2ce1c6f0c7f9201d84f2cc49d193e8",
+          "terraform/modules/jenkins/9edb3af3701d/main.tf": "b91b4f74492411411af18000957a3940334fb3b6b3692467898232c4cc364466",
+          "terraform/modules/jenkins/9edb3af3701d/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/jenkins/9edb3af3701d/variables.tf": "267d4f4817bf37c1603f1c767dbe42af65ef50733b459324a769c942095e4057"
         },
         "hosts": [
           "control"
@@ -39,32 +39,32 @@
         "secrets": []
       },
       "development/platform": {
-        "digest": "41be7df33e691be0ab99de376690bbc95e2cc4c52d3d2cfea47403c699afc2db",
+        "digest": "648fb43dfe5884b07cf2cfec7e9a0aeae1d48b090dea909b3d5d2894432a432b",
         "risk": "low",
         "token": "management",
         "files": {
-          "terraform/environments/development/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",
-          "terraform/environments/development/platform/terraform.tfvars.json": "04b7776a283468fe115d7cba819e7a5323a680b18928978a3fcb2c167279b65e",
-          "terraform/environments/development/platform/variables.tf": "391d4eeeb216c825ea8e31470bd522d8babb2f5cf6236991bd08a49db9b58043",
-          "terraform/modules/platform/4c09b8f9a47a/main.tf": "633209d1852a200d671e5e977c22ef6e5e41c54159e56db7fd83146c04435b63",
-          "terraform/modules/platform/4c09b8f9a47a/outputs.tf": "47161ba1b19970fcda7bfdfe4180ce68335bd5820b192b224c3eca96c81b4b48",
-          "terraform/modules/platform/4c09b8f9a47a/variables.tf": "391d4eeeb216c825ea8e31470bd522d8babb2f5cf6236991bd08a49db9b58043"
+          "terraform/environments/development/platform/main.tf": "fadebbc1ffff8698aef98fd3879d463a1f6d5161000372d496693f91dfadf0dc",
+          "terraform/environments/development/platform/terraform.tfvars.json": "6cc4777e0221878ddc6d85f4321187e1bfab007e41a101b5319f189d25ff8fcb",
+          "terraform/environments/development/platform/variables.tf": "8febb2a0a0717314188826616bb1daeefdea47142998a9c2009e7e18a9d724cf",
+          "terraform/modules/platform/d33dab82c6a1/main.tf": "633209d1852a200d671e5e977c22ef6e5e41c54159e56db7fd83146c04435b63",
+          "terraform/modules/platform/d33dab82c6a1/outputs.tf": "47161ba1b19970fcda7bfdfe4180ce68335bd5820b192b224c3eca96c81b4b48",
+          "terraform/modules/platform/d33dab82c6a1/variables.tf": "5706d7d66ee6db2df66c75b8f9a4f1ae81bfbedf80e97ade0773c6b247b8dece"
         },
         "hosts": [],
         "secrets": []
       },
       "production/jenkins": {
-        "digest": "04c62c2555345c1000c5750872be9d992d461fddb4d0cefd23bcf83f2c1910ed",
+        "digest": "0ba2b666c83f71d0ba7c65f2e4fad04220b76a414814bc8053b6c6996154488f",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/jenkins/main.tf": "dfae15e0f24a0be94ca57e692d251776e2e4a085914f7904c585d82a46f805e9",
-          "terraform/environments/production/jenkins/terraform.tfvars.json": "e1aed7ad8b648dcc97b8da1e949ddce006388a0d839e55bb5ff583b858a3ce95",
-          "terraform/environments/production/jenkins/variables.tf": "142a04a98681a0346912a912f908685e424b44776ac043ed3649c8b0ca579b27",
-          "terraform/modules/jenkins/58a3d190d52e/jenkins.nomad.hcl": "d48b59486bbb507f6fae83898a5edd6ffd39baaa2d133949aafa405b88f55e71",
-          "terraform/modules/jenkins/58a3d190d52e/main.tf": "4dc680ecaa5e5d7517b4b8a412c8008b943dab3e13941df9462746375594d6a2",
-          "terraform/modules/jenkins/58a3d190d52e/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/jenkins/58a3d190d52e/variables.tf": "7e013dc91578c30628c5854604221089bd151af7c522caf568b49946bcab107a"
+          "terraform/environments/production/jenkins/main.tf": "2f2db063eb743a979ec7d7d21b3d7c3b18d3fafba14801e267cdac037e60cbde",
+          "terraform/environments/production/jenkins/terraform.tfvars.json": "8bf3f765954e749d0a4f20c9617b6568858d0baa3d6c82a8126bfe6501590999",
+          "terraform/environments/production/jenkins/variables.tf": "7908209b9717f2607ff3d12374ab9ecd211dac0c3e2ed0b9956cae89eb3f1c7e",
+          "terraform/modules/jenkins/9edb3af3701d/jenkins.nomad.hcl": "63fba7f474f9eb5bf7aab2107716faa20d2ce1c6f0c7f9201d84f2cc49d193e8",
+          "terraform/modules/jenkins/9edb3af3701d/main.tf": "b91b4f74492411411af18000957a3940334fb3b6b3692467898232c4cc364466",
+          "terraform/modules/jenkins/9edb3af3701d/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/jenkins/9edb3af3701d/variables.tf": "267d4f4817bf37c1603f1c767dbe42af65ef50733b459324a769c942095e4057"
         },
         "hosts": [
           "control",
@@ -73,16 +73,16 @@
         "secrets": []
       },
       "production/platform": {
-        "digest": "979cd0b5839e33386add654a9eac64a64302808cb8e58792c691af37fac367b2",
+        "digest": "7e1229e24dbea8af270786de56c31ae083dc90d3c4ac26e920e88c12c14ca1ad",
         "risk": "low",
         "token": "management",
         "files": {
-          "terraform/environments/production/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",
-          "terraform/environments/production/platform/terraform.tfvars.json": "c7f521a02c3c45f11f60542f98f963d998680142c21cd31a79f33772b61db441",
-          "terraform/environments/production/platform/variables.tf": "391d4eeeb216c825ea8e31470bd522d8babb2f5cf6236991bd08a49db9b58043",
-          "terraform/modules/platform/4c09b8f9a47a/main.tf": "633209d1852a200d671e5e977c22ef6e5e41c54159e56db7fd83146c04435b63",
-          "terraform/modules/platform/4c09b8f9a47a/outputs.tf": "47161ba1b19970fcda7bfdfe4180ce68335bd5820b192b224c3eca96c81b4b48",
-          "terraform/modules/platform/4c09b8f9a47a/variables.tf": "391d4eeeb216c825ea8e31470bd522d8babb2f5cf6236991bd08a49db9b58043"
+          "terraform/environments/production/platform/main.tf": "fadebbc1ffff8698aef98fd3879d463a1f6d5161000372d496693f91dfadf0dc",
+          "terraform/environments/production/platform/terraform.tfvars.json": "a3d73aeff1f40c2a6770479466a9dac51328780a00b5d9d055a7e5609767d9c2",
+          "terraform/environments/production/platform/variables.tf": "8febb2a0a0717314188826616bb1daeefdea47142998a9c2009e7e18a9d724cf",
+          "terraform/modules/platform/d33dab82c6a1/main.tf": "633209d1852a200d671e5e977c22ef6e5e41c54159e56db7fd83146c04435b63",
+          "terraform/modules/platform/d33dab82c6a1/outputs.tf": "47161ba1b19970fcda7bfdfe4180ce68335bd5820b192b224c3eca96c81b4b48",
+          "terraform/modules/platform/d33dab82c6a1/variables.tf": "5706d7d66ee6db2df66c75b8f9a4f1ae81bfbedf80e97ade0773c6b247b8dece"
         },
         "hosts": [],
         "secrets": []

@@ -53,17 +53,17 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "1b30cc44850383bdaaffe69c176b09fb691126e67d043dc3c98279c5a780b688",
+        "digest": "8baca2352a69e690fff02218771684178b811275231b305a26b6fc22d552cf53",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "f2c15608ad599063a40144e6dd6ed5f7f79e0dce78d179e63aaee5fd973f18b4",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "839c28ac5e830702b0ed439c955bd9d1d4fdc2eeca609f4ca87c44eea81e51bb",
-          "terraform/environments/production/grafana/variables.tf": "f4391c6ff1586673e5cee5739d9e798bcac7e186beb9a6618a4fb3a7ed63b8bc",
-          "terraform/modules/grafana/caca28f7e6fe/grafana.nomad.hcl": "d02c11ef0a8b93237cfd08326c07883403797a71af6284c4f5cc33197dcedfc3",
-          "terraform/modules/grafana/caca28f7e6fe/main.tf": "4886f74b490b13dcd860476ff0c38b410e1d91f2e1e7c1544d9be7b7be1d7617",
-          "terraform/modules/grafana/caca28f7e6fe/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/caca28f7e6fe/variables.tf": "84ad7e154d78952d2e4a4c3570c7e56fc9581b6a516bae290e2d821f0981ce42"
+          "terraform/environments/production/grafana/main.tf": "5aaccf013181713dfbcea511d1981d40ab3b7d6b98e8c6375c19fab310242ec3",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "ea6a49779a27722926bda61c3a882a851fd4def5edb0d698f676cd087a71b8bc",
+          "terraform/environments/production/grafana/variables.tf": "b9c87f3bab7fced9cf0a1d1e794485058eca0a1afe20a3eb62fb19986750cbe1",
+          "terraform/modules/grafana/c8258078d7a9/grafana.nomad.hcl": "0edf1688c0234a07a141832aa9297169749a2897d6433724d4bdaaf5eb2dfd73",
+          "terraform/modules/grafana/c8258078d7a9/main.tf": "e96fc32d81d5c81fb368eb891721833ec8057e9a473b3e9f15b24b2c91949f52",
+          "terraform/modules/grafana/c8258078d7a9/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/c8258078d7a9/variables.tf": "9de4ed47157388cf003cc939d4e0babc9d7cdfcd248bff09db21f89259d7c85e"
         },
         "hosts": [
           "control"
@@ -79,17 +79,17 @@
         ]
       },
       "production/hecate-proxy": {
-        "digest": "da8aa0e6715ce63db41ad29d05489a6ec5cb20817cdf6efffd58afad17712dbd",
+        "digest": "8818dbb20c5acd1ef21e768805ca75803f91c140779c19672e7f27a9fd32cf32",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/hecate-proxy/main.tf": "fab2b8993415aa79a1aa140a8fb8becb3eda95ebfc7a35ac67a4f4a9a6dfcf03",
-          "terraform/environments/production/hecate-proxy/terraform.tfvars.json": "f29a7d66a2bf1b77d45a78b913480152ceb96adbab07437c47b20c806558edd7",
-          "terraform/environments/production/hecate-proxy/variables.tf": "20e5feeb9d39cd5dadc80efdb79d677c39b658fdb40166f6034e2fe4ef23c668",
-          "terraform/modules/hecate-proxy/411dbab97e78/hecate-proxy.nomad.hcl": "e3fc11a0323b0687fdf812ab2f4d347be15f30380fc3457a85b05ea22f169980",
-          "terraform/modules/hecate-proxy/411dbab97e78/main.tf": "820dee38f0970f0e9cdc4349cda6a12609a6f3766190e2e932f752462467f50b",
-          "terraform/modules/hecate-proxy/411dbab97e78/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hecate-proxy/411dbab97e78/variables.tf": "b743ac6290039d3e067f6f2d106ac2124d050b779446cacaaf9546d7c57bfea5"
+          "terraform/environments/production/hecate-proxy/main.tf": "f6a076741f3c612021ba4285223606a3aefbcc8ed9d7072af3aa143afe88f8e4",
+          "terraform/environments/production/hecate-proxy/terraform.tfvars.json": "0d4b513e0efca5fef1a7c9a83a3c1e3797aacefa1cfacb3313fd0e07374c9de2",
+          "terraform/environments/production/hecate-proxy/variables.tf": "688350f7471af8964596a32ee900b4e8f89c0a704fc5fd65140300630f7b1487",
+          "terraform/modules/hecate-proxy/3fc6ec502eb9/hecate-proxy.nomad.hcl": "a50fdce53a0f6e222feb0e66a78eb6d6e2f454fae894f57953bc6aea929b442e",
+          "terraform/modules/hecate-proxy/3fc6ec502eb9/main.tf": "904f3a52a0d3db1cd0520da14b6b4853e42fd7eda26f6ead792970495d1341d5",
+          "terraform/modules/hecate-proxy/3fc6ec502eb9/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hecate-proxy/3fc6ec502eb9/variables.tf": "65504d6e3fc907e5227f52cb615b98344cc656aaef479dd51d1399125ca55621"
         },
         "hosts": [
           "control"
@@ -97,17 +97,17 @@
         "secrets": []
       },
       "production/mattermost": {
-        "digest": "7465828a4836cf2d5deaf3dfb855c2dd556946bdb64cfce8bdaf827b76ec2e34",
+        "digest": "9d54ba9d83fc98ed75110704d7283765ce7564c7e544b0fb30005f7e7817df29",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost/main.tf": "e7c556e12097c6eb1f7196e81901a0c1222692ecaffbdbd93c407d40379d8077",
-          "terraform/environments/production/mattermost/terraform.tfvars.json": "52e13d50ddc34f3ced17224651cdaac55450ff19fd49890c782184123a176e52",
-          "terraform/environments/production/mattermost/variables.tf": "4a0e0cfa65b9ef34f881702217a241811ae372029dc1133e617ccf4d038ba795",
-          "terraform/modules/mattermost/0935ca90d5eb/main.tf": "c5be3ccc949531fabe6a9011583e0a2faf9f7d305f157bc95e3644624f1c385c",
-          "terraform/modules/mattermost/0935ca90d5eb/mattermost.nomad.hcl": "bad7cf5953cac219072fc5bb4c80803009bd96f070e23e5288e907fe95b24517",
-          "terraform/modules/mattermost/0935ca90d5eb/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/0935ca90d5eb/variables.tf": "05913ebaf956c2b5269fb40f01d4b8e9e9868d8392ec38f22b8f7002358804f1"
+          "terraform/environments/production/mattermost/main.tf": "19aefd39f47e5ef15ce78de5604909ad9e8e2128a8d62602dec5d5cd7541a1c8",
+          "terraform/environments/production/mattermost/terraform.tfvars.json": "7b1da3d2f4b707031bff181eb37af71222b036974cd265d3884499a4e28ea8e5",
+          "terraform/environments/production/mattermost/variables.tf": "2da4a9414bfea0d8cc64fbf473e5c34992ece4c248739e910dd23bd2157c95d6",
+          "terraform/modules/mattermost/ccc8c8b7f7e6/main.tf": "05629237d9033514c583f38b40da6d309037630f0c1d373dd5ed241f7afa90d1",
+          "terraform/modules/mattermost/ccc8c8b7f7e6/mattermost.nomad.hcl": "46bd0350a805b989f5207b0884368f1d88cce917cc4366ffc22c1f2117a0d0cd",
+          "terraform/modules/mattermost/ccc8c8b7f7e6/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/ccc8c8b7f7e6/variables.tf": "189d8a1893903e5d96e4175fec4d08b629dcde8d8a5120b8059041078d332ce4"
         },
         "hosts": [
           "control"
@@ -123,17 +123,17 @@
         ]
       },
       "production/mattermost-database": {
-        "digest": "7fca93b207afc06494cb77d9f19b7c79a157f94847090a52b52940e83f1b3a2e",
+        "digest": "5e6a9fb2ba0539e59fb4a0ac22bbc75197ba8244e507deb9d20fcc0e5d612097",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost-database/main.tf": "a91502a1892e2e181c955d9d23edd45b1dcc1ceb0e6885c150ab6f49ece4a2ff",
-          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "3e55344e400cdb195fd0c8a5673ffd859f5c37671eb130a5f0276d9259772f69",
-          "terraform/environments/production/mattermost-database/variables.tf": "b63a2dd979a3d09bcf5e0917510fe73bc87b163bc510170c74ea3b68290ce3b7",
-          "terraform/modules/mattermost-database/2f99ab64c6cb/main.tf": "f7b6092b0cf4c83565d1a01692a1866fa1f94ab370c5c2a2ee2f7b4a38c56828",
-          "terraform/modules/mattermost-database/2f99ab64c6cb/mattermost-database.nomad.hcl": "6b4db2a7b8a9affdfe1be07bf947379fde46c39679126c427b74a4956cfc7586",
-          "terraform/modules/mattermost-database/2f99ab64c6cb/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/2f99ab64c6cb/variables.tf": "e1c519447f1ea797a12ea9534b934217d1befe807f595346433f8b95ba3e00a0"
+          "terraform/environments/production/mattermost-database/main.tf": "c78b4ddf4567a967239cc7ac34bb32660e52308e7a31594c12d43b72f0304836",
+          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "2ca42af786cc85325e616a3d52e43dcaf451e706a7a8f88b2d342019cbe1d1ac",
+          "terraform/environments/production/mattermost-database/variables.tf": "1a9804caa5ed4d24fb00656b5ad6cc81f927a2c00b0c986741be68af9475ca41",
+          "terraform/modules/mattermost-database/1badbbaa05f1/main.tf": "1ef34824b40c6d751bafc056245f978e8f3113e4d3637984c7dcd49c6822354a",
+          "terraform/modules/mattermost-database/1badbbaa05f1/mattermost-database.nomad.hcl": "82930b2041fffd835cac91d7b4379937ead2e776154307f08f5ffc05dc22e9e3",
+          "terraform/modules/mattermost-database/1badbbaa05f1/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/1badbbaa05f1/variables.tf": "a0c82dfaf2db424cd6ea2d03ca770f8b6160c1427913181a0b3fe73cdfcd1abf"
         },
         "hosts": [
           "control"
@@ -149,32 +149,32 @@
         ]
       },
       "production/platform": {
-        "digest": "979cd0b5839e33386add654a9eac64a64302808cb8e58792c691af37fac367b2",
+        "digest": "7e1229e24dbea8af270786de56c31ae083dc90d3c4ac26e920e88c12c14ca1ad",
         "risk": "low",
         "token": "management",
         "files": {
-          "terraform/environments/production/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",
-          "terraform/environments/production/platform/terraform.tfvars.json": "c7f521a02c3c45f11f60542f98f963d998680142c21cd31a79f33772b61db441",
-          "terraform/environments/production/platform/variables.tf": "391d4eeeb216c825ea8e31470bd522d8babb2f5cf6236991bd08a49db9b58043",
-          "terraform/modules/platform/4c09b8f9a47a/main.tf": "633209d1852a200d671e5e977c22ef6e5e41c54159e56db7fd83146c04435b63",
-          "terraform/modules/platform/4c09b8f9a47a/outputs.tf": "47161ba1b19970fcda7bfdfe4180ce68335bd5820b192b224c3eca96c81b4b48",
-          "terraform/modules/platform/4c09b8f9a47a/variables.tf": "391d4eeeb216c825ea8e31470bd522d8babb2f5cf6236991bd08a49db9b58043"
+          "terraform/environments/production/platform/main.tf": "fadebbc1ffff8698aef98fd3879d463a1f6d5161000372d496693f91dfadf0dc",
+          "terraform/environments/production/platform/terraform.tfvars.json": "a3d73aeff1f40c2a6770479466a9dac51328780a00b5d9d055a7e5609767d9c2",
+          "terraform/environments/production/platform/variables.tf": "8febb2a0a0717314188826616bb1daeefdea47142998a9c2009e7e18a9d724cf",
+          "terraform/modules/platform/d33dab82c6a1/main.tf": "633209d1852a200d671e5e977c22ef6e5e41c54159e56db7fd83146c04435b63",
+          "terraform/modules/platform/d33dab82c6a1/outputs.tf": "47161ba1b19970fcda7bfdfe4180ce68335bd5820b192b224c3eca96c81b4b48",
+          "terraform/modules/platform/d33dab82c6a1/variables.tf": "5706d7d66ee6db2df66c75b8f9a4f1ae81bfbedf80e97ade0773c6b247b8dece"
         },
         "hosts": [],
         "secrets": []
       },
       "staging/mattermost": {
-        "digest": "b0b8d15571b8e2a4f0561dfbf8f48e969b22bfa604754a55b948d5da83449bdf",
+        "digest": "2d2eec7612fc524bf8a46113ac3e1d626fe5f50440cb21893cdc3d57f42769a7",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost/main.tf": "e7c556e12097c6eb1f7196e81901a0c1222692ecaffbdbd93c407d40379d8077",
-          "terraform/environments/staging/mattermost/terraform.tfvars.json": "2f58704b9e079fbb66ee3d327ee0803444c9fe5fe8ed2e44724525b9fab4ddce",
-          "terraform/environments/staging/mattermost/variables.tf": "4a0e0cfa65b9ef34f881702217a241811ae372029dc1133e617ccf4d038ba795",
-          "terraform/modules/mattermost/0935ca90d5eb/main.tf": "c5be3ccc949531fabe6a9011583e0a2faf9f7d305f157bc95e3644624f1c385c",
-          "terraform/modules/mattermost/0935ca90d5eb/mattermost.nomad.hcl": "bad7cf5953cac219072fc5bb4c80803009bd96f070e23e5288e907fe95b24517",
-          "terraform/modules/mattermost/0935ca90d5eb/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/0935ca90d5eb/variables.tf": "05913ebaf956c2b5269fb40f01d4b8e9e9868d8392ec38f22b8f7002358804f1"
+          "terraform/environments/staging/mattermost/main.tf": "19aefd39f47e5ef15ce78de5604909ad9e8e2128a8d62602dec5d5cd7541a1c8",
+          "terraform/environments/staging/mattermost/terraform.tfvars.json": "d13861f086bc8fb6c008c24b29416ed71dd54f7f96ddf3f64b432e11f1dd2e35",
+          "terraform/environments/staging/mattermost/variables.tf": "2da4a9414bfea0d8cc64fbf473e5c34992ece4c248739e910dd23bd2157c95d6",
+          "terraform/modules/mattermost/ccc8c8b7f7e6/main.tf": "05629237d9033514c583f38b40da6d309037630f0c1d373dd5ed241f7afa90d1",
+          "terraform/modules/mattermost/ccc8c8b7f7e6/mattermost.nomad.hcl": "46bd0350a805b989f5207b0884368f1d88cce917cc4366ffc22c1f2117a0d0cd",
+          "terraform/modules/mattermost/ccc8c8b7f7e6/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/ccc8c8b7f7e6/variables.tf": "189d8a1893903e5d96e4175fec4d08b629dcde8d8a5120b8059041078d332ce4"
         },
         "hosts": [
           "control"
@@ -190,17 +190,17 @@
         ]
       },
       "staging/mattermost-database": {
-        "digest": "de2a4c9e8ea84bc1a00be8e1ff8acf24a84c7ef658c793649c5e79c8be5d488e",
+        "digest": "a99f91e92b6d9873949590b9333504391f7083730754dd203f47d0bee521d1f8",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost-database/main.tf": "a91502a1892e2e181c955d9d23edd45b1dcc1ceb0e6885c150ab6f49ece4a2ff",
-          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "e007731b1d5615b4d35aac715d09b3556ae86b979cb5cfabf95afc70a1673f34",
-          "terraform/environments/staging/mattermost-database/variables.tf": "b63a2dd979a3d09bcf5e0917510fe73bc87b163bc510170c74ea3b68290ce3b7",
-          "terraform/modules/mattermost-database/2f99ab64c6cb/main.tf": "f7b6092b0cf4c83565d1a01692a1866fa1f94ab370c5c2a2ee2f7b4a38c56828",
-          "terraform/modules/mattermost-database/2f99ab64c6cb/mattermost-database.nomad.hcl": "6b4db2a7b8a9affdfe1be07bf947379fde46c39679126c427b74a4956cfc7586",
-          "terraform/modules/mattermost-database/2f99ab64c6cb/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/2f99ab64c6cb/variables.tf": "e1c519447f1ea797a12ea9534b934217d1befe807f595346433f8b95ba3e00a0"
+          "terraform/environments/staging/mattermost-database/main.tf": "c78b4ddf4567a967239cc7ac34bb32660e52308e7a31594c12d43b72f0304836",
+          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "583455fd8114818ee6be05b2a308bdc09364ee83d5b79d0022fe8cc7e33cb5c6",
+          "terraform/environments/staging/mattermost-database/variables.tf": "1a9804caa5ed4d24fb00656b5ad6cc81f927a2c00b0c986741be68af9475ca41",
+          "terraform/modules/mattermost-database/1badbbaa05f1/main.tf": "1ef34824b40c6d751bafc056245f978e8f3113e4d3637984c7dcd49c6822354a",
+          "terraform/modules/mattermost-database/1badbbaa05f1/mattermost-database.nomad.hcl": "82930b2041fffd835cac91d7b4379937ead2e776154307f08f5ffc05dc22e9e3",
+          "terraform/modules/mattermost-database/1badbbaa05f1/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/1badbbaa05f1/variables.tf": "a0c82dfaf2db424cd6ea2d03ca770f8b6160c1427913181a0b3fe73cdfcd1abf"
         },
         "hosts": [
           "control"
@@ -216,16 +216,16 @@
         ]
       },
       "staging/platform": {
-        "digest": "287a720a88cdadfa7b7072b322664b8268d078a507e75bd9535e5c38862cbc05",
+        "digest": "15a9052b8a5959d5270499500d8c5b41ae2113401dbe6c74728fa934fdd5e6e8",
         "risk": "low",
         "token": "management",
         "files": {
-          "terraform/environments/staging/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",
-          "terraform/environments/staging/platform/terraform.tfvars.json": "252f986352ff7ad8094f38b18ffd65a34fe5903d28908127e842665a5a650088",
-          "terraform/environments/staging/platform/variables.tf": "391d4eeeb216c825ea8e31470bd522d8babb2f5cf6236991bd08a49db9b58043",
-          "terraform/modules/platform/4c09b8f9a47a/main.tf": "633209d1852a200d671e5e977c22ef6e5e41c54159e56db7fd83146c04435b63",
-          "terraform/modules/platform/4c09b8f9a47a/outputs.tf": "47161ba1b19970fcda7bfdfe4180ce68335bd5820b192b224c3eca96c81b4b48",
-          "terraform/modules/platform/4c09b8f9a47a/variables.tf": "391d4eeeb216c825ea8e31470bd522d8babb2f5cf6236991bd08a49db9b58043"
+          "terraform/environments/staging/platform/main.tf": "fadebbc1ffff8698aef98fd3879d463a1f6d5161000372d496693f91dfadf0dc",
+          "terraform/environments/staging/platform/terraform.tfvars.json": "8b48ece72226c161dbea4c5fc893cf4844964dbffce631640a12533e9c8fffa1",
+          "terraform/environments/staging/platform/variables.tf": "8febb2a0a0717314188826616bb1daeefdea47142998a9c2009e7e18a9d724cf",
+          "terraform/modules/platform/d33dab82c6a1/main.tf": "633209d1852a200d671e5e977c22ef6e5e41c54159e56db7fd83146c04435b63",
+          "terraform/modules/platform/d33dab82c6a1/outputs.tf": "47161ba1b19970fcda7bfdfe4180ce68335bd5820b192b224c3eca96c81b4b48",
+          "terraform/modules/platform/d33dab82c6a1/variables.tf": "5706d7d66ee6db2df66c75b8f9a4f1ae81bfbedf80e97ade0773c6b247b8dece"
         },
         "hosts": [],
         "secrets": []

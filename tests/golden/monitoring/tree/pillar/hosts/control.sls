@@ -41,17 +41,17 @@
     },
     "workspaces": {
       "production/alertmanager": {
-        "digest": "1b2442fd005ca965b4c5448877edd9062fac1ac3ff73d5252a51bb86dceb6bd5",
+        "digest": "b4c5bd236628e7c0f420f33625510e9eef6462be2e1bb4c1dc8e12d773f99099",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/alertmanager/main.tf": "82ea5120dde30b53fc82545ef0ce3c7bdd080d616d7fd282fa1c1178b46f6df3",
-          "terraform/environments/production/alertmanager/terraform.tfvars.json": "b83d8919d1783fd1b4d6e684493cf1fcef661715d0900a2152a06dfc9ac1b3a0",
-          "terraform/environments/production/alertmanager/variables.tf": "da719e9ee15b3d9c3fd1e5fd944db2cc590eeff2b3d78deb81493a9dd4711bad",
-          "terraform/modules/alertmanager/b10c14112894/alertmanager.nomad.hcl": "5d812a52514aa97c158d705fd79e40ca9cf8593ab87bf0a3ad4e02defc170bc1",
-          "terraform/modules/alertmanager/b10c14112894/main.tf": "fc7c77d654eb0b78131c3b88106b3e18b49d32df2c5e6d86e6f43fa2dd82a1b1",
-          "terraform/modules/alertmanager/b10c14112894/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/alertmanager/b10c14112894/variables.tf": "17915ce45f357df7f6f0dffa3b8750a1503039fcb38ce1d8755e7082d7120e8e"
+          "terraform/environments/production/alertmanager/main.tf": "64e3a9c2a719e210c9e017a2fbcc0e4ee95bb8f932b116a31c5769d1eb82c5d8",
+          "terraform/environments/production/alertmanager/terraform.tfvars.json": "3055abbd25089c0c4e3f15e30a8684e009f33cfaf0bf529370ff346d8a8b830d",
+          "terraform/environments/production/alertmanager/variables.tf": "86e6fa44f4af9eec5aa4967b86cc913a79d62e888915af63e679d9396c9fae3c",
+          "terraform/modules/alertmanager/50a183f29c6c/alertmanager.nomad.hcl": "544a8b708290a14280cd5d462273c5e6f64cd820bb0eb2ab8558ca6f4a98b19e",
+          "terraform/modules/alertmanager/50a183f29c6c/main.tf": "e3b28044604376890c140deaee18e6f23ea07dbcb5d2cbf0033a99a2eca48b05",
+          "terraform/modules/alertmanager/50a183f29c6c/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/alertmanager/50a183f29c6c/variables.tf": "d7e711b040ab906686c96427cde31d68aac4087f11ba7eef1fd58104611679ff"
         },
         "hosts": [
           "control"
@@ -59,32 +59,32 @@
         "secrets": []
       },
       "production/platform": {
-        "digest": "979cd0b5839e33386add654a9eac64a64302808cb8e58792c691af37fac367b2",
+        "digest": "7e1229e24dbea8af270786de56c31ae083dc90d3c4ac26e920e88c12c14ca1ad",
         "risk": "low",
         "token": "management",
         "files": {
-          "terraform/environments/production/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",
-          "terraform/environments/production/platform/terraform.tfvars.json": "c7f521a02c3c45f11f60542f98f963d998680142c21cd31a79f33772b61db441",
-          "terraform/environments/production/platform/variables.tf": "391d4eeeb216c825ea8e31470bd522d8babb2f5cf6236991bd08a49db9b58043",
-          "terraform/modules/platform/4c09b8f9a47a/main.tf": "633209d1852a200d671e5e977c22ef6e5e41c54159e56db7fd83146c04435b63",
-          "terraform/modules/platform/4c09b8f9a47a/outputs.tf": "47161ba1b19970fcda7bfdfe4180ce68335bd5820b192b224c3eca96c81b4b48",
-          "terraform/modules/platform/4c09b8f9a47a/variables.tf": "391d4eeeb216c825ea8e31470bd522d8babb2f5cf6236991bd08a49db9b58043"
+          "terraform/environments/production/platform/main.tf": "fadebbc1ffff8698aef98fd3879d463a1f6d5161000372d496693f91dfadf0dc",
+          "terraform/environments/production/platform/terraform.tfvars.json": "a3d73aeff1f40c2a6770479466a9dac51328780a00b5d9d055a7e5609767d9c2",
+          "terraform/environments/production/platform/variables.tf": "8febb2a0a0717314188826616bb1daeefdea47142998a9c2009e7e18a9d724cf",
+          "terraform/modules/platform/d33dab82c6a1/main.tf": "633209d1852a200d671e5e977c22ef6e5e41c54159e56db7fd83146c04435b63",
+          "terraform/modules/platform/d33dab82c6a1/outputs.tf": "47161ba1b19970fcda7bfdfe4180ce68335bd5820b192b224c3eca96c81b4b48",
+          "terraform/modules/platform/d33dab82c6a1/variables.tf": "5706d7d66ee6db2df66c75b8f9a4f1ae81bfbedf80e97ade0773c6b247b8dece"
         },
         "hosts": [],
         "secrets": []
       },
       "production/prometheus": {
-        "digest": "bc8b97a44e0a039db7c306360a6736ebcff38eb118b84623360eb5a31c17c7ab",
+        "digest": "ce7351c9a996e9682ad7c5cf05d6e9bcc7b55bb5738954325831f6ab054997a6",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/prometheus/main.tf": "2d546ae3374a46c4fdc0aecc963a39c152bd5d3545d67ddd03dc0ac99d8a7a74",
-          "terraform/environments/production/prometheus/terraform.tfvars.json": "11f1dfe830178e801eeb975108149788abd0c4be3cf448ca6eb0e56ebcfdf0da",
-          "terraform/environments/production/prometheus/variables.tf": "ed0f24920b22e3c176691ec5a373ff2e90472fafa5544ee4b3394672e0dda235",
-          "terraform/modules/prometheus/b1ecd270e34d/main.tf": "355441bf9ccea708bde734245bfa8a27e01250f32a52c7276dda763b983453c1",
-          "terraform/modules/prometheus/b1ecd270e34d/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/prometheus/b1ecd270e34d/prometheus.nomad.hcl": "412dca80a9b5db21a7d13ae85567ce6c84671e1f4c8fa1894cd00de7148bf299",
-          "terraform/modules/prometheus/b1ecd270e34d/variables.tf": "619e86f29a2807cd03cf29d8870aabea1eb205f06c08ae0f71de14028adad8fc"
+          "terraform/environments/production/prometheus/main.tf": "3d3df4e4cedd4e0fa28f0206903b74edd99f9d1414d401b5e088056309352d8d",
+          "terraform/environments/production/prometheus/terraform.tfvars.json": "3025c9f83ab0b6808ac925c6190bde4d7454db9a37da3b2e1582d596df17dbd2",
+          "terraform/environments/production/prometheus/variables.tf": "bf46ce56aa75a905c150190122420fbf6138bf4ab45a8471fe701aa296eaf4ef",
+          "terraform/modules/prometheus/a2ba1b44d1fd/main.tf": "726aea3416904e06352b1ea4d047f769cc7ca6666b320bcba5a30e8c219bb487",
+          "terraform/modules/prometheus/a2ba1b44d1fd/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/prometheus/a2ba1b44d1fd/prometheus.nomad.hcl": "d7d6dd02cbb662e89ae77d1dcb09d01354b6d345dc9cde75a0afd7f94eaad4b4",
+          "terraform/modules/prometheus/a2ba1b44d1fd/variables.tf": "d14284f1356a65c904c5cff0726e51444084d7dad8b93b4df0de278a99787900"
         },
         "hosts": [
           "control"

@@ -4,32 +4,32 @@
     "volumes": {},
     "workspaces": {
       "production/platform": {
-        "digest": "979cd0b5839e33386add654a9eac64a64302808cb8e58792c691af37fac367b2",
+        "digest": "7e1229e24dbea8af270786de56c31ae083dc90d3c4ac26e920e88c12c14ca1ad",
         "risk": "low",
         "token": "management",
         "files": {
-          "terraform/environments/production/platform/main.tf": "89fae863ace655cdacab5501715a1520428308fce5521bccc62937de6eb1b3c5",
-          "terraform/environments/production/platform/terraform.tfvars.json": "c7f521a02c3c45f11f60542f98f963d998680142c21cd31a79f33772b61db441",
-          "terraform/environments/production/platform/variables.tf": "391d4eeeb216c825ea8e31470bd522d8babb2f5cf6236991bd08a49db9b58043",
-          "terraform/modules/platform/4c09b8f9a47a/main.tf": "633209d1852a200d671e5e977c22ef6e5e41c54159e56db7fd83146c04435b63",
-          "terraform/modules/platform/4c09b8f9a47a/outputs.tf": "47161ba1b19970fcda7bfdfe4180ce68335bd5820b192b224c3eca96c81b4b48",
-          "terraform/modules/platform/4c09b8f9a47a/variables.tf": "391d4eeeb216c825ea8e31470bd522d8babb2f5cf6236991bd08a49db9b58043"
+          "terraform/environments/production/platform/main.tf": "fadebbc1ffff8698aef98fd3879d463a1f6d5161000372d496693f91dfadf0dc",
+          "terraform/environments/production/platform/terraform.tfvars.json": "a3d73aeff1f40c2a6770479466a9dac51328780a00b5d9d055a7e5609767d9c2",
+          "terraform/environments/production/platform/variables.tf": "8febb2a0a0717314188826616bb1daeefdea47142998a9c2009e7e18a9d724cf",
+          "terraform/modules/platform/d33dab82c6a1/main.tf": "633209d1852a200d671e5e977c22ef6e5e41c54159e56db7fd83146c04435b63",
+          "terraform/modules/platform/d33dab82c6a1/outputs.tf": "47161ba1b19970fcda7bfdfe4180ce68335bd5820b192b224c3eca96c81b4b48",
+          "terraform/modules/platform/d33dab82c6a1/variables.tf": "5706d7d66ee6db2df66c75b8f9a4f1ae81bfbedf80e97ade0773c6b247b8dece"
         },
         "hosts": [],
         "secrets": []
       },
       "production/postgres": {
-        "digest": "5a99f083aff07598b74a0cad36a2d099b45bb919efadc691919fc5bdf2c9f9ca",
+        "digest": "18350d3be36dea70afb49f286eea8df94bbf598b79c8e7d53d396e45341c3815",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/postgres/main.tf": "cbd6b5a9eeaa1862ef3c926506f3af37433db5a6ac08c815766c06ed537d7f66",
-          "terraform/environments/production/postgres/terraform.tfvars.json": "4549e353e7c735e13968fd6dfba71eccf7647127f78c19b97dea8cb4bcf2ead9",
-          "terraform/environments/production/postgres/variables.tf": "b63a2dd979a3d09bcf5e0917510fe73bc87b163bc510170c74ea3b68290ce3b7",
-          "terraform/modules/postgres/588a74c09259/main.tf": "47ed1d2df111b46687db16299a2190eccf1244a1129f2c2e43efaf72548e04eb",
-          "terraform/modules/postgres/588a74c09259/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/postgres/588a74c09259/postgres.nomad.hcl": "96aa00c42fe7e1881ae97dddff1c8cc5a5ce313667e0936ab680d43d1c9df638",
-          "terraform/modules/postgres/588a74c09259/variables.tf": "e1c519447f1ea797a12ea9534b934217d1befe807f595346433f8b95ba3e00a0"
+          "terraform/environments/production/postgres/main.tf": "bbe60461036d4f68af5df94b0f724623d9ef87a4b04a0d195c78bcefd4379eb2",
+          "terraform/environments/production/postgres/terraform.tfvars.json": "46d135a81f0db5253b7438aaccfa39d2b47f3302cdc462a773d46ed7a162d246",
+          "terraform/environments/production/postgres/variables.tf": "1a9804caa5ed4d24fb00656b5ad6cc81f927a2c00b0c986741be68af9475ca41",
+          "terraform/modules/postgres/f72cd745a248/main.tf": "858957ae354ffddebffa03467d88434c4a62045863481d6ecda80db5edc450c7",
+          "terraform/modules/postgres/f72cd745a248/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/postgres/f72cd745a248/postgres.nomad.hcl": "5f93c9797ecc4abb2601fc83fa652a79ef214e1c817700f6f212d0c6920c5d47",
+          "terraform/modules/postgres/f72cd745a248/variables.tf": "a0c82dfaf2db424cd6ea2d03ca770f8b6160c1427913181a0b3fe73cdfcd1abf"
         },
         "hosts": [
           "node1"

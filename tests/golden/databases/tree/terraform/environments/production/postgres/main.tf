@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "postgres" {
-  source                     = "../../../modules/postgres/dbf963416f22"
+  source                     = "../../../modules/postgres/7f4b626244d2"
   namespace                  = var.namespace
   datacenter                 = var.datacenter
   postgres_service           = var.postgres_service
@@ -34,6 +34,7 @@ module "postgres" {
   volume_data_host           = var.volume_data_host
   volume_data_path           = var.volume_data_path
   eos_digest                 = var.eos_digest
+  generation                 = var.generation
   node_ids                   = var.node_ids
   secret_version             = var.secret_version
 }

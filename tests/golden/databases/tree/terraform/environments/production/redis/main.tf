@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "redis" {
-  source                  = "../../../modules/redis/8d3a1f1d160a"
+  source                  = "../../../modules/redis/5721a4965bcc"
   namespace               = var.namespace
   datacenter              = var.datacenter
   redis_service           = var.redis_service
@@ -30,6 +30,7 @@ module "redis" {
   volume_data_host        = var.volume_data_host
   volume_data_path        = var.volume_data_path
   eos_digest              = var.eos_digest
+  generation              = var.generation
   node_ids                = var.node_ids
   secret_version          = var.secret_version
 }

@@ -20,7 +20,7 @@ provider "consul" {}
 provider "nomad" {}
 
 module "grafana" {
-  source                          = "../../../modules/grafana/5bf28372d149"
+  source                          = "../../../modules/grafana/e4db5b919ae5"
   namespace                       = var.namespace
   datacenter                      = var.datacenter
   grafana_service                 = var.grafana_service
@@ -37,6 +37,7 @@ module "grafana" {
   volume_data_host                = var.volume_data_host
   volume_data_path                = var.volume_data_path
   eos_digest                      = var.eos_digest
+  generation                      = var.generation
   node_ids                        = var.node_ids
   secret_version                  = var.secret_version
 }

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "hecate-proxy" {
-  source                      = "../../../modules/hecate-proxy/784661f81351"
+  source                      = "../../../modules/hecate-proxy/229685c66aa0"
   namespace                   = var.namespace
   datacenter                  = var.datacenter
   hecate_proxy_service        = var.hecate_proxy_service
@@ -40,5 +40,6 @@ module "hecate-proxy" {
   volume_data_host            = var.volume_data_host
   volume_data_path            = var.volume_data_path
   eos_digest                  = var.eos_digest
+  generation                  = var.generation
   node_ids                    = var.node_ids
 }

@@ -20,7 +20,7 @@ provider "consul" {}
 provider "nomad" {}
 
 module "mattermost-database" {
-  source                     = "../../../modules/mattermost-database/0a6becd37e5e"
+  source                     = "../../../modules/mattermost-database/e63be39ea590"
   namespace                  = var.namespace
   datacenter                 = var.datacenter
   postgres_service           = var.postgres_service
@@ -40,6 +40,7 @@ module "mattermost-database" {
   volume_data_host           = var.volume_data_host
   volume_data_path           = var.volume_data_path
   eos_digest                 = var.eos_digest
+  generation                 = var.generation
   node_ids                   = var.node_ids
   secret_version             = var.secret_version
 }

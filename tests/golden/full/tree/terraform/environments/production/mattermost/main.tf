@@ -20,7 +20,7 @@ provider "consul" {}
 provider "nomad" {}
 
 module "mattermost" {
-  source                                          = "../../../modules/mattermost/335bc10d3610"
+  source                                          = "../../../modules/mattermost/bbed9d9bc5dd"
   namespace                                       = var.namespace
   datacenter                                      = var.datacenter
   mattermost_service                              = var.mattermost_service
@@ -42,6 +42,7 @@ module "mattermost" {
   volume_data_host                                = var.volume_data_host
   volume_data_path                                = var.volume_data_path
   eos_digest                                      = var.eos_digest
+  generation                                      = var.generation
   node_ids                                        = var.node_ids
   secret_version                                  = var.secret_version
 }

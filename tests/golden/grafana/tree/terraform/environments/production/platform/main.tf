@@ -14,6 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "platform" {
-  source    = "../../../modules/platform/4c09b8f9a47a"
-  namespace = var.namespace
+  source     = "../../../modules/platform/d33dab82c6a1"
+  namespace  = var.namespace
+  generation = var.generation
 }

@@ -62,3 +62,8 @@ variable "eos_digest" {
   description = "Digest of what an instance runs with, kept in the job"
   type        = string
 }
+
+variable "generation" {
+  description = "How often the pillar was put through again, unused by the job"
+  type        = number
+}

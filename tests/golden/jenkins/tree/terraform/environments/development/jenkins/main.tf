@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "jenkins" {
-  source                   = "../../../modules/jenkins/58a3d190d52e"
+  source                   = "../../../modules/jenkins/9edb3af3701d"
   namespace                = var.namespace
   datacenter               = var.datacenter
   jenkins_service          = var.jenkins_service
@@ -29,5 +29,6 @@ module "jenkins" {
   volume_data_name         = var.volume_data_name
   volume_data_paths        = var.volume_data_paths
   eos_digest               = var.eos_digest
+  generation               = var.generation
   node_ids                 = var.node_ids
 }

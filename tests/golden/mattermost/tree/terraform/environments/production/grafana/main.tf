@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "grafana" {
-  source                          = "../../../modules/grafana/caca28f7e6fe"
+  source                          = "../../../modules/grafana/c8258078d7a9"
   namespace                       = var.namespace
   datacenter                      = var.datacenter
   grafana_service                 = var.grafana_service
@@ -30,6 +30,7 @@ module "grafana" {
   volume_data_host                = var.volume_data_host
   volume_data_path                = var.volume_data_path
   eos_digest                      = var.eos_digest
+  generation                      = var.generation
   node_ids                        = var.node_ids
   secret_version                  = var.secret_version
 }

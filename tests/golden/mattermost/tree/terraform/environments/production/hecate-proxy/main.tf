@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "hecate-proxy" {
-  source                      = "../../../modules/hecate-proxy/411dbab97e78"
+  source                      = "../../../modules/hecate-proxy/3fc6ec502eb9"
   namespace                   = var.namespace
   datacenter                  = var.datacenter
   hecate_proxy_service        = var.hecate_proxy_service
@@ -38,5 +38,6 @@ module "hecate-proxy" {
   volume_data_host            = var.volume_data_host
   volume_data_path            = var.volume_data_path
   eos_digest                  = var.eos_digest
+  generation                  = var.generation
   node_ids                    = var.node_ids
 }

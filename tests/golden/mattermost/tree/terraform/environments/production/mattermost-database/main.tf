@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "mattermost-database" {
-  source                     = "../../../modules/mattermost-database/2f99ab64c6cb"
+  source                     = "../../../modules/mattermost-database/1badbbaa05f1"
   namespace                  = var.namespace
   datacenter                 = var.datacenter
   postgres_service           = var.postgres_service
@@ -33,6 +33,7 @@ module "mattermost-database" {
   volume_data_host           = var.volume_data_host
   volume_data_path           = var.volume_data_path
   eos_digest                 = var.eos_digest
+  generation                 = var.generation
   node_ids                   = var.node_ids
   secret_version             = var.secret_version
 }

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "mattermost" {
-  source                                          = "../../../modules/mattermost/0935ca90d5eb"
+  source                                          = "../../../modules/mattermost/ccc8c8b7f7e6"
   namespace                                       = var.namespace
   datacenter                                      = var.datacenter
   mattermost_service                              = var.mattermost_service
@@ -34,6 +34,7 @@ module "mattermost" {
   volume_data_host                                = var.volume_data_host
   volume_data_path                                = var.volume_data_path
   eos_digest                                      = var.eos_digest
+  generation                                      = var.generation
   node_ids                                        = var.node_ids
   secret_version                                  = var.secret_version
 }

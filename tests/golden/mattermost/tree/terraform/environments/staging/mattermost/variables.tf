@@ -93,6 +93,11 @@ variable "eos_digest" {
   type        = string
 }
 
+variable "generation" {
+  description = "How often the pillar was put through again, unused by the job"
+  type        = number
+}
+
 variable "node_ids" {
   description = "Nomad node ids by node name, looked up when Terraform runs"
   type        = map(string)

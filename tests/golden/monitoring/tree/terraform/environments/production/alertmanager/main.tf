@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "alertmanager" {
-  source                             = "../../../modules/alertmanager/b10c14112894"
+  source                             = "../../../modules/alertmanager/50a183f29c6c"
   namespace                          = var.namespace
   datacenter                         = var.datacenter
   alertmanager_service               = var.alertmanager_service
@@ -33,5 +33,6 @@ module "alertmanager" {
   volume_data_host                   = var.volume_data_host
   volume_data_path                   = var.volume_data_path
   eos_digest                         = var.eos_digest
+  generation                         = var.generation
   node_ids                           = var.node_ids
 }

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "prometheus" {
-  source                         = "../../../modules/prometheus/b1ecd270e34d"
+  source                         = "../../../modules/prometheus/a2ba1b44d1fd"
   namespace                      = var.namespace
   datacenter                     = var.datacenter
   prometheus_service             = var.prometheus_service
@@ -35,5 +35,6 @@ module "prometheus" {
   volume_data_host               = var.volume_data_host
   volume_data_path               = var.volume_data_path
   eos_digest                     = var.eos_digest
+  generation                     = var.generation
   node_ids                       = var.node_ids
 }

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "postgres" {
-  source                     = "../../../modules/postgres/588a74c09259"
+  source                     = "../../../modules/postgres/f72cd745a248"
   namespace                  = var.namespace
   datacenter                 = var.datacenter
   postgres_service           = var.postgres_service
@@ -33,6 +33,7 @@ module "postgres" {
   volume_data_host           = var.volume_data_host
   volume_data_path           = var.volume_data_path
   eos_digest                 = var.eos_digest
+  generation                 = var.generation
   node_ids                   = var.node_ids
   secret_version             = var.secret_version
 }

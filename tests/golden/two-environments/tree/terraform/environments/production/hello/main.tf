@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "hello" {
-  source                       = "../../../modules/hello/545fdd64d787"
+  source                       = "../../../modules/hello/072725b04ed2"
   namespace                    = var.namespace
   datacenter                   = var.datacenter
   hello_service                = var.hello_service
@@ -28,4 +28,5 @@ module "hello" {
   hello_env_eos_hello_greeting = var.hello_env_eos_hello_greeting
   hello_check_path             = var.hello_check_path
   eos_digest                   = var.eos_digest
+  generation                   = var.generation
 }

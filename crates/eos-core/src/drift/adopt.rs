@@ -1,0 +1,146 @@
+//! Taking reality into the pillar: a changed attribute becomes the value of the option it comes from, if the pillar then
+//! compiles to that very value; a job that is gone takes its component along.
+
+use super::{Object, Verdict};
+use crate::catalog::Catalog;
+use crate::compile::compile;
+use crate::diagnostic::Diagnostic;
+use crate::intent::{Intent, Verb, edit};
+use crate::node::{Attribute, Node};
+use crate::pillar::{Pillar, PillarFiles};
+use crate::profile::Profile;
+use crate::source::Source;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// What would be asked of Eos so that the pillar says what is there.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Adoption {
+    Update(BTreeMap<String, Value>),
+    Delete,
+}
+
+/// How one object is taken into the pillar, or why it cannot be. `asked` is an intent about its component, whatever its
+/// verb and options.
+pub fn adopt(
+    object: &Object,
+    files: &PillarFiles,
+    catalog: &Catalog,
+    profile: Profile,
+    asked: &Intent,
+) -> Result<Adoption, Diagnostic> {
+    let name = &object.object;
+    let refuse = |why: String| Diagnostic::new(format!("{name} cannot be taken into the pillar: {why}"));
+    if object.component.is_none() || !name.starts_with("job/") {
+        return Err(
+            refuse("only what differs of a job can be said in the pillar".to_owned())
+                .hint("eos reconcile brings it back to what the pillar says"),
+        );
+    }
+    match object.verdict {
+        Verdict::Missing => return Ok(Adoption::Delete),
+        Verdict::Changed => {}
+        _ => return Err(refuse("it was not changed".to_owned())),
+    }
+    let job = job_node(files, catalog, profile, asked)
+        .map_err(|found| found.into_iter().next().unwrap_or_else(|| refuse(String::new())))?;
+    let mut options = BTreeMap::new();
+    let mut expected = Vec::new();
+    for difference in &object.attributes {
+        let place = attribute_of(&job, &difference.name)
+            .ok_or_else(|| refuse(format!("{} comes from no option", difference.name)))?;
+        let (attribute_name, attribute) = place;
+        // What is zero is left out of a job.
+        let nothing = attribute.value.is_number().then(|| Value::from(0));
+        let real = difference.after.clone().or(nothing);
+        let real = real.ok_or_else(|| refuse(format!("{} is not there any more", difference.name)))?;
+        let option = option_of(&attribute_name, &attribute.from).ok_or_else(|| {
+            let from = attribute.from.words();
+            refuse(format!(
+                "{} comes from {from}, not from an option",
+                difference.name
+            ))
+        })?;
+        options.insert(option, real.clone());
+        expected.push((attribute_name, real));
+    }
+    let set = Intent {
+        verb: Verb::Update,
+        options: options.clone(),
+        ..asked.clone()
+    };
+    let adopted = edit(files, catalog, &set)
+        .and_then(|edited| job_node(&edited, catalog, profile, asked))
+        .map_err(|found| {
+            let why = found.first().map_or(String::new(), |found| found.message.clone());
+            refuse(why)
+        })?;
+    for (name, real) in expected {
+        let compiled = adopted.attributes.get(&name).map(|attribute| &attribute.value);
+        if compiled != Some(&real) {
+            return Err(refuse(format!(
+                "with that value of its option, {name} would be {}",
+                compiled.map_or("nothing".to_owned(), Value::to_string)
+            )));
+        }
+    }
+    Ok(Adoption::Update(options))
+}
+
+fn job_node(
+    files: &PillarFiles,
+    catalog: &Catalog,
+    profile: Profile,
+    asked: &Intent,
+) -> Result<Node, Vec<Diagnostic>> {
+    let compilation = compile(&Pillar::read(files)?, catalog, profile)?;
+    let key = (asked.environment.clone(), asked.component.clone());
+    let address = format!("job/{}", asked.component);
+    let nodes = compilation.nodes(&key).into_iter();
+    let mut jobs = nodes.filter(|node| node.address == address);
+    jobs.next()
+        .ok_or_else(|| vec![Diagnostic::new(format!("The pillar has no {address}"))])
+}
+
+/// The attribute of a job's node that a path of Nomad's is about.
+fn attribute_of<'n>(job: &'n Node, path: &str) -> Option<(String, &'n Attribute)> {
+    let path = path.strip_prefix("TaskGroups.")?;
+    let (group, field) = path.split_once('.')?;
+    let field = match field.strip_prefix("Tasks.") {
+        Some(task) => task.split_once('.')?.1,
+        None => field,
+    };
+    let name = match field {
+        "Count" => "count".to_owned(),
+        "Resources.CPU" => "cpu".to_owned(),
+        "Resources.MemoryMB" => "memory".to_owned(),
+        "Config.image" => "image".to_owned(),
+        field => format!("env.{}", field.strip_prefix("Env.")?),
+    };
+    let names = [format!("group.{name}"), format!("group.{group}.{name}")];
+    names
+        .into_iter()
+        .find_map(|name| Some((name.clone(), job.attributes.get(&name)?)))
+}
+
+/// The option that sets it, or would. Every recipe has those of the figures, whoever else gives them a value.
+fn option_of(attribute: &str, source: &Source) -> Option<String> {
+    match attribute.rsplit('.').next() {
+        Some("count") => return Some("replicas".to_owned()),
+        Some(figure @ ("cpu" | "memory")) => return Some(figure.to_owned()),
+        _ => {}
+    }
+    match source {
+        Source::Option { option, .. } => Some(option.clone()),
+        Source::Environment { key, .. } => Some(key.clone()),
+        Source::Recipe {
+            default_of: Some(option),
+            ..
+        } => Some(option.clone()),
+        Source::Recipe { made_of, .. } => match made_of.as_slice() {
+            [only] => Some(only.option.clone()),
+            _ => None,
+        },
+        _ => None,
+    }
+}

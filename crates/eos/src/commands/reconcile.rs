@@ -1,0 +1,262 @@
+//! `eos reconcile`: what was changed behind Eos is brought back to what the pillar says, or taken into it.
+
+use super::carry_out::{
+    Asked, Confirmed, ask, carry_out, confirm, is_nothing, need_engines, plan_to_confirm,
+};
+use super::plan_file::{self, Look};
+use super::{Answer, Session, drift, environment_words, now, who};
+use crate::options::Chosen;
+use crate::problem::{Exit, Problem};
+use crate::views::Purpose;
+use eos_core::diagnostic::Diagnostic;
+use eos_core::drift::{Adoption, Drift, Object, Policy, Remedy, Verdict, adopt, remedy};
+use eos_core::emit::terraform::PLATFORM;
+use eos_core::intent::{Intent, Noun, Verb};
+use eos_engine::engines::Engines;
+use eos_engine::estate::Estate;
+use eos_engine::lock::{Lock, Target};
+use eos_engine::planning::Wish;
+use std::collections::BTreeMap;
+
+/// Bring what was changed behind Eos back to what the pillar says
+///
+/// What `eos drift` names is corrected: planned, confirmed and carried out like any other change, and taken back by
+/// `eos undo`. A job is registered again, which restarts nothing that runs as it should. With --adopt it is the pillar
+/// that follows: a value that was changed by hand becomes that of its option, and a component whose job is gone is
+/// deleted. What Eos did not make is named, and left as it is.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  eos reconcile --plan        what would be corrected
+  eos reconcile               pillar is right
+  eos reconcile hello --adopt reality is right")]
+pub struct Args {
+    /// The component to reconcile; else all of the environment
+    component: Option<String>,
+    /// Take what is there into the pillar, instead of correcting it
+    #[arg(long)]
+    adopt: bool,
+    #[command(flatten)]
+    look: Look,
+}
+
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+    args.look.check(false)?;
+    let estate = session.estate()?;
+    let engines = need_engines(&estate)?;
+    let found = drift::find(session, &estate, &engines, args.component.as_deref()).await?;
+    if found.is_in_step() {
+        session.view.drift(&found, false);
+        return Ok(Exit::Done);
+    }
+    match args.adopt {
+        true => adopt_all(session, &estate, &found, args).await,
+        false => bring_back(session, &estate, &engines, &found, args).await,
+    }
+}
+
+async fn bring_back(
+    session: &mut Session<'_>,
+    estate: &Estate,
+    engines: &Engines,
+    found: &Drift,
+    args: &Args,
+) -> Answer {
+    let remedy = remedy(found, estate.settings.drift, &[Policy::Ask, Policy::Correct]);
+    for left in &remedy.left {
+        let words = format!("{} is left as it is: {}", left.object, left.why);
+        let warning = Diagnostic::new(words);
+        session.view.warn(&match &left.hint {
+            Some(hint) => warning.hint(hint),
+            None => warning,
+        });
+    }
+    let after = match remedy.left.is_empty() {
+        true => Exit::Done,
+        false => Exit::Pending,
+    };
+    if remedy.is_empty() {
+        session.view.drift(found, false);
+        return Ok(after);
+    }
+    if !remedy.files.is_empty() {
+        session.view.files_to_write(&remedy.files);
+    }
+    let mut words = vec!["eos reconcile".to_owned()];
+    words.extend(args.component.clone());
+    words.extend(environment_words(session));
+    let words = words.join(" ");
+    if !remedy.has_work() {
+        if !args.look.plan {
+            confirm(session, "Write them?")?;
+            write_files(estate)?;
+            session.view.files_written(&remedy.files);
+        }
+        return Ok(after);
+    }
+    let wish = wish(session, estate, &remedy, &words);
+    let plan = plan_to_confirm(session, estate, Some(engines), wish).await?;
+    if args.look.plan {
+        if let Some(file) = &args.look.out {
+            plan_file::write(file, &plan)?;
+        }
+        session.view.plan(&plan, Purpose::Answer);
+        return Ok(after);
+    }
+    session.view.plan(&plan, Purpose::Confirm);
+    confirm(session, "Apply?")?;
+    if !remedy.files.is_empty() {
+        write_files(estate)?;
+    }
+    let confirmed = Confirmed {
+        plan: &plan,
+        secrets: &BTreeMap::new(),
+        words: &words,
+        takes_back: None,
+        exact: false,
+    };
+    carry_out(session, estate, engines, confirmed).await?;
+    Ok(after)
+}
+
+/// Corrects without asking anybody: where the policy of the estate says so.
+pub async fn correct(
+    session: &mut Session<'_>,
+    estate: &Estate,
+    engines: &Engines,
+    remedy: &Remedy,
+    words: &str,
+) -> Result<(), Problem> {
+    if !remedy.files.is_empty() {
+        write_files(estate)?;
+        session.view.files_written(&remedy.files);
+    }
+    if !remedy.has_work() {
+        return Ok(());
+    }
+    let wish = wish(session, estate, remedy, words);
+    let plan = plan_to_confirm(session, estate, Some(engines), wish).await?;
+    if is_nothing(&plan) {
+        return Ok(());
+    }
+    session.view.plan(&plan, Purpose::Confirm);
+    let confirmed = Confirmed {
+        plan: &plan,
+        secrets: &BTreeMap::new(),
+        words,
+        takes_back: None,
+        exact: false,
+    };
+    carry_out(session, estate, engines, confirmed).await.map(drop)
+}
+
+fn wish(session: &Session<'_>, estate: &Estate, remedy: &Remedy, words: &str) -> Wish {
+    let environment = session.environment(estate);
+    let scope = remedy.scope();
+    let (noun, component) = match scope.as_slice() {
+        [only] if only != PLATFORM => (Noun::Component, only.clone()),
+        _ => (Noun::Environment, environment.clone()),
+    };
+    let intent = Intent {
+        verb: Verb::Reconcile,
+        noun,
+        component,
+        options: remedy.options(),
+        ..intent(&environment, "", words)
+    };
+    Wish {
+        environment,
+        intent: Some(intent),
+        components: Some(scope),
+        ..Wish::default()
+    }
+}
+
+fn intent(environment: &str, component: &str, words: &str) -> Intent {
+    Intent {
+        verb: Verb::Update,
+        noun: Noun::Component,
+        environment: environment.to_owned(),
+        component: component.to_owned(),
+        recipe: None,
+        options: BTreeMap::new(),
+        from: None,
+        upgrade: false,
+        words: words.to_owned(),
+        who: who(),
+        when: now(),
+    }
+}
+
+/// Nobody else writes the estate meanwhile.
+fn write_files(estate: &Estate) -> Result<(), Problem> {
+    let _lock = Lock::try_acquire(&estate.root, Target::Estate, None)?;
+    estate.write_artifacts(&estate.compile()?.artifacts)?;
+    Ok(())
+}
+
+/// One change of the pillar after the other, each planned and confirmed by itself; what cannot be said in the pillar is
+/// refused before anything is done.
+async fn adopt_all(session: &mut Session<'_>, estate: &Estate, found: &Drift, args: &Args) -> Answer {
+    let environment = session.environment(estate);
+    let (files, catalog) = (estate.pillar_files()?, estate.catalog()?);
+    let mut adoptions: Vec<(String, Adoption)> = Vec::new();
+    let mut refused = Vec::new();
+    for object in found.differing().filter(|object| is_reality(object, found)) {
+        let component = object.component.clone().unwrap_or_default();
+        let asked = intent(&environment, &component, "eos reconcile --adopt");
+        match adopt(object, &files, &catalog, estate.settings.profile, &asked) {
+            Ok(adoption) => adoptions.push((component, adoption)),
+            Err(why) => refused.push(why),
+        }
+    }
+    if !refused.is_empty() {
+        return Err(Problem::Usage(refused));
+    }
+    if adoptions.is_empty() {
+        session.view.drift(found, false);
+        return Ok(drift::exit(found));
+    }
+    // What goes may be used by what stays until that is as it should be.
+    adoptions.sort_by_key(|(_, adoption)| *adoption == Adoption::Delete);
+    for (component, adoption) in adoptions {
+        let (verb, chosen) = match adoption {
+            Adoption::Update(options) => (
+                Verb::Update,
+                Chosen {
+                    options,
+                    ..Chosen::default()
+                },
+            ),
+            Adoption::Delete => (Verb::Delete, Chosen::default()),
+        };
+        let asked = Asked {
+            verb,
+            noun: Noun::Component,
+            environment: environment.clone(),
+            from: None,
+            upgrade: false,
+            component: &component,
+            recipe: None,
+            chosen,
+            words: vec![format!("eos reconcile {component} --adopt")],
+            look: &args.look,
+        };
+        ask(session, estate, asked).await?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Whether it is something that the pillar could follow. What goes with a job that is gone or changed follows from it.
+fn is_reality(object: &Object, found: &Drift) -> bool {
+    let is_job = object.object.starts_with("job/");
+    let of_job = |other: &Object| {
+        other.object.starts_with("job/")
+            && other.component == object.component
+            && other.verdict != Verdict::InStep
+    };
+    match object.verdict {
+        Verdict::Changed | Verdict::Missing => is_job || !found.objects.iter().any(of_job),
+        _ => false,
+    }
+}

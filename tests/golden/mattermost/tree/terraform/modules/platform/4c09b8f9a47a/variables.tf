@@ -1,4 +1,0 @@
-variable "namespace" {
-  description = "Nomad namespace: the environment"
-  type        = string
-}
