@@ -192,7 +192,9 @@ def _without_sensitive(value: object, marks: object) -> object:
 
 def _nomad_part(profile: object, name: str, plan: dict, unknown: list[str]) -> dict | None:
     """What Nomad says of the workspace's job, if Terraform would touch it."""
-    jobs = [change for change in plan["resource_changes"] if change["type"] == "nomad_job"]
+    # Terraform leaves it out where nothing changes, such as when all that was to be destroyed is gone.
+    changes = plan.get("resource_changes", [])
+    jobs = [change for change in changes if change["type"] == "nomad_job"]
     touched = [change["change"] for change in jobs if change["change"]["actions"] not in (["no-op"], ["read"])]
     if not touched:
         return None
@@ -202,7 +204,7 @@ def _nomad_part(profile: object, name: str, plan: dict, unknown: list[str]) -> d
     if touched[0]["after"] is None:
         answer = _stopped_job(nomad, touched[0]["before"])
     else:
-        answer = _planned_job(nomad, touched[0]["after"], plan["resource_changes"], unknown)
+        answer = _planned_job(nomad, touched[0]["after"], changes, unknown)
     return answer and {**answer, "seconds": round(time.monotonic() - began, 3)}
 
 

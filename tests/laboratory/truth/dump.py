@@ -286,14 +286,17 @@ def estate(lab: Lab) -> dict:
     ).stdout
     records = {}
     for cache in [lab.lab / "salt/minion/cache/eos", *lab.lab.glob("nodes/*/salt/minion/cache/eos")]:
-        records |= {str((cache / path).relative_to(lab.lab)): one for path, one in files(cache).items()}
+        # What the minion's own schedule writes, it writes whenever it is time.
+        own = {path: one for path, one in files(cache).items() if path != "synced.json"}
+        records |= {str((cache / path).relative_to(lab.lab)): one for path, one in own.items()}
     return {
         "files": files(lab.root, (".git/", ".eos/")),
         "refs": git("show-ref", "--head"),
         "status": git("status", "--porcelain"),
         "store": store(lab.root),
         "kept": files(lab.root / ".eos", ("lab/", "store.db")),
-        "served": files(lab.lab / "srv", ("formula/",)),
+        # The directory of plans stays; what is in it would be seen.
+        "served": {path: one for path, one in files(lab.lab / "srv", ("formula/",)).items() if path != "plans"},
         "current": os.readlink(lab.lab / "srv/current"),
         # The workspaces as they are rendered, and what the formula wrote down; providers and snapshots are caches.
         "workspaces": {

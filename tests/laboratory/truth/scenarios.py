@@ -346,9 +346,9 @@ TROUBLE = [
         "too much memory", ("update", "hello", "--memory", "9000000"), given={"hello": {"memory": 64}}, fails=True
     ),
     Scenario(
-        "a port that another one has",
-        ("update", "second", "--fixed-port", "28998"),
-        given={"page": {"fixed_port": 28998}, "second": {"fixed_port": None}},
+        "too much processor for two instances",
+        ("update", "hello", "--cpu", "900000", "--replicas", "2"),
+        given={"hello": {"cpu": 50}},
         fails=True,
     ),
     Scenario(
