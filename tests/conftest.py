@@ -15,6 +15,9 @@ SHARES = {
     "tests/laboratory/test_operators.py": 0.6,
     "tests/laboratory/test_rotation.py": 0.5,
     "tests/laboratory/test_survive.py": 0.6,
+    # Another lab for these is for full runs.
+    "tests/laboratory/test_truth.py::test_what_is_foretold_happens_with_consul_and_vault": 0,
+    "tests/laboratory/test_truth.py::test_what_is_foretold_happens[": 0.04,
     "tests/formula/": 0.2,
 }
 

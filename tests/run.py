@@ -33,6 +33,7 @@ LABORATORY = {
     "full": ("full", "operators"),
     "gitops": ("gitops", "discover"),
     "survival": ("survive", "failures"),
+    "truth": ("truth",),
 }
 # What the machine's own settings would do to the engines under test.
 UNWANTED = (
@@ -203,6 +204,7 @@ def suites(options: argparse.Namespace, environment: dict[str, str]) -> list[Sui
         Suite("compiler", 300, [*cargo_test, "eos-core", "--", "--include-ignored"], seed),
         Suite("full", 900, [*pytest, *laboratory("full", options)], sampled),
         Suite("survival", 5400 if options.full else 600, [*pytest, *laboratory("survival", options)], sampled),
+        Suite("truth", 3600 if options.full else 300, [*pytest, *laboratory("truth", options)], sampled),
         Suite("drift", 1200 if options.full else 600, [*pytest, *laboratory("drift", options)], sampled),
         Suite("gitops", 900, [*pytest, *laboratory("gitops", options)], sampled),
         Suite("estates", 900 if options.full else 600, [*pytest, *laboratory("estates", options)], sampled),

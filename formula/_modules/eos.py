@@ -42,7 +42,8 @@ def info(**publication: object) -> dict:
     """Who this minion is, what it is served now, and who asks.
 
     `formula` is the digest of the modules as synced to this minion, `version` that of Salt. `user` and `role` are the
-    caller's, null for root's own calls; `home` is what `take_home` recorded here, or null.
+    caller's, null for root's own calls; `home` is what `take_home` recorded here, or null. `time` is by this
+    minion's clock.
     """
     caller = _caller(publication)
     return {
@@ -50,6 +51,7 @@ def info(**publication: object) -> dict:
         "release": _served_release(),
         "formula": _formula_digest(),
         "version": __grains__["saltversion"],
+        "time": _now(),
         **caller,
         "grains": {name: __grains__.get(name) for name in _GRAINS},
     }
@@ -290,6 +292,20 @@ def _preview(plan: str, function: str, arguments: dict, unknown: list[str], pill
 def _checked(arguments: dict, argument: str) -> str:
     _check(argument, arguments.get(argument), _NAME)
     return arguments[argument]
+
+
+def terraform_graph(*, environment: str, component: str, **publication: object) -> str:
+    """Terraform's own graph of a workspace as it was last applied here, in the language of Graphviz."""
+    __salt__["eos_roles.caller"](publication)
+    _check("environment", environment, _NAME)
+    _check("component", component, _NAME)
+    return __salt__["eos_graph.of_workspace"](environment, component)
+
+
+def examine(**publication: object) -> dict:
+    """What the doctor asks: the master's environments; of the control minion its Terraform, schedule and leftovers."""
+    __salt__["eos_roles.caller"](publication)
+    return __salt__["eos_examination.of_this_minion"](list(_pillar_slice("workspaces")))
 
 
 def require_secrets(*, workspaces: list, **publication: object) -> None:

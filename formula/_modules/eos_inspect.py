@@ -11,7 +11,6 @@ import logging
 import os
 
 import salt.fileclient
-from salt.exceptions import CommandExecutionError
 
 _log = logging.getLogger(__name__)
 # What names the real object behind a resource, where a resource has it.
@@ -21,18 +20,16 @@ _OWN = ("configuration.json", ".terraform.lock.hcl")
 
 
 def compare(pillar: dict, release: str | None) -> dict:
-    """All of this minion; `workspaces` and `orphans` are null where no Terraform runs."""
-    slices, error = pillar.get("eos", {}), None
-    answer: dict = {"release": release, "states": [], "workspaces": None, "orphans": None}
-    try:
-        answer["states"] = _states(pillar)
-        if __salt__["eos_profile.optional_setting"]("terraform_root"):
-            named = slices.get("workspaces", {})
-            answer["workspaces"] = _workspaces(named)
-            answer["orphans"] = sorted(set(answer["workspaces"]) - set(named))
-    except CommandExecutionError as failure:
-        error = __salt__["eos_preview.described"](failure, "eos.inspect")
-    return {**answer, "synced": __salt__["eos_sync.synced"](), "error": error}
+    """All of this minion; `workspaces` and `orphans` are null where no Terraform runs.
+
+    What cannot be read is a failure of the whole: half an answer would look as if the rest were gone.
+    """
+    answer: dict = {"release": release, "states": _states(pillar), "workspaces": None, "orphans": None}
+    if __salt__["eos_profile.optional_setting"]("terraform_root"):
+        named = pillar.get("eos", {}).get("workspaces", {})
+        answer["workspaces"] = _workspaces(named)
+        answer["orphans"] = sorted(set(answer["workspaces"]) - set(named))
+    return {**answer, "synced": __salt__["eos_sync.synced"]()}
 
 
 def _states(pillar: dict) -> list[dict]:
@@ -68,7 +65,7 @@ def _sls(name: str, piece: str) -> str:
 def _workspaces(named: dict) -> dict[str, dict]:
     profile = __salt__["eos_profile.of_this_minion"]()
     with __salt__["eos_profile.closing"](profile, _log.warning):
-        there = __salt__["eos_terraform.workspaces"](profile, named)
+        there = __salt__["eos_workspace.with_states"](profile, named)
     return {name: _compared(workspace, state, named.get(name)) for name, (workspace, state) in there.items()}
 
 

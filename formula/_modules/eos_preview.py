@@ -37,9 +37,13 @@ def workspace(plan: str, environment: str, component: str, wanted: dict, unknown
     version = _UNKNOWN_VERSION if "secret_version" in unknown and wanted["secrets"] else None
 
     def shown(profile: object, directory: str) -> dict | None:
-        names = {"environment": environment, "component": component}
-        how = {"scratch": directory, "saltenv": plan, "wanted": wanted, "version": version}
-        return __salt__["eos_terraform.preview"](profile, **names, **how)
+        workspace = __salt__["eos_workspace.of"](environment, component, profile)
+        configuration = workspace.configuration_of(wanted, version)
+        if workspace.is_unchanged(configuration):
+            return None
+        run = __salt__["eos_terraform_run.preview"](workspace, directory)
+        workspace.render(configuration, run.tree, plan, os.path.join(directory, "fetched"))
+        return run.shown(configuration)
 
     return _of_terraform(f"{environment}/{component}", shown, unknown)
 
@@ -51,8 +55,7 @@ def removed_workspace(environment: str, component: str, named: dict) -> dict:
         return {"terraform": None, "nomad": None, "error": _still_named(name, "it")}
 
     def shown(profile: object, directory: str) -> dict | None:
-        workspace = __salt__["eos_terraform.workspace"](profile, environment, component)
-        return __salt__["eos_terraform.preview_applied"](workspace, directory, destroy=True)
+        return applied(__salt__["eos_workspace.of"](environment, component, profile), directory, "-destroy")
 
     return _of_terraform(name, shown, [])
 
@@ -84,8 +87,8 @@ def states(plan: str, sls: str, pillar: dict) -> dict:
     try:
         with scratch() as directory:
             return {"states": run_states(directory, plan, [sls], pillar), "error": None}
-    except CommandExecutionError as failure:
-        return {"states": [], "error": described(failure, sls)}
+    except (CommandExecutionError, OSError, ValueError) as failure:
+        return {"states": [], "error": __utils__["eos_failure.described"](failure, sls)}
 
 
 def run_states(directory: str, saltenv: str, slses: list[str], pillar: dict) -> list[dict]:
@@ -109,11 +112,15 @@ def run_states(directory: str, saltenv: str, slses: list[str], pillar: dict) -> 
     return [{"id": state["__id__"], **{key: state[key] for key in keys}} for state in ran]
 
 
-def described(failure: CommandExecutionError, name: str) -> dict:
-    """The failure as a step record has it, also where Salt itself raised it."""
-    if isinstance(failure.info, dict) and "layer" in failure.info:
-        return dict(failure.info)
-    return _error(name, str(failure), "See the minion's log")
+def applied(workspace: object, directory: str, *options: str) -> dict | None:
+    """Terraform's plan of the configuration that was applied last; None if there are no resources."""
+    if not workspace.has_resources():
+        return None
+    source = workspace.applied_tree()
+    configuration = workspace.applied_configuration(source)
+    run = __salt__["eos_terraform_run.preview"](workspace, directory)
+    shutil.copytree(source, run.tree)
+    return run.shown(configuration, *options)
 
 
 @contextlib.contextmanager
@@ -142,8 +149,8 @@ def _of_terraform(name: str, shown: Callable[[object, str], dict | None], unknow
             answer["terraform"] = _terraform_part(plan, began)
             if plan is not None:
                 answer["nomad"] = _nomad_part(profile, name, plan, unknown)
-    except CommandExecutionError as failure:
-        answer["error"] = described(failure, name)
+    except (CommandExecutionError, OSError, ValueError) as failure:
+        answer["error"] = __utils__["eos_failure.described"](failure, name)
         answer["error"]["words"] = profile.without_tokens(answer["error"]["words"])
     return _with_unknown(answer)
 

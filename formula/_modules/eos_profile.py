@@ -56,6 +56,16 @@ def optional_setting(name: str) -> str | None:
     return _settings().get(name)
 
 
+def credential_fault() -> str | None:
+    """What is wrong with the root credential of this minion, if anything; never what it holds."""
+    names = ("role_id", "secret_id") if _settings().get("vault_address") else ("nomad_token",)
+    try:
+        _root_credential(*names)
+    except CommandExecutionError as failure:
+        return failure.info["words"]
+    return None
+
+
 def _settings() -> dict:
     # From the minion's own configuration only: config.get would let the pillar's `eos` shadow it.
     return __opts__.get("eos") or {}
@@ -90,6 +100,9 @@ class _Solo:
 
     def node_ids(self, hosts: list[str]) -> dict[str, str]:
         return __utils__["eos_nomad.node_ids"](self._nomad(), hosts) if hosts else {}
+
+    def job(self, namespace: str, name: str) -> dict | None:
+        return __utils__["eos_nomad.job"](self._nomad(), namespace, name)
 
     def secret_version(self, secrets: list[dict]) -> int | None:
         """Which write of the workspace's one variable of secrets is the last; fails if it is missing."""
@@ -184,10 +197,10 @@ class _Full:
     def node_ids(self, hosts: list[str]) -> dict[str, str]:
         if not hosts:
             return {}
-        token = self._leased("nomad/creds/eos-read")
-        return __utils__["eos_nomad.node_ids"](
-            __utils__["eos_http.engine"]("nomad", setting("nomad_address"), token), hosts
-        )
+        return __utils__["eos_nomad.node_ids"](self._nomad(), hosts)
+
+    def job(self, namespace: str, name: str) -> dict | None:
+        return __utils__["eos_nomad.job"](self._nomad(), namespace, name)
 
     def secret_version(self, secrets: list[dict]) -> int | None:
         """The version of the workspace's one entry of secrets; fails if it is missing."""
@@ -235,6 +248,9 @@ class _Full:
 
     def without_tokens(self, text: str) -> str:
         return _without(self._hidden, text)
+
+    def _nomad(self) -> object:
+        return __utils__["eos_http.engine"]("nomad", setting("nomad_address"), self._leased("nomad/creds/eos-read"))
 
     def _consul(self) -> object:
         token = self._leased("consul/creds/eos-deploy")

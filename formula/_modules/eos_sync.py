@@ -42,15 +42,15 @@ def _verdict(name: str) -> dict | None:
     try:
         with __salt__["eos_profile.closing"](profile, _log.warning), __salt__["eos_preview.scratch"]() as directory:
             profile.log_in()
-            workspace = __salt__["eos_terraform.workspace"](profile, *name.split("/"))
+            workspace = __salt__["eos_workspace.of"](*name.split("/"), profile)
             before = workspace.read_state()
             if workspace.applied() is None or workspace.is_held():
                 return None
-            plan = __salt__["eos_terraform.preview_applied"](workspace, directory)
+            plan = __salt__["eos_preview.applied"](workspace, directory)
             if workspace.is_held() or workspace.read_state() != before:
                 return None
-    except CommandExecutionError as failure:
-        words = __salt__["eos_preview.described"](failure, name)["words"]
+    except (CommandExecutionError, OSError, ValueError) as failure:
+        words = __utils__["eos_failure.described"](failure, name)["words"]
         return {"verdict": "failed", "resources": [], "words": profile.without_tokens(words)}
     changes = (plan or {}).get("resource_changes", [])
     moved = [change for change in changes if change["change"]["actions"] not in (["no-op"], ["read"])]

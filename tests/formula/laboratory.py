@@ -388,6 +388,7 @@ class Salt:
             "master_alive_interval": 0,
             "enable_fqdns_grains": False,
             "enable_gpu_grains": False,
+            "max_event_size": int(re.search(r"max_event_size: (\d+)", readme_block("  roles"))[1]),
             "eos": eos_settings,
         }
         (self.etc / "minion.d" / "minion").write_text(as_yaml(settings))

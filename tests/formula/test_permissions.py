@@ -6,7 +6,7 @@ import pytest
 
 
 def test_the_functions_of_eos_and_what_salt_itself_needs_are_permitted(laboratory):
-    for function in ("eos.info", "eos.observe", "test.ping", "saltutil.sync_all"):
+    for function in ("eos.info", "eos.observe", "eos.examine", "test.ping", "saltutil.sync_all"):
         assert laboratory.salt.call(function)["retcode"] == 0, function
     assert laboratory.salt.record("eos.step_status", operation="none", step="none") == {"status": "unknown"}
 
@@ -19,6 +19,8 @@ def test_the_functions_of_eos_and_what_salt_itself_needs_are_permitted(laborator
         "eos._once",
         "eos_terraform.destroy",
         "eos_terraform.apply",
+        "eos_graph.of_workspace",
+        "eos_examination.of_this_minion",
         "cmd.run",
         "state.apply",
         "state.single",

@@ -341,6 +341,14 @@ def test_several_previews_at_once_do_not_disturb_each_other(laboratory, untouche
         assert resource["after"]["input"] == (name if environment == plan else "other")
 
 
+def test_a_large_answer_arrives_whole(laboratory):
+    """Salt would leave out what is large in it, unless master and minion are told how much is too much."""
+    name = "production/foreseen-large"
+    plan = laboratory.releases.plan({name: workspace(name, "x" * 2_000_000)})
+    (resource,) = laboratory.preview_workspace(plan, name)["terraform"]["resources"]
+    assert resource["after"]["input"] == "x" * 2_000_000
+
+
 def test_a_silent_nomad_is_an_error_of_the_answer(laboratory, environment):
     name = f"{environment}/unheard"
     plan = laboratory.releases.plan({name: job(name)})

@@ -36,7 +36,7 @@ class Engine:
     def functions(self) -> dict:
         return {
             "cp.get_file_str": lambda path: f"{DIGEST}\n",
-            "pillar.items": lambda unmask: self.pillar,
+            "pillar.items": lambda unmask, pillarenv: self.pillar,
             "state.apply": self.apply,
             "eos_terraform.ensure_infrastructure": self.ensure,
             "eos_terraform.observe": lambda names: dict.fromkeys(names, self.observed),
@@ -263,23 +263,24 @@ def test_a_running_record_of_a_process_that_is_gone_is_interrupted(eos, engine, 
 
 
 def test_addresses_are_those_terraform_shows(load):
-    terraform = load("_modules/eos_terraform.py")
+    state = load("_utils/eos_terraform_state.py")
     resources = [
         {"mode": "managed", "type": "nomad_job", "name": "a", "instances": [{}]},
         {"mode": "managed", "module": "module.m", "type": "t", "name": "b", "instances": [{"index_key": "x"}]},
         {"mode": "managed", "type": "t", "name": "c", "instances": [{"index_key": 0}, {"index_key": 1}]},
         {"mode": "data", "type": "t", "name": "d", "instances": [{}]},
     ]
-    assert list(terraform._addresses(resources)) == ["nomad_job.a", 'module.m.t.b["x"]', "t.c[0]", "t.c[1]"]
+    found = [address for address, _, _ in state.resources({"resources": resources})]
+    assert found == ["nomad_job.a", 'module.m.t.b["x"]', "t.c[0]", "t.c[1]"]
 
 
 @pytest.mark.parametrize(
     "path", ["../main.tf", "terraform/../x/main.tf", "/etc/passwd", "terraform/main.tf", "terraform/a/.hidden", "a/b"]
 )
 def test_a_file_outside_the_workspace_is_refused(load, path):
-    terraform = load("_modules/eos_terraform.py")
-    with pytest.raises(terraform.CommandExecutionError, match="may not have a file"):
-        terraform._contents(None, {path: "0" * 64})
+    workspace = load("_modules/eos_workspace.py")
+    with pytest.raises(workspace.CommandExecutionError, match="may not have a file"):
+        workspace.refuse_strange_files({path: "0" * 64})
 
 
 def test_records_are_whole_and_private(load, tmp_path):

@@ -15,7 +15,7 @@ from test_eject import by_hand
 
 TIERS = ("low", "medium", "high")
 REACHES = {"eos-user": ("low",), "eos-operator": ("low", "medium"), "eos-architect": ("low", "medium")}
-READING = {"info", "step_status", "observe", "require_secrets"}
+READING = {"info", "step_status", "observe", "preview", "inspect", "require_secrets", "examine", "terraform_graph"}
 NUMBERS = itertools.count()
 
 
@@ -141,6 +141,7 @@ def test_every_function_asks_who_calls(load):
     wanted = {"operation": "o", "step": "s", "sls": "components.a.b.workspace", "digest": "0" * 64, "minutes": 5}
     wanted |= {"environment": "e", "component": "c", "volumes": {"e/c/d": "/a/b"}, "made_by": "o", "plan": "0" * 64}
     wanted |= {"calls": {"s": "0" * 64}, "home": "h", "name": "n", "workspaces": ["e/c"], "monitor": "m"}
+    wanted |= {"function": "eos.run_step", "arguments": {}}
     for function in public_functions(module).values():
         taken = set(function.__code__.co_varnames[: function.__code__.co_kwonlyargcount])
         optional = set(function.__kwdefaults__ or {})

@@ -399,6 +399,14 @@ def test_the_policy_suffices_for_a_job_with_a_volume_and_a_secret(laboratory):
     assert record["result"]["terraform"]["added"] == 2
     assert laboratory.nomad.call("GET", "/v1/job/sleeper?namespace=provided")["Status"] == "running"
 
+    # At its digest a workspace costs no Terraform run, unless its job is gone.
+    again = laboratory.run_workspace("provided-again", name, release)
+    assert again["result"]["terraform"]["ran"] is False, again
+    laboratory.nomad.call("DELETE", "/v1/job/sleeper?namespace=provided&purge=true")
+    mended = laboratory.run_workspace("provided-mended", name, release)
+    assert (mended["status"], mended["result"]["terraform"]["added"]) == ("done", 1), mended
+    assert laboratory.nomad.call("GET", "/v1/job/sleeper?namespace=provided")["Status"] == "running"
+
     laboratory.releases.deliver({shared: both[shared]})
     removed = remove(laboratory, "provided-3", name)
     assert removed["result"]["terraform"]["destroyed"] == 2, removed

@@ -6,6 +6,7 @@ import shutil
 import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
@@ -228,7 +229,7 @@ def test_a_deletion_names_all_that_goes(with_hello):
 
 
 def test_the_joint_plan_takes_little_longer_than_its_slowest_engine(with_hello):
-    """The slowest engine by itself: the same question of the same plan, asked by hand."""
+    """The same questions of the same plan, asked by hand and at the same time: the slowest answer is what counts."""
     estate = with_hello
     words = ("update", "hello", "--greeting", "Hurry", "--plan", "--json")
     plans = estate.lab / "srv/plans"
@@ -250,24 +251,34 @@ def test_the_joint_plan_takes_little_longer_than_its_slowest_engine(with_hello):
     (step,) = [step for step in plan["steps"] if step["kind"] == "workspace"]
     question = {"plan": kept.name, "function": "eos.run_step", "unknown": []}
     question["arguments"] = {"sls": step["sls"], "digest": step["digest"]}
-    low = {"client": "local", "tgt": step["minion"], "fun": "eos.preview", "kwarg": question, "full_return": True}
+    low = {"client": "local", "tgt": step["minion"], "full_return": True}
+    asked = [
+        {**low, "fun": "eos.observe", "kwarg": {"workspaces": ["production/hello", "production/platform"]}},
+        {**low, "fun": "eos.preview", "kwarg": question},
+    ]
 
     def seconds(work) -> float:
         began = time.monotonic()
         work()
         return time.monotonic() - began
 
-    def by_hand():
-        status, body = estate.salt([low])
-        answer = json.loads(body)["return"][0][step["minion"]]["ret"]
-        assert status == 200 and answer["error"] is None and answer["terraform"]["ran"], body
+    def ask(one: dict) -> float:
+        began = time.monotonic()
+        status, body = estate.salt([one])
+        answer = json.loads(body)["return"][0][step["minion"]]
+        assert status == 200 and answer["retcode"] == 0 and not answer["ret"].get("error"), body
+        return time.monotonic() - began
+
+    def slowest() -> float:
+        with ThreadPoolExecutor(len(asked)) as pool:
+            return max(pool.map(ask, asked))
 
     try:
         joint, alone = [], []
         # Other work on the machine must not decide it: the best of each, in turns.
         while len(joint) < 3 or (min(joint) > min(alone) * 1.1 and len(joint) < 12):
             joint.append(seconds(lambda: estate.must(*words)))
-            alone.append(seconds(by_hand))
+            alone.append(slowest())
     finally:
         shutil.rmtree(kept)
     over = min(joint) / min(alone) - 1

@@ -288,6 +288,33 @@ fn a_state_is_made_and_goes_with_its_workspace() {
 }
 
 #[test]
+fn what_somebody_removed_or_changed_is_in_the_state_still() {
+    let address = "module.hello.nomad_job.component";
+    let job = json!({"id": "hello", "namespace": "production"});
+    let told_state = |answer: Value| told(&terraform::Answer::read(&answer).effects(OF, true, false));
+    let state = |after: &str| {
+        [format!(
+            "change terraform/state/production/hello {address} \"present\" -> \"{after}\""
+        )]
+    };
+    let gone = resource(address, &["delete"], job.clone(), Value::Null);
+    let made = resource(address, &["create"], Value::Null, job.clone());
+    assert_eq!(
+        told_state(json!({"resources": [made], "drift": [gone.clone()]})),
+        state("changed")
+    );
+    assert_eq!(
+        told_state(json!({"resources": [], "drift": [gone]})),
+        state("absent")
+    );
+    let edited = resource(address, &["update"], job.clone(), job);
+    assert_eq!(
+        told_state(json!({"resources": [], "drift": [edited]})),
+        state("changed")
+    );
+}
+
+#[test]
 fn salt_tells_of_directories_and_files() {
     let state =
         |changes: Value| json!({"id": "x", "name": "x", "result": null, "changes": changes, "comment": ""});

@@ -71,6 +71,42 @@ enum Held {
     By { session: String, holder: Option<Holder> },
 }
 
+/// The lock of a component as Consul has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Locked {
+    pub environment: String,
+    pub component: String,
+    /// Nothing of a lock that something other than Eos holds.
+    pub holder: Option<Holder>,
+}
+
+impl Locked {
+    pub fn words(&self) -> String {
+        by(self.holder.as_ref())
+    }
+}
+
+/// Every lock of a component that is held now: one request, and one for each of them.
+pub async fn all_held(consul: &ConsulClient) -> Result<Vec<Locked>, EngineError> {
+    let mut all = Vec::new();
+    for key in consul.keys("terraform/").await? {
+        let parts: Vec<&str> = key.split('/').collect();
+        let ["terraform", environment, component, "lock"] = parts[..] else {
+            continue;
+        };
+        let component = (environment.to_owned(), component.to_owned());
+        if let Held::By { holder, .. } = held(consul, &LockKey::new(&component)).await? {
+            let (environment, component) = component;
+            all.push(Locked {
+                environment,
+                component,
+                holder,
+            });
+        }
+    }
+    Ok(all)
+}
+
 impl ComponentLock {
     /// Takes the locks of all components, or of none: then it says who holds one of them (`Conflict`).
     ///

@@ -3,7 +3,8 @@
 //! A rolled-back transaction is HTTP 409 with its reason in JSON, also when the token may not do it; every other
 //! refusal is plain text. An empty list is the answer for a session or service that is not there.
 
-use std::collections::BTreeMap;
+mod lists;
+
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -19,6 +20,7 @@ use crate::error::{EngineError, ErrorKind, Layer};
 use crate::http::{Answer, Api, read_json};
 
 pub use crate::http::Request;
+pub use lists::{ListedCheck, Server, Servers};
 
 /// How long an answer may take.
 const ANSWER: Duration = Duration::from_secs(20);
@@ -70,13 +72,6 @@ pub struct Check {
 
 /// Something that a token may be allowed to do: `("key", "terraform/", "write")`.
 pub type Right = (&'static str, &'static str, &'static str);
-
-/// How many services there are beside Consul itself, and of how many every check passes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ServicesPassing {
-    pub passing: usize,
-    pub all: usize,
-}
 
 /// A key with its value, and the session that holds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -233,32 +228,6 @@ impl ConsulClient {
             .filter(|(_, decision)| !decision.allow)
             .map(|(right, _)| *right)
             .collect())
-    }
-
-    pub async fn services_passing(&self) -> Result<ServicesPassing, EngineError> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "PascalCase")]
-        struct ServiceCheck {
-            service_name: String,
-            status: String,
-        }
-        let request = |object, path| Request {
-            object,
-            path,
-            query: &[],
-        };
-        let mut names: BTreeMap<String, Value> = self.get(request("services", "catalog/services")).await?;
-        names.remove("consul");
-        let checks: Vec<ServiceCheck> = self.get(request("checks", "health/state/any")).await?;
-        let fails = |name: &&String| {
-            checks
-                .iter()
-                .any(|check| check.service_name == **name && check.status != "passing")
-        };
-        Ok(ServicesPassing {
-            passing: names.len() - names.keys().filter(fails).count(),
-            all: names.len(),
-        })
     }
 
     pub async fn key(&self, key: &str) -> Result<Option<Key>, EngineError> {

@@ -13,6 +13,7 @@ use crate::engines::Engines;
 use crate::error::EngineError;
 use crate::http::Request;
 use crate::nomad::{self, NomadClient, null_is_empty};
+use crate::salt::MINION_WAIT;
 
 /// How long all minions may take to answer; Salt itself waits 10 s for those that are gone.
 const MINIONS: Duration = Duration::from_secs(30);
@@ -48,7 +49,7 @@ pub async fn find(engines: &Engines) -> Result<Found, EngineError> {
 }
 
 async fn minions(engines: &Engines) -> Result<Vec<Minion>, EngineError> {
-    let answers = engines.salt.call_all("eos.info", MINIONS).await?;
+    let answers = engines.salt.call_all("eos.info", MINION_WAIT, MINIONS).await?;
     let minion = |(id, answer): (String, Result<Value, EngineError>)| Minion {
         id,
         // One without the formula says that it has no such function: it is there.

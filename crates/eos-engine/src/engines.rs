@@ -93,7 +93,7 @@ struct TokenFile {
 }
 
 /// One file for each API and user, below the user's own directory for such things.
-fn token_path(endpoint: &SaltEndpoint) -> Result<PathBuf, EngineError> {
+pub(crate) fn token_path(endpoint: &SaltEndpoint) -> Result<PathBuf, EngineError> {
     let state = std::env::var_os("XDG_STATE_HOME")
         .map(PathBuf::from)
         .filter(|path| path.is_absolute());

@@ -37,13 +37,14 @@ pub struct Recorded {
 
 /// The id of this copy of the estate; made if it has none yet.
 pub fn id(estate: &Path) -> Result<String, EngineError> {
-    match read(estate)? {
+    match known(estate)? {
         Some(id) => Ok(id),
         None => make(estate),
     }
 }
 
-fn read(estate: &Path) -> Result<Option<String>, EngineError> {
+/// The same, if it has one.
+pub(crate) fn known(estate: &Path) -> Result<Option<String>, EngineError> {
     let text = match std::fs::read_to_string(estate.join(FILE)) {
         Ok(text) => text,
         Err(error) if error.kind() == IoErrorKind::NotFound => return Ok(None),
@@ -80,7 +81,7 @@ fn make(estate: &Path) -> Result<String, EngineError> {
         })
     };
     write().map_err(|error| broken(ErrorKind::Failed, error.to_string()))?;
-    read(estate)?.ok_or_else(|| broken(ErrorKind::Failed, "it was written and is not there"))
+    known(estate)?.ok_or_else(|| broken(ErrorKind::Failed, "it was written and is not there"))
 }
 
 /// The name of this machine, for people.

@@ -27,6 +27,8 @@
 //! | `diagnose` | why a step failed: layer, object, the engine's own lines, what to do |
 //! | `drift` | what differs between the pillar, Terraform and reality, asked of all of them |
 //! | `doctor` | what works and what does not: findings, and the questions that engines are asked |
+//! | `status` | what runs, and how each layer is |
+//! | `terraform_graph` | Terraform's own graph of a workspace |
 //! | `pins` | what a plan is pinned to, and whether that moved |
 //! | `planning` | a plan: pillar edited and compiled, engines observed |
 //! | `preview` | the joint plan: what each engine says that the steps of a plan would do |
@@ -76,8 +78,10 @@ pub mod salt;
 mod salt_events;
 pub mod secrets;
 pub mod settings;
+pub mod status;
 mod steps;
 pub mod store;
+pub mod terraform_graph;
 pub mod vault;
 pub mod waiting;
 mod written;

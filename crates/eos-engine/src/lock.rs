@@ -5,6 +5,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use tokio::time::Instant;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::waiting;
 
+const LOCKS: &str = ".eos/locks";
 const LOOK: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,11 +41,11 @@ pub enum Patience {
 
 impl Target<'_> {
     fn path(self, estate: &Path) -> Result<PathBuf, EngineError> {
-        let locks = estate.join(".eos/locks");
+        let locks = estate.join(LOCKS);
         match self {
             Target::Estate => Ok(locks.join("estate.lock")),
             Target::Watch => Ok(locks.join("watch.lock")),
-            Target::Operation(id) => Ok(locks.join("operations").join(format!("{id}.lock"))),
+            Target::Operation(id) => Ok(estate.join(operation_file(id))),
             Target::Component {
                 environment,
                 component,
@@ -91,10 +93,21 @@ pub struct Holder {
 
 /// A lock that is held until this is dropped or the process ends, in whatever way.
 ///
-/// The file stays: deleting it would let two processes lock two files of the same name.
+/// The file of an operation goes with its lock, since no other operation will ever use it; those of components stay.
+/// Whoever takes a lock looks whether the file is still the one of its name, so that two never hold two files.
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
+    goes: Option<PathBuf>,
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        if let Some(path) = &self.goes {
+            // What cannot be removed is found by the doctor.
+            std::fs::remove_file(path).ok();
+        }
+    }
 }
 
 impl Lock {
@@ -110,25 +123,31 @@ impl Lock {
         if let Some(directory) = path.parent() {
             std::fs::create_dir_all(directory).map_err(|error| failed(&error))?;
         }
-        let mut file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .open(&path)
-            .map_err(|error| failed(&error))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(held(target, &mut file)),
-            Err(TryLockError::Error(error)) => return Err(failed(&error)),
-        }
+        let mut file = loop {
+            let mut file = OpenOptions::new()
+                .create(true)
+                .truncate(false)
+                .read(true)
+                .write(true)
+                .open(&path)
+                .map_err(|error| failed(&error))?;
+            match file.try_lock() {
+                Ok(()) if is_of_that_name(&file, &path) => break file,
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    return Err(target.error(ErrorKind::Conflict, read_holder(&mut file).words()));
+                }
+                Err(TryLockError::Error(error)) => return Err(failed(&error)),
+            }
+        };
         let holder = Holder {
             pid: std::process::id(),
             operation: operation.map(str::to_owned),
             since: Timestamp::now(),
         };
         write_holder(&mut file, &holder).map_err(|error| failed(&error))?;
-        Ok(Lock { _file: file })
+        let goes = matches!(target, Target::Operation(_)).then_some(path);
+        Ok(Lock { _file: file, goes })
     }
 
     /// Takes the lock as soon as it is free. As long as it is held, `held` is told by whom, and says whether to go on
@@ -172,29 +191,101 @@ fn write_holder(file: &mut File, holder: &Holder) -> std::io::Result<()> {
     file.write_all(b"\n")
 }
 
-fn held(target: Target<'_>, file: &mut File) -> EngineError {
+/// Whether the file was not removed, by the holder before, between being opened and being locked.
+fn is_of_that_name(file: &File, path: &Path) -> bool {
+    match (file.metadata(), std::fs::metadata(path)) {
+        (Ok(opened), Ok(named)) => (opened.dev(), opened.ino()) == (named.dev(), named.ino()),
+        _ => false,
+    }
+}
+
+/// Who holds a lock, as its file says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HeldBy {
+    Known(Holder),
+    /// The holder has locked the file, but not yet written itself into it.
+    Unknown,
+}
+
+impl HeldBy {
+    pub fn words(&self) -> String {
+        match self {
+            HeldBy::Known(Holder {
+                pid,
+                operation,
+                since,
+            }) => match operation {
+                Some(operation) => {
+                    format!("held by operation {operation} (process {pid}), since {since:.0}")
+                }
+                None => format!("held by process {pid}, since {since:.0}"),
+            },
+            HeldBy::Unknown => "held by another process".to_owned(),
+        }
+    }
+}
+
+/// Who holds a lock now; nobody takes it by asking.
+pub fn held_by(estate: &Path, target: Target<'_>) -> Result<Option<HeldBy>, EngineError> {
+    let path = target.path(estate)?;
+    match probe(&path) {
+        Ok(held) => Ok(held),
+        Err(error) => Err(target.error(ErrorKind::Failed, format!("{}: {error}", path.display()))),
+    }
+}
+
+/// Operations whose lock's file is there although no process holds it: whoever made it was killed.
+pub fn left_by_operations(estate: &Path) -> Result<Vec<String>, EngineError> {
+    let directory = estate.join(LOCKS).join("operations");
+    let failed = |error: std::io::Error| {
+        let object = directory.display().to_string();
+        EngineError::new(Layer::Estate, ErrorKind::Failed, object, error.to_string())
+    };
+    let entries = match std::fs::read_dir(&directory) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(failed)?,
+    };
+    let mut left = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(failed)?.path();
+        let name = path.file_stem().and_then(|name| name.to_str());
+        if let Some(name) = name.filter(|_| path.extension().is_some_and(|end| end == "lock"))
+            && probe(&path).map_err(failed)?.is_none()
+            // Its holder may have come to its end a moment ago.
+            && path.exists()
+        {
+            left.push(name.to_owned());
+        }
+    }
+    left.sort();
+    Ok(left)
+}
+
+/// Where the file of an operation's lock is, below the estate.
+pub fn operation_file(operation: &str) -> String {
+    format!("{LOCKS}/operations/{operation}.lock")
+}
+
+fn probe(path: &Path) -> std::io::Result<Option<HeldBy>> {
+    let mut file = match File::open(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        file => file?,
+    };
+    // Shared, so that two who ask do not take each other for a holder; it ends with the file.
+    match file.try_lock_shared() {
+        Ok(()) => Ok(None),
+        Err(TryLockError::WouldBlock) => Ok(Some(read_holder(&mut file))),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+fn read_holder(file: &mut File) -> HeldBy {
     let mut text = String::new();
     let holder = file
         .read_to_string(&mut text)
         .ok()
         .and_then(|_| serde_json::from_str::<Holder>(&text).ok());
-    let words = match holder {
-        Some(Holder {
-            operation: Some(operation),
-            since,
-            pid,
-        }) => {
-            format!("held by operation {operation} (process {pid}), since {since:.0}")
-        }
-        Some(Holder {
-            operation: None,
-            since,
-            pid,
-        }) => format!("held by process {pid}, since {since:.0}"),
-        // The holder has locked the file, but not yet written itself into it.
-        None => "held by another process".to_owned(),
-    };
-    target.error(ErrorKind::Conflict, words)
+    holder.map_or(HeldBy::Unknown, HeldBy::Known)
 }
 
 #[cfg(test)]
@@ -223,6 +314,52 @@ mod tests {
         Lock::try_acquire(estate.path(), other, None).unwrap();
         drop(lock);
         Lock::try_acquire(estate.path(), GRAFANA, None).unwrap();
+    }
+
+    #[test]
+    fn the_file_of_an_operation_goes_with_its_lock_and_stays_where_its_holder_was_killed() {
+        let estate = tempfile::tempdir().unwrap();
+        let operation = Target::Operation("01JCX4");
+        let file = estate.path().join(operation_file("01JCX4"));
+        let lock = Lock::try_acquire(estate.path(), operation, Some("01JCX4")).unwrap();
+        let held = held_by(estate.path(), operation).unwrap().unwrap();
+        assert!(
+            matches!(&held, HeldBy::Known(holder) if holder.pid == std::process::id()),
+            "{held:?}"
+        );
+        assert!(left_by_operations(estate.path()).unwrap().is_empty());
+        drop(lock);
+        assert!(!file.exists());
+        assert_eq!(held_by(estate.path(), operation).unwrap(), None);
+        std::fs::write(&file, "{}\n").unwrap();
+        assert_eq!(left_by_operations(estate.path()).unwrap(), ["01JCX4"]);
+        drop(Lock::try_acquire(estate.path(), operation, None).unwrap());
+        assert!(left_by_operations(estate.path()).unwrap().is_empty());
+    }
+
+    /// With the file going away under those who wait for it, there is still one holder at a time.
+    #[test]
+    fn a_file_that_goes_lets_no_two_in() {
+        use std::sync::atomic::{AtomicU32, Ordering};
+        let estate = tempfile::tempdir().unwrap();
+        let (inside, taken) = (AtomicU32::new(0), AtomicU32::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    while taken.load(Ordering::SeqCst) < 400 {
+                        let Ok(lock) = Lock::try_acquire(estate.path(), Target::Operation("01JCX4"), None)
+                        else {
+                            continue;
+                        };
+                        assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
+                        std::thread::yield_now();
+                        inside.fetch_sub(1, Ordering::SeqCst);
+                        taken.fetch_add(1, Ordering::SeqCst);
+                        drop(lock);
+                    }
+                });
+            }
+        });
     }
 
     #[tokio::test]

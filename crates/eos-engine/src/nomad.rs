@@ -4,6 +4,7 @@
 //! 500 depending on the object; such traps are read here, and nowhere else.
 
 mod capacity;
+mod lists;
 mod versions;
 
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ use crate::http::{Api, read_json};
 
 pub use crate::http::Request;
 pub use capacity::Capacity;
+pub use lists::{JobStatus, LatestDeployment, Member, OwnToken, current};
 pub use versions::{GroupCheck, JobVersion, TaskGroup};
 
 /// How long an answer may take that is not asked to wait.
@@ -215,6 +217,8 @@ pub struct DeploymentGroup {
 pub struct Evaluation {
     #[serde(rename = "ID")]
     pub id: String,
+    #[serde(rename = "JobID", default)]
+    pub job_id: String,
     pub status: String,
     #[serde(default)]
     pub status_description: String,
@@ -316,6 +320,9 @@ pub struct Node {
     pub status: String,
     /// `eligible`, `ineligible`.
     pub scheduling_eligibility: String,
+    /// Of Nomad, as it runs there.
+    #[serde(default)]
+    pub version: String,
     #[serde(default, deserialize_with = "null_is_empty")]
     pub drivers: BTreeMap<String, Driver>,
 }

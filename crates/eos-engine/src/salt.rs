@@ -38,7 +38,7 @@ const PROBE: Duration = Duration::from_secs(12);
 /// Without a sign of life for this long, the failing probe is the answer; about 30 s in all.
 const PATIENCE: Duration = Duration::from_secs(18);
 /// What the master is told: seconds until it looks whether the minion still works, and for that look.
-const MINION_WAIT: u64 = 5;
+pub(crate) const MINION_WAIT: u64 = 5;
 /// An engine's words are for reading; a rendered file or traceback in them is cut here.
 const LONGEST_WORDS: usize = 2000;
 
@@ -161,16 +161,18 @@ impl SaltClient {
         read_local(minion, function, &answer)
     }
 
-    /// Calls a function on every minion that the master knows, and gives what each made of it.
+    /// Calls a function on every minion that the master knows, and gives what each made of it. `wait` is in seconds: until
+    /// the master looks whether a silent one still works, and for that look.
     pub async fn call_all(
         &self,
         function: &str,
+        wait: u64,
         deadline: Duration,
     ) -> Result<BTreeMap<String, Result<Value, EngineError>>, EngineError> {
         let object = format!("{function} on all minions");
         let low = json!([{
             "client": "local", "tgt": "*", "tgt_type": "glob", "fun": function,
-            "full_return": true, "timeout": MINION_WAIT, "gather_job_timeout": MINION_WAIT,
+            "full_return": true, "timeout": wait, "gather_job_timeout": wait,
         }]);
         let answer = self
             .within(deadline, &object, self.lowstate(&object, &low))

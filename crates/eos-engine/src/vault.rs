@@ -198,6 +198,23 @@ impl VaultClient {
         .await
     }
 
+    /// What there is below a path of the key-value store, one level deep: `grafana/`.
+    pub async fn names_below(&self, path: &str) -> Result<Vec<String>, EngineError> {
+        #[derive(Deserialize)]
+        struct Names {
+            keys: Vec<String>,
+        }
+        let request = Request {
+            object: &object(path),
+            path: &format!("{MOUNT}/metadata/{path}"),
+            query: &[("list", "true")],
+        };
+        match self.get::<Wrapped<Names>>(request).await {
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(Vec::new()),
+            answer => answer.map(|names| names.data.keys),
+        }
+    }
+
     pub async fn own_token(&self) -> Result<OwnToken, EngineError> {
         let token: Wrapped<OwnToken> = self.get(own("auth/token/lookup-self")).await?;
         Ok(token.data)

@@ -277,6 +277,15 @@ impl Lab {
         Ok(Choices::read(&self.layout)?.is_some_and(|choices| choices.tofu))
     }
 
+    /// By what root speaks to the minions of a lab: the program, and the directory of its settings.
+    pub fn salt_command(&self) -> Result<Option<(PathBuf, PathBuf)>> {
+        let choices = Choices::read(&self.layout)?;
+        Ok(choices.map(|choices| {
+            let settings = self.layout.salt().join("master/etc");
+            (choices.engines.salt.path.join("salt"), settings)
+        }))
+    }
+
     /// The nodes beside control.
     pub fn nodes(&self) -> Result<Vec<LabNode>> {
         let choices = Choices::read(&self.layout)?;

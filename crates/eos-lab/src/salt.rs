@@ -30,7 +30,7 @@ const ROLES: [(&str, &str); 3] = [
 /// As whom the program speaks to Salt unless it is told otherwise.
 const USER: &str = "eos-operator";
 /// What every API user may call. How much of it a role may ask for is the formula's to say.
-const ALLOWED: [&str; 14] = [
+const ALLOWED: [&str; 16] = [
     "eos.info",
     "eos.run_step",
     "eos.remove_workspace",
@@ -42,6 +42,8 @@ const ALLOWED: [&str; 14] = [
     "eos.preview",
     "eos.inspect",
     "eos.require_secrets",
+    "eos.examine",
+    "eos.terraform_graph",
     "test.ping",
     "saltutil.find_job",
     "saltutil.sync_all",
@@ -399,6 +401,7 @@ impl<'a> Salt<'a> {
             "file_ignore_regex": [r"(^|/)\.\.(/|$)"],
             // A release takes effect with its delivery, not when a cache runs out.
             "fileserver_list_cache_time": 0,
+            "max_event_size": LARGEST_ANSWER,
             "netapi_enable_clients": ["local", "local_async"],
             "external_auth": {"file": self.permissions()},
             // Salt lets a call of several functions pass if any one of them is allowed. This list refuses each
@@ -459,6 +462,7 @@ impl<'a> Salt<'a> {
             "recon_max": 2000,
             "enable_fqdns_grains": false,
             "enable_gpu_grains": false,
+            "max_event_size": LARGEST_ANSWER,
             "eos": if minion.is_control { self.control_settings() } else { json!({}) },
         });
         settings["eos"]["roles"] = ROLES.into_iter().collect();
@@ -538,6 +542,8 @@ impl Minion<'_> {
     }
 }
 
+/// Of a larger one Salt leaves out what is large without a word; unless it is told, that is more than one MiB.
+const LARGEST_ANSWER: u32 = 64 << 20;
 const MASTER_PID: &str = "master.pid";
 const API_PID: &str = "api.pid";
 const MINION_PID: &str = "minion.pid";

@@ -310,7 +310,11 @@ fn wording(error: &clap::Error, recipe: Option<&Recipe>) -> Diagnostic {
     };
     let argument = text(ContextKind::InvalidArg).unwrap_or_default();
     // `--port <PORT>` and `--sso[=<BOOLEAN>]` are the flag with what it takes; only the flag is named.
-    let flag = argument.split([' ', '[']).next().unwrap_or_default().to_owned();
+    let flag = match argument.strip_prefix('[') {
+        // One that may be left out, and has no dashes.
+        Some(positional) => positional.trim_end_matches(']').to_owned(),
+        None => argument.split([' ', '[']).next().unwrap_or_default().to_owned(),
+    };
     let meant = text(ContextKind::SuggestedArg);
     let value = text(ContextKind::InvalidValue).unwrap_or_default();
     match error.kind() {

@@ -1,6 +1,7 @@
 //! The graph in the language of Graphviz: a cluster for each environment, in it one for each component.
 
 use super::Graph;
+use super::live::Health;
 use crate::node::{Layer, Node};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -33,13 +34,20 @@ pub fn dot(graph: &Graph) -> String {
             );
             for place in places {
                 let node = graph.nodes[*place];
+                let health = graph.health(node);
+                let label = match health.map_or("", Health::mark) {
+                    "" => node.address.clone(),
+                    mark => format!("{} {mark}", node.address),
+                };
+                let words = health.map_or_else(String::new, |health| format!(", {}", health.words()));
                 let _ = writeln!(
                     text,
-                    "      {} [label={}, tooltip={}, fillcolor=\"{}\"];",
+                    "      {} [label={}, tooltip={}, fillcolor=\"{}\"{}];",
                     quoted(&name(node)),
-                    quoted(&node.address),
-                    quoted(&format!("{}, wave {}", node.summary, graph.waves[*place])),
-                    color(node.layer)
+                    quoted(&label),
+                    quoted(&format!("{}, wave {}{words}", node.summary, graph.waves[*place])),
+                    color(node.layer),
+                    health.map_or("", border)
                 );
             }
             text.push_str("    }\n");
@@ -75,6 +83,16 @@ fn quoted(text: &str) -> String {
     }
     quoted.push('"');
     quoted
+}
+
+/// Beside the mark, which needs no colour.
+fn border(health: &Health) -> &'static str {
+    match health {
+        Health::Well => ", color=\"#197a37\"",
+        Health::Ill(_) => ", color=\"#c5221f\", penwidth=2.5",
+        Health::Absent => ", color=\"#8a6100\", style=\"rounded,filled,dashed\"",
+        Health::Unknown => ", color=\"#8a94a2\"",
+    }
 }
 
 fn color(layer: Layer) -> &'static str {

@@ -2,6 +2,7 @@
 
 pub mod dot;
 mod layout;
+pub mod live;
 pub mod svg;
 #[cfg(test)]
 mod tests;
@@ -9,6 +10,7 @@ mod tests;
 use crate::diagnostic::Diagnostic;
 use crate::emit::terraform::PLATFORM;
 use crate::node::Node;
+use live::{Health, Live};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Nodes and edges, in an order that depends on nothing but their names.
@@ -20,6 +22,8 @@ pub struct Graph<'a> {
     pub edges: Vec<Edge>,
     /// The wave of each node, from 1: all it comes after is in earlier waves.
     pub waves: Vec<usize>,
+    /// How each node is just now, where the engines were asked.
+    pub live: Option<Live>,
 }
 
 /// Node `to` comes after node `from`; both are places in `Graph::nodes`.
@@ -94,6 +98,11 @@ impl<'a> Graph<'a> {
         Self::assemble(nodes, edges)
     }
 
+    /// How a node is just now; nothing where no engine was asked.
+    pub fn health(&self, node: &Node) -> Option<&Health> {
+        self.live.as_ref().map(|live| live.of(node))
+    }
+
     pub fn environments(&self) -> BTreeSet<&'a str> {
         self.nodes.iter().map(|node| node.environment.as_str()).collect()
     }
@@ -110,7 +119,12 @@ impl<'a> Graph<'a> {
             .into_iter()
             .map(|level| level + 1)
             .collect();
-        Self { nodes, edges, waves }
+        Self {
+            nodes,
+            edges,
+            waves,
+            live: None,
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use super::Graph;
 use super::layout::{
     BOX_HEIGHT, BOX_WIDTH, Band, FRAME_TITLE, Frame, Layout, MARGIN, Point, Rect, Route, layout,
 };
+use super::live::{Counts, Health, Live};
 use crate::node::{Layer, Node, Writer};
 use serde_json::Value;
 use std::fmt::Write;
@@ -55,7 +56,7 @@ pub fn svg(graph: &Graph) -> String {
         );
     }
     for ((node, wave), rect) in graph.nodes.iter().zip(&graph.waves).zip(&layout.boxes) {
-        node_box(&mut text, node, *wave, rect);
+        node_box(&mut text, node, *wave, rect, graph.health(node));
     }
     text.push_str("</svg>\n");
     text
@@ -106,6 +107,48 @@ fn head(text: &mut String, graph: &Graph, width: i32) {
         extent(graph)
     );
     text.push_str(&legend);
+    if let Some(live) = &graph.live {
+        live_legend(text, graph, live, width);
+    }
+}
+
+/// Below the layers: how many are well, and what the marks mean.
+fn live_legend(text: &mut String, graph: &Graph, live: &Live, width: i32) {
+    let Counts {
+        well,
+        ill,
+        absent,
+        unknown,
+    } = live.counts(graph.nodes.iter().copied());
+    let all = [
+        (Health::Unknown, unknown),
+        (Health::Absent, absent),
+        (Health::Ill(String::new()), ill),
+        (Health::Well, well),
+    ];
+    let mut x = width - MARGIN;
+    for (health, count) in all.iter().filter(|(_, count)| *count > 0) {
+        let words = format!("{count} {}", health.word());
+        x -= text_width(&words, SMALL_SIZE) as i32;
+        mark(text, health, Point { x: x - 12, y: 60 });
+        let _ = writeln!(text, "<text class=\"quiet\" x=\"{x}\" y=\"64\">{words}</text>");
+        x -= 40;
+    }
+}
+
+/// A disc whose letter says the same as its colour.
+fn mark(text: &mut String, health: &Health, at: Point) {
+    let letter = match health {
+        Health::Well => "\u{2713}",
+        other => other.mark(),
+    };
+    let Point { x, y } = at;
+    let _ = write!(
+        text,
+        "<g class=\"health {}\"><circle cx=\"{x}\" cy=\"{y}\" r=\"7\"/><text x=\"{x}\" y=\"{}\">{letter}</text></g>",
+        health.word(),
+        y + 4
+    );
 }
 
 fn band_below(text: &mut String, band: &Band) {
@@ -146,20 +189,21 @@ fn frame_below(text: &mut String, frame: &Frame) {
     );
 }
 
-fn node_box(text: &mut String, node: &Node, wave: usize, rect: &Rect) {
+fn node_box(text: &mut String, node: &Node, wave: usize, rect: &Rect, health: Option<&Health>) {
     let Rect { x, y, .. } = *rect;
     let (kind, name) = node.address.split_once('/').unwrap_or(("", &node.address));
-    let room = BOX_WIDTH - 26;
-    let _ = writeln!(
+    let room = BOX_WIDTH - 26 - health.map_or(0, |_| 20);
+    let state = health.map_or_else(String::new, |health| format!(" is-{}", health.word()));
+    let _ = write!(
         text,
-        "<g class=\"node {}\"><title>{}</title>\
+        "<g class=\"node {}{state}\"><title>{}</title>\
          <rect class=\"box\" x=\"{x}\" y=\"{y}\" width=\"{BOX_WIDTH}\" height=\"{BOX_HEIGHT}\" rx=\"7\"/>\
          <rect class=\"bar\" x=\"{}\" y=\"{}\" width=\"3\" height=\"{}\" rx=\"1.5\"/>\
          <text class=\"name\" x=\"{}\" y=\"{}\">{}</text>\
          <text class=\"small\" x=\"{}\" y=\"{}\">{}</text>\
-         <text class=\"small end\" x=\"{}\" y=\"{}\">wave {wave}</text></g>",
+         <text class=\"small end\" x=\"{}\" y=\"{}\">wave {wave}</text>",
         node.layer.name(),
-        escaped(&hover(node, wave)),
+        escaped(&hover(node, wave, health)),
         x + 7,
         y + 8,
         BOX_HEIGHT - 16,
@@ -172,6 +216,14 @@ fn node_box(text: &mut String, node: &Node, wave: usize, rect: &Rect) {
         x + BOX_WIDTH - 9,
         y + 31,
     );
+    if let Some(health) = health {
+        let at = Point {
+            x: x + BOX_WIDTH - 14,
+            y: y + 12,
+        };
+        mark(text, health, at);
+    }
+    text.push_str("</g>\n");
 }
 
 fn writer(writer: Writer) -> &'static str {
@@ -183,13 +235,16 @@ fn writer(writer: Writer) -> &'static str {
 }
 
 /// All there is to know about a node, one line a thing.
-fn hover(node: &Node, wave: usize) -> String {
+fn hover(node: &Node, wave: usize, health: Option<&Health>) -> String {
     let mut text = format!(
         "{}\n{}\nwritten by {}, wave {wave}",
         node.address,
         node.summary,
         writer(node.writer)
     );
+    if let Some(health) = health {
+        let _ = write!(text, "\n{}", health.words());
+    }
     for (name, attribute) in &node.attributes {
         let value = match &attribute.value {
             Value::String(text) => text.clone(),

@@ -1,6 +1,7 @@
 //! What holds for every graph, with graphs made by hand and at random.
 
 use super::layout::{Layout, Point, Rect, Route, layout};
+use super::live::{Health, Live};
 use super::{Graph, dot::dot, svg::svg};
 use crate::node::{Attribute, Layer, Node, Reversibility, Writer};
 use crate::source::Source;
@@ -187,6 +188,38 @@ fn a_label_for_graphviz_stands_for_itself() {
     let text = dot(&Graph::new(&nodes).unwrap());
     assert!(text.contains(r#"label="a\"b";"#), "{text}");
     assert!(text.contains(r#"[label="job/\\N \"x\" &amp;amp;\n","#), "{text}");
+}
+
+#[test]
+fn what_is_ill_is_marked_without_colour_too_and_says_why() {
+    let nodes = two_components();
+    let mut graph = Graph::new(&nodes).unwrap();
+    let plain = svg(&graph);
+    assert!(!plain.contains("class=\"health"), "nobody was asked");
+    let mut live = Live::default();
+    for node in &graph.nodes {
+        live.set(
+            node,
+            match node.address.as_str() {
+                "job/chat" => Health::Ill("0 of 1 healthy: <b>no</b>".to_owned()),
+                "job/hello" => Health::Absent,
+                _ => Health::Well,
+            },
+        );
+    }
+    let well = graph.nodes.len() - 2;
+    graph.live = Some(live);
+    let picture = svg(&graph);
+    sound(&graph, &picture);
+    assert!(picture.contains("class=\"node job is-ill\""));
+    assert!(picture.contains("wave 4\nill: 0 of 1 healthy: &lt;b&gt;no&lt;/b&gt;\n"));
+    for words in [format!("{well} well"), "1 ill".to_owned(), "1 absent".to_owned()] {
+        assert!(picture.contains(&format!(">{words}</text>")), "{words}");
+    }
+    let text = dot(&graph);
+    assert!(text.contains("[label=\"job/chat !\""), "{text}");
+    assert!(text.contains("wave 4, ill: 0 of 1 healthy"), "{text}");
+    assert!(text.contains("[label=\"job/hello -\""), "{text}");
 }
 
 /// All that must hold of the picture of any graph.

@@ -23,6 +23,7 @@ use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::Estate;
 use crate::failure::Failure;
 use crate::planning::OBSERVE;
+use crate::salt::MINION_WAIT;
 
 pub use vault::Policies;
 
@@ -182,7 +183,7 @@ async fn compiled_at(estate: &Estate, commit: &str) -> Result<Option<Compilation
 
 /// What every host of the pillar says of itself, in one call.
 async fn inspect(engines: &Engines, pillar: &Pillar) -> BTreeMap<String, Answer<Inspection>> {
-    let mut answers = match engines.salt.call_all("eos.inspect", INSPECT).await {
+    let mut answers = match engines.salt.call_all("eos.inspect", MINION_WAIT, INSPECT).await {
         Ok(answers) => answers,
         Err(error) => {
             let hosts = pillar.hosts.keys();

@@ -41,7 +41,7 @@ use crate::steps;
 use crate::store::{NewOperation, Operation, Outcome, Store};
 use run::{Run, Subject, to_json};
 
-pub use records::{find, newest_to_undo};
+pub use records::{find, is_alive, newest_to_undo};
 pub use take_back::rollback;
 
 /// Who watches an operation: a terminal, or a program that reads events.

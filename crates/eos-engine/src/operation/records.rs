@@ -8,7 +8,7 @@ use super::is_resumable;
 use super::locks::locked_components;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::Estate;
-use crate::lock::{Lock, Target};
+use crate::lock::{self, Target};
 use crate::store::{Operation, Outcome, Store};
 
 fn not_found(named: Option<&str>, words: &str) -> EngineError {
@@ -96,6 +96,14 @@ pub(super) fn read_plan(operation: &str, plan: serde_json::Value) -> Result<Plan
     })
 }
 
+/// Whether a process is at work on the operation; one that cannot be asked about is taken to be.
+pub fn is_alive(estate: &Estate, operation: &Operation) -> bool {
+    !matches!(
+        lock::held_by(&estate.root, Target::Operation(&operation.id)),
+        Ok(None)
+    )
+}
+
 /// An operation that died must be ended before another begins on the same components: its pillar edit is there, its
 /// effects may be. One that is alive holds their locks.
 pub(super) fn refuse_unfinished(
@@ -109,8 +117,7 @@ pub(super) fn refuse_unfinished(
             continue;
         }
         let touches = locked_components(&plan_of(&operation)?);
-        let alive = || Lock::try_acquire(&estate.root, Target::Operation(&operation.id), None).is_err();
-        if touches.is_disjoint(components) || alive() {
+        if touches.is_disjoint(components) || is_alive(estate, &operation) {
             continue;
         }
         let id = &operation.id;

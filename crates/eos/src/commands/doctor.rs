@@ -10,6 +10,7 @@ use eos_engine::estate::Estate;
 use eos_engine::settings::{self, Source};
 use eos_engine::{EngineError, ErrorKind, env_names};
 use eos_lab::{Cache, Lab, Wanted};
+use std::path::Path;
 
 /// Find what does not work, and what mends it
 ///
@@ -91,12 +92,26 @@ async fn estate_and_engines(estate: &Estate) -> Vec<Finding> {
         }
     };
     let expected = Expected {
-        settings: &estate.settings,
+        estate,
         pillar: pillar.as_ref(),
         formula: &formula::digest(),
+        salt: &salt_command(estate),
     };
     let engines = doctor::examine(&expected).await;
     [finding].into_iter().chain(engines).collect()
+}
+
+/// How root speaks to minions: a lab has a Salt of its own.
+fn salt_command(estate: &Estate) -> String {
+    let lab = match estate.settings.source {
+        Source::Lab => Lab::at(estate.root.join(".eos/lab")).and_then(|lab| lab.salt_command()),
+        Source::File | Source::None => Ok(None),
+    };
+    let words = lab.ok().flatten().map(|(program, configuration)| {
+        let word = |path: &Path| shell_word(&path.display().to_string());
+        format!("{} -c {}", word(&program), word(&configuration))
+    });
+    words.unwrap_or_else(|| "salt".to_owned())
 }
 
 /// The first fault is named; `eos compile --check` shows all of them.

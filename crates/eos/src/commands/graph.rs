@@ -5,19 +5,24 @@ use crate::problem::{Exit, Problem};
 use crate::views::graph_document;
 use eos_core::graph::{Graph, dot::dot, svg::svg};
 use eos_core::name::quoted;
+use eos_engine::engines::Engines;
 use eos_engine::estate::Estate;
+use eos_engine::{status, terraform_graph};
 use std::path::{Path, PathBuf};
 
 /// Show what comes after what, over all layers
 ///
-/// In waves, as a picture or for programs; from the pillar, no engine is asked. All environments, unless one is named.
+/// In waves, as a picture or for programs; from the pillar, no engine is asked unless for `--live` or `--terraform`. All
+/// environments, unless one is named.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   eos graph                       in waves: each comes after those above it
   eos graph grafana               with all that it comes after
   eos graph --out graph.svg       a picture, for a browser
-  eos graph --format dot | dot -Tpdf > graph.pdf")]
+  eos graph --format dot | dot -Tpdf > graph.pdf
+  eos graph --live                with what is well, ill or not there
+  eos graph --terraform grafana   Terraform's own graph, for Graphviz")]
 pub struct Args {
     /// Only this component, and all that it comes after
     component: Option<String>,
@@ -27,6 +32,12 @@ pub struct Args {
     /// Write to this file
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Ask the engines, and show how each thing is just now
+    #[arg(long)]
+    live: bool,
+    /// Terraform's own graph of this component as it was applied, in the language of Graphviz
+    #[arg(long, value_name = "COMPONENT", conflicts_with_all = ["component", "live"])]
+    terraform: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -36,7 +47,10 @@ enum Format {
     Json,
 }
 
-pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+    if let Some(component) = &args.terraform {
+        return terraform(session, args, component).await;
+    }
     let format = format(args, session.view.is_for_programs())?;
     let estate = session.estate()?;
     if let Some(component) = &args.component {
@@ -53,21 +67,65 @@ pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     if let Some(component) = &args.component {
         graph = graph.up_to(component);
     }
+    if args.live {
+        let engines = engines(&estate)?;
+        graph.live = Some(status::live::ask(&estate, &engines, &graph.nodes).await?);
+    }
     match (&args.out, format) {
         (Some(file), format) => {
             let format = format.map_or_else(|| format_of(file), Ok)?;
-            std::fs::write(file, print(&graph, format)).map_err(|error| {
-                Problem::not_done(
-                    format!("Cannot write {}: {error}", file.display()),
-                    "Name a file that can be written",
-                )
-            })?;
+            write(file, &print(&graph, format))?;
             session.view.graph_written(&graph, file);
         }
         (None, Some(format)) => session.view.text(&print(&graph, format)),
         (None, None) => session.view.graph(&graph),
     }
     Ok(Exit::Done)
+}
+
+/// Terraform draws in one language only, and knows one workspace at a time.
+async fn terraform(session: &mut Session<'_>, args: &Args, component: &str) -> Answer {
+    let named = args.out.as_deref().map(format_of).transpose();
+    let format = args.format.map_or(named, |format| Ok(Some(format)))?;
+    if !matches!(format, None | Some(Format::Dot)) {
+        return Err(Problem::usage(
+            "Terraform draws its graph for Graphviz only",
+            format!("eos graph --terraform {component} | dot -Tsvg > graph.svg"),
+        ));
+    }
+    let estate = session.estate()?;
+    let environment = session.environment(&estate);
+    find_component(&estate.whole_pillar()?, &environment, component)?;
+    let engines = engines(&estate)?;
+    let dot = terraform_graph::ask(&engines, &environment, component).await?;
+    match &args.out {
+        Some(file) => {
+            write(file, &dot)?;
+            session
+                .view
+                .terraform_graph_written(&environment, component, file);
+        }
+        None => session.view.terraform_graph(&environment, component, &dot),
+    }
+    Ok(Exit::Done)
+}
+
+fn engines(estate: &Estate) -> Result<Engines, Problem> {
+    Engines::connect(&estate.settings)?.ok_or_else(|| {
+        Problem::not_done(
+            "This estate has no engines that could be asked",
+            "`eos lab up` starts them on this machine, eos.toml names others",
+        )
+    })
+}
+
+fn write(file: &Path, text: &str) -> Result<(), Problem> {
+    std::fs::write(file, text).map_err(|error| {
+        Problem::not_done(
+            format!("Cannot write {}: {error}", file.display()),
+            "Name a file that can be written",
+        )
+    })
 }
 
 /// The format that was asked for; where none was, the view has its own.

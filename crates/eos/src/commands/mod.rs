@@ -132,7 +132,7 @@ async fn dispatch(session: &mut Session<'_>, verb: Verb, typed: Option<Typed>) -
         Verb::Logs(args) => logs::run(session, &args).await,
         Verb::Catalog(args) => catalog::run(session, &args),
         Verb::Compile(args) => compile::run(session, &args),
-        Verb::Graph(args) => graph::run(session, &args),
+        Verb::Graph(args) => graph::run(session, &args).await,
         Verb::Why(args) => why::run(session, &args),
         Verb::Completions(args) => completions::run(session, &args),
         Verb::Man(args) => man::run(session, &args),

@@ -4,20 +4,22 @@ use super::plan_text::{GREEN, RED, YELLOW};
 use super::text::{hang, pad, printable, width};
 use eos_engine::doctor::{Condition, Finding};
 
-/// As wide as the longest area and the longest condition: `machine`, `limited`.
+/// As wide as the longest condition: `limited`.
 const WORD: usize = 7;
 /// With less room beside it than that, what was found stands below.
 const ROOM: usize = 30;
 
 pub fn findings_text(findings: &[Finding], columns: usize) -> String {
     let whats = findings.iter().map(|finding| width(&finding.what)).max();
-    let below = " ".repeat(WORD + 2);
+    let areas = findings.iter().map(|finding| width(finding.area.name())).max();
+    let area = areas.unwrap_or(0);
+    let below = " ".repeat(area + 2);
     let mut text = String::new();
     for finding in findings {
         let condition = finding.condition.name();
         let prefix = format!(
             "{}  {}  {}  ",
-            pad(finding.area.name(), WORD),
+            pad(finding.area.name(), area),
             pad(&finding.what, whats.unwrap_or(0)),
             pad(condition, WORD)
         );

@@ -17,10 +17,8 @@ pub fn words_of_engines(plan: &Plan, change: &Change) -> Vec<String> {
     for effect in own {
         let engine = effect.engine.name();
         let mut say = |words: &str| lines.push(format!("{engine}: {}", printable(words)));
-        if effect.object.starts_with("nomad/allocations/") {
-            if let Some(words) = instances(effect, change.action) {
-                say(&words);
-            }
+        if let Some(words) = instances(effect, change.action) {
+            say(&words);
         }
         if let Some(warning) = &effect.warning {
             say(warning);
@@ -40,7 +38,7 @@ pub fn words_of_engines(plan: &Plan, change: &Change) -> Vec<String> {
 
 /// `1 instance starts anew, 2 more`. That what is made starts, and what is deleted stops, goes without saying.
 fn instances(effect: &Effect, action: Action) -> Option<String> {
-    if action != Action::Change {
+    if action != Action::Change || !effect.object.starts_with("nomad/allocations/") {
         return None;
     }
     let count = |name: &str| {

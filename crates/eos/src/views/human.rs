@@ -12,6 +12,7 @@ use super::operation_text::operation_text;
 use super::plan_text::{BOLD, GREEN, RED, YELLOW, plan_text, subject, value_words};
 use super::recipe_text::{recipe_text, recipes_text};
 use super::reports::*;
+use super::status_text::status_text;
 use super::text::{Table, age, duration, hang, moment, pad, pad_left, printable, short_operation, width};
 use super::why_text::why_text;
 use super::{Out, Purpose, View};
@@ -31,6 +32,7 @@ use eos_engine::audit;
 use eos_engine::diagnose::LogLines;
 use eos_engine::doctor::Finding;
 use eos_engine::operation::{Finished, Watch, is_resumable};
+use eos_engine::status::Status;
 use eos_engine::store::{Entry, Operation, Outcome};
 use eos_lab::Progress;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -388,24 +390,9 @@ impl View for Human {
         self.talk(&text);
     }
 
-    fn status(&mut self, status: &StatusReport) {
-        let text = status_text(status);
+    fn status(&mut self, status: &Status, extent: Extent) {
+        let text = status_text(status, extent, data_width());
         self.data(&text);
-        for trouble in status
-            .components
-            .iter()
-            .filter(|component| component.trouble.is_some())
-        {
-            let words = trouble.trouble.as_deref().unwrap_or_default();
-            let line = format!(
-                "{}: {}: eos logs {}",
-                trouble.component,
-                printable(words),
-                trouble.component
-            );
-            let text = hang("! ", &line, data_width().unwrap_or(usize::MAX));
-            self.data(&text);
-        }
     }
 
     fn doctor(&mut self, findings: &[Finding]) {
@@ -534,6 +521,19 @@ impl View for Human {
         }
         let text = graph_text(graph, data_width().unwrap_or(usize::MAX));
         self.data(&text);
+    }
+
+    fn terraform_graph(&mut self, _environment: &str, _component: &str, dot: &str) {
+        self.data(&printable(dot));
+    }
+
+    fn terraform_graph_written(&mut self, environment: &str, component: &str, file: &Path) {
+        let line = format!(
+            "Terraform's graph of {environment}/{component}, written to {}",
+            file.display()
+        );
+        let text = hang("", &line, talk_width());
+        self.talk(&text);
     }
 
     fn graph_written(&mut self, graph: &Graph, file: &Path) {
@@ -770,61 +770,6 @@ fn component_text(component: &ComponentReport) -> String {
             yaml::quote(&intent.who),
             yaml::quote(&intent.when)
         );
-    }
-    text
-}
-
-fn status_text(status: &StatusReport) -> String {
-    let now = Timestamp::now();
-    let number = |count: Option<u64>| count.map_or("?".to_owned(), |count| count.to_string());
-    let row = |component: &ComponentStatus| {
-        let short = component.healthy.is_some() && component.healthy < component.desired;
-        let last = component.operation.as_ref().map_or_else(String::new, |last| {
-            let failed = if last.outcome == "done" {
-                String::new()
-            } else {
-                format!(" ({})", last.outcome)
-            };
-            format!("{} {}{failed}", short_operation(&last.id), last.verb)
-        });
-        vec![
-            component.component.clone(),
-            number(component.desired),
-            number(component.running),
-            format!("{}{}", number(component.healthy), if short { "!" } else { " " }),
-            component.version.clone().unwrap_or_default(),
-            component.since.map_or_else(String::new, |since| age(since, now)),
-            last,
-        ]
-    };
-    let mut text = String::new();
-    if status.components.is_empty() {
-        let _ = writeln!(text, "{} has no components", status.environment);
-    } else {
-        let table = Table {
-            headings: &[
-                &status.environment,
-                "desired",
-                "running",
-                "healthy",
-                "version",
-                "since",
-                "last operation",
-            ],
-            right: &[1, 2, 3],
-            rows: status.components.iter().map(row).collect(),
-        };
-        text.push_str(&table.print(data_width()));
-    }
-    text.push('\n');
-    for engine in &status.engines {
-        let mark = if engine.answers { "" } else { "! " };
-        let prefix = format!("{:<9}  ", engine.engine);
-        text.push_str(&hang(
-            &prefix,
-            &format!("{mark}{}", printable(&engine.words)),
-            data_width().unwrap_or(usize::MAX),
-        ));
     }
     text
 }

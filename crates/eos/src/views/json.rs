@@ -9,6 +9,7 @@ use eos_core::catalog::Catalog;
 use eos_core::diagnostic::Diagnostic;
 use eos_core::drift::{Drift, Verdict};
 use eos_core::graph::Graph;
+use eos_core::graph::live::Health;
 use eos_core::option::OptionType;
 use eos_core::plan::{Plan, Step};
 use eos_core::recipe::{Recipe, Run};
@@ -17,6 +18,7 @@ use eos_core::why::Answer;
 use eos_engine::audit;
 use eos_engine::doctor::Finding;
 use eos_engine::operation::{Finished, Watch};
+use eos_engine::status::Status;
 use eos_engine::store::{Entry, Operation};
 use eos_engine::waiting::{Spent, Stopwatch};
 use eos_lab::{Advance, Outcome, Progress};
@@ -186,16 +188,27 @@ fn recipe_value(recipe: &Recipe) -> Value {
 /// The graph as a program reads it, asked for with `--json` or with `--format json`.
 pub fn graph_document(graph: &Graph) -> String {
     let nodes = graph.nodes.iter().zip(&graph.waves).map(|(node, wave)| {
-        json!({
+        let mut shown = json!({
             "environment": node.environment, "component": node.component, "address": node.address,
             "layer": node.layer, "writer": node.writer, "wave": wave, "summary": node.summary,
-        })
+        });
+        if let Some(health) = graph.health(node) {
+            shown["health"] = health.word().into();
+            if let Health::Ill(why) = health {
+                shown["why"] = why.as_str().into();
+            }
+        }
+        shown
     });
     let edges = graph.edges.iter().map(|edge| {
         let [from, to] = [edge.from, edge.to].map(|place| graph.nodes[place]);
         json!({"environment": to.environment, "from": from.address, "to": to.address})
     });
-    let content = json!({"nodes": nodes.collect::<Vec<_>>(), "edges": edges.collect::<Vec<_>>()});
+    let mut content = json!({"nodes": nodes.collect::<Vec<_>>(), "edges": edges.collect::<Vec<_>>()});
+    if let Some(live) = &graph.live {
+        content["health"] = value(&live.counts(graph.nodes.iter().copied()));
+        content["silent"] = value(&live.silent);
+    }
     line("kind", "graph", content)
 }
 
@@ -338,7 +351,7 @@ impl View for Json {
         self.document("approval", value(approved));
     }
 
-    fn status(&mut self, status: &StatusReport) {
+    fn status(&mut self, status: &Status, _extent: Extent) {
         self.document("status", value(status));
     }
 
@@ -395,6 +408,16 @@ impl View for Json {
 
     fn graph(&mut self, graph: &Graph) {
         self.out.write(&mut io::stdout(), &graph_document(graph));
+    }
+
+    fn terraform_graph(&mut self, environment: &str, component: &str, dot: &str) {
+        let content = json!({"environment": environment, "component": component, "dot": dot});
+        self.document("terraform_graph", content);
+    }
+
+    fn terraform_graph_written(&mut self, environment: &str, component: &str, file: &Path) {
+        let content = json!({"environment": environment, "component": component, "file": file});
+        self.document("terraform_graph_file", content);
     }
 
     fn graph_written(&mut self, graph: &Graph, file: &Path) {

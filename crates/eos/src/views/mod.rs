@@ -13,6 +13,7 @@ mod operation_text;
 mod plan_text;
 mod recipe_text;
 pub mod reports;
+mod status_text;
 pub mod text;
 mod why_text;
 
@@ -29,6 +30,7 @@ use eos_core::why::Answer;
 use eos_engine::audit;
 use eos_engine::doctor::Finding;
 use eos_engine::operation::{Finished, Watch};
+use eos_engine::status::Status;
 use eos_engine::store::{Entry, Operation};
 use eos_lab::Progress;
 pub use json::graph_document;
@@ -67,7 +69,7 @@ pub trait View: Watch {
     /// What it means to make this machine the home, before it is confirmed.
     fn move_home(&mut self, home: &HomeReport);
     fn approved(&mut self, approved: &Approved);
-    fn status(&mut self, status: &StatusReport);
+    fn status(&mut self, status: &Status, extent: Extent);
     fn doctor(&mut self, findings: &[Finding]);
     /// What differs; with `all` what is in step, too.
     fn drift(&mut self, drift: &Drift, all: bool);
@@ -81,6 +83,9 @@ pub trait View: Watch {
     fn made_recipe(&mut self, made: &MadeRecipe);
     fn compiled(&mut self, compiled: &Compiled);
     fn graph(&mut self, graph: &Graph);
+    /// Terraform's own graph, in the language of Graphviz.
+    fn terraform_graph(&mut self, environment: &str, component: &str, dot: &str);
+    fn terraform_graph_written(&mut self, environment: &str, component: &str, file: &Path);
     fn graph_written(&mut self, graph: &Graph, file: &Path);
     fn why(&mut self, answer: &Answer);
     fn lab(&mut self, lab: &LabReport);

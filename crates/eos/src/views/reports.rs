@@ -161,52 +161,15 @@ pub struct Discovered {
     pub written: Vec<String>,
 }
 
-#[derive(Serialize)]
-pub struct StatusReport {
-    pub environment: String,
-    pub components: Vec<ComponentStatus>,
-    pub engines: Vec<EngineStatus>,
-}
-
-impl StatusReport {
-    pub fn is_well(&self) -> bool {
-        self.components.iter().all(ComponentStatus::is_well) && self.engines.iter().all(|one| one.answers)
-    }
-}
-
-#[derive(Serialize)]
-pub struct ComponentStatus {
-    pub component: String,
-    pub desired: Option<u64>,
-    pub running: Option<u64>,
-    pub healthy: Option<u64>,
-    pub version: Option<String>,
-    pub since: Option<Timestamp>,
-    pub operation: Option<LastOperation>,
-    /// What is wrong with it, in the engine's words.
-    pub trouble: Option<String>,
-}
-
-impl ComponentStatus {
-    /// Something is wanted, and all of it runs and is healthy.
-    fn is_well(&self) -> bool {
-        let wanted = self.desired.filter(|desired| *desired > 0);
-        wanted.is_some() && self.running == wanted && self.healthy == wanted
-    }
-}
-
-#[derive(Serialize)]
-pub struct LastOperation {
-    pub id: String,
-    pub verb: String,
-    pub outcome: String,
-}
-
-#[derive(Serialize)]
-pub struct EngineStatus {
-    pub engine: &'static str,
-    pub answers: bool,
-    pub words: String,
+/// How much of a status a person wants to see.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// A line a component, one for the layers, one a trouble.
+    Short,
+    /// A table a layer.
+    Layers,
+    /// One component, with its instances.
+    Component,
 }
 
 #[derive(Serialize)]

@@ -142,22 +142,30 @@ pub struct Table<'a> {
 }
 
 impl Table<'_> {
+    fn widths(&self) -> Vec<usize> {
+        let column = |column: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(column));
+            cells
+                .map(|cell| width(cell))
+                .chain([width(self.headings[column])])
+                .max()
+                .unwrap_or(0)
+        };
+        (0..self.headings.len()).map(column).collect()
+    }
+
+    /// How many columns of a terminal it takes as a table.
+    pub fn width(&self) -> usize {
+        let widths = self.widths();
+        widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1)
+    }
+
     /// As a table where it fits into `columns`, else one block of lines a row.
     pub fn print(&self, columns: Option<usize>) -> String {
-        let widths: Vec<usize> = (0..self.headings.len())
-            .map(|column| {
-                let cells = self.rows.iter().filter_map(|row| row.get(column));
-                cells
-                    .map(|cell| width(cell))
-                    .chain([width(self.headings[column])])
-                    .max()
-                    .unwrap_or(0)
-            })
-            .collect();
-        let total = widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1);
-        if columns.is_some_and(|columns| total > columns) {
-            return self.print_blocks(columns.unwrap_or(total));
+        if let Some(columns) = columns.filter(|columns| self.width() > *columns) {
+            return self.print_blocks(columns);
         }
+        let widths = self.widths();
         let line = |cells: &mut dyn Iterator<Item = &str>| {
             let cells = cells.zip(&widths).enumerate().map(|(column, (cell, wide))| {
                 match self.right.contains(&column) {

@@ -73,15 +73,21 @@ impl<'a> Answer<'a> {
     }
 
     fn state(&self, of: Of<'_>, there: bool, gone: bool) -> Option<Effect> {
-        let drifted = self
+        let drifted: BTreeMap<&str, Action> = self
             .drift
             .iter()
-            .map(|resource| (resource.address, Action::Change));
-        let changed = self
-            .resources
-            .iter()
-            .filter_map(|resource| Some((resource.address, resource.action()?)));
-        let all: BTreeMap<&str, Action> = drifted.chain(changed).collect();
+            .filter_map(|resource| Some((resource.address, resource.action()?)))
+            .collect();
+        let changed = self.resources.iter().filter_map(|resource| {
+            let action = match resource.action()? {
+                // Somebody removed the real thing: the state has it still, and has another in its place afterwards.
+                Action::Create if drifted.contains_key(resource.address) => Action::Change,
+                action => action,
+            };
+            Some((resource.address, action))
+        });
+        let changed: Vec<_> = changed.collect();
+        let all: BTreeMap<&str, Action> = drifted.into_iter().chain(changed).collect();
         let attributes: Vec<_> = all
             .into_iter()
             .map(|(address, action)| {

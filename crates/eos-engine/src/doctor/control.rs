@@ -1,0 +1,238 @@
+//! What the control minion says of itself: its Terraform, its credential, its schedule, and workspaces of nobody.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::files::quoted;
+use super::leftovers::{self, Keys};
+use super::versions::Engine;
+use super::{Area, Condition, Examination, Finding, words_of};
+use crate::error::{EngineError, ErrorKind};
+
+/// What stands in the master's `file_roots` for any environment.
+const ANY_ENVIRONMENT: &str = "__env__";
+
+impl Examination<'_> {
+    /// `asked` is nothing where Salt itself is not to be spoken to, which is said elsewhere.
+    pub(super) fn control(
+        &self,
+        asked: Option<Result<Value, EngineError>>,
+        keys: Option<Keys>,
+    ) -> Vec<Finding> {
+        let of_consul = keys
+            .iter()
+            .flat_map(|keys| leftovers::consul_locks(self.expected.estate, keys));
+        let mut findings: Vec<Finding> = of_consul.collect();
+        match asked {
+            Some(Ok(seen)) => findings.extend(self.seen_by_control(&seen, keys.as_ref())),
+            Some(Err(error)) => findings.extend(self.not_examined(&error)),
+            None => {}
+        }
+        findings
+    }
+
+    fn not_examined(&self, error: &EngineError) -> Option<Finding> {
+        let (condition, mend) = match error.kind {
+            // Its formula is another one, or it is silent: both are findings of the minion.
+            ErrorKind::NotFound | ErrorKind::Unreachable => return None,
+            ErrorKind::Refused => (Condition::Broken, self.edit_master()),
+            _ => (Condition::Limited, "eos doctor".to_owned()),
+        };
+        let what = format!("minion {}", self.endpoints.control);
+        let words = format!("it does not say how it is set up: {}", words_of(error));
+        Some(Finding::not_ok(Area::Salt, what, condition, words, mend))
+    }
+
+    fn seen_by_control(&self, seen: &Value, keys: Option<&Keys>) -> Vec<Finding> {
+        let control = &self.endpoints.control;
+        let mut findings = vec![environment_finding(seen, &self.edit_master())];
+        let Some(own) = seen.get("control").filter(|own| own.is_object()) else {
+            let words =
+                format!("minion {control} has no settings for Terraform: `eos:` in its configuration");
+            let mend = self.edit_minion();
+            findings.push(Finding::not_ok(
+                Area::Terraform,
+                "program",
+                Condition::Broken,
+                words,
+                mend,
+            ));
+            return findings;
+        };
+        findings.push(self.schedule_finding(own));
+        findings.extend(self.terraform_findings(own));
+        findings.push(self.credential_finding(own));
+        findings.extend(self.workspace_findings(own, keys));
+        findings.extend(leftovers::state_locks(own, |file| {
+            let rm = format!("rm {}", quoted(Path::new(file)));
+            self.on_control(&rm)
+        }));
+        findings
+    }
+
+    fn schedule_finding(&self, own: &Value) -> Finding {
+        if own.get("schedule") == Some(&Value::Bool(true)) {
+            let words = "Terraform's states are compared with what is there, without Eos too";
+            return Finding::ok(Area::Salt, "schedule", words);
+        }
+        let words = "nothing looks for drift while Eos is away: no schedule of eos_terraform.sync_states";
+        let add =
+            "salt-call schedule.add eos-drift function=eos_terraform.sync_states seconds=300 maxrunning=1";
+        let mend = match self.is_lab() {
+            true => "eos lab up".to_owned(),
+            false => self.on_control(add),
+        };
+        Finding::not_ok(Area::Salt, "schedule", Condition::Limited, words, mend)
+    }
+
+    fn terraform_findings(&self, own: &Value) -> Option<Finding> {
+        let said = own.get("terraform")?;
+        let text = |name: &str| said.get(name).and_then(Value::as_str);
+        let program = text("program").unwrap_or("terraform");
+        match text("version") {
+            Some(version) => {
+                let seen = [(program.to_owned(), version.to_owned())];
+                Engine::Terraform.finding(Area::Terraform, &seen, &self.renew("terraform"))
+            }
+            None => {
+                let words = format!(
+                    "{program}: {}",
+                    text("error").unwrap_or("it does not say its version")
+                );
+                let mend = self.renew("terraform");
+                Some(Finding::not_ok(
+                    Area::Terraform,
+                    "version",
+                    Condition::Broken,
+                    words,
+                    mend,
+                ))
+            }
+        }
+    }
+
+    fn credential_finding(&self, own: &Value) -> Finding {
+        match own.get("credential").and_then(Value::as_str) {
+            None => Finding::ok(
+                Area::Terraform,
+                "credential",
+                "there, for the minion's user alone",
+            ),
+            Some(fault) => {
+                let mend = match self.is_lab() {
+                    true => "eos lab up".to_owned(),
+                    false => self.on_control("$EDITOR /etc/eos/nomad.json && chmod 600 /etc/eos/nomad.json"),
+                };
+                Finding::not_ok(Area::Terraform, "credential", Condition::Broken, fault, mend)
+            }
+        }
+    }
+
+    fn workspace_findings(&self, own: &Value, keys: Option<&Keys>) -> Vec<Finding> {
+        let list = |name: &str| -> Vec<&str> {
+            let all = own.get(name).and_then(Value::as_array);
+            all.into_iter().flatten().filter_map(Value::as_str).collect()
+        };
+        let named = list("named");
+        let on_disk = list("orphans").into_iter().map(str::to_owned);
+        let in_consul = keys
+            .into_iter()
+            .flat_map(|keys| leftovers::orphans_in_consul(keys, &named));
+        let orphans: BTreeSet<String> = on_disk.chain(in_consul).collect();
+        if orphans.is_empty() {
+            let words = match named.len() {
+                1 => "1, as the pillar has it".to_owned(),
+                count => format!("{count}, as the pillar has them"),
+            };
+            return vec![Finding::ok(Area::Terraform, "workspaces", words)];
+        }
+        orphans.iter().map(|name| self.orphan_finding(name)).collect()
+    }
+
+    /// What an operation of Eos made is removed by Eos; of anything else only root can say that it may go.
+    fn orphan_finding(&self, name: &str) -> Finding {
+        let (environment, component) = name.split_once('/').unwrap_or((name, ""));
+        let store = self.expected.estate.store();
+        let is_applied = store
+            .and_then(|store| store.applied(environment))
+            .is_ok_and(|all| all.iter().any(|one| one.component == component));
+        let mend = match is_applied {
+            true => format!("eos apply --environment {environment}"),
+            false => format!(
+                "{} {} eos.remove_workspace operation=eject-orphan step={environment}.{component} \
+                 environment={environment} component={component}",
+                self.expected.salt, self.endpoints.control
+            ),
+        };
+        let words = format!("{name} is there, but the pillar does not name it");
+        Finding::not_ok(Area::Terraform, "workspaces", Condition::Limited, words, mend)
+    }
+}
+
+fn environment_finding(seen: &Value, mend: &str) -> Finding {
+    let all = seen.get("environments").and_then(Value::as_array);
+    let serves_any = all.is_some_and(|all| all.iter().any(|one| one == ANY_ENVIRONMENT));
+    match serves_any {
+        true => Finding::ok(
+            Area::Salt,
+            "plans",
+            "the master serves a plan before it is applied",
+        ),
+        false => Finding::not_ok(
+            Area::Salt,
+            "plans",
+            Condition::Limited,
+            "the master has no environment for plans, so engines cannot be asked what a change would do",
+            mend,
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_master_without_an_environment_for_plans_is_told() {
+        let of = |environments: &[&str]| {
+            environment_finding(&json!({"environments": environments}), "mend").condition
+        };
+        assert_eq!(of(&["__env__", "base"]), Condition::Ok);
+        assert_eq!(of(&["base"]), Condition::Limited);
+    }
+
+    #[test]
+    fn only_a_lock_that_nobody_holds_is_left_behind() {
+        let lock = |held: bool| json!({"workspace": "production/web", "file": "/w/.lock.info", "held": held});
+        let seen = json!({"state_locks": [lock(true), lock(false)]});
+        let found = leftovers::state_locks(&seen, |file| format!("rm {file}"));
+        let [finding] = &found[..] else {
+            panic!("{found:?}");
+        };
+        assert_eq!(finding.mend.as_deref(), Some("rm /w/.lock.info"));
+    }
+
+    #[test]
+    fn a_state_in_consul_that_the_pillar_does_not_name_is_of_nobody() {
+        let keys = Keys {
+            names: [
+                "production/web/state",
+                "production/web/lock",
+                "production/ghost/state",
+                "x",
+            ]
+            .map(|name| format!("terraform/{name}"))
+            .to_vec(),
+            held: Vec::new(),
+            state_locks: BTreeSet::new(),
+        };
+        assert_eq!(
+            leftovers::orphans_in_consul(&keys, &["production/web"]),
+            ["production/ghost"]
+        );
+    }
+}

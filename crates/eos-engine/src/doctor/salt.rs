@@ -1,0 +1,199 @@
+//! Salt: its API, who Eos is to it, and every minion.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use super::versions::Engine;
+use super::{Area, Condition, Examination, Finding, PATIENCE, clocks, minute};
+use crate::engines::kept_token;
+use crate::error::{EngineError, ErrorKind, Layer};
+use crate::home::{self, Recorded};
+use crate::salt::SaltClient;
+
+/// How long minions may take once master and API answer: on a busy machine a call alone has taken three seconds.
+const MINIONS: Duration = Duration::from_secs(6);
+
+/// What asking Salt came to.
+pub(super) struct Asked {
+    /// Which machine operates the estate, as the control minion has it.
+    pub home: Option<Finding>,
+    pub findings: Vec<Finding>,
+    /// How far the clock of each minion is ahead of this machine's.
+    pub clocks: Vec<(String, Option<SignedDuration>)>,
+    /// What `eos.examine` of the control minion answered.
+    pub control: Option<Result<Value, EngineError>>,
+}
+
+/// One minion's answer to `eos.info`, and between which two moments it came about.
+struct Told {
+    info: Result<Value, EngineError>,
+    sent: Timestamp,
+    received: Timestamp,
+}
+
+impl Examination<'_> {
+    pub(super) async fn salt(&self) -> Asked {
+        let endpoint = &self.endpoints.salt;
+        let control = &self.endpoints.control;
+        let unasked = |error: &EngineError| Asked {
+            home: None,
+            findings: vec![self.failed(Area::Salt, "API", error)],
+            clocks: Vec::new(),
+            control: None,
+        };
+        let client = match self.salt_client() {
+            Ok(client) => Arc::new(client),
+            Err(error) => return unasked(&error),
+        };
+        let reached = self
+            .in_time(Layer::Salt, &endpoint.url, client.reach(control, PATIENCE))
+            .await;
+        let api = match reached {
+            Ok(expires) => {
+                let until = expires.map_or_else(String::new, |expires| {
+                    format!(", token until {}", minute(expires))
+                });
+                Finding::ok(Area::Salt, "API", format!("{}{until}", endpoint.url))
+            }
+            Err(error) => return unasked(&error),
+        };
+        let (told, examined) = tokio::join!(
+            self.minions(&client),
+            client.call(control, "eos.examine", json!({}), MINIONS)
+        );
+        let mut findings = vec![api];
+        let of_control = told.get(control).and_then(|told| told.info.as_ref().ok());
+        findings.extend(of_control.map(|info| role_finding(info, &endpoint.user, &self.edit_minion())));
+        let home = of_control.and_then(|info| self.home_finding(info));
+        findings.extend(
+            told.iter()
+                .map(|(minion, told)| self.minion_finding(minion, &told.info)),
+        );
+        let clocks = told.into_iter().map(|(minion, told)| {
+            let time = told
+                .info
+                .ok()
+                .and_then(|info| info.get("time")?.as_str()?.parse().ok());
+            let ahead = time.map(|time: Timestamp| clocks::outside(time, time, told.sent, told.received));
+            (format!("minion {minion}"), ahead)
+        });
+        Asked {
+            home,
+            findings,
+            clocks: clocks.collect(),
+            control: Some(examined),
+        }
+    }
+
+    async fn minions(&self, client: &Arc<SaltClient>) -> BTreeMap<String, Told> {
+        let hosts = self.expected.pillar.iter().flat_map(|pillar| pillar.hosts.keys());
+        let minions: BTreeSet<String> = hosts.chain([&self.endpoints.control]).cloned().collect();
+        let mut asking = JoinSet::new();
+        for minion in minions {
+            let client = client.clone();
+            asking.spawn(async move {
+                let sent = Timestamp::now();
+                let info = client.call(&minion, "eos.info", json!({}), MINIONS).await;
+                let received = Timestamp::now();
+                (minion, Told { info, sent, received })
+            });
+        }
+        asking.join_all().await.into_iter().collect()
+    }
+
+    fn minion_finding(&self, minion: &str, info: &Result<Value, EngineError>) -> Finding {
+        let what = format!("minion {minion}");
+        match info {
+            Ok(info) => {
+                let (bring, renew) = (self.bring_formula(minion), self.renew("salt-minion"));
+                formula_finding(minion, info, self.expected.formula, &bring, &renew)
+            }
+            Err(error) if error.kind == ErrorKind::Timeout => {
+                let mend = self.start("salt-minion");
+                Finding::not_ok(Area::Salt, what, Condition::Broken, "it does not answer", mend)
+            }
+            Err(error) if error.kind == ErrorKind::NotFound => {
+                let mend = self.bring_host(minion, &format!("salt-key -a {minion}"));
+                Finding::not_ok(Area::Salt, what, Condition::Broken, &error.words, mend)
+            }
+            Err(error) => self.failed(Area::Salt, &what, error),
+        }
+    }
+
+    /// Nothing where no machine has taken it yet: the first that operates does.
+    fn home_finding(&self, info: &Value) -> Option<Finding> {
+        let home: Recorded = serde_json::from_value(info.get("home")?.clone()).ok()?;
+        let here = home::known(&self.expected.estate.root).ok()?;
+        Some(match here.as_ref() == Some(&home.id) {
+            true => Finding::ok(Area::Estate, "home", "this machine operates it"),
+            false => {
+                let words = format!("{} operates it: here it can be planned only", home.name);
+                Finding::not_ok(Area::Estate, "home", Condition::Limited, words, "eos home take")
+            }
+        })
+    }
+
+    fn salt_client(&self) -> Result<SaltClient, EngineError> {
+        let endpoint = &self.endpoints.salt;
+        let client = SaltClient::new(endpoint)?;
+        Ok(match kept_token(endpoint)? {
+            Some(token) => client.with_token(token),
+            None => client,
+        })
+    }
+}
+
+fn role_finding(info: &Value, user: &str, mend: &str) -> Finding {
+    match info.get("role").and_then(Value::as_str) {
+        Some(role) => Finding::ok(Area::Salt, "role", format!("{user} is {role}")),
+        None => {
+            let words = format!("API user {user} has no role, and may change nothing");
+            Finding::not_ok(Area::Salt, "role", Condition::Broken, words, mend)
+        }
+    }
+}
+
+fn formula_finding(minion: &str, info: &Value, expected: &str, bring: &str, renew: &str) -> Finding {
+    let what = format!("minion {minion}");
+    let said = |name: &str| info.get(name).and_then(Value::as_str).unwrap_or_default();
+    if said("formula") != expected {
+        let words = "its formula is not the one that this program carries";
+        return Finding::not_ok(Area::Salt, what, Condition::Broken, words, bring);
+    }
+    let version = said("version");
+    match Engine::Salt.judge(version) {
+        (condition, Some(words)) => Finding::not_ok(Area::Salt, what, condition, words, renew),
+        _ => Finding::ok(
+            Area::Salt,
+            what,
+            format!("answers, Salt {version}, formula of this program"),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_formula_than_this_programs_is_broken() {
+        let info = json!({"formula": "aa", "version": "3008.3"});
+        assert_eq!(
+            formula_finding("control", &info, "aa", "bring", "renew").condition,
+            Condition::Ok
+        );
+        assert_eq!(
+            formula_finding("control", &info, "bb", "bring", "renew").condition,
+            Condition::Broken
+        );
+        assert_eq!(
+            formula_finding("control", &Value::Null, "bb", "bring", "renew").condition,
+            Condition::Broken
+        );
+    }
+}

@@ -1,0 +1,194 @@
+//! All there is of a kind in one namespace, by one request each, and what Nomad says of its own health.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+
+use super::{Allocation, Evaluation, Node, NomadClient, null_is_empty};
+use crate::error::EngineError;
+use crate::http::Request;
+
+/// One job as Nomad lists those that run, with how many instances it asks for.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct JobStatus {
+    #[serde(rename = "ID")]
+    pub id: String,
+    /// `service`, `batch`, `system`, `sysbatch`.
+    pub r#type: String,
+    /// `pending`, `running`, `dead`.
+    pub status: String,
+    #[serde(default)]
+    pub stop: bool,
+    pub version: u64,
+    #[serde(rename = "GroupCountSum", default)]
+    pub desired: u64,
+    #[serde(default)]
+    pub latest_deployment: Option<LatestDeployment>,
+}
+
+impl JobStatus {
+    /// Whether a deployment is yet to say what it thinks of the instances.
+    pub fn is_deploying(&self) -> bool {
+        self.latest_deployment
+            .as_ref()
+            .is_some_and(|deployment| deployment.is_active)
+    }
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct LatestDeployment {
+    #[serde(default)]
+    pub is_active: bool,
+}
+
+/// A server of Nomad, as the others know it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Member {
+    pub name: String,
+    /// `alive`, `failed`, `left`.
+    pub status: String,
+    #[serde(default, deserialize_with = "null_is_empty")]
+    pub tags: BTreeMap<String, String>,
+}
+
+/// The token that Nomad was asked with.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct OwnToken {
+    #[serde(rename = "AccessorID")]
+    pub accessor: String,
+    /// `client`, `management`.
+    pub r#type: String,
+    #[serde(default, deserialize_with = "null_is_empty")]
+    pub policies: Vec<String>,
+    pub expiration_time: Option<jiff::Timestamp>,
+}
+
+impl OwnToken {
+    /// Nomad answers even where it asks nobody for a token.
+    pub fn is_needless(&self) -> bool {
+        self.accessor == "acls-disabled"
+    }
+}
+
+/// Nomad remembers for a day those that went away: one whose name is there again is no longer of interest.
+pub fn current(mut nodes: Vec<Node>) -> Vec<Node> {
+    let is_ready = |node: &Node| node.status == "ready";
+    let ready: BTreeSet<String> = nodes
+        .iter()
+        .filter(|node| is_ready(node))
+        .map(|node| node.name.clone())
+        .collect();
+    nodes.retain(|node| is_ready(node) || !ready.contains(&node.name));
+    nodes.sort_by(|one, other| one.name.cmp(&other.name));
+    nodes
+}
+
+impl NomadClient {
+    /// The jobs of a namespace; a run of a periodic job is no job of its own.
+    pub async fn job_statuses(&self, namespace: &str) -> Result<Vec<JobStatus>, EngineError> {
+        self.get_of(namespace, "jobs", "jobs/statuses").await
+    }
+
+    /// What the jobs of a namespace have written on them, by id.
+    pub async fn job_metas(
+        &self,
+        namespace: &str,
+    ) -> Result<BTreeMap<String, BTreeMap<String, String>>, EngineError> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "PascalCase")]
+        struct Stub {
+            #[serde(rename = "ID")]
+            id: String,
+            #[serde(default, deserialize_with = "null_is_empty")]
+            meta: BTreeMap<String, String>,
+        }
+        let request = Request {
+            object: "jobs",
+            path: "jobs",
+            query: &[("namespace", namespace), ("meta", "true")],
+        };
+        let jobs: Vec<Stub> = self.get(request).await?;
+        Ok(jobs.into_iter().map(|job| (job.id, job.meta)).collect())
+    }
+
+    /// The newest allocation comes first.
+    pub async fn allocations(&self, namespace: &str) -> Result<Vec<Allocation>, EngineError> {
+        let mut found: Vec<Allocation> = self.get_of(namespace, "allocations", "allocations").await?;
+        found.sort_by_key(|allocation| std::cmp::Reverse(allocation.create_time));
+        Ok(found)
+    }
+
+    /// What waits for room on some node.
+    pub async fn blocked_evaluations(&self, namespace: &str) -> Result<Vec<Evaluation>, EngineError> {
+        self.get(Request {
+            object: "evaluations",
+            path: "evaluations",
+            query: &[("namespace", namespace), ("status", "blocked")],
+        })
+        .await
+    }
+
+    /// Paths of the variables of a namespace.
+    pub async fn variable_paths(&self, namespace: &str) -> Result<Vec<String>, EngineError> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "PascalCase")]
+        struct Listed {
+            path: String,
+        }
+        let found: Vec<Listed> = self.get_of(namespace, "variables", "vars").await?;
+        Ok(found.into_iter().map(|one| one.path).collect())
+    }
+
+    /// Nomad's own health endpoint: what the agent that is asked says of itself where it is not well.
+    pub async fn agent_health(&self) -> Result<Option<String>, EngineError> {
+        #[derive(Deserialize)]
+        struct Part {
+            ok: bool,
+            #[serde(default)]
+            message: String,
+        }
+        let request = Request {
+            object: "its health",
+            path: "agent/health",
+            query: &[],
+        };
+        // Of an agent that is only one of the two, the other is not there.
+        let parts: BTreeMap<String, Option<Part>> = self.get(request).await?;
+        let ill = parts
+            .into_iter()
+            .filter_map(|(name, part)| part.filter(|part| !part.ok).map(|part| (name, part)));
+        let words: Vec<String> = ill
+            .map(|(name, part)| format!("{name}: {}", part.message))
+            .collect();
+        Ok((!words.is_empty()).then(|| words.join("; ")))
+    }
+
+    /// The servers that know one another.
+    pub async fn members(&self) -> Result<Vec<Member>, EngineError> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "PascalCase")]
+        struct Answer {
+            #[serde(default, deserialize_with = "null_is_empty")]
+            members: Vec<Member>,
+        }
+        let request = Request {
+            object: "servers",
+            path: "agent/members",
+            query: &[],
+        };
+        Ok(self.get::<Answer>(request).await?.members)
+    }
+
+    pub async fn own_token(&self) -> Result<OwnToken, EngineError> {
+        self.get(Request {
+            object: "the token of Eos",
+            path: "acl/token/self",
+            query: &[],
+        })
+        .await
+    }
+}

@@ -1,0 +1,355 @@
+//! One component: how many instances are wanted, run and are healthy, where, since when, and what was last done.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::checks::{CheckStatus, Checks};
+use super::nomad::Asked;
+use super::{Trouble, moment};
+use crate::error::EngineError;
+use crate::nomad::{Allocation, JobStatus};
+use crate::store::{Applied, Operation, Store};
+
+/// How many operations are looked through for the last one of each component.
+const OPERATIONS: u32 = 1000;
+/// Nomad remembers instances that ended; so many of them are of interest.
+const ENDED: usize = 3;
+
+#[derive(Debug, Serialize)]
+pub struct ComponentStatus {
+    pub component: String,
+    /// Unknown where Nomad does not answer, as are the next two.
+    pub desired: Option<u64>,
+    pub running: Option<u64>,
+    pub healthy: Option<u64>,
+    pub version: Option<String>,
+    /// When the oldest instance that runs was made.
+    pub since: Option<Timestamp>,
+    /// Where it runs.
+    pub nodes: BTreeSet<String>,
+    /// Those that are to run, then some of those that did not end well, newest first.
+    pub instances: Vec<Instance>,
+    pub operation: Option<LastOperation>,
+    pub trouble: Option<Trouble>,
+    #[serde(skip)]
+    is_applied: bool,
+}
+
+impl ComponentStatus {
+    /// Something is wanted, all of it runs and is healthy, and nothing newer waits for room.
+    pub fn is_well(&self) -> bool {
+        let wanted = self.desired.filter(|desired| *desired > 0);
+        wanted.is_some() && self.running == wanted && self.healthy == wanted && self.trouble.is_none()
+    }
+
+    pub(super) fn see(&mut self, asked: &Asked, checks: Option<&Checks>, more: &str) {
+        let name = self.component.clone();
+        let Some(job) = asked.job(&name) else {
+            (self.desired, self.running, self.healthy) = (Some(0), Some(0), Some(0));
+            if self.is_applied {
+                let words = "Nomad has no such job, though it was applied";
+                self.trouble = Some(Trouble::new(name, words, format!("eos plan{more}")));
+            }
+            return;
+        };
+        let allocations = asked.allocations_of(&name);
+        let desired = if job.stop { 0 } else { job.desired };
+        let running: Vec<&Allocation> = allocations
+            .iter()
+            .copied()
+            .filter(|one| one.is_running())
+            .collect();
+        self.desired = Some(desired);
+        self.running = Some(running.len() as u64);
+        self.version = asked
+            .metas
+            .get(&name)
+            .and_then(|meta| meta.get("eos_version").cloned());
+        self.since = running.iter().map(|one| one.create_time).min().and_then(moment);
+        self.nodes = running.iter().map(|one| one.node_name.clone()).collect();
+        self.instances = instances(&allocations, job, checks);
+        self.healthy = checks.map(|_| {
+            let is_well = |one: &&Instance| one.status == "running" && one.healthy == Some(true);
+            self.instances.iter().filter(is_well).count() as u64
+        });
+        let is_short = self.healthy.is_some_and(|healthy| healthy < desired) || self.running < self.desired;
+        let words = match job.stop {
+            true if self.is_applied => Some("its job was stopped".to_owned()),
+            // The old version runs on while a newer one finds no room.
+            _ if is_short || asked.unplaced.contains_key(&name) => Some(self.why(asked, job)),
+            _ => None,
+        };
+        self.trouble = words.map(|words| Trouble::new(&name, words, format!("eos logs {name}{more}")));
+    }
+
+    /// What says most about why it is not what it should be.
+    fn why(&self, asked: &Asked, job: &JobStatus) -> String {
+        let failing = self.instances.iter().find_map(|one| {
+            let check = one
+                .checks
+                .iter()
+                .find(|check| check.status == CheckStatus::FAILING)?;
+            Some(format!(
+                "allocation {}: {}",
+                short(&one.allocation),
+                check.failing_words()
+            ))
+        });
+        let unplaced = || asked.unplaced.get(&self.component).cloned();
+        let trouble = || self.instances.iter().find_map(|one| one.trouble.clone());
+        let deploying = || job.is_deploying().then(|| "it is being deployed".to_owned());
+        failing
+            .or_else(unplaced)
+            .or_else(trouble)
+            .or_else(deploying)
+            .unwrap_or_else(|| format!("{} of {} run", self.running.unwrap_or(0), job.desired))
+    }
+}
+
+/// One allocation of Nomad.
+#[derive(Debug, Clone, Serialize)]
+pub struct Instance {
+    pub allocation: String,
+    pub node: String,
+    /// `pending`, `running`, `complete`, `failed`, `lost`, `unknown`.
+    pub status: String,
+    /// Unknown as long as nobody has said so.
+    pub healthy: Option<bool>,
+    pub since: Option<Timestamp>,
+    pub restarts: u64,
+    /// Of the job.
+    pub job_version: u64,
+    pub checks: Vec<CheckStatus>,
+    /// The last thing that went wrong in it.
+    pub trouble: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LastOperation {
+    pub id: String,
+    pub verb: String,
+    pub outcome: String,
+    pub who: String,
+    pub words: String,
+    pub started: Timestamp,
+    pub ended: Option<Timestamp>,
+}
+
+impl From<&Operation> for LastOperation {
+    fn from(operation: &Operation) -> Self {
+        LastOperation {
+            id: operation.id.clone(),
+            verb: operation.words.split(' ').nth(1).unwrap_or_default().to_owned(),
+            outcome: operation.outcome.words().to_owned(),
+            who: operation.who.clone(),
+            words: operation.words.clone(),
+            started: operation.started,
+            ended: operation.ended,
+        }
+    }
+}
+
+/// The components as far as the store knows them; no engine is asked.
+pub(super) fn of_store(
+    store: &Store,
+    environment: &str,
+    names: BTreeSet<String>,
+    applied: &[Applied],
+) -> Result<Vec<ComponentStatus>, EngineError> {
+    let operations = store.history(OPERATIONS)?;
+    let last = |name: &String| {
+        let of_it = |one: &&Operation| one.environment == environment && one.components.contains(name);
+        operations.iter().find(of_it).map(LastOperation::from)
+    };
+    let component = |component: String| ComponentStatus {
+        desired: None,
+        running: None,
+        healthy: None,
+        version: None,
+        since: None,
+        nodes: BTreeSet::new(),
+        instances: Vec::new(),
+        operation: last(&component),
+        trouble: None,
+        is_applied: applied.iter().any(|one| one.component == component),
+        component,
+    };
+    Ok(names.into_iter().map(component).collect())
+}
+
+fn instances(allocations: &[&Allocation], job: &JobStatus, checks: Option<&Checks>) -> Vec<Instance> {
+    let instance = |one: &&Allocation| {
+        let checks = checks.map(|checks| checks.of(&one.id)).unwrap_or_default();
+        Instance {
+            allocation: one.id.clone(),
+            node: one.node_name.clone(),
+            status: one.client_status.clone(),
+            healthy: is_healthy(one, job, &checks),
+            since: moment(one.create_time),
+            restarts: one.task_states.values().map(|task| task.restarts).sum(),
+            job_version: one.job_version,
+            checks,
+            trouble: one.trouble(),
+        }
+    };
+    let is_wanted = |one: &&&Allocation| one.desired_status == "run" && one.client_status != "failed";
+    let wanted = allocations.iter().filter(is_wanted).map(instance);
+    let ended = allocations
+        .iter()
+        .filter(|one| !is_wanted(one) && matches!(one.client_status.as_str(), "failed" | "lost" | "unknown"));
+    wanted.chain(ended.take(ENDED).map(instance)).collect()
+}
+
+/// What the checks say now counts for more than what the deployment said when it ended. An instance that has neither,
+/// such as one that took the place of another, is as well as its running; during a deployment that is too early to say.
+fn is_healthy(allocation: &Allocation, job: &JobStatus, checks: &[CheckStatus]) -> Option<bool> {
+    if !allocation.is_running() {
+        return Some(false);
+    }
+    let all = |status| !checks.is_empty() && checks.iter().all(|check| check.status == status);
+    if checks.iter().any(|check| check.status == CheckStatus::FAILING) {
+        return Some(false);
+    }
+    if all(CheckStatus::PASSING) {
+        return Some(true);
+    }
+    allocation
+        .healthy()
+        .or((checks.is_empty() && !job.is_deploying()).then_some(true))
+}
+
+fn short(allocation: &str) -> &str {
+    allocation.get(..8).unwrap_or(allocation)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn asked(deploying: bool, healthy: Option<bool>, status: &str) -> Asked {
+        let job = json!({"ID": "web", "Type": "service", "Status": "running", "Version": 2, "GroupCountSum": 1,
+            "LatestDeployment": {"IsActive": deploying}});
+        let allocation = json!({"ID": "8c1f33f2-4a6c", "Name": "web.web[0]", "NodeID": "n", "NodeName": "node1",
+            "JobID": "web", "JobVersion": 2, "TaskGroup": "web", "DesiredStatus": "run", "ClientStatus": status,
+            "DeploymentStatus": {"Healthy": healthy}, "CreateTime": 1_794_824_479_148_844_311_i64,
+            "TaskStates": {"web": {"State": "running", "Restarts": 2, "Events": []}}});
+        Asked {
+            nodes: Vec::new(),
+            health: None,
+            jobs: vec![serde_json::from_value(job).unwrap()],
+            metas: BTreeMap::from([(
+                "web".to_owned(),
+                BTreeMap::from([("eos_version".to_owned(), "7".to_owned())]),
+            )]),
+            allocations: vec![serde_json::from_value(allocation).unwrap()],
+            unplaced: BTreeMap::new(),
+        }
+    }
+
+    fn seen(asked: &Asked, checks: Option<&Checks>, applied: bool) -> ComponentStatus {
+        let estate = tempfile::tempdir().unwrap();
+        let store = Store::open(estate.path()).unwrap();
+        let applied: Vec<Applied> = applied
+            .then(|| Applied {
+                environment: "production".into(),
+                component: "web".into(),
+                digest: String::new(),
+                nodes: json!([]),
+                operation: String::new(),
+            })
+            .into_iter()
+            .collect();
+        let mut all = of_store(&store, "production", ["web".to_owned()].into(), &applied).unwrap();
+        all[0].see(asked, checks, "");
+        all.remove(0)
+    }
+
+    fn checks(status: &'static str) -> Checks {
+        let check = CheckStatus {
+            service: "web".into(),
+            name: "alive".into(),
+            status,
+            words: "502".into(),
+        };
+        Checks::from([("8c1f33f2-4a6c".to_owned(), vec![check])])
+    }
+
+    #[test]
+    fn what_a_check_says_now_counts_for_more_than_a_deployment_that_is_over() {
+        let none = Checks::default();
+        let cases = [
+            (false, Some(true), checks(CheckStatus::PASSING), 1),
+            (false, Some(true), checks(CheckStatus::FAILING), 0),
+            (false, Some(false), checks(CheckStatus::PASSING), 1),
+            (false, None, checks(CheckStatus::PENDING), 0),
+            // One that took the place of another: no deployment ever looked at it.
+            (false, None, none.clone(), 1),
+            (true, None, none.clone(), 0),
+            (false, Some(false), none, 0),
+        ];
+        for (deploying, healthy, checks, expected) in cases {
+            let seen = seen(&asked(deploying, healthy, "running"), Some(&checks), true);
+            assert_eq!(seen.healthy, Some(expected), "{deploying} {healthy:?} {checks:?}");
+            assert_eq!(seen.is_well(), expected == 1);
+        }
+    }
+
+    #[test]
+    fn a_row_tells_where_and_since_when_and_why_not() {
+        let well = seen(
+            &asked(false, Some(true), "running"),
+            Some(&checks(CheckStatus::PASSING)),
+            true,
+        );
+        assert_eq!(
+            (well.version.as_deref(), well.instances[0].restarts),
+            (Some("7"), 2)
+        );
+        assert_eq!(well.nodes, BTreeSet::from(["node1".to_owned()]));
+        assert!(well.since.is_some() && well.trouble.is_none());
+        let ill = seen(
+            &asked(false, Some(true), "running"),
+            Some(&checks(CheckStatus::FAILING)),
+            true,
+        );
+        let trouble = ill.trouble.unwrap();
+        assert_eq!(
+            (trouble.words.as_str(), trouble.look.as_str()),
+            (
+                "allocation 8c1f33f2: check alive of service web does not pass (502)",
+                "eos logs web"
+            )
+        );
+        let mut unplaced = asked(false, None, "failed");
+        unplaced.unplaced.insert("web".into(), "too little memory".into());
+        assert_eq!(
+            seen(&unplaced, Some(&Checks::default()), true)
+                .trouble
+                .unwrap()
+                .words,
+            "too little memory"
+        );
+    }
+
+    #[test]
+    fn a_job_that_went_behind_our_back_is_a_trouble_and_one_that_never_was_is_none() {
+        let mut nothing = asked(false, None, "running");
+        nothing.jobs.clear();
+        let gone = seen(&nothing, Some(&Checks::default()), true);
+        assert_eq!(
+            (gone.desired, gone.trouble.unwrap().look.as_str()),
+            (Some(0), "eos plan")
+        );
+        assert!(seen(&nothing, Some(&Checks::default()), false).trouble.is_none());
+        // Nobody says what the checks are: health is not known, and not claimed.
+        let unknown = seen(&asked(false, Some(true), "running"), None, true);
+        assert_eq!((unknown.running, unknown.healthy), (Some(1), None));
+        assert!(!unknown.is_well());
+    }
+}

@@ -1,0 +1,458 @@
+//! How an environment is, as a person reads it: short, a table a layer, or one component in full.
+
+use super::plan_text::{BOLD, RED, YELLOW};
+use super::reports::Extent;
+use super::text::{Table, age, hang, moment, printable, short_operation, width};
+use eos_engine::status::{ComponentStatus, Instance, LastOperation, Layers, Status, Trouble};
+use jiff::Timestamp;
+use std::fmt::Write;
+
+const NO_ENGINES: &str = "no engines: `eos lab up` starts them on this machine, eos.toml names others";
+/// Between what stands side by side on one line.
+const GAP: &str = "   ";
+
+/// Without `columns` nothing is wrapped.
+pub fn status_text(status: &Status, extent: Extent, columns: Option<usize>) -> String {
+    let wide = columns.unwrap_or(usize::MAX);
+    let now = Timestamp::now();
+    let mut text = match extent {
+        Extent::Short => components_text(status, columns, now),
+        Extent::Layers => String::new(),
+        Extent::Component => status
+            .components
+            .iter()
+            .map(|component| component_text(component, status, columns, now))
+            .collect(),
+    };
+    match (&status.layers, extent) {
+        (None, _) => {
+            let gap = if text.is_empty() { "" } else { "\n" };
+            let _ = write!(text, "{gap}{}", hang("", NO_ENGINES, wide));
+        }
+        (Some(layers), Extent::Short) => {
+            let _ = write!(text, "\n{}", summary_text(layers, wide));
+        }
+        (Some(layers), Extent::Layers) => text.push_str(&layers_text(layers, columns)),
+        (Some(_), Extent::Component) => {}
+    }
+    let of_components = status.components.iter().filter_map(|one| one.trouble.as_ref());
+    let of_layers = status.layers.iter().flat_map(Layers::troubles);
+    for trouble in of_components.chain(of_layers) {
+        text.push_str(&trouble_text(trouble, wide));
+    }
+    text
+}
+
+fn trouble_text(trouble: &Trouble, columns: usize) -> String {
+    let line = format!(
+        "{}: {}: {}",
+        trouble.about,
+        printable(&trouble.words),
+        trouble.look
+    );
+    let text = hang("! ", &line, columns);
+    text.replacen('!', &format!("{RED}!{RED:#}"), 1)
+}
+
+/// `salt 3 of 3 minions   nomad 3 nodes`, in as many lines as it takes.
+fn summary_text(layers: &Layers, columns: usize) -> String {
+    let mut lines = vec![String::new()];
+    for (layer, words) in layers.summaries() {
+        let part = format!("{layer} {}", printable(words));
+        let line = lines.last_mut().expect("there is always a line");
+        if line.is_empty() {
+            *line = part;
+        } else if width(line) + GAP.len() + width(&part) <= columns {
+            let _ = write!(line, "{GAP}{part}");
+        } else {
+            lines.push(part);
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+fn number(count: Option<u64>) -> String {
+    count.map_or("?".to_owned(), |count| count.to_string())
+}
+
+fn yes(is_so: bool) -> String {
+    if is_so { "yes" } else { "no" }.to_owned()
+}
+
+fn components_text(status: &Status, columns: Option<usize>, now: Timestamp) -> String {
+    if status.components.is_empty() {
+        return format!("{} has no components\n", status.environment);
+    }
+    let rows = |with_nodes: bool| -> Vec<Vec<String>> {
+        let row = |component: &ComponentStatus| component_row(component, with_nodes, now);
+        status.components.iter().map(row).collect()
+    };
+    let right = &[1, 2, 3];
+    let with_nodes = Table {
+        headings: &[
+            &status.environment,
+            "desired",
+            "running",
+            "healthy",
+            "version",
+            "since",
+            "where",
+            "last operation",
+        ],
+        right,
+        rows: rows(true),
+    };
+    // Where it runs is left out first where there is no room; `eos status COMPONENT` has it.
+    if columns.is_none_or(|columns| with_nodes.width() <= columns) {
+        return with_nodes.print(columns);
+    }
+    let headings = &[
+        &status.environment,
+        "desired",
+        "running",
+        "healthy",
+        "version",
+        "since",
+        "last operation",
+    ];
+    let rows = rows(false);
+    Table {
+        headings,
+        right,
+        rows,
+    }
+    .print(columns)
+}
+
+fn component_row(component: &ComponentStatus, with_nodes: bool, now: Timestamp) -> Vec<String> {
+    let short = component.healthy.is_some() && component.healthy < component.desired;
+    let mut row = vec![
+        component.component.clone(),
+        number(component.desired),
+        number(component.running),
+        format!("{}{}", number(component.healthy), if short { "!" } else { " " }),
+        component.version.clone().unwrap_or_default(),
+        component.since.map_or_else(String::new, |since| age(since, now)),
+    ];
+    if with_nodes {
+        row.push(Vec::from_iter(component.nodes.iter().map(String::as_str)).join(", "));
+    }
+    row.push(component.operation.as_ref().map_or_else(String::new, last_words));
+    row
+}
+
+fn last_words(last: &LastOperation) -> String {
+    let outcome = match last.outcome.as_str() {
+        "done" => String::new(),
+        other => format!(" ({other})"),
+    };
+    format!("{} {}{outcome}", short_operation(&last.id), last.verb)
+}
+
+fn component_text(
+    component: &ComponentStatus,
+    status: &Status,
+    columns: Option<usize>,
+    now: Timestamp,
+) -> String {
+    let wide = columns.unwrap_or(usize::MAX);
+    let summary = format!(
+        "{} in {}: {} desired, {} running, {} healthy",
+        component.component,
+        status.environment,
+        number(component.desired),
+        number(component.running),
+        number(component.healthy)
+    );
+    let mut text = String::new();
+    for line in hang("", &summary, wide).lines() {
+        let _ = writeln!(text, "{BOLD}{line}{BOLD:#}");
+    }
+    let mut fact = |name: &str, words: Option<String>| {
+        if let Some(words) = words {
+            text.push_str(&hang(&format!("  {name:<10} "), &printable(&words), wide));
+        }
+    };
+    fact("version", component.version.clone());
+    fact("since", component.since.map(|since| age(since, now)));
+    fact("workspace", workspace_words(component, status));
+    fact(
+        "operation",
+        component.operation.as_ref().map(|last| {
+            format!(
+                "{} {}, {} by {}, {}",
+                short_operation(&last.id),
+                last.words,
+                last.outcome,
+                last.who,
+                moment(last.started, now)
+            )
+        }),
+    );
+    if component.instances.is_empty() {
+        return text;
+    }
+    let _ = write!(text, "\n{}", instances_table(component, now).print(columns));
+    let checks = checks_table(component);
+    if !checks.rows.is_empty() {
+        let _ = write!(text, "\n{}", checks.print(columns));
+    }
+    for (instance, trouble) in component
+        .instances
+        .iter()
+        .filter_map(|one| Some((one, one.trouble.as_ref()?)))
+    {
+        let line = format!("instance {}: {}", short(instance), printable(trouble));
+        let line = hang("~ ", &line, wide);
+        text.push_str(&line.replacen('~', &format!("{YELLOW}~{YELLOW:#}"), 1));
+    }
+    text
+}
+
+fn workspace_words(component: &ComponentStatus, status: &Status) -> Option<String> {
+    let name = format!("{}/{}", status.environment, component.component);
+    let seen = status.layers.as_ref()?.terraform.seen.as_ref()?;
+    let found = seen.workspaces.iter().find(|one| one.workspace == name)?;
+    let step = if found.as_applied {
+        "as applied"
+    } else {
+        "not as applied"
+    };
+    let serial = found
+        .serial
+        .map_or_else(String::new, |serial| format!(", serial {serial}"));
+    let resources = match found.resources {
+        1 => "1 resource".to_owned(),
+        count => format!("{count} resources"),
+    };
+    let locked = found
+        .locked
+        .as_ref()
+        .map_or_else(String::new, |words| format!(", {words}"));
+    Some(format!("{step}{serial}, {resources}{locked}"))
+}
+
+fn short(instance: &Instance) -> &str {
+    instance.allocation.get(..8).unwrap_or(&instance.allocation)
+}
+
+fn instances_table(component: &ComponentStatus, now: Timestamp) -> Table<'static> {
+    let healthy = |instance: &Instance| instance.healthy.map_or("?".to_owned(), yes);
+    let row = |instance: &Instance| {
+        vec![
+            short(instance).to_owned(),
+            instance.node.clone(),
+            instance.status.clone(),
+            healthy(instance),
+            instance.since.map_or_else(String::new, |since| age(since, now)),
+            instance.restarts.to_string(),
+            instance.job_version.to_string(),
+        ]
+    };
+    Table {
+        headings: &[
+            "instance",
+            "where",
+            "status",
+            "healthy",
+            "since",
+            "restarts",
+            "job version",
+        ],
+        right: &[5, 6],
+        rows: component.instances.iter().map(row).collect(),
+    }
+}
+
+fn checks_table(component: &ComponentStatus) -> Table<'static> {
+    let rows = component.instances.iter().flat_map(|instance| {
+        instance.checks.iter().map(|check| {
+            vec![
+                check.service.clone(),
+                check.name.clone(),
+                short(instance).to_owned(),
+                check.status.to_owned(),
+                printable(&check.words),
+            ]
+        })
+    });
+    Table {
+        headings: &["service", "check", "instance", "status", "answer"],
+        right: &[],
+        rows: rows.collect(),
+    }
+}
+
+fn layers_text(layers: &Layers, columns: Option<usize>) -> String {
+    let mut parts = Vec::new();
+    let mut part = |name: &str, words: &str, tables: Vec<Table<'_>>| {
+        let mut text = String::new();
+        for line in hang(
+            "",
+            &format!("{name}: {}", printable(words)),
+            columns.unwrap_or(usize::MAX),
+        )
+        .lines()
+        {
+            let _ = writeln!(text, "{BOLD}{line}{BOLD:#}");
+        }
+        let tables = tables.iter().filter(|table| !table.rows.is_empty());
+        let printed: Vec<String> = tables.map(|table| table.print(columns)).collect();
+        text.push_str(&printed.join("\n"));
+        parts.push(text);
+    };
+    let text = |words: &Option<String>| words.clone().unwrap_or_default();
+    part(
+        "salt",
+        &layers.salt.words,
+        layers
+            .salt
+            .seen
+            .iter()
+            .map(|seen| Table {
+                headings: &["minion", "answers", "salt", "release"],
+                right: &[],
+                rows: seen
+                    .minions
+                    .iter()
+                    .map(|one| {
+                        let release = one.release.as_deref().and_then(|release| release.get(..12));
+                        vec![
+                            one.minion.clone(),
+                            yes(one.answers),
+                            text(&one.version),
+                            release.unwrap_or_default().to_owned(),
+                        ]
+                    })
+                    .collect(),
+            })
+            .collect(),
+    );
+    part(
+        "terraform",
+        &layers.terraform.words,
+        layers
+            .terraform
+            .seen
+            .iter()
+            .map(|seen| Table {
+                headings: &["workspace", "as applied", "serial", "resources", "locked"],
+                right: &[2, 3],
+                rows: seen
+                    .workspaces
+                    .iter()
+                    .map(|one| {
+                        vec![
+                            one.workspace.clone(),
+                            yes(one.as_applied),
+                            number(one.serial),
+                            one.resources.to_string(),
+                            text(&one.locked),
+                        ]
+                    })
+                    .collect(),
+            })
+            .collect(),
+    );
+    let mut nomad = Vec::new();
+    if let Some(seen) = &layers.nomad.seen {
+        nomad.push(Table {
+            headings: &[
+                "node",
+                "status",
+                "placed on",
+                "instances",
+                "address",
+                "nomad",
+                "drivers",
+            ],
+            right: &[3],
+            rows: seen
+                .nodes
+                .iter()
+                .map(|one| {
+                    vec![
+                        one.node.clone(),
+                        one.status.clone(),
+                        yes(one.eligible),
+                        one.running.to_string(),
+                        one.address.clone(),
+                        one.version.clone(),
+                        one.drivers.join(", "),
+                    ]
+                })
+                .collect(),
+        });
+        nomad.push(Table {
+            headings: &["job", "type", "status", "desired", "running", "version"],
+            right: &[3, 4, 5],
+            rows: seen
+                .jobs
+                .iter()
+                .map(|one| {
+                    vec![
+                        one.job.clone(),
+                        one.kind.clone(),
+                        one.status.clone(),
+                        one.desired.to_string(),
+                        one.running.to_string(),
+                        one.version.to_string(),
+                    ]
+                })
+                .collect(),
+        });
+    }
+    part("nomad", &layers.nomad.words, nomad);
+    if let Some(consul) = &layers.consul {
+        let mut tables = Vec::new();
+        if let Some(seen) = &consul.seen {
+            tables.push(Table {
+                headings: &["server", "consul", "leads", "healthy"],
+                right: &[],
+                rows: seen
+                    .servers
+                    .iter()
+                    .map(|one| {
+                        vec![
+                            one.server.clone(),
+                            one.version.clone(),
+                            yes(one.leads),
+                            yes(one.healthy),
+                        ]
+                    })
+                    .collect(),
+            });
+            tables.push(Table {
+                headings: &["service", "checks", "passing"],
+                right: &[1, 2],
+                rows: seen
+                    .services
+                    .iter()
+                    .map(|one| {
+                        vec![
+                            one.service.clone(),
+                            one.checks.to_string(),
+                            one.passing.to_string(),
+                        ]
+                    })
+                    .collect(),
+            });
+        }
+        part("consul", &consul.words, tables);
+    }
+    if let Some(vault) = &layers.vault {
+        let table = |seen: &eos_engine::status::VaultSeen| Table {
+            headings: &["vault", "initialised", "sealed", "standby", "store"],
+            right: &[],
+            rows: vec![vec![
+                seen.version.clone(),
+                yes(seen.initialised),
+                yes(seen.sealed),
+                yes(seen.standby),
+                text(&seen.store),
+            ]],
+        };
+        part("vault", &vault.words, vault.seen.iter().map(table).collect());
+    }
+    parts.join("\n")
+}

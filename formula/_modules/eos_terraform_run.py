@@ -1,0 +1,334 @@
+"""One call's use of Terraform: its child process, what it says, and its commands.
+
+Nothing here may be called over the API; `eos_terraform` and `eos_preview` call it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import glob
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+
+from salt.exceptions import CommandExecutionError
+
+_BACKEND = re.compile(r'^ *backend "[a-z]+" \{\}\n', re.MULTILINE)
+# A child orphaned by a killed job was told to stop by the kernel; its lock on the Terraform state ends with it.
+_STATE_LOCK_PATIENCE = "120s"
+_STATE_IS_LOCKED = "Error acquiring the state lock"
+_COUNTED_AS = {"create": "added", "update": "changed", "delete": "destroyed"}
+_TOLD = ("apply_start", "apply_complete", "apply_errored", "change_summary")
+_LONGEST_WORDS = 2000
+_MIRROR = "Are the providers in the mirror that terraform_cli_config names?"
+_SECONDS_BETWEEN_LOOKS = 0.02
+_PR_SET_PDEATHSIG = 1
+_prctl = ctypes.CDLL(None, use_errno=True).prctl
+
+
+def of(workspace: object, operation: str, step: str) -> _Run:
+    return _Run(workspace, operation, step)
+
+
+def preview(workspace: object, scratch: str) -> _Preview:
+    return _Preview(workspace, scratch)
+
+
+class _NotInitialised(CommandExecutionError):
+    """Terraform could not plan, perhaps since it has to be initialised first."""
+
+
+class _Run:
+    """What an operation does with a workspace by Terraform, in its tree."""
+
+    def __init__(self, workspace: object, operation: str, step: str):
+        self.workspace, self.operation, self.step = workspace, operation, step
+        self.profile = workspace.profile
+        self.tree, self.data = workspace.tree, workspace.data
+        # Where the run may write what is its own.
+        self.home = workspace.directory
+        self.stopped = False
+        self.child: subprocess.Popen | None = None
+
+    def tell(self, message: str) -> None:
+        # Progress is a courtesy: event.send answers False when nobody can be told, and the run goes on.
+        __salt__["event.send"](f"eos/{self.operation}/{self.step}", {"message": self.profile.without_tokens(message)})
+
+    def stop(self, number: int, frame: object) -> None:
+        """Told to end: Terraform is interrupted once, so that it saves its state; a second time would kill it."""
+        del number, frame
+        if not self.stopped and self.child is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.child.pid, signal.SIGINT)
+        self.stopped = True
+
+    @contextlib.contextmanager
+    def stoppable(self) -> Iterator[None]:
+        """Salt's own handler would exit at once and leave the child, its providers and the token behind."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = signal.signal(signal.SIGTERM, self.stop)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGTERM, before)
+
+    def initialise(self, configuration: dict) -> None:
+        wanted = self.profile.prepare_backend(self.workspace)
+        self.tell(f"{self.workspace.name}: terraform init")
+        # A renewed provider has other checksums than those an earlier run wrote down beside the configuration.
+        for stale in (self._backend_file(), self.workspace.lock_file(self.tree)):
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(stale)
+        options = [f"-backend-config={key}={value}" for key, value in wanted.items()]
+        self._must(configuration, _MIRROR, "init", "-input=false", "-no-color", *options, "-reconfigure")
+        # Without a backend Terraform would keep its state in the tree, which the next run replaces.
+        backend = self._backend()
+        path = backend.get("config", {}).get("path")
+        if (backend.get("type"), path) != (self.profile.backend, wanted["path"]):
+            words = f'The configuration has no backend "{self.profile.backend}" {{}}'
+            raise __utils__["eos_failure.of"]("terraform", self.workspace.name, words, "Compile again")
+
+    def plan(self, configuration: dict, *options: str) -> None:
+        """Saves a plan of the tree; initialises only if need be, which costs as much as the plan itself."""
+        wanted = (f"-lock-timeout={_STATE_LOCK_PATIENCE}", f"-out={self.workspace.plan_file}", *options)
+        if self._is_initialised() and not self.workspace.has_unsaved_state():
+            with contextlib.suppress(_NotInitialised):
+                self._plan(configuration, *wanted)
+                return
+        self.initialise(configuration)
+        self._save_unsaved_state(configuration)
+        self._plan(configuration, *wanted)
+
+    def apply(self, configuration: dict, counts: dict) -> None:
+        """Applies the saved plan, and counts what it does."""
+        heard = _Heard(self)
+        lock = f"-lock-timeout={_STATE_LOCK_PATIENCE}"
+        arguments = ("apply", "-input=false", "-json", "-auto-approve", lock, self.workspace.plan_file)
+        code = self._terraform(configuration, *arguments, heed=heard.line)
+        counts |= heard.done
+        self.workspace.keep_unsaved_state()
+        if code != 0:
+            raise heard.failure("applying")
+
+    def _plan(self, configuration: dict, *options: str) -> None:
+        heard = _Heard(self)
+        code = self._terraform(configuration, "plan", "-input=false", "-json", *options, heed=heard.line)
+        if code != 0 and heard.may_need_init():
+            failure = heard.failure("planning")
+            raise _NotInitialised(failure.error, info=failure.info)
+        if code != 0:
+            raise heard.failure("planning")
+
+    def _save_unsaved_state(self, configuration: dict) -> None:
+        """Gives the backend what it did not take; Terraform refuses if the backend's has moved on since."""
+        workspace = self.workspace
+        if not workspace.has_unsaved_state():
+            return
+        unsaved = workspace.unsaved_state_file
+        self.tell(f"{workspace.name}: saving the Terraform state that an earlier run could not save")
+        self.profile.require_lock(workspace, self.operation)
+        hint = f"Compare {unsaved} with the saved one, push or remove it, then run the step again"
+        self._must(configuration, hint, "state", "push", f"-lock-timeout={_STATE_LOCK_PATIENCE}", unsaved)
+        os.remove(unsaved)
+
+    def _is_initialised(self) -> bool:
+        """Whether an earlier run left what Terraform needs, for this backend: a plan would not notice another one."""
+        wanted, backend = self.profile.prepare_backend(self.workspace), self._backend()
+        kept = {key: str(value).lower() for key, value in backend.get("config", {}).items() if key in wanted}
+        same = kept == {key: value.lower() for key, value in wanted.items()}
+        there = os.path.exists(self.workspace.lock_file(self.tree))
+        return there and same and backend.get("type") == self.profile.backend
+
+    def _backend(self) -> dict:
+        return (__utils__["eos_disk.read_json"](self._backend_file()) or {}).get("backend", {})
+
+    def _backend_file(self) -> str:
+        return os.path.join(self.data, "terraform.tfstate")
+
+    def _must(self, configuration: dict, hint: str, *arguments: str) -> list[str]:
+        """Runs a command that says what it says in plain words; answers them."""
+        said: list[str] = []
+        if self._terraform(configuration, *arguments, heed=said.append) != 0:
+            words = "\n".join(line for line in said if line.strip())[-_LONGEST_WORDS:]
+            raise __utils__["eos_failure.of"]("terraform", self.workspace.name, words, hint)
+        return said
+
+    def _terraform(self, configuration: dict, *arguments: str, heed: Callable[[str], None]) -> int:
+        """Runs one Terraform command in a configuration; `heed` is given every line it says."""
+        if self.stopped:
+            words = "The job was told to stop"
+            raise __utils__["eos_failure.of"]("salt", self.workspace.name, words, "Run the step again")
+        environment = self._environment(configuration)
+        parent = os.getpid()
+
+        def die_with_parent() -> None:
+            _prctl(_PR_SET_PDEATHSIG, signal.SIGINT)
+            if os.getppid() != parent:
+                os._exit(1)
+
+        # Into a file, not a pipe: if this process is killed, a pipe would kill Terraform before it saved its state.
+        with tempfile.TemporaryFile(dir=self.home) as output:
+            self.child = subprocess.Popen(
+                [__salt__["eos_profile.setting"]("terraform"), *arguments],
+                cwd=self.workspace.root(self.tree),
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                umask=0o077,
+                start_new_session=True,
+                preexec_fn=die_with_parent,
+            )
+            for line in _lines_while_running(self.child, output.fileno(), self._keep_alive):
+                heed(line)
+        ended, self.child = self.child, None
+        return ended.returncode
+
+    def _environment(self, configuration: dict) -> dict[str, str]:
+        environment = {
+            "PATH": "/usr/local/bin:/usr/bin:/bin",
+            "HOME": self.home,
+            "CHECKPOINT_DISABLE": "1",
+            "TF_IN_AUTOMATION": "1",
+            "TF_INPUT": "0",
+            "TF_DATA_DIR": self.data,
+            "TF_VAR_node_ids": json.dumps(configuration["node_ids"], sort_keys=True),
+            **self.profile.environment(self.workspace.name, configuration["slice"]["token"] == "management"),
+        }
+        if (version := configuration.get("secret_version")) is not None:
+            environment["TF_VAR_secret_version"] = str(version)
+        if cli_config := __salt__["eos_profile.optional_setting"]("terraform_cli_config"):
+            environment["TF_CLI_CONFIG_FILE"] = cli_config
+        return environment
+
+    def _keep_alive(self) -> None:
+        """While the child runs, what fails is told only: the child may well end before its tokens do."""
+        try:
+            self.profile.keep_alive()
+        except CommandExecutionError as failure:
+            self.tell(f"{self.workspace.name}: {failure.error}")
+
+
+class _Preview(_Run):
+    """A run that changes nothing: it has a directory of its own, a copy of the Terraform state, and tells nobody."""
+
+    def __init__(self, workspace: object, scratch: str):
+        super().__init__(workspace, "preview", "preview")
+        self.home = scratch
+        self.tree, self.data = os.path.join(scratch, "tree"), os.path.join(scratch, "data")
+
+    def tell(self, message: str) -> None:
+        """Nobody waits for a preview's progress."""
+
+    def shown(self, configuration: dict, *options: str) -> dict:
+        """The plan of what is in the preview's tree, as `terraform show -json` has it."""
+        plan_file = os.path.join(self.home, "plan.tfplan")
+        with self.stoppable():
+            self._take_backend_away()
+            if (state := self.workspace.newest_state()) is not None:
+                __utils__["eos_disk.write_json"](
+                    os.path.join(self.workspace.root(self.tree), "terraform.tfstate"), state
+                )
+            wanted = ("-lock=false", f"-out={plan_file}", *options)
+            if not self._planned_as_initialised(configuration, wanted):
+                self._must(configuration, _MIRROR, "init", "-input=false", "-no-color")
+                self._plan(configuration, *wanted)
+            said = self._must(configuration, "See the minion's log", "show", "-json", "-no-color", plan_file)
+        return json.loads(self.profile.without_tokens("".join(said)))
+
+    def _take_backend_away(self) -> None:
+        """Without one, Terraform keeps its state beside the configuration: here, the copy of it."""
+        for path in glob.glob(os.path.join(glob.escape(self.workspace.root(self.tree)), "*.tf")):
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(_BACKEND.sub("", text))
+
+    def _planned_as_initialised(self, configuration: dict, wanted: tuple[str, ...]) -> bool:
+        """Plans with what the workspace was initialised with; whether that did."""
+        providers, modules = (os.path.join(self.workspace.data, part) for part in ("providers", "modules"))
+        if os.path.isdir(providers):
+            os.makedirs(self.data)
+            os.symlink(providers, os.path.join(self.data, "providers"))
+            with contextlib.suppress(FileNotFoundError):
+                shutil.copytree(modules, os.path.join(self.data, "modules"))
+            with contextlib.suppress(_NotInitialised):
+                self._plan(configuration, *wanted)
+                return True
+            # What is behind the link is the workspace's, and stays.
+            shutil.rmtree(self.data)
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(self.workspace.lock_file(self.tree))
+        return False
+
+
+class _Heard:
+    """What Terraform says about itself in its lines of JSON."""
+
+    def __init__(self, run: _Run):
+        self.run = run
+        self.done = dict.fromkeys(_COUNTED_AS.values(), 0)
+        self.errors: list[dict] = []
+        self.plain: list[str] = []
+
+    def line(self, line: str) -> None:
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            entry = None
+        if not isinstance(entry, dict):
+            self.plain.append(line)
+            return
+        kind = entry.get("type")
+        if kind in _TOLD:
+            self.run.tell(f"{self.run.workspace.name}: {entry['@message']}")
+        if kind == "apply_complete" and entry["hook"]["action"] in _COUNTED_AS:
+            self.done[_COUNTED_AS[entry["hook"]["action"]]] += 1
+        elif kind == "diagnostic" and entry["diagnostic"]["severity"] == "error":
+            self.errors.append(entry["diagnostic"])
+
+    def may_need_init(self) -> bool:
+        """Whether a failure may be for want of an initialisation, for which Terraform has many words.
+
+        What it says of one resource is not, nor that another holds its state, for whom it has waited long enough.
+        """
+        return not any(error.get("address") or error["summary"] == _STATE_IS_LOCKED for error in self.errors)
+
+    def failure(self, doing: str) -> CommandExecutionError:
+        if self.run.stopped:
+            words = f"Told to stop while {doing}"
+            return __utils__["eos_failure.of"]("salt", self.run.workspace.name, words, "Run the step again")
+        hint = "Mend what Terraform names, then run the step again"
+        if not self.errors:
+            words = "\n".join(self.plain)[-_LONGEST_WORDS:] or f"Terraform ended while {doing} without a word"
+            return __utils__["eos_failure.of"]("terraform", self.run.workspace.name, words, hint)
+        address = self.errors[0].get("address") or self.run.workspace.name
+        words = "\n".join(": ".join(filter(None, (e["summary"], e.get("detail")))) for e in self.errors)
+        engine = re.search(r"(?:^|\.)(consul|nomad)_", address)
+        return __utils__["eos_failure.of"](engine[1] if engine else "terraform", address, words, hint)
+
+
+def _lines_while_running(child: subprocess.Popen, descriptor: int, meanwhile: Callable[[], None]) -> Iterator[str]:
+    """Every line of a growing file until the child has ended; reads beside the offset it shares with the child."""
+    offset, unfinished, running = 0, b"", True
+    while running:
+        running = child.poll() is None
+        while chunk := os.pread(descriptor, 65536, offset):
+            offset += len(chunk)
+            *lines, unfinished = (unfinished + chunk).split(b"\n")
+            yield from (line.decode(errors="replace") for line in lines)
+        if running:
+            meanwhile()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(_SECONDS_BETWEEN_LOOKS)
+    if unfinished:
+        yield unfinished.decode(errors="replace")

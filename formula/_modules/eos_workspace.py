@@ -1,0 +1,319 @@
+"""A Terraform workspace on the control minion: its files, what is recorded of it, and its Terraform state.
+
+Nothing here may be called over the API; `eos_terraform` and the previews call it. A configuration is a directory with
+the rendered files and `configuration.json`: the slice, the node ids and the version of the secrets they were rendered
+for. The newest is the tree, those before are snapshots.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import glob
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+
+import salt.fileclient
+from salt.exceptions import CommandExecutionError
+
+_NAME = re.compile(r"[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
+_FILE = re.compile(r"terraform/([A-Za-z0-9_-][A-Za-z0-9._-]*/)+[A-Za-z0-9_-][A-Za-z0-9._-]*")
+# Which providers a configuration is run with; Terraform writes it beside the configuration.
+_LOCK_FILE = ".terraform.lock.hcl"
+_SNAPSHOTS_KEPT = 10
+
+
+def of(environment: str, component: str, profile: object) -> _Workspace:
+    return _Workspace(environment, component, profile)
+
+
+def with_states(profile: object, named: list[str]) -> dict[str, tuple[_Workspace, dict | None]]:
+    """Every workspace that is named, on this disk or in the backend, with its Terraform state."""
+    root = __salt__["eos_profile.setting"]("terraform_root")
+    on_disk = {os.path.relpath(path, root) for path in glob.glob(os.path.join(glob.escape(root), "*", "*"))}
+    states = profile.read_states(on_disk)
+    names = {name for name in on_disk | states.keys() | set(named) if _is_name(name)}
+    return {name: (_Workspace(*name.split("/"), profile), states.get(name)) for name in sorted(names)}
+
+
+def _is_name(name: str) -> bool:
+    """Whether this is a workspace's, and not what the removal of one left."""
+    parts = name.split("/")
+    return len(parts) == 2 and all(map(_NAME.fullmatch, parts))  # noqa: PLR2004  environment and component
+
+
+class _Workspace:
+    def __init__(self, environment: str, component: str, profile: object):
+        for name in (environment, component):
+            if not isinstance(name, str) or not _NAME.fullmatch(name):
+                raise CommandExecutionError(f"{name!r} is no name of an environment or component")
+        self.name, self.profile = f"{environment}/{component}", profile
+        self.directory = os.path.join(__salt__["eos_profile.setting"]("terraform_root"), environment, component)
+        self.tree = os.path.join(self.directory, "tree")
+        self.data = os.path.join(self.directory, "data")
+        self.snapshots = os.path.join(self.directory, "snapshots")
+        self.plan_file = os.path.join(self.directory, "plan.tfplan")
+        self.applied_file = os.path.join(self.directory, "applied.json")
+        self.unsaved_state_file = os.path.join(self.directory, "unsaved.tfstate")
+        self.lock = os.path.join(__opts__["cachedir"], "eos", "locks", f"{environment}.{component}")
+
+    def root(self, tree: str) -> str:
+        """Where in a tree Terraform is run."""
+        return os.path.join(tree, "environments", self.name)
+
+    def lock_file(self, tree: str) -> str:
+        return os.path.join(self.root(tree), _LOCK_FILE)
+
+    # What is recorded of it, and its Terraform state.
+
+    def applied(self) -> dict | None:
+        return __utils__["eos_disk.read_json"](self.applied_file)
+
+    def record_applied(self, configuration: dict, operation: str, snapshot: str | None) -> None:
+        state = self.profile.read_state(self) or {}
+        applied = {
+            "digest": configuration["slice"]["digest"],
+            "node_ids": configuration["node_ids"],
+            "secret_version": configuration.get("secret_version"),
+            "serial": state.get("serial"),
+            "lineage": state.get("lineage"),
+            "operation": operation,
+            "snapshot": snapshot,
+            "when": _now().isoformat(timespec="seconds"),
+            "attributes": __utils__["eos_terraform_state.attributes"](state),
+        }
+        __utils__["eos_disk.write_json"](self.applied_file, applied)
+
+    def is_held(self) -> bool:
+        """Whether somebody works on it now."""
+        return __utils__["eos_disk.is_locked"](self.lock) or self.profile.is_held(self)
+
+    def observe(self) -> dict | None:
+        state = self.read_state()
+        if state["lineage"] is None and self.applied() is None:
+            return None
+        proved = self.proved(state) or {}
+        return {"digest": proved.get("digest"), "secret_version": proved.get("secret_version"), **state}
+
+    def read_state(self) -> dict:
+        """What may be shown of the Terraform state; `lineage` is None if there is none."""
+        state = self.profile.read_state(self) or {}
+        outputs = state.get("outputs", {})
+        return {
+            "serial": state.get("serial"),
+            "lineage": state.get("lineage"),
+            "resources": sorted(address for address, _, _ in __utils__["eos_terraform_state.resources"](state)),
+            "outputs": {name: output["value"] for name, output in outputs.items() if not output.get("sensitive")},
+        }
+
+    def newest_state(self) -> dict | None:
+        """The whole Terraform state that the next run would begin with."""
+        return __utils__["eos_disk.read_json"](self.unsaved_state_file) or self.profile.read_state(self)
+
+    def has_resources(self) -> bool:
+        return self.has_unsaved_state() or bool(self.read_state()["resources"])
+
+    def has_unsaved_state(self) -> bool:
+        return os.path.exists(self.unsaved_state_file)
+
+    def keep_unsaved_state(self) -> None:
+        """If the backend takes no more, Terraform leaves its state beside the configuration, which will go."""
+        left = os.path.join(self.root(self.tree), "errored.tfstate")
+        if os.path.exists(left):
+            os.replace(left, self.unsaved_state_file)
+            __utils__["eos_disk.sync_directory"](self.directory)
+
+    def proved(self, state: dict) -> dict | None:
+        """What was recorded as applied, if the Terraform state is still the one it was recorded for."""
+        applied = None if self.has_unsaved_state() else self.applied()
+        unmoved = applied and all(applied[key] == state[key] for key in ("serial", "lineage"))
+        return applied if unmoved else None
+
+    # Its configurations.
+
+    def slice(self) -> dict:
+        workspaces = __pillar__.get("eos", {}).get("workspaces", {})
+        if self.name not in workspaces:
+            words = "The pillar of this minion names no such workspace"
+            raise __utils__["eos_failure.of"]("salt", self.name, words, "Deliver a release")
+        # Through JSON, because a masked pillar prints as asterisks.
+        return json.loads(json.dumps(workspaces[self.name]))
+
+    def configuration_of(self, wanted: dict, version: int | None = None) -> dict:
+        """What is rendered of a slice; fails before anything else if a secret or a host is missing.
+
+        `version` stands for that of the secrets where it is not known yet.
+        """
+        if version is None:
+            version = self.profile.secret_version(wanted["secrets"])
+        return {"slice": wanted, "node_ids": self.profile.node_ids(wanted["hosts"]), "secret_version": version}
+
+    def is_unchanged(self, configuration: dict) -> bool:
+        """Whether Terraform would find nothing new in this configuration, since it was applied and nothing moved."""
+        applied = self.proved(self.read_state())
+        same = bool(applied) and _is_of(configuration, applied) and applied["node_ids"] == configuration["node_ids"]
+        return same and self._has_its_job()
+
+    def _has_its_job(self) -> bool:
+        """Whether Nomad has the job that Terraform registered: what somebody removed or replaced needs Terraform."""
+        state = self.profile.read_state(self) or {}
+        jobs = [resource for resource in state.get("resources", []) if resource["type"] == "nomad_job"]
+        for registered in (instance["attributes"] for resource in jobs for instance in resource["instances"]):
+            job = self.profile.job(registered["namespace"], registered["id"])
+            variables = (registered.get("hcl2") or [{}])[0].get("vars") or {}
+            if job is None or (job.get("Meta") or {}).get("eos_digest") != variables.get("eos_digest"):
+                return False
+        return True
+
+    def was_applied(self, configuration: dict) -> bool:
+        """Whether this configuration is the one recorded as applied."""
+        applied = self.applied()
+        return applied is not None and _is_of(configuration, applied)
+
+    def configuration(self, directory: str | None = None) -> dict | None:
+        """That of the tree, unless another directory is named."""
+        return __utils__["eos_disk.read_json"](os.path.join(directory or self.tree, "configuration.json"))
+
+    def applied_tree(self) -> str:
+        """The directory of the configuration that was applied last; the tree, if that is not kept."""
+        for directory in (self.tree, *map(self.snapshot, self._snapshots())):
+            kept = self.configuration(directory)
+            if kept and self.was_applied(kept):
+                return directory
+        return self.tree
+
+    def applied_configuration(self, directory: str) -> dict:
+        """The configuration of a directory, which must be there, because the workspace has resources."""
+        if (configuration := self.configuration(directory)) is None:
+            words = "The workspace has a Terraform state but no configuration"
+            raise __utils__["eos_failure.of"]("salt", self.name, words, f"Look into {self.directory}")
+        return configuration
+
+    def render(self, configuration: dict, directory: str, saltenv: str = "base", cache: str | None = None) -> None:
+        """Writes every file of the slice; what the tree does not have already is fetched from Salt's file server.
+
+        The new directory is run with the providers of the tree; Terraform says so if they are not those any more.
+        """
+        shutil.rmtree(directory, ignore_errors=True)
+        for path, content in self._contents(configuration["slice"]["files"], saltenv, cache).items():
+            target = os.path.join(directory, os.path.relpath(path, "terraform"))
+            os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
+            with open(target, "wb") as file:
+                file.write(content)
+        os.chmod(directory, 0o700)
+        with contextlib.suppress(FileNotFoundError):
+            shutil.copy(self.lock_file(self.tree), self.lock_file(directory))
+        __utils__["eos_disk.write_json"](os.path.join(directory, "configuration.json"), configuration)
+
+    def replace_tree(self, directory: str) -> None:
+        """By what was rendered, or by a copy of a snapshot."""
+        if directory != self.rendered:
+            shutil.rmtree(self.rendered, ignore_errors=True)
+            shutil.copytree(directory, self.rendered)
+        shutil.rmtree(self.tree, ignore_errors=True)
+        os.rename(self.rendered, self.tree)
+        __utils__["eos_disk.sync_directory"](self.directory)
+
+    @property
+    def rendered(self) -> str:
+        return f"{self.tree}.rendered"
+
+    def snapshot(self, name: str) -> str:
+        return os.path.join(self.snapshots, name)
+
+    def keep_previous(self) -> str | None:
+        """The name of the snapshot that holds the configuration applied last, which is made now if need be."""
+        self.keep_unsaved_state()
+        current = self.configuration()
+        if current and self.was_applied(current):
+            name = _now().strftime("%Y%m%dT%H%M%S.%fZ")
+            os.makedirs(self.snapshots, mode=0o700, exist_ok=True)
+            os.rename(self.tree, self.snapshot(name))
+            for old in self._snapshots()[_SNAPSHOTS_KEPT:]:
+                shutil.rmtree(self.snapshot(old))
+            return name
+        # The tree is that of a run that failed or was interrupted: the snapshot it made is still the newest.
+        directory = self.applied_tree()
+        return os.path.basename(directory) if directory != self.tree else None
+
+    def _snapshots(self) -> list[str]:
+        """Newest first."""
+        return sorted(os.listdir(self.snapshots), reverse=True) if os.path.isdir(self.snapshots) else []
+
+    @contextlib.contextmanager
+    def planned(self) -> Iterator[None]:
+        """A saved plan holds every value it was made of: it never outlives its use."""
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(self.plan_file)
+        try:
+            yield
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(self.plan_file)
+
+    def remove(self) -> None:
+        condemned = f"{self.directory}.removed"
+        shutil.rmtree(condemned, ignore_errors=True)
+        os.rename(self.directory, condemned)
+        __utils__["eos_disk.sync_directory"](os.path.dirname(self.directory))
+        shutil.rmtree(condemned)
+
+    def _contents(self, files: dict[str, str], saltenv: str, cache: str | None) -> dict[str, bytes]:
+        """Path -> content of files, given by their digests."""
+        refuse_strange_files(files)
+        contents = {}
+        for path, digest in files.items():
+            content = _read(os.path.join(self.tree, os.path.relpath(path, "terraform")))
+            if content is not None and hashlib.sha256(content).hexdigest() == digest:
+                contents[path] = content
+        if missing := {path: digest for path, digest in files.items() if path not in contents}:
+            contents |= _fetched(missing, saltenv, cache)
+        return contents
+
+
+def refuse_strange_files(files: dict[str, str]) -> None:
+    for path in files:
+        if not _FILE.fullmatch(path):
+            words = "A workspace may not have a file of this name"
+            raise __utils__["eos_failure.of"]("salt", path, words, "Compile again")
+
+
+def _fetched(files: dict[str, str], saltenv: str, cache: str | None) -> dict[str, bytes]:
+    """Fetches files into a cache (Salt's own, if None); one that is not what its digest says is refused.
+
+    All by one client: `cp.cache_file` would log in at the master for each.
+    """
+    contents, hint = {}, "Deliver the release again"
+    with salt.fileclient.get_file_client(__opts__) as client:
+        for path, digest in files.items():
+            content = _read(client.cache_file(f"salt://{path}", saltenv=saltenv, cachedir=cache))
+            if content is None:
+                raise __utils__["eos_failure.of"]("salt", path, "The file server has no such file", hint)
+            served = hashlib.sha256(content).hexdigest()
+            if served != digest:
+                words = f"The file server's file has digest {served}, the pillar says {digest}"
+                raise __utils__["eos_failure.of"]("salt", path, words, hint)
+            contents[path] = content
+    return contents
+
+
+def _is_of(configuration: dict, applied: dict) -> bool:
+    same_secrets = configuration.get("secret_version") == applied.get("secret_version")
+    return configuration["slice"]["digest"] == applied["digest"] and same_secrets
+
+
+def _read(path: str) -> bytes | None:
+    """The file's content, or None if there is no such file."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def _now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC)

@@ -1,0 +1,18 @@
+"""What went wrong, in the shape that a step record has it."""
+
+from __future__ import annotations
+
+from salt.exceptions import CommandExecutionError
+
+
+def of(layer: str, name: str, words: str, hint: str) -> CommandExecutionError:
+    return CommandExecutionError(words, info={"layer": layer, "object": name, "words": words, "hint": hint})
+
+
+def described(failure: Exception, name: str) -> dict:
+    """The failure as a step record has it, also where Salt itself or Python raised it."""
+    known = isinstance(failure, CommandExecutionError)
+    if known and isinstance(failure.info, dict) and "layer" in failure.info:
+        return dict(failure.info)
+    words = str(failure) if known else f"{type(failure).__name__}: {failure}"
+    return {"layer": "salt", "object": name, "words": words, "hint": "See the minion's log"}
