@@ -249,6 +249,12 @@ def test_a_removal_is_previewed_and_then_done(laboratory, untouched, environment
     laboratory.releases.deliver({})
     removed = laboratory.salt.record("eos.remove_workspace", operation="leaving-2", step="workspace", **names)
     assert removed["status"] == "done", removed
+
+    def stopped() -> bool:
+        allocations = laboratory.nomad.call("GET", f"/v1/allocations?namespace={environment}")
+        return {one["ClientStatus"] for one in allocations if one["JobID"] == "leaving"} <= {"complete"}
+
+    wait_until("the end of its instances", stopped)
     preview = untouched(lambda: laboratory.preview(plan, "eos.remove_workspace", names))
     assert preview == {
         "terraform": {**preview["terraform"], "resources": [], "ran": False},
