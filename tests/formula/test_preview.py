@@ -9,6 +9,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import time
 import urllib.request
 
 import pytest
@@ -250,11 +251,12 @@ def test_a_removal_is_previewed_and_then_done(laboratory, untouched, environment
     removed = laboratory.salt.record("eos.remove_workspace", operation="leaving-2", step="workspace", **names)
     assert removed["status"] == "done", removed
 
-    def stopped() -> bool:
-        allocations = laboratory.nomad.call("GET", f"/v1/allocations?namespace={environment}")
-        return {one["ClientStatus"] for one in allocations if one["JobID"] == "leaving"} <= {"complete"}
+    def at_rest() -> bool:
+        before = in_nomad(laboratory)
+        time.sleep(3)
+        return in_nomad(laboratory) == before
 
-    wait_until("the end of its instances", stopped)
+    wait_until("Nomad's rest after the end of the instances", at_rest)
     preview = untouched(lambda: laboratory.preview(plan, "eos.remove_workspace", names))
     assert preview == {
         "terraform": {**preview["terraform"], "resources": [], "ran": False},
