@@ -9,6 +9,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import time
 import urllib.request
 
 import pytest
@@ -249,6 +250,13 @@ def test_a_removal_is_previewed_and_then_done(laboratory, untouched, environment
     laboratory.releases.deliver({})
     removed = laboratory.salt.record("eos.remove_workspace", operation="leaving-2", step="workspace", **names)
     assert removed["status"] == "done", removed
+
+    def at_rest() -> bool:
+        before = in_nomad(laboratory)
+        time.sleep(3)
+        return in_nomad(laboratory) == before
+
+    wait_until("Nomad's rest after the end of the instances", at_rest)
     preview = untouched(lambda: laboratory.preview(plan, "eos.remove_workspace", names))
     assert preview == {
         "terraform": {**preview["terraform"], "resources": [], "ran": False},
