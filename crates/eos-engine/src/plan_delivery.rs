@@ -48,8 +48,8 @@ pub(crate) fn deliver_plan(
     files.insert(PathBuf::from(TOP), &top);
     files.insert(PathBuf::from(RELEASE_FILE), &release_file);
 
+    // What a plan comes from is there already: it is no plan's business to make the place of delivery.
     let plans = path.join("plans");
-    make_directory(path)?;
     make_directory(&plans)?;
     remove_abandoned(&plans);
     // It need not outlive a crash, so that nothing is synced.
