@@ -290,11 +290,17 @@ SAID_BY = {
 }
 
 
+def unknown_of(unasked: dict) -> tuple[str, ...]:
+    """Where an engine failed Terraform, nothing is known of the whole workspace."""
+    workspace = OF_TERRAFORM if unasked.get("object", "").startswith("workspace ") else ()
+    return SAID_BY[unasked["engine"]] + workspace
+
+
 def judge(said: list[Change], happened: list[Change], unasked: list[dict] = ()) -> Verdict:
     """Compares what was foretold with what happened, item by item. Of what a plan says that it could not ask, it is
     enough that it says so."""
     verdict = Verdict()
-    silent = tuple(prefix for one in unasked for prefix in SAID_BY[one["engine"]])
+    silent = tuple(prefix for one in unasked for prefix in unknown_of(one))
     by_object = {change.object: change for change in happened}
     for change in said:
         real = by_object.pop(change.object, None)

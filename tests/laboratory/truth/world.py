@@ -117,12 +117,13 @@ class World:
         if engine is None:
             yield
             return
-        pid = self.estate.pid(engine)
-        os.kill(pid, signal.SIGSTOP)
+        # Salt's programs are several processes each.
+        group = self.estate.pid(engine)
+        os.killpg(group, signal.SIGSTOP)
         try:
             yield
         finally:
-            os.kill(pid, signal.SIGCONT)
+            os.killpg(group, signal.SIGCONT)
         # Who asked Nomad for a token and got no answer cannot end it; it would end by itself in half an hour.
         for token in self.estate.nomad("/v1/acl/tokens"):
             if token["Name"].startswith("eos ") and token["ExpirationTime"]:
