@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
-from conftest import family
+from conftest import FULL, family
 
 KEEPER = """\
 recipe: keeper
@@ -228,6 +228,7 @@ def test_a_deletion_names_all_that_goes(with_hello):
     }
 
 
+@pytest.mark.skipif(not FULL, reason="measures, so it is for a machine that does nothing else: only in a full run")
 def test_the_joint_plan_takes_little_longer_than_its_slowest_engine(with_hello):
     """The same questions of the same plan, asked by hand and at the same time: the slowest answer is what counts."""
     estate = with_hello
