@@ -213,6 +213,11 @@ def test_a_silent_engine_is_named_and_the_others_are_heard(with_hello):
     with silent(estate, "salt-minion"):
         plan = planned(estate, "update", "hello", "--greeting", "Hm")
         assert plan["effects"] == [] and [one["engine"] for one in plan["unasked"]] == ["salt"]
+    # It comes to what it was asked meanwhile first.
+    estate.wait_until(
+        lambda: planned(estate, "update", "hello", "--greeting", "Hm")["unasked"] == [], 90, "all answer again"
+    )
+    estate.wait_until(lambda: len(estate.running("hello")) == 1, 60, "the instance is known again")
 
 
 def test_a_deletion_names_all_that_goes(with_hello):
