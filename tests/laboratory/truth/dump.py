@@ -225,8 +225,8 @@ def terraform(lab: Lab) -> dict:
     found = {}
     if lab.is_full:
         for key in lab.consul.get(f"/v1/kv/{STATES}?keys=true") or []:
-            name = key.removeprefix(STATES)
-            if name.count("/") == 1:
+            name, _, what = key.removeprefix(STATES).rpartition("/")
+            if what == "state":
                 request = urllib.request.Request(f"{lab.consul.address}/v1/kv/{key}?raw", headers=lab.consul.headers)
                 with urllib.request.urlopen(request, timeout=20) as answer:
                     found[name] = answer.read()

@@ -5,12 +5,16 @@ import time
 from .dump import Lab
 
 
+def is_of_a_run(token: dict) -> bool:
+    """Each run of Terraform, and each preview of one, has a token of its own, which ends with it."""
+    return token["Name"].startswith("eos ") and "/" in token["Name"]
+
+
 def restless(lab: Lab) -> list[str]:
     """What still moves in Nomad, in words."""
     nomad, found = lab.nomad, []
     for one in nomad.get("/v1/acl/tokens"):
-        # Each run of Terraform, and each preview of one, has a token of its own, which ends with it.
-        if one["Name"].startswith("eos ") and "/" in one["Name"]:
+        if is_of_a_run(one):
             found.append(f"Terraform still runs with the token {one['Name']}")
     for one in nomad.get("/v1/deployments?namespace=*"):
         if one["Status"] in ("running", "pending", "initializing", "unblocking"):

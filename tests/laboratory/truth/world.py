@@ -3,13 +3,14 @@
 import json
 import os
 import signal
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
 from conftest import Estate
 
 from .dump import Lab, dump
-from .rest import wait_for_rest
+from .rest import is_of_a_run, wait_for_rest
 
 RECIPES = Path(__file__).parent / "recipes"
 # Component -> its recipe, where that is not its name.
@@ -124,10 +125,18 @@ class World:
             yield
         finally:
             os.killpg(group, signal.SIGCONT)
-        # Who asked Nomad for a token and got no answer cannot end it; it would end by itself in half an hour.
-        for token in self.estate.nomad("/v1/acl/tokens"):
-            if token["Name"].startswith("eos ") and token["ExpirationTime"]:
+        self.end_tokens()
+
+    def end_tokens(self):
+        """Who asked Nomad for a token and got no answer cannot end it; it would end by itself in half an hour. Nomad may
+        still have such questions to answer, so it is looked at until none came for a while."""
+        quiet = 0
+        while quiet < 20:
+            left = [one for one in self.estate.nomad("/v1/acl/tokens") if is_of_a_run(one)]
+            for token in left:
                 self.estate.nomad(f"/v1/acl/token/{token['AccessorID']}", "DELETE")
+            quiet = 0 if left else quiet + 1
+            time.sleep(0.25)
 
 
 def set_options(components: dict) -> dict:
