@@ -103,17 +103,6 @@ def directory_gone(instance: str) -> Hand:
     return lambda world: shutil.rmtree(volume_directory(world, instance))
 
 
-def directory_made(instance: str) -> Hand:
-    """What a plan says it will make is there before it is carried out, just so."""
-
-    def change(world: World):
-        directory = volume_directory(world, instance)
-        directory.mkdir(parents=True)
-        directory.chmod(0o750)
-
-    return change
-
-
 def namespace(name: str, description: str) -> Hand:
     def change(world: World):
         found = world.estate.nomad(f"/v1/namespace/{name}")
