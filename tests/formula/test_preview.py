@@ -53,7 +53,14 @@ def in_nomad(lab) -> dict[str, object]:
 def untouched(laboratory):
     """Calls something and asserts that neither a file nor an object of Nomad's is another than before."""
 
+    def at_rest() -> bool:
+        before = in_nomad(laboratory)
+        time.sleep(2)
+        return in_nomad(laboratory) == before
+
     def calling(call):
+        # What other tests began may still move.
+        wait_until("Nomad's rest", at_rest)
         before = on_disk(laboratory) | in_nomad(laboratory)
         answer = call()
         after = on_disk(laboratory) | in_nomad(laboratory)
@@ -251,12 +258,6 @@ def test_a_removal_is_previewed_and_then_done(laboratory, untouched, environment
     removed = laboratory.salt.record("eos.remove_workspace", operation="leaving-2", step="workspace", **names)
     assert removed["status"] == "done", removed
 
-    def at_rest() -> bool:
-        before = in_nomad(laboratory)
-        time.sleep(3)
-        return in_nomad(laboratory) == before
-
-    wait_until("Nomad's rest after the end of the instances", at_rest)
     preview = untouched(lambda: laboratory.preview(plan, "eos.remove_workspace", names))
     assert preview == {
         "terraform": {**preview["terraform"], "resources": [], "ran": False},
