@@ -307,11 +307,18 @@ fn what_somebody_removed_or_changed_is_in_the_state_still() {
         told_state(json!({"resources": [], "drift": [gone]})),
         state("absent")
     );
-    let edited = resource(address, &["update"], job.clone(), job);
+    let by_hand = json!({"id": "hello", "namespace": "production", "count": 5});
+    let edited = resource(address, &["update"], job.clone(), by_hand.clone());
     assert_eq!(
-        told_state(json!({"resources": [], "drift": [edited]})),
+        told_state(json!({"resources": [], "drift": [edited.clone()]})),
         state("changed")
     );
+    // Put back to what the state says, the state stays as it is; unless Terraform cannot know.
+    let mut put_back = resource(address, &["update"], by_hand, job);
+    let told_of = |put_back: &Value| told_state(json!({"resources": [put_back], "drift": [edited]}));
+    assert_eq!(told_of(&put_back), Vec::<String>::new());
+    put_back["after_unknown"] = json!({"modify_index": true});
+    assert_eq!(told_of(&put_back), state("changed"));
 }
 
 #[test]

@@ -159,7 +159,10 @@ def consul(engine: Engine) -> dict:
             if not one["Key"].startswith(STATES)
         },
         "locks": {one["Key"]: one.get("Session") for one in keys if one["Key"].endswith("/lock")},
-        "sessions": {one["ID"]: one["Name"] for one in engine.get("/v1/session/list")},
+        # Terraform's end by themselves, a while after its run; what one of them holds is among the locks.
+        "sessions": {
+            one["ID"]: one["Name"] for one in engine.get("/v1/session/list") if one["Name"] != "Consul API Lock"
+        },
         "policies": {one["Name"]: one for one in engine.get("/v1/acl/policies")},
         "roles": {one["Name"]: one for one in engine.get("/v1/acl/roles")},
         "auth-methods": {one["Name"]: one for one in engine.get("/v1/acl/auth-methods")},

@@ -73,23 +73,27 @@ impl<'a> Answer<'a> {
     }
 
     fn state(&self, of: Of<'_>, there: bool, gone: bool) -> Option<Effect> {
-        let drifted: BTreeMap<&str, Action> = self
+        let drifted: BTreeMap<&str, &Resource<'_>> = self
             .drift
             .iter()
-            .filter_map(|resource| Some((resource.address, resource.action()?)))
+            .map(|resource| (resource.address, resource))
             .collect();
-        let changed = self.resources.iter().filter_map(|resource| {
-            let action = match resource.action()? {
+        let changed = self.resources.iter().map(|resource| {
+            let action = match (resource.action(), drifted.get(resource.address)) {
                 // Somebody removed the real thing: the state has it still, and has another in its place afterwards.
-                Action::Create if drifted.contains_key(resource.address) => Action::Change,
-                action => action,
+                (Some(Action::Create), Some(_)) => Some(Action::Change),
+                // Somebody changed it, and it becomes again what the state says that it is.
+                (Some(Action::Change), Some(drift)) if resource.becomes(drift.before) => None,
+                (action, _) => action,
             };
-            Some((resource.address, action))
+            (resource.address, action)
         });
-        let changed: Vec<_> = changed.collect();
-        let all: BTreeMap<&str, Action> = drifted.into_iter().chain(changed).collect();
-        let attributes: Vec<_> = all
+        let drift = drifted.iter().map(|(address, drift)| (*address, drift.action()));
+        let all: BTreeMap<&str, Option<Action>> = drift.chain(changed).collect();
+        let all = all
             .into_iter()
+            .filter_map(|(address, action)| Some((address, action?)));
+        let attributes: Vec<_> = all
             .map(|(address, action)| {
                 let (before, after) = match action {
                     Action::Create => (ABSENT, PRESENT),
@@ -149,6 +153,11 @@ impl<'a> Resource<'a> {
             ["delete"] => Some(Action::Delete),
             _ => None,
         }
+    }
+
+    /// Whether all that it will be is known, and is this.
+    fn becomes(&self, value: &Value) -> bool {
+        self.after == value && !is_any_true(self.unknown)
     }
 
     fn effects(&self, of: Of<'_>) -> Vec<Effect> {
@@ -217,5 +226,15 @@ impl<'a> Resource<'a> {
                 compare(&self.before[key], &self.after[key], name, add);
             }
         }
+    }
+}
+
+/// Terraform marks what is not known yet with true, where the value would be.
+fn is_any_true(marks: &Value) -> bool {
+    match marks {
+        Value::Bool(mark) => *mark,
+        Value::Array(all) => all.iter().any(is_any_true),
+        Value::Object(all) => all.values().any(is_any_true),
+        _ => false,
     }
 }
