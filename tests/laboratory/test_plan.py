@@ -86,6 +86,8 @@ def silent(estate, engine: str):
 def test_everything_of_a_new_component_is_foretold(estate):
     (estate.root / "recipes/keeper").mkdir(parents=True)
     (estate.root / "recipes/keeper/recipe.yaml").write_text(KEEPER)
+    # Not even its namespace, whatever other tests have left.
+    estate.must("delete", "--all", "--environment", "production", "--yes")
     plan = planned(estate, "create", "keeper")
     assert plan["unasked"] == []
     path = estate.lab / "volumes/opt/keeper/data"

@@ -664,10 +664,17 @@ async fn the_program_may_do_what_it_needs(trial: &Trial) {
     let vault = trial.vault();
     vault.keep_token().await.unwrap();
     vault.delete_entry("default/nothing/app").await.unwrap();
-    for path in ["sys/policies/acl/eos-program", "nomad/creds/eos-deploy"] {
-        let refused = vault.get::<Value>(request("more", path)).await;
-        assert_eq!(refused.unwrap_err().kind, ErrorKind::Refused, "{path}");
-    }
+    let refused = vault
+        .get::<Value>(request("more", "nomad/creds/eos-deploy"))
+        .await;
+    assert_eq!(refused.unwrap_err().kind, ErrorKind::Refused);
+    // It reads the rules, so that drift can tell of them; it does not write them.
+    let rules = request("rules", "sys/policies/acl/eos-program");
+    let found: Value = vault.get(rules).await.unwrap();
+    assert!(found["data"]["policy"].is_string(), "{found}");
+    let rules = request("rules", "sys/policies/acl/eos-program");
+    let refused = vault.post::<Value>(rules, &json!({"policy": ""})).await;
+    assert_eq!(refused.unwrap_err().kind, ErrorKind::Refused);
 }
 
 async fn the_control_minion_has_tokens_that_it_can_end(trial: &Trial) {
