@@ -8,7 +8,7 @@ SEED = int(os.environ.get("EOS_TEST_SEED", "0"))
 # How much of a file or directory is run; what is named twice is counted with the first.
 SHARES = {
     "tests/laboratory/test_containers.py": 0.4,
-    "tests/laboratory/test_drift.py": 0.4,
+    "tests/laboratory/test_drift.py": 0.3,
     "tests/laboratory/test_failures.py": 0.3,
     "tests/laboratory/test_gitops.py": 0.6,
     "tests/laboratory/test_governance.py": 0.6,
@@ -21,7 +21,7 @@ SHARES = {
     "tests/laboratory/test_truth.py::test_what_is_foretold_happens[Nomad is silent": 0,
     "tests/laboratory/test_truth.py::test_what_is_foretold_happens[Salt's minion is silent": 0,
     "tests/laboratory/test_truth.py::test_what_is_foretold_happens[": 0.04,
-    "tests/formula/": 0.2,
+    "tests/formula/": 0.12,
 }
 
 
