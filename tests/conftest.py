@@ -17,9 +17,6 @@ SHARES = {
     "tests/laboratory/test_survive.py": 0.6,
     # Another lab for these is for full runs.
     "tests/laboratory/test_truth.py::test_what_is_foretold_happens_with_consul_and_vault": 0,
-    # They leave a token of Nomad's that nobody can end, for half an hour: the world does not come to rest.
-    "tests/laboratory/test_truth.py::test_what_is_foretold_happens[Nomad is silent": 0,
-    "tests/laboratory/test_truth.py::test_what_is_foretold_happens[Salt's minion is silent": 0,
     "tests/laboratory/test_truth.py::test_what_is_foretold_happens[": 0.04,
     "tests/formula/": 0.12,
 }

@@ -187,8 +187,14 @@ impl Estate {
         Ok(whole(&pillar, &self.catalog()?)?)
     }
 
+    /// The store, made if it is not there.
     pub fn store(&self) -> Result<Store, EngineError> {
         Store::open(&self.root)
+    }
+
+    /// The store for those who only look: where there is none, an empty one that leaves no file.
+    pub fn store_to_read(&self) -> Result<Store, EngineError> {
+        Store::open_to_read(&self.root)
     }
 
     pub fn repository(&self) -> Repository {

@@ -107,7 +107,7 @@ impl Prepared {
         let before = Pillar::read(&files)?;
         let pillar = Pillar::read(&edited)?;
         let compilation = compile(&pillar, &catalog, estate.settings.profile)?;
-        let (applied, mut unfinished) = applied_nodes(&estate.store()?, &wish.environment)?;
+        let (applied, mut unfinished) = applied_nodes(&estate.store_to_read()?, &wish.environment)?;
         if let Some(taken) = &wish.take_back {
             unfinished.extend(taken.unknown.iter().cloned());
         }

@@ -239,6 +239,15 @@ impl Store {
         Ok(store)
     }
 
+    pub fn open_to_read(estate: &Path) -> Result<Store, EngineError> {
+        if estate.join(FILE).exists() {
+            return Self::open(estate);
+        }
+        let mut connection = Connection::open_in_memory().map_err(|error| broken(&error))?;
+        prepare(&mut connection).map_err(|error| broken(&error))?;
+        Ok(Store { connection })
+    }
+
     /// An id for a new operation; ids sort by time.
     pub fn new_operation_id() -> String {
         Ulid::new().to_string()
@@ -825,6 +834,22 @@ mod tests {
                 .mode();
             assert_eq!(mode & 0o777, 0o600, "{file}");
         }
+    }
+
+    #[test]
+    fn who_only_looks_leaves_no_file() {
+        let estate = tempfile::tempdir().unwrap();
+        let store = Store::open_to_read(estate.path()).unwrap();
+        assert!(store.applied("production").unwrap().is_empty());
+        assert!(!estate.path().join(".eos").exists());
+        drop(Store::open(estate.path()).unwrap());
+        assert!(
+            Store::open_to_read(estate.path())
+                .unwrap()
+                .unfinished()
+                .unwrap()
+                .is_empty()
+        );
     }
 
     #[test]

@@ -154,7 +154,7 @@ impl Examination<'_> {
     /// What an operation of Eos made is removed by Eos; of anything else only root can say that it may go.
     fn orphan_finding(&self, name: &str) -> Finding {
         let (environment, component) = name.split_once('/').unwrap_or((name, ""));
-        let store = self.expected.estate.store();
+        let store = self.expected.estate.store_to_read();
         let is_applied = store
             .and_then(|store| store.applied(environment))
             .is_ok_and(|all| all.iter().any(|one| one.component == component));

@@ -24,7 +24,7 @@ pub(super) fn operations(estate: &Estate) -> Vec<Finding> {
         return Vec::new();
     }
     let looked = || -> Result<(Vec<Operation>, Vec<String>), EngineError> {
-        let mut unfinished = estate.store()?.unfinished()?;
+        let mut unfinished = estate.store_to_read()?.unfinished()?;
         unfinished.retain(|operation| !is_alive(estate, operation));
         Ok((unfinished, lock::left_by_operations(&estate.root)?))
     };
@@ -118,7 +118,7 @@ pub(super) async fn keys(consul: &ConsulClient) -> Result<Keys, EngineError> {
 
 /// Locks in Consul whose holder is an operation of this machine that no process is at work on.
 pub(super) fn consul_locks(estate: &Estate, keys: &Keys) -> Vec<Finding> {
-    let store = estate.store().ok();
+    let store = estate.store_to_read().ok();
     let operation = |id: &str| {
         store
             .as_ref()

@@ -21,7 +21,7 @@ pub async fn ask(
 ) -> Result<(Vec<Held>, bool), EngineError> {
     let mut held: BTreeMap<String, Held> = BTreeMap::new();
     let mut is_busy = false;
-    for operation in estate.store()?.unfinished()? {
+    for operation in estate.store_to_read()?.unfinished()? {
         // One that waits for its approval has changed nothing.
         if operation.outcome == Outcome::Waiting {
             continue;

@@ -115,7 +115,7 @@ fn silent(error: &EngineError) -> Silent {
 
 /// What each component was last brought to; one that an operation did not finish has no digest.
 fn recorded(estate: &Estate, environment: &str) -> Result<BTreeMap<Key, String>, EngineError> {
-    let applied = estate.store()?.applied(environment)?;
+    let applied = estate.store_to_read()?.applied(environment)?;
     Ok(applied
         .into_iter()
         .map(|one| ((one.environment, one.component), one.digest))

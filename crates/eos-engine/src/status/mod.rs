@@ -198,7 +198,7 @@ pub async fn look(
     environment: &str,
     only: Option<&str>,
 ) -> Result<Status, Failure> {
-    let store = estate.store()?;
+    let store = estate.store_to_read()?;
     let mut applied = store.applied(environment)?;
     let names: BTreeSet<String> = match only {
         Some(name) => [name.to_owned()].into(),

@@ -34,7 +34,7 @@ enum Command {
 pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     session.refuse_environment("The audit is that of the whole estate")?;
     let estate = session.estate()?;
-    let store = estate.store()?;
+    let store = estate.store_to_read()?;
     match args.command {
         Command::Show { limit } => session.view.audit(&store.audit_entries(limit)?),
         Command::Verify => {

@@ -32,7 +32,7 @@ enum Command {
 }
 
 pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
-    let store = session.estate()?.store()?;
+    let store = session.estate()?.store_to_read()?;
     match &args.command {
         None => session.view.history(&store.history(args.limit)?),
         Some(Command::Show { operation }) => {

@@ -32,7 +32,7 @@ pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     }
     let environment = session.environment(&estate);
     let compilation = estate.compile()?;
-    let applied = estate.store()?.applied(&environment)?;
+    let applied = estate.store_to_read()?.applied(&environment)?;
     let mut rows: Vec<ComponentRow> = compilation
         .of_environment(&environment)
         .map(|component| {
