@@ -207,6 +207,23 @@ def test_rules_that_prometheus_refuses_are_taken_back_on_the_host(prometheus):
     assert all("silent" not in rule["annotations"]["summary"] for rule in prometheus.rules("hello"))
 
 
+def test_rules_that_somebody_edits_are_named_and_brought_back(prometheus):
+    estate = prometheus.estate
+    rules = estate.lab / "volumes/opt/prometheus/data/eos-rules/hello.json"
+    whole = rules.read_text()
+    rules.write_text(whole.replace("does not answer", "is silent"))
+    ran = estate.eos("drift", "--json")
+    assert ran.returncode == 3, ran.stderr
+    [found] = json.loads(ran.stdout.strip().split("\n")[-1])["objects"]
+    assert (found["object"], found["verdict"], found["layer"]) == ("rules/hello", "changed", "host"), found
+    assert rules.read_text() != whole, "a look changes nothing"
+    kept = [one["ID"] for one in estate.running("hello")]
+    estate.must("reconcile", "--yes")
+    assert rules.read_text() == whole and [one["ID"] for one in estate.running("hello")] == kept
+    assert all("silent" not in rule["annotations"]["summary"] for rule in prometheus.rules("hello"))
+    assert estate.must("drift", "--json").returncode == 0
+
+
 def test_what_is_deleted_is_forgotten(prometheus):
     estate = prometheus.estate
     ran = estate.must("delete", "hello", "--yes")
