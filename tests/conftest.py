@@ -7,18 +7,18 @@ FULL = os.environ.get("EOS_TEST_FULL") == "1"
 SEED = int(os.environ.get("EOS_TEST_SEED", "0"))
 # How much of a file or directory is run; what is named twice is counted with the first.
 SHARES = {
-    "tests/laboratory/test_containers.py": 0.4,
-    "tests/laboratory/test_drift.py": 0.3,
-    "tests/laboratory/test_failures.py": 0.3,
-    "tests/laboratory/test_gitops.py": 0.6,
-    "tests/laboratory/test_governance.py": 0.6,
-    "tests/laboratory/test_operators.py": 0.6,
-    "tests/laboratory/test_rotation.py": 0.5,
-    "tests/laboratory/test_survive.py": 0.6,
+    "tests/laboratory/test_containers.py": 0.3,
+    "tests/laboratory/test_drift.py": 0.2,
+    "tests/laboratory/test_failures.py": 0.2,
+    "tests/laboratory/test_gitops.py": 0.5,
+    "tests/laboratory/test_governance.py": 0.4,
+    "tests/laboratory/test_operators.py": 0.4,
+    "tests/laboratory/test_rotation.py": 0.4,
+    "tests/laboratory/test_survive.py": 0.4,
     # Another lab for these is for full runs.
     "tests/laboratory/test_truth.py::test_what_is_foretold_happens_with_consul_and_vault": 0,
     "tests/laboratory/test_truth.py::test_what_is_foretold_happens[": 0.04,
-    "tests/formula/": 0.12,
+    "tests/formula/": 0.1,
 }
 
 
