@@ -24,7 +24,7 @@ COMPILED = ["graph", "pillar/credentials", "pillar/hosts", "pillar/top.sls", "sa
 COMPILE_BUDGET = {10: 0.05, 100: 0.1, 1_000: 0.6, 10_000: 6.0}
 PLAN_BUDGET = {10: 0.05, 100: 0.15, 1_000: 0.9, 10_000: 9.0}
 # Who raises this says in the commit what the new bytes are for.
-BYTES_PER_COMPONENT = 13_000
+BYTES_PER_COMPONENT = 13_100
 MEBIBYTE = 1 << 20
 
 
