@@ -544,6 +544,9 @@ def _served_release() -> str | None:
 
 
 def _is_served(path: str) -> bool:
+    """Whether the release has this file. A file server that finds nothing at all is no proof that it has not."""
+    if _served_release() is None:
+        raise CommandExecutionError(f"Minion {__opts__['id']} cannot read which release it is served")
     return bool(__salt__["cp.hash_file"](f"salt://{path}"))
 
 

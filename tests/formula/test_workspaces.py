@@ -115,6 +115,20 @@ def test_what_the_pillar_does_not_name_is_refused(laboratory):
     assert "still names production/named" in named["ret"]
 
 
+def test_nothing_is_removed_while_nobody_can_say_what_is_named(laboratory):
+    laboratory.releases.deliver({"production/named": workspace("production/named", "x")})
+    current = laboratory.releases.srv / "current"
+    aside = current.with_name("aside")
+    current.rename(aside)
+    try:
+        names = {"environment": "production", "component": "named"}
+        blind = laboratory.salt.call("eos.remove_workspace", operation="blind", step="workspace", **names)
+    finally:
+        aside.rename(current)
+    assert blind["retcode"] == 1 and "cannot read which release it is served" in blind["ret"], blind
+    assert laboratory.salt.record("eos.step_status", operation="blind", step="workspace") == {"status": "unknown"}
+
+
 def test_one_step_cannot_be_used_for_two_things(laboratory):
     name = "production/reused"
     release = laboratory.releases.deliver({name: workspace(name, "x")})

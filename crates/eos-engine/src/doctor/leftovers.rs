@@ -118,6 +118,7 @@ pub(super) async fn keys(consul: &ConsulClient) -> Result<Keys, EngineError> {
 
 /// Locks in Consul whose holder is an operation of this machine that no process is at work on.
 pub(super) fn consul_locks(estate: &Estate, keys: &Keys) -> Vec<Finding> {
+    // `operations` tells of a store that cannot be read; without one, no lock is known to be this machine's.
     let store = estate.store_to_read().ok();
     let operation = |id: &str| {
         store
