@@ -111,9 +111,11 @@ def play(world: World, scenario: Scenario, tmp_path: Path):
 
 
 def is_true(world: World, scenario: Scenario, tmp_path: Path):
+    if FULL:
+        REPORT.begin(scenario.name)
     plan, verdict = play(world, scenario, tmp_path)
     if FULL:
-        REPORT.add(scenario.name, verdict)
+        REPORT.end(scenario.name, verdict)
     assert verdict.is_true(), f"{scenario.name}: {verdict}"
 
 

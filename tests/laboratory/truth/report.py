@@ -27,7 +27,9 @@ entry in Consul, a resource in a Terraform state, a file of the pillar, the rele
 
 
 class Report:
-    """Its rows are kept in the cache, for one program and seed: a run of an hour that was cut off need not begin again."""
+    """Every play of a scenario is kept in the cache, for one program and seed, so that a run of an hour that was cut off need
+    not begin again. What failed is not forgotten when it is played once more: the page has the worst verdict, and how
+    often a scenario was played."""
 
     def __init__(self, seed: int):
         self.seed = seed
@@ -38,33 +40,45 @@ class Report:
         cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         return cache / "eos/truth" / f"{digest}-{self.seed}"
 
-    def add(self, name: str, verdict: Verdict):
-        self.place.mkdir(parents=True, exist_ok=True)
-        row = {"name": name, "numbers": [len(items) for items in verdict.all()]}
-        file = self.place / hashlib.sha256(name.encode()).hexdigest()
-        made = file.with_suffix(f".{os.getpid()}")
-        made.write_text(json.dumps(row))
-        made.replace(file)
+    def begin(self, name: str):
+        self._note(name, None)
 
-    def rows(self) -> dict[str, list[int]]:
-        rows = [json.loads(file.read_text()) for file in self.place.glob("*") if not file.suffix]
-        return {row["name"]: row["numbers"] for row in rows}
+    def end(self, name: str, verdict: Verdict):
+        self._note(name, [len(items) for items in verdict.all()])
+
+    def _note(self, name: str, numbers: list[int] | None):
+        self.place.mkdir(parents=True, exist_ok=True)
+        with (self.place / hashlib.sha256(name.encode()).hexdigest()).open("a") as file:
+            file.write(json.dumps({"name": name, "numbers": numbers}) + "\n")
+
+    def rows(self) -> dict[str, tuple[int, list[list[int]]]]:
+        """Scenario -> how often it was begun, and the verdicts that it came to."""
+        rows = {}
+        for file in self.place.glob("*"):
+            notes = [json.loads(line) for line in file.read_text().splitlines()]
+            verdicts = [note["numbers"] for note in notes if note["numbers"] is not None]
+            rows[notes[0]["name"]] = (len(notes) - len(verdicts), verdicts)
+        return rows
 
     def write(self, file: Path, names: list[str]):
-        """Only if all of these were played."""
+        """Only if all of these came to a verdict."""
         rows = self.rows()
-        if set(names) - set(rows):
+        if not all(rows.get(name, (0, []))[1] for name in names):
             return
-        numbers = [rows[name] for name in names]
+        plays = [rows[name][0] for name in names]
+        numbers = [max(rows[name][1], key=lambda verdict: verdict[1] + verdict[2]) for name in names]
         sums = [sum(column) for column in zip(*numbers)]
         lines = [INTRODUCTION]
         lines.append(
-            f"Last full run: {len(names)} scenarios, seed {self.seed}: {sums[0]} predicted, {sums[1]} missed, "
-            f"{sums[2]} unpredicted.\n"
+            f"{len(names)} scenarios, seed {self.seed}: {sums[0]} predicted, {sums[1]} missed, {sums[2]} unpredicted. "
+            f"{sum(1 for count in plays if count > 1)} of them were played more than once; the worst verdict counts.\n"
         )
-        lines += ["| scenario | predicted | missed | unpredicted | not asked |", "|---|---:|---:|---:|---:|"]
-        for name, row in zip(names, numbers):
-            lines.append(f"| {name.replace('|', '/')} | {' | '.join(map(str, row))} |")
+        lines += [
+            "| scenario | played | predicted | missed | unpredicted | not asked |",
+            "|---|---:|---:|---:|---:|---:|",
+        ]
+        for name, count, row in zip(names, plays, numbers):
+            lines.append(f"| {name.replace('|', '/')} | {count} | {' | '.join(map(str, row))} |")
         lines += ["", "## What is not compared", "", "Nothing else is left out, and nothing else may be unknown.", ""]
         lines += ["| object | attribute | | why |", "|---|---|---|---|"]
         lines += [f"| `{object}` | `{name}` | {kind} | {why} |" for object, name, kind, why in COMPUTED]
