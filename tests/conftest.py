@@ -9,7 +9,7 @@ SEED = int(os.environ.get("EOS_TEST_SEED", "0"))
 SHARES = {
     "tests/laboratory/test_containers.py": 0.3,
     "tests/laboratory/test_drift.py": 0.2,
-    "tests/laboratory/test_failures.py": 0.2,
+    "tests/laboratory/test_failures.py": 0.3,
     "tests/laboratory/test_gitops.py": 0.5,
     "tests/laboratory/test_governance.py": 0.4,
     "tests/laboratory/test_operators.py": 0.4,
