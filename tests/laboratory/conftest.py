@@ -7,13 +7,14 @@ import json
 import os
 import random
 import shutil
+import signal
 import ssl
 import subprocess
 import tempfile
 import time
 import urllib.error
 import urllib.request
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -181,6 +182,25 @@ def family(pid: int) -> list[int]:
     for one in found:
         found += children.get(one, [])
     return found
+
+
+@contextmanager
+def struck(estate: "Estate", engine: str, blow: signal.Signals = signal.SIGSTOP):
+    """An engine that is killed, or is there and does not answer; then it goes on at the end."""
+
+    def strike(blow: signal.Signals) -> None:
+        for pid in processes:
+            # A child may have ended by itself.
+            with suppress(ProcessLookupError):
+                os.kill(pid, blow)
+
+    processes = family(estate.pid(engine))
+    strike(blow)
+    try:
+        yield
+    finally:
+        if blow == signal.SIGSTOP:
+            strike(signal.SIGCONT)
 
 
 def get(url: str) -> tuple[int, str]:

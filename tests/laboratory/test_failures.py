@@ -4,7 +4,6 @@ A failed update leaves the old version serving, with its data as they were.
 """
 
 import json
-import os
 import secrets
 import signal
 import sys
@@ -14,7 +13,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from conftest import FULL, Estate, family, get, sample
+from conftest import FULL, Estate, get, sample, struck
 
 # Serves a directory, the health of which is a file in it. Its volume is that directory; it fails in the ways it is told.
 SERVER = """\
@@ -381,14 +380,8 @@ def test_a_registration_that_does_not_come_back_is_named(hello):
     [("salt-master", "salt"), ("salt-minion", "salt"), ("salt-api", "salt"), ("nomad", "nomad")],
 )
 def test_an_engine_that_does_not_answer_is_named_in_time(solo, engine, layer):
-    stopped = family(solo.pid(engine))
-    for pid in stopped:
-        os.kill(pid, signal.SIGSTOP)
-    try:
+    with struck(solo, engine):
         error = failure(solo, "create", "hello", within=60)
-    finally:
-        for pid in stopped:
-            os.kill(pid, signal.SIGCONT)
     assert error["layer"] == layer, error
     assert "answer" in error["words"] or "timed out" in error["words"], error
     assert solo.jobs() == []
@@ -436,14 +429,8 @@ def test_in_full_a_check_shows_what_consul_got(full):
 
 @pytest.mark.parametrize("engine", ["consul", "vault"])
 def test_in_full_an_engine_that_does_not_answer_is_named_in_time(full, engine):
-    stopped = family(full.pid(engine))
-    for pid in stopped:
-        os.kill(pid, signal.SIGSTOP)
-    try:
+    with struck(full, engine):
         error = failure(full, "create", "faulty", "--root", str(volume(full)), within=90)
-    finally:
-        for pid in stopped:
-            os.kill(pid, signal.SIGCONT)
     # Vault waits for Consul, and may be the one that is seen not to answer.
     assert error["layer"] == engine or engine.capitalize() in error["hint"], error
     assert "answer" in error["words"] and "http://" in error["words"], error
@@ -465,16 +452,9 @@ def test_in_full_a_rotation_survives_the_engine_that_falls_silent(full, engine, 
     before = password()
     running = full.start("rotate", "secret", "faulty", "password", "--yes")
     full.wait_until(lambda: begun() or running.poll() is not None, 60, "the operation began")
-    family_of_engine = family(full.pid(engine))
-    for pid in family_of_engine:
-        os.kill(pid, getattr(signal, blow))
     since = time.monotonic()
-    try:
+    with struck(full, engine, signal.Signals[blow]):
         _, talk = running.communicate(timeout=300)
-    finally:
-        if blow == "SIGSTOP":
-            for pid in family_of_engine:
-                os.kill(pid, signal.SIGCONT)
     took = time.monotonic() - since
     full.must("lab", "up", timeout=300)
     if running.returncode != 0:

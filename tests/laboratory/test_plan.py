@@ -7,10 +7,9 @@ import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 
 import pytest
-from conftest import FULL, family
+from conftest import FULL, struck
 
 KEEPER = """\
 recipe: keeper
@@ -68,19 +67,6 @@ def digest(estate, job: str = "hello") -> str:
 def state(action: str, component: str, **resources: tuple) -> dict:
     addresses = {f"module.{component}.{kind}.{name}": pair for kind, (name, pair) in resources.items()}
     return {f"terraform/state/production/{component}": (action, addresses)}
-
-
-@contextmanager
-def silent(estate, engine: str):
-    """An engine that is there and does not answer."""
-    stopped = family(estate.pid(engine))
-    for pid in stopped:
-        os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        for pid in stopped:
-            os.kill(pid, signal.SIGCONT)
 
 
 def test_everything_of_a_new_component_is_foretold(estate):
@@ -212,7 +198,7 @@ def test_a_silent_engine_is_named_and_the_others_are_heard(with_hello):
         assert "? not previewed: " in shown and "made without the engines" in shown
     finally:
         estate.must("lab", "up")
-    with silent(estate, "salt-minion"):
+    with struck(estate, "salt-minion"):
         plan = planned(estate, "update", "hello", "--greeting", "Hm")
         assert plan["effects"] == [] and [one["engine"] for one in plan["unasked"]] == ["salt"]
     # It comes to what it was asked meanwhile first.
