@@ -84,7 +84,10 @@ impl Rollout<'_> {
             cut = self.unplaced() => Err(cut),
         };
         match deployed {
-            Ok(deployed) => self.judge(&deployment, &deployed).await,
+            Ok(deployed) => {
+                self.reverted(&deployment, &deployed, deadline).await;
+                self.judge(&deployment, &deployed).await
+            }
             Err(cut) => Err(self.cut("healthy", cut, Some(&deployment)).await),
         }
     }
@@ -137,11 +140,8 @@ impl Rollout<'_> {
     }
 
     async fn deployed(&self, deployment: &str, deadline: Instant) -> Result<Json, Cut> {
-        let settled = |answer: &Json| {
-            matches!(text(&answer["Status"]), "successful" | "failed" | "cancelled")
-                || waits_for_a_person(answer)
-        };
-        self.until(&["deployment", deployment], deadline, settled).await
+        self.until(&["deployment", deployment], deadline, is_settled)
+            .await
     }
 
     /// The deployment of the job's current version: a registration that changed nothing makes none, but an
@@ -161,6 +161,46 @@ impl Rollout<'_> {
         let current =
             latest["JobVersion"] == job["Version"] && latest["JobCreateIndex"] == job["CreateIndex"];
         Ok(current.then(|| text(&latest["ID"]).to_owned()))
+    }
+
+    /// Waits until Nomad's own way back from a failed deployment has settled, one way or the other. Whoever answers the
+    /// failure registers the job again; while instances start, that would leave them without a verdict on their health.
+    async fn reverted(&self, id: &str, deployment: &Json, deadline: Instant) {
+        if text(&deployment["Status"]) != "failed" {
+            return;
+        }
+        loop {
+            match self.reverting(id, deployment).await {
+                // What cannot be read is not waited for: the failure is what matters.
+                Ok(false) | Err(_) => return,
+                Ok(true) => tokio::select! {
+                    () = tokio::time::sleep(LOOK) => {}
+                    () = self.stop.requested() => return,
+                    () = tokio::time::sleep_until(deadline) => return,
+                },
+            }
+        }
+    }
+
+    /// Whether Nomad put another version in the place of the failed one, and is not done with it.
+    async fn reverting(&self, id: &str, deployment: &Json) -> Result<bool, ApiError> {
+        let get = |path| self.client.find(Call::get(path).namespace(self.namespace));
+        let (Some(job), Some(latest), Some(evaluations)) = (
+            get(&["job", self.id]).await?,
+            get(&["job", self.id, "deployment"]).await?,
+            get(&["job", self.id, "evaluations"]).await?,
+        ) else {
+            return Ok(false);
+        };
+        if job["Version"] == deployment["JobVersion"] {
+            return Ok(false);
+        }
+        // Its evaluation may still have to make the deployment, or have found nothing to deploy.
+        Ok(if text(&latest["ID"]) == id {
+            list(&evaluations).any(|evaluation| text(&evaluation["Status"]) == "pending")
+        } else {
+            !is_settled(&latest)
+        })
     }
 
     async fn judge(&self, id: &str, deployment: &Json) -> Result<Option<Diagnostic>, Diagnostic> {
@@ -287,6 +327,11 @@ fn describe(allocation: &Json) -> String {
     }
     lines.push(format!("What it wrote: nomad alloc logs -stderr {id}"));
     lines.join("\n")
+}
+
+fn is_settled(deployment: &Json) -> bool {
+    matches!(text(&deployment["Status"]), "successful" | "failed" | "cancelled")
+        || waits_for_a_person(deployment)
 }
 
 fn waits_for_a_person(deployment: &Json) -> bool {
