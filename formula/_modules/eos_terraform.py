@@ -174,10 +174,10 @@ def _take_back(run: object, report: dict, snapshot: str, previous: dict) -> None
     _record_applied(run, report, previous, snapshot)
 
 
-def _apply_tree(run: object, configuration: dict, counts: dict, *options: str) -> None:
+def _apply_tree(run: object, configuration: dict, counts: dict) -> None:
     """Plans, and applies that very plan."""
     with run.workspace.planned():
-        run.plan(configuration, *options)
+        run.plan(configuration)
         run.profile.require_lock(run.workspace, run.operation)
         try:
             run.apply(configuration, counts)
@@ -230,7 +230,8 @@ def _destroy_resources(run: object, report: dict) -> None:
     if snapshot:
         workspace.replace_tree(source)
     report |= {"ran": True, "snapshot_id": snapshot}
-    _apply_tree(run, configuration, report, "-destroy")
+    run.profile.require_lock(workspace, run.operation)
+    run.destroy(configuration, report)
 
 
 def _record_applied(run: object, report: dict, configuration: dict, snapshot: str | None) -> None:

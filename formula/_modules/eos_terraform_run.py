@@ -22,7 +22,7 @@ from salt.exceptions import CommandExecutionError
 
 _BACKEND = re.compile(r'^ *backend "[a-z]+" \{\}\n', re.MULTILINE)
 # A child orphaned by a killed job was told to stop by the kernel; its lock on the Terraform state ends with it.
-_STATE_LOCK_PATIENCE = "120s"
+_LOCK_TIMEOUT = "-lock-timeout=120s"
 _STATE_IS_LOCKED = "Error acquiring the state lock"
 _COUNTED_AS = {"create": "added", "update": "changed", "delete": "destroyed"}
 _TOLD = ("apply_start", "apply_complete", "apply_errored", "change_summary")
@@ -42,7 +42,7 @@ def preview(workspace: object, scratch: str) -> _Preview:
 
 
 class _NotInitialised(CommandExecutionError):
-    """Terraform could not plan, perhaps since it has to be initialised first."""
+    """Terraform did nothing, perhaps since it has to be initialised first."""
 
 
 class _Run:
@@ -97,36 +97,49 @@ class _Run:
             words = f'The configuration has no backend "{self.profile.backend}" {{}}'
             raise __utils__["eos_failure.of"]("terraform", self.workspace.name, words, "Compile again")
 
-    def plan(self, configuration: dict, *options: str) -> None:
-        """Saves a plan of the tree; initialises only if need be, which costs as much as the plan itself."""
-        wanted = (f"-lock-timeout={_STATE_LOCK_PATIENCE}", f"-out={self.workspace.plan_file}", *options)
-        if self._is_initialised() and not self.workspace.has_unsaved_state():
-            with contextlib.suppress(_NotInitialised):
-                self._plan(configuration, *wanted)
-                return
-        self.initialise(configuration)
-        self._save_unsaved_state(configuration)
-        self._plan(configuration, *wanted)
+    def plan(self, configuration: dict) -> None:
+        """Saves a plan of the tree."""
+        out = f"-out={self.workspace.plan_file}"
+        self._initialised(configuration, lambda: self._plan(configuration, _LOCK_TIMEOUT, out))
 
     def apply(self, configuration: dict, counts: dict) -> None:
         """Applies the saved plan, and counts what it does."""
-        heard = _Heard(self)
-        lock = f"-lock-timeout={_STATE_LOCK_PATIENCE}"
-        arguments = ("apply", "-input=false", "-json", "-auto-approve", lock, self.workspace.plan_file)
-        code = self._terraform(configuration, *arguments, heed=heard.line)
-        counts |= heard.done
-        self.workspace.keep_unsaved_state()
-        if code != 0:
-            raise heard.failure("applying")
+        self._apply(configuration, counts, "applying", self.workspace.plan_file)
+
+    def destroy(self, configuration: dict, counts: dict) -> None:
+        """Destroys all that the Terraform state holds, and counts it; a plan of that would only cost as much again."""
+        self._initialised(configuration, lambda: self._apply(configuration, counts, "destroying", "-destroy"))
+
+    def _initialised(self, configuration: dict, command: Callable[[], None]) -> None:
+        """Runs a command; initialises only if need be, which costs as much as a plan."""
+        if self._is_initialised() and not self.workspace.has_unsaved_state():
+            with contextlib.suppress(_NotInitialised):
+                command()
+                return
+        self.initialise(configuration)
+        self._save_unsaved_state(configuration)
+        command()
 
     def _plan(self, configuration: dict, *options: str) -> None:
+        self._hear(_Heard(self), configuration, "planning", "plan", "-input=false", "-json", *options)
+
+    def _apply(self, configuration: dict, counts: dict, doing: str, what: str) -> None:
         heard = _Heard(self)
-        code = self._terraform(configuration, "plan", "-input=false", "-json", *options, heed=heard.line)
-        if code != 0 and heard.may_need_init():
-            failure = heard.failure("planning")
+        try:
+            self._hear(
+                heard, configuration, doing, "apply", "-input=false", "-json", "-auto-approve", _LOCK_TIMEOUT, what
+            )
+        finally:
+            counts |= heard.done
+            self.workspace.keep_unsaved_state()
+
+    def _hear(self, heard: _Heard, configuration: dict, doing: str, *arguments: str) -> None:
+        if self._terraform(configuration, *arguments, heed=heard.line) == 0:
+            return
+        failure = heard.failure(doing)
+        if heard.may_need_init():
             raise _NotInitialised(failure.error, info=failure.info)
-        if code != 0:
-            raise heard.failure("planning")
+        raise failure
 
     def _save_unsaved_state(self, configuration: dict) -> None:
         """Gives the backend what it did not take; Terraform refuses if the backend's has moved on since."""
@@ -137,7 +150,7 @@ class _Run:
         self.tell(f"{workspace.name}: saving the Terraform state that an earlier run could not save")
         self.profile.require_lock(workspace, self.operation)
         hint = f"Compare {unsaved} with the saved one, push or remove it, then run the step again"
-        self._must(configuration, hint, "state", "push", f"-lock-timeout={_STATE_LOCK_PATIENCE}", unsaved)
+        self._must(configuration, hint, "state", "push", _LOCK_TIMEOUT, unsaved)
         os.remove(unsaved)
 
     def _is_initialised(self) -> bool:
@@ -277,6 +290,7 @@ class _Heard:
     def __init__(self, run: _Run):
         self.run = run
         self.done = dict.fromkeys(_COUNTED_AS.values(), 0)
+        self.has_begun = False
         self.errors: list[dict] = []
         self.plain: list[str] = []
 
@@ -291,6 +305,7 @@ class _Heard:
         kind = entry.get("type")
         if kind in _TOLD:
             self.run.tell(f"{self.run.workspace.name}: {entry['@message']}")
+        self.has_begun |= kind == "apply_start"
         if kind == "apply_complete" and entry["hook"]["action"] in _COUNTED_AS:
             self.done[_COUNTED_AS[entry["hook"]["action"]]] += 1
         elif kind == "diagnostic" and entry["diagnostic"]["severity"] == "error":
@@ -301,7 +316,8 @@ class _Heard:
 
         What it says of one resource is not, nor that another holds its state, for whom it has waited long enough.
         """
-        return not any(error.get("address") or error["summary"] == _STATE_IS_LOCKED for error in self.errors)
+        other = any(error.get("address") or error["summary"] == _STATE_IS_LOCKED for error in self.errors)
+        return not self.has_begun and not other
 
     def failure(self, doing: str) -> CommandExecutionError:
         if self.run.stopped:

@@ -459,14 +459,30 @@ def test_terraform_is_initialised_only_when_it_has_to_be(laboratory):
     assert commands("initialised-2", "second") == ["plan", "apply"]
     # Another program under the same version has another checksum than the one that was written down.
     provider = next((laboratory.directory / "mirror").rglob("terraform-provider-nomad_*"))
-    renewed = provider.read_bytes() + b"\0"
-    provider.unlink()
-    provider.write_bytes(renewed)
-    provider.chmod(0o755)
+
+    def renew() -> None:
+        renewed = provider.read_bytes() + b"\0"
+        provider.unlink()
+        provider.write_bytes(renewed)
+        provider.chmod(0o755)
+
+    def commands_of_removal(operation: str) -> list[str]:
+        laboratory.releases.deliver({})
+        before = len(laboratory.runs())
+        terraform = remove(laboratory, operation, name)["result"]["terraform"]
+        assert terraform["destroyed"] == 1 and not laboratory.workspace(name).exists(), terraform
+        assert "initialised" not in [one["Name"] for one in laboratory.nomad.call("GET", "/v1/namespaces")]
+        return laboratory.runs()[before:]
+
+    renew()
     assert commands("initialised-3", "third") == ["plan", "init", "plan", "apply"]
     assert commands("initialised-4", "fourth") == ["plan", "apply"]
     shutil.rmtree(laboratory.workspace(name) / "data")
     assert commands("initialised-5", "fifth") == ["init", "plan", "apply"]
+    assert commands_of_removal("initialised-6") == ["apply"]
+    assert commands("initialised-7", "seventh") == ["init", "plan", "apply"]
+    renew()
+    assert commands_of_removal("initialised-8") == ["apply", "init", "apply"]
 
 
 def test_a_configuration_without_backend_is_refused(laboratory):
