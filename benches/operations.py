@@ -26,8 +26,8 @@ VERBS = {"create": ["--replicas", "1"], "update": ["--greeting", "Hello again"],
 OWN = 0.5
 AGAINST_BY_HAND = 1.5
 # A delete has no wait for health in which the rest would not be seen, and Terraform is done within half a second: what
-# Salt takes to carry these calls at all (observe, remove the component, remove its namespace) is half of the time. They
-# are measured empty, and do not count against Eos.
+# Salt takes to carry these calls at all (observe, remove the component, remove its namespace) is as much as the script
+# takes for all of it. They are measured empty, and do not count against Eos.
 EMPTY_CALLS = {"delete": 3}
 TEN_AGAINST_ONE = 3.0
 
