@@ -67,7 +67,13 @@ impl<'a> Document<'a> {
         if map.style == Style::Flow {
             return Ok(self.remove_in_braces(map, entry));
         }
-        let mut edits = vec![(self.owned_comments(entry)..self.inside_end(entry), String::new())];
+        let end = self.inside_end(entry);
+        let mut edits = vec![(self.owned_comments(entry)..end, String::new())];
+        // Spaces behind the last line break would become part of block text above.
+        if self.text[end..].trim_ascii().is_empty() {
+            let last_line = self.text.rfind('\n').map_or(end, |at| end.max(at + 1));
+            edits.push((last_line..self.text.len(), String::new()));
+        }
         if let (Some(parent), Some([_])) = (parent, map.as_map()) {
             let behind_colon = self.behind_colon(parent);
             edits.push((behind_colon..behind_colon, " {}".to_owned()));

@@ -588,6 +588,19 @@ fn fewer_cases() -> ProptestConfig {
     }
 }
 
+#[test]
+fn spaces_behind_the_last_key_go_with_it() {
+    for blank in ["  ", "\n  ", "\n"] {
+        let text = format!("#!yaml\nabove: >-\n  text\nlast: 1\n{blank}");
+        let removed = remove(FILE, &text, &["last"]).unwrap();
+        assert_eq!(
+            removed.trim_end_matches('\n'),
+            "#!yaml\nabove: >-\n  text",
+            "{blank:?}"
+        );
+    }
+}
+
 proptest! {
     #![proptest_config(fewer_cases())]
 
