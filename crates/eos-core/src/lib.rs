@@ -28,6 +28,7 @@ pub mod recipe;
 pub mod runtime;
 pub mod schema;
 pub mod source;
+pub mod storage;
 pub mod splice;
 pub mod template;
 pub mod undo;
