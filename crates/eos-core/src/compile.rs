@@ -45,8 +45,10 @@ impl Compilation {
     }
 
     pub fn all_nodes(&self) -> BTreeMap<Key, Vec<Node>> {
-        let keys = self.workspaces.keys();
-        keys.map(|key| (key.clone(), self.nodes(key))).collect()
+        let keys: BTreeSet<&Key> = self.workspaces.keys().chain(self.components.keys()).collect();
+        keys.into_iter()
+            .map(|key| (key.clone(), self.nodes(key)))
+            .collect()
     }
 
     pub fn of_environment<'c>(&'c self, environment: &'c str) -> impl Iterator<Item = &'c Lowered> {
@@ -86,6 +88,25 @@ pub fn lower(
             Err(diagnostics) => found.extend(diagnostics),
         }
     }
+    for (key, volume) in &pillar.volumes {
+        match passes::standing(volume, &ground) {
+            // What another has for its own use is not in the pillar, and has a name all the same.
+            Ok(_) if components.contains_key(key) => {
+                let words = format!("{} is the name of a component, too", key.1);
+                let hint = "Choose another name for the volume";
+                found.push(
+                    Diagnostic::new(words)
+                        .at(&volume.at.file, volume.at.position)
+                        .hint(hint),
+                );
+            }
+            Ok(lowered) => {
+                components.insert(key.clone(), lowered);
+            }
+            Err(diagnostic) => found.push(diagnostic),
+        }
+    }
+    found.extend(passes::check_volumes(components.values()));
     if profile == Profile::Full {
         found.extend(passes::weave(&mut components));
     }
@@ -97,7 +118,7 @@ pub fn lower(
 pub fn compile(pillar: &Pillar, catalog: &Catalog, profile: Profile) -> Result<Compilation, Vec<Diagnostic>> {
     let (components, mut found) = lower(pillar, catalog, profile);
     let control = salt::control(pillar).map(str::to_owned);
-    if control.is_none() && !components.is_empty() {
+    if control.is_none() && components.values().any(Lowered::runs) {
         found.push(
             Diagnostic::new("No host has the role control, which runs Terraform")
                 .hint("Add roles: [client, control] to a host in pillar/infrastructure/common.sls"),
@@ -108,7 +129,9 @@ pub fn compile(pillar: &Pillar, catalog: &Catalog, profile: Profile) -> Result<C
     }
     let mut artifacts = Artifacts::new();
     let mut workspaces = BTreeMap::new();
-    let environments: BTreeSet<&String> = components.keys().map(|(environment, _)| environment).collect();
+    // A volume that stands for itself is no business of Terraform's.
+    let running = || components.iter().filter(|(_, component)| component.runs());
+    let environments: BTreeSet<&String> = running().map(|((environment, _), _)| environment).collect();
     for environment in environments {
         let generation = pillar.generations.get(environment).copied().unwrap_or_default();
         let workspace = terraform::platform(environment, generation, profile, &mut artifacts);
@@ -116,8 +139,10 @@ pub fn compile(pillar: &Pillar, catalog: &Catalog, profile: Profile) -> Result<C
         graph::emit(&key, &platform_nodes(&workspace), &mut artifacts);
         workspaces.insert(key, workspace);
     }
-    for (key, component) in &components {
+    for (key, component) in running() {
         workspaces.insert(key.clone(), terraform::component(component, &mut artifacts));
+    }
+    for (key, component) in &components {
         graph::emit(key, &nodes_of(component, &components), &mut artifacts);
     }
     salt::emit(pillar, &components, &workspaces, &mut artifacts);

@@ -46,6 +46,7 @@ pub fn whole(pillar: &Pillar, catalog: &Catalog) -> Result<Pillar, Vec<Diagnosti
         components: components
             .map(|(key, expanded)| (key, expanded.component.into_owned()))
             .collect(),
+        volumes: pillar.volumes.clone(),
         generations: pillar.generations.clone(),
     })
 }
@@ -225,6 +226,7 @@ impl<'a> Composer<'a> {
                 pinned: given.pinned,
                 hosts: given.hosts,
                 options: given.options,
+                volumes: BTreeMap::new(),
                 generation: 0,
                 intent: consumer.intent.clone(),
                 owner: Some(consumer.name.clone()),

@@ -196,6 +196,7 @@ fn trial_pillar(
             pinned: BTreeMap::new(),
             hosts: BTreeMap::new(),
             options: options.collect(),
+            volumes: BTreeMap::new(),
             generation: 0,
             intent: None,
             owner: None,

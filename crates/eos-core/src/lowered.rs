@@ -1,6 +1,7 @@
 //! A component after all passes: every value decided, each with its source. Nodes and artifacts are made from it.
 
 use crate::diagnostic::Place;
+use crate::pillar::{Converted, Restored};
 use crate::profile::Profile;
 use crate::recipe::{Purpose, Recipe, Risk};
 use crate::runtime::RuntimeText;
@@ -10,6 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+/// What stands for a recipe in a volume that stands for itself.
+pub const STANDING_RECIPE: &str = "volume";
 
 #[derive(Clone, Debug)]
 pub struct Lowered {
@@ -190,14 +194,38 @@ pub struct Volume {
     pub purpose: Purpose,
     pub size: Sourced<u64>,
     pub filesystem: Sourced<Filesystem>,
-    /// The volume group it is made in; a directory has none.
-    pub volume_group: Option<Sourced<String>>,
+    /// What it is on LVM; a directory has none of it.
+    pub lvm: Option<Lvm>,
     pub durability: Sourced<Durability>,
     pub user: String,
     pub group: String,
     pub mode: String,
     /// The need that asks for it, as the source of what it says in so many words.
     pub declared: Source,
+}
+
+/// What a volume is on LVM.
+#[derive(Clone, Debug)]
+pub struct Lvm {
+    /// The volume group it is made in.
+    pub group: Sourced<String>,
+    /// Disks that the group may have, where it is not there or has no room.
+    pub devices: Vec<String>,
+    pub compression: Option<Sourced<String>>,
+    /// Percent full at which its host says so.
+    pub alert: Sourced<u8>,
+    pub shrink_from: Option<u64>,
+    /// Name -> room for what changes beside it.
+    pub snapshots: BTreeMap<String, u64>,
+    pub restored: Option<Restored>,
+    pub converted: Option<Converted>,
+}
+
+impl Volume {
+    /// The name that its host knows it under.
+    pub fn id(&self, environment: &str, component: &str) -> String {
+        format!("{environment}/{component}/{}", self.need)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -229,6 +257,15 @@ impl Filesystem {
             Self::Xfs => "xfs",
             Self::Btrfs => "btrfs",
             Self::Ext4 => "ext4",
+        }
+    }
+
+    /// As people write it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Xfs => "XFS",
+            Self::Btrfs => "Btrfs",
+            other => other.word(),
         }
     }
 }
@@ -271,6 +308,11 @@ pub struct CopyOf {
 }
 
 impl Lowered {
+    /// Whether anything of it runs; a volume that stands for itself has neither job nor workspace.
+    pub fn runs(&self) -> bool {
+        !self.groups.is_empty()
+    }
+
     /// `environment/component`: the workspace, and how a message names it.
     pub fn workspace(&self) -> String {
         format!("{}/{}", self.environment, self.component)

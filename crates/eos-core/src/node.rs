@@ -1,9 +1,9 @@
 //! Nodes: one graph over all layers. Each has one writer, and knows the source of every attribute.
 
 use crate::emit::terraform::{PLATFORM, Workspace};
-use crate::lowered::{Check, Driver, Durability, Filesystem, Lowered, Monitor, Volume, instance_name};
+use crate::lowered::{Check, Driver, Durability, Lowered, Lvm, Monitor, Volume, instance_name};
 use crate::option::human_size;
-use crate::pillar::Host;
+use crate::pillar::{Converted, Host, Restored, STANDING_NEED};
 use crate::profile::Profile;
 use crate::recipe::Risk;
 use crate::source::{Overruled, Source, Sourced};
@@ -48,13 +48,15 @@ impl Node {
         let name = self.address.strip_prefix("volume/")?;
         let name = name.split_once('@').map_or(name, |(name, _)| name);
         let instance = instance_name(&self.environment, &self.component);
-        name.strip_prefix(instance.as_str())?.strip_prefix('-')
+        match name.strip_prefix(instance.as_str())? {
+            "" => Some(STANDING_NEED),
+            need => need.strip_prefix('-'),
+        }
     }
 
-    /// A directory that goes with its component when a person deletes that.
-    pub fn is_ephemeral_directory(&self) -> bool {
+    /// A volume that goes with its component when a person deletes that.
+    pub fn is_ephemeral(&self) -> bool {
         self.text("durability") == Some(Durability::Ephemeral.word())
-            && self.text("filesystem") == Some(Filesystem::Directory.word())
     }
 
     pub fn text(&self, attribute: &str) -> Option<&str> {
@@ -207,6 +209,13 @@ pub fn ends(component: &Lowered) -> Vec<String> {
     }
 }
 
+pub(crate) fn volume_address(volume: &Volume) -> String {
+    match volume.each {
+        true => format!("volume/{}@{}", volume.name, volume.host.value),
+        false => format!("volume/{}", volume.name),
+    }
+}
+
 fn job_address(component: &Lowered) -> String {
     format!("job/{}", component.component)
 }
@@ -253,10 +262,7 @@ pub fn component_nodes(lowered: &Lowered, before: Vec<String>) -> Vec<Node> {
         job_after.push(address);
     }
     for volume in &lowered.volumes {
-        let address = match volume.each {
-            true => format!("volume/{}@{}", volume.name, volume.host.value),
-            false => format!("volume/{}", volume.name),
-        };
+        let address = volume_address(volume);
         nodes.push(node(
             address.clone(),
             Layer::Host,
@@ -266,6 +272,9 @@ pub fn component_nodes(lowered: &Lowered, before: Vec<String>) -> Vec<Node> {
             Vec::new(),
         ));
         job_after.push(address);
+    }
+    if !lowered.runs() {
+        return nodes;
     }
     job_after.extend(before);
     nodes.push(node(
@@ -425,7 +434,7 @@ fn secret_attributes(lowered: &Lowered) -> BTreeMap<String, Attribute> {
 fn volume_summary(volume: &Volume) -> String {
     let (host, name, path) = (&volume.host.value, &volume.name, &volume.path.value);
     let size = human_size(volume.size.value);
-    match &volume.volume_group {
+    match &volume.lvm {
         None => {
             let copies = match volume.durability.value {
                 Durability::Redundant => ", one copy",
@@ -433,16 +442,11 @@ fn volume_summary(volume: &Volume) -> String {
             };
             format!("{host}  volume {name}  directory {path} (size {size} not enforced{copies})")
         }
-        Some(group) => {
-            let filesystem = match volume.filesystem.value {
-                Filesystem::Xfs => "XFS",
-                Filesystem::Btrfs => "Btrfs",
-                other => other.word(),
-            };
-            format!(
-                "{host}  volume {name}  {size} {filesystem} on {}, {path}",
-                group.value
-            )
+        Some(lvm) => {
+            let (filesystem, group) = (volume.filesystem.value.title(), &lvm.group.value);
+            let compressed = lvm.compression.as_ref();
+            let compressed = compressed.map_or_else(String::new, |word| format!(" ({})", word.value));
+            format!("{host}  volume {name}  {size} {filesystem}{compressed} on {group}, {path}")
         }
     }
 }
@@ -467,11 +471,42 @@ fn volume_attributes(volume: &Volume) -> BTreeMap<String, Attribute> {
         ),
         ("mode", Attribute::new(volume.mode.as_str(), declared())),
     ]);
-    if let Some(group) = &volume.volume_group {
-        list.insert(
-            "volume_group".to_owned(),
-            Attribute::of(group, group.value.as_str()),
-        );
+    if let Some(lvm) = &volume.lvm {
+        list.extend(lvm_attributes(volume, lvm));
+    }
+    list
+}
+
+fn lvm_attributes(volume: &Volume, lvm: &Lvm) -> BTreeMap<String, Attribute> {
+    let declared = || volume.declared.clone();
+    let mut list = attributes([
+        (
+            "volume_group",
+            Attribute::of(&lvm.group, lvm.group.value.as_str()),
+        ),
+        ("devices", Attribute::new(lvm.devices.clone(), declared())),
+        ("alert", Attribute::of(&lvm.alert, lvm.alert.value)),
+    ]);
+    if let Some(compression) = &lvm.compression {
+        let word = Attribute::of(compression, compression.value.as_str());
+        list.insert("compression".to_owned(), word);
+    }
+    for (snapshot, room) in &lvm.snapshots {
+        list.insert(format!("snapshot.{snapshot}"), Attribute::new(*room, declared()));
+    }
+    if let Some(Restored { snapshot, when }) = &lvm.restored {
+        let restored = Attribute::new(format!("{snapshot}, {when}"), declared());
+        list.insert("restored".to_owned(), restored);
+    }
+    if let Some(Converted {
+        from,
+        when,
+        committed,
+    }) = &lvm.converted
+    {
+        let kept = if *committed { "committed" } else { "old one kept" };
+        let words = format!("from {}, {when}, {kept}", from.word());
+        list.insert("converted".to_owned(), Attribute::new(words, declared()));
     }
     list
 }

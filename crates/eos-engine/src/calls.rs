@@ -34,8 +34,16 @@ pub fn call_of(step: &Step, made_by: &str) -> Option<Call> {
             let arguments = json!({"environment": step.environment, "component": step.component});
             (minion, "eos.remove_workspace", arguments)
         }
-        Work::RemoveVolumes { minion, volumes } => {
-            (minion, "eos.remove_volumes", json!({"volumes": volumes}))
+        Work::RemoveVolumes {
+            minion,
+            volumes,
+            with_data,
+        } => {
+            let arguments = match with_data.is_empty() {
+                true => json!({"volumes": volumes}),
+                false => json!({"volumes": volumes, "with_data": with_data}),
+            };
+            (minion, "eos.remove_volumes", arguments)
         }
         Work::RemoveUnusedVolumes { minion, volumes } => {
             let arguments = json!({"volumes": volumes, "made_by": made_by});
@@ -53,6 +61,7 @@ pub fn call_of(step: &Step, made_by: &str) -> Option<Call> {
         | Work::Verify { .. }
         | Work::RemoveSecret { .. }
         | Work::VerifyHost { .. }
+        | Work::VerifyKept { .. }
         | Work::VerifyGone { .. } => return None,
     };
     Some(Call {
@@ -105,6 +114,7 @@ mod tests {
                     sls: sls.clone(),
                     digest: digest.clone(),
                     paths: vec!["/srv/hello".to_owned()],
+                    lasting: false,
                 },
                 ("eos.run_step", run.clone()),
             ),
@@ -145,8 +155,20 @@ mod tests {
                 Work::RemoveVolumes {
                     minion: minion(),
                     volumes: volumes(),
+                    with_data: Vec::new(),
                 },
                 ("eos.remove_volumes", json!({"volumes": named})),
+            ),
+            (
+                Work::RemoveVolumes {
+                    minion: minion(),
+                    volumes: volumes(),
+                    with_data: vec!["production/hello/data".to_owned()],
+                },
+                (
+                    "eos.remove_volumes",
+                    json!({"volumes": named, "with_data": ["production/hello/data"]}),
+                ),
             ),
             (
                 Work::RemoveUnusedVolumes {

@@ -66,6 +66,7 @@ mod fault;
 pub mod git;
 pub mod home;
 pub mod hooks;
+mod host_storage;
 mod http;
 pub mod lock;
 pub mod nomad;

@@ -17,6 +17,7 @@ use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::{Estate, pillar_digest};
 use crate::failure::Failure;
+use crate::host_storage;
 use crate::pins::{self, JobStub, Seen};
 use crate::secrets::{SecretPath, Secrets};
 use crate::steps::host_answers;
@@ -143,7 +144,11 @@ impl Prepared {
 
     /// What the engines say about the environment, all asked at once.
     pub async fn ask(&self, engines: &Engines) -> Result<Answers, EngineError> {
-        ask(engines, &self.wish.environment, &self.compilation, &self.applied).await
+        let mut answers = ask(engines, &self.wish.environment, &self.compilation, &self.applied).await?;
+        let components = self.wish.components.as_deref();
+        let hosts = hosts_with_lvm(&self.wish.environment, components, &self.compilation);
+        answers.observed.storage = host_storage::of_hosts(engines, hosts).await?;
+        Ok(answers)
     }
 
     /// The plan against what the engines said, pinned to that.
@@ -256,6 +261,21 @@ pub(crate) struct Answers {
     observed: Observed,
     workspaces: Value,
     jobs: Vec<JobStub>,
+}
+
+/// The hosts that the wanted components have volumes on LVM on.
+fn hosts_with_lvm(
+    environment: &str,
+    components: Option<&[String]>,
+    compilation: &Compilation,
+) -> BTreeSet<String> {
+    let wanted = |component: &&Lowered| components.is_none_or(|names| names.contains(&component.component));
+    let components = compilation.of_environment(environment).filter(wanted);
+    let volumes = components.flat_map(|component| &component.volumes);
+    volumes
+        .filter(|volume| volume.lvm.is_some())
+        .map(|volume| volume.host.value.clone())
+        .collect()
 }
 
 async fn ask(

@@ -1,6 +1,7 @@
 //! The command line: verbs and flags, and the wording of what is wrong with them.
 
 use crate::commands;
+use crate::commands::nouns::NOUNS;
 use crate::options::{self, Typed};
 use crate::peek::Peek;
 use crate::problem::Problem;
@@ -102,6 +103,9 @@ pub enum Verb {
     Create(commands::create::Args),
     Update(commands::update::Args),
     Delete(commands::delete::Args),
+    Resize(commands::resize::Args),
+    Convert(commands::convert::Args),
+    Snapshot(commands::snapshot::Args),
     Promote(commands::promote::Args),
     Rotate(commands::rotate::Args),
     Discover(commands::discover::Args),
@@ -239,7 +243,11 @@ fn typed(matches: &ArgMatches, recipe: Recipe) -> Option<Typed> {
 /// The recipe whose options are flags of this command.
 pub fn recipe_of(peek: &Peek) -> Result<Option<Recipe>, Problem> {
     // A noun with flags of its own is a command below the verb.
-    let Some(subject) = peek.subject.as_ref().filter(|subject| *subject != "host") else {
+    let Some(subject) = peek
+        .subject
+        .as_ref()
+        .filter(|subject| !NOUNS.contains(&subject.as_str()))
+    else {
         return Ok(None);
     };
     match peek.verb.as_deref() {

@@ -4,8 +4,8 @@
 use super::{Artifacts, json_lines, monitoring, terraform::PLATFORM, terraform::Workspace};
 use crate::canonical::canonical_digest;
 use crate::compose::Key;
-use crate::lowered::{Filesystem, Lowered, Volume};
-use crate::pillar::{Host, Pillar};
+use crate::lowered::{Lowered, Lvm, Volume};
+use crate::pillar::{Converted, Pillar, Restored};
 use crate::recipe::Risk;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -54,7 +54,7 @@ fn volume_slices(component: &Lowered, host: &str) -> Map<String, Value> {
 }
 
 fn volume_id(component: &Lowered, volume: &Volume) -> String {
-    format!("{}/{}", component.workspace(), volume.need)
+    volume.id(&component.environment, &component.component)
 }
 
 pub fn emit(
@@ -96,12 +96,12 @@ pub fn emit(
 
     let mut pieces: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for component in components.values() {
-        for (host, (piece, volumes)) in volume_pieces(component) {
+        for (piece, volumes) in volume_pieces(component).into_values() {
             let states: Map<String, Value> = volumes
                 .into_iter()
                 .map(|volume| {
                     let id = volume_id(component, volume);
-                    (id, volume_state(volume, pillar.hosts.get(host)))
+                    (id, volume_state(component, volume))
                 })
                 .collect();
             let (name, environment) = (&component.component, &component.environment);
@@ -158,15 +158,46 @@ fn volume_facts(component: &Lowered, volume: &Volume) -> Value {
         "durability": volume.durability.value.word(),
         "risk": component.risk,
     });
-    if let Some(group) = &volume.volume_group {
-        facts["volume_group"] = group.value.as_str().into();
-        facts["filesystem"] = volume.filesystem.value.word().into();
-        facts["size"] = volume.size.value.into();
+    if let Some(lvm) = &volume.lvm {
+        facts["alert"] = lvm.alert.value.into();
+        for (name, value) in storage_facts(volume, lvm) {
+            facts[name] = value;
+        }
     }
     facts
 }
 
-fn volume_state(volume: &Volume, host: Option<&Host>) -> Value {
+/// What both the slice and the state say of a volume on LVM.
+fn storage_facts(volume: &Volume, lvm: &Lvm) -> Vec<(&'static str, Value)> {
+    let mut facts = vec![
+        ("volume", volume.name.as_str().into()),
+        ("volume_group", lvm.group.value.as_str().into()),
+        ("devices", json!(lvm.devices)),
+        ("size", volume.size.value.into()),
+        ("filesystem", volume.filesystem.value.word().into()),
+    ];
+    let compression = lvm.compression.as_ref();
+    facts.extend(compression.map(|word| ("compression", word.value.as_str().into())));
+    facts.extend(lvm.shrink_from.map(|size| ("shrink_from", size.into())));
+    if !lvm.snapshots.is_empty() {
+        facts.push(("snapshots", json!(lvm.snapshots)));
+    }
+    if let Some(Restored { snapshot, when }) = &lvm.restored {
+        facts.push(("restore", json!({"snapshot": snapshot, "when": when})));
+    }
+    if let Some(Converted {
+        from,
+        when,
+        committed,
+    }) = &lvm.converted
+    {
+        let conversion = json!({"from": from.word(), "when": when, "commit": committed});
+        facts.push(("conversion", conversion));
+    }
+    facts
+}
+
+fn volume_state(component: &Lowered, volume: &Volume) -> Value {
     let owner = [
         json!({"user": account(&volume.user)}),
         json!({"group": account(&volume.group)}),
@@ -174,17 +205,16 @@ fn volume_state(volume: &Volume, host: Option<&Host>) -> Value {
     ];
     let mut arguments = vec![json!({"name": volume.path.value})];
     arguments.extend(owner);
-    if volume.filesystem.value == Filesystem::Directory {
+    let Some(lvm) = &volume.lvm else {
         arguments.push(json!({"makedirs": true}));
         return json!({"file.directory": arguments});
-    }
-    arguments.extend([
-        json!({"volume": volume.name}),
-        json!({"volume_group": volume.volume_group.as_ref().map(|group| &group.value)}),
-        json!({"devices": host.map(|host| &host.devices)}),
-        json!({"size": volume.size.value}),
-        json!({"filesystem": volume.filesystem.value.word()}),
-    ]);
+    };
+    arguments.push(json!({"volume_id": volume_id(component, volume)}));
+    arguments.extend(
+        storage_facts(volume, lvm)
+            .into_iter()
+            .map(|(name, value)| json!({name: value})),
+    );
     json!({"eos_storage.mounted": arguments})
 }
 
@@ -294,7 +324,7 @@ fn waves(
             waves[0].push(json!({"minion": host, "sls": sls, "digest": digest}));
         }
     }
-    for (key, component) in components {
+    for (key, component) in components.iter().filter(|(_, component)| component.runs()) {
         let wave = component.wave + 1;
         while waves.len() <= wave {
             waves.push(Vec::new());

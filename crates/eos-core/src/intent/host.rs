@@ -1,6 +1,6 @@
 //! Hosts in the pillar: added, changed and removed.
 
-use super::{Intent, Verb, yaml_value};
+use super::{Intent, Verb, words_json, yaml_value};
 use crate::diagnostic::Diagnostic;
 use crate::name::{self, quoted};
 use crate::option;
@@ -141,7 +141,7 @@ fn differs(existing: &Host, intent: &Intent) -> bool {
 fn add(text: &str, intent: &Intent) -> Result<String, Vec<Diagnostic>> {
     let mut fields: Map<String, Value> = intent.options.clone().into_iter().collect();
     fields.entry("roles").or_insert_with(|| json!(["client"]));
-    fields.insert("intent".to_owned(), words(intent));
+    fields.insert("intent".to_owned(), words_json(intent));
     set(text, &["hosts", &intent.component], &Value::Object(fields))
 }
 
@@ -150,15 +150,15 @@ fn change(text: &str, intent: &Intent) -> Result<String, Vec<Diagnostic>> {
     for (option, value) in &intent.options {
         text = set(&text, &["hosts", &intent.component, option], value)?;
     }
-    set(&text, &["hosts", &intent.component, "intent"], &words(intent))
+    set(
+        &text,
+        &["hosts", &intent.component, "intent"],
+        &words_json(intent),
+    )
 }
 
 fn set(text: &str, path: &[&str], value: &Value) -> Result<String, Vec<Diagnostic>> {
     splice::set(COMMON_FILE, text, path, &yaml_value(value)).map_err(|found| vec![found])
-}
-
-fn words(intent: &Intent) -> Value {
-    json!({"words": intent.words, "who": intent.who, "when": intent.when})
 }
 
 /// Terraform's workspaces lie on one host; a second one would begin anew, beside all that is there.
@@ -189,6 +189,17 @@ fn refuse_in_use(pillar: &Pillar, host: &Host) -> Result<(), Vec<Diagnostic>> {
             ))
             .hint("Its workspaces lie there: an estate keeps its control host"),
         );
+    }
+    for volume in pillar.volumes.values() {
+        if volume.host.names.contains(&host.name) {
+            let words = format!("Volume {} lies on host {}", volume.name, host.name);
+            let hint = format!("`eos delete volume {}` first", volume.name);
+            found.push(
+                Diagnostic::new(words)
+                    .at(&volume.host.at.file, volume.host.at.position)
+                    .hint(hint),
+            );
+        }
     }
     for component in pillar.components.values() {
         for (volume, on) in &component.hosts {

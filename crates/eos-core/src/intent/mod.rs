@@ -5,6 +5,7 @@ mod host;
 mod reconcile;
 mod rotate;
 mod settle;
+mod volume;
 
 use crate::catalog::Catalog;
 use crate::compose::own_name;
@@ -22,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use settle::{Settled, settle};
 use std::collections::BTreeMap;
+pub use volume::find as find_volume;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -44,6 +46,8 @@ pub enum Noun {
     #[default]
     Component,
     Host,
+    /// Storage: a volume that stands for itself, or one of a component's.
+    Volume,
     /// All components of an environment at once.
     Environment,
 }
@@ -55,7 +59,7 @@ pub struct Intent {
     #[serde(default)]
     pub noun: Noun,
     pub environment: String,
-    /// The component, the host, or the environment.
+    /// The component (a volume that stands for itself counts as one), the host, or the environment.
     pub component: String,
     /// The recipe; for `create` only.
     pub recipe: Option<String>,
@@ -75,6 +79,15 @@ pub struct Intent {
     pub when: String,
 }
 
+impl Intent {
+    /// Whether a volume is to go with its data.
+    pub fn takes_data(&self) -> bool {
+        self.noun == Noun::Volume
+            && self.verb == Verb::Delete
+            && self.options.get("with_data") == Some(&Value::Bool(true))
+    }
+}
+
 /// An environment file that holds nothing yet.
 pub fn empty_environment_file() -> &'static str {
     "#!yaml\ncomponents: {}\n"
@@ -85,6 +98,7 @@ pub fn edit(files: &PillarFiles, catalog: &Catalog, intent: &Intent) -> Result<P
     match intent.noun {
         _ if intent.verb == Verb::Reconcile => {}
         Noun::Component => {}
+        Noun::Volume => return volume::edit(files, catalog, intent),
         Noun::Host => return host::edit(files, &Pillar::read(files)?, intent),
         Noun::Environment => return environment::edit(files, catalog, intent),
     }
@@ -446,6 +460,7 @@ fn new_component(intent: &Intent, recipe: &str) -> Component {
         pinned: BTreeMap::new(),
         hosts: BTreeMap::new(),
         options: BTreeMap::new(),
+        volumes: BTreeMap::new(),
         generation: 0,
         intent: Some(words_of(intent)),
         owner: None,
@@ -492,6 +507,10 @@ fn words_of(intent: &Intent) -> Words {
         who: intent.who.clone(),
         when: intent.when.clone(),
     }
+}
+
+fn words_json(intent: &Intent) -> Value {
+    serde_json::json!({"words": intent.words, "who": intent.who, "when": intent.when})
 }
 
 fn words(component: &Component) -> Value {

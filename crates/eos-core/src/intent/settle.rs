@@ -46,6 +46,7 @@ pub fn settle(pillar: &Pillar, catalog: &Catalog, component: Component) -> Settl
                     pinned: BTreeMap::new(),
                     hosts: BTreeMap::new(),
                     options: BTreeMap::new(),
+                    volumes: BTreeMap::new(),
                     generation: 0,
                     ..component.clone()
                 }

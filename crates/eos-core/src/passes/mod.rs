@@ -18,6 +18,7 @@ use std::collections::BTreeSet;
 
 pub use mesh::{tell_where_to_listen, weave};
 pub use placement::{Ground, check_ports};
+pub use storage::{check_volumes, standing};
 
 /// What a component becomes on the ground there is.
 pub fn lower(

@@ -7,9 +7,10 @@ use crate::pillar::{Host, Pillar};
 use crate::profile::Profile;
 use std::collections::BTreeMap;
 
-/// The hosts that run tasks, by datacenter.
+/// The hosts, and those that run tasks by datacenter.
 pub struct Ground<'a> {
     pub profile: Profile,
+    pub hosts: &'a BTreeMap<String, Host>,
     clients: BTreeMap<&'a str, Vec<&'a Host>>,
 }
 
@@ -19,7 +20,11 @@ impl<'a> Ground<'a> {
         for host in pillar.hosts.values().filter(|host| host.has_role("client")) {
             clients.entry(&host.datacenter).or_default().push(host);
         }
-        Self { profile, clients }
+        Self {
+            profile,
+            hosts: &pillar.hosts,
+            clients,
+        }
     }
 
     pub fn clients(&self, datacenter: &str) -> &[&'a Host] {

@@ -1,21 +1,28 @@
 //! The storage pass: on which host a volume lies, and with which filesystem (requirement D6).
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Place};
 use crate::emit::digest_of;
 use crate::expand::Expanded;
-use crate::lowered::{Filesystem, Group, Volume, instance_name};
+use crate::lowered::{Filesystem, Group, Lowered, Lvm, STANDING_RECIPE, Volume, instance_name};
 use crate::option;
 use crate::passes::environment;
 use crate::passes::placement::Ground;
-use crate::pillar::Host;
-use crate::recipe::{Purpose, VolumeNeed};
+use crate::pillar::{Host, STANDING_NEED, Setting, StandingVolume, VolumeSettings};
+use crate::recipe::{Purpose, Risk, VolumeNeed};
 use crate::source::{Overruled, Source, Sourced};
+use serde_json::Map;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// XFS cannot be made smaller than this.
 const XFS_LEAST: u64 = 300 << 20;
 
 /// The volume group that is made where a host has devices and names none.
 const DEFAULT_GROUP: &str = "data-vg";
+
+/// Percent full at which a host says so.
+const ALERT: u8 = 85;
+
+static NOTHING_SET: VolumeSettings = VolumeSettings::NOTHING;
 
 pub fn volumes(
     expanded: &Expanded<'_>,
@@ -123,70 +130,280 @@ fn volume(
     why: Source,
 ) -> Result<Volume, Diagnostic> {
     let component = &expanded.component;
-    let path = expanded.text(&need.path)?;
-    let path = match &host.volumes_below {
-        Some(below) => Sourced::new(
-            format!("{}{}", below.trim_end_matches('/'), path.value),
-            Source::Below {
-                host: host.name.clone(),
-                from: Box::new(path.from),
-            },
-        ),
-        None => path,
-    };
+    let settings = component.volumes.get(&need.name).unwrap_or(&NOTHING_SET);
     let size = expanded.text(&need.size)?;
     let wrong = |why: String| {
         Diagnostic::new(format!("Volume {} of {}: {why}", need.name, component.name))
             .at(&expanded.recipe.file, need.at)
     };
     let bytes = option::bytes(&size.value).map_err(wrong)?;
-    let filesystem = filesystem(expanded, need, host)?;
-    if filesystem.value == Filesystem::Xfs && bytes < XFS_LEAST {
-        let why = format!("XFS needs {} at least", option::human_size(XFS_LEAST));
-        return Err(wrong(why).hint("Ask for more, or let the recipe choose filesystem: ext4"));
-    }
-    let volume_group = match filesystem.value {
-        Filesystem::Directory => None,
-        _ => Some(match &host.volume_group {
-            Some(group) => Sourced::new(group.clone(), host.source()),
-            None => Sourced::new(
-                DEFAULT_GROUP.to_owned(),
-                Source::pass("storage", "made on the devices of the host"),
-            ),
-        }),
-    };
-    let (user, group) = need.owner.split_once(':').unwrap_or((&need.owner, &need.owner));
     let instance = instance_name(&component.environment, &component.name);
-    Ok(Volume {
-        need: need.name.clone(),
+    Asked {
+        need: &need.name,
         name: format!("{instance}-{}", need.name),
         each: need.each,
-        host: Sourced::new(host.name.clone(), why),
-        path,
+        host,
+        why,
+        path: expanded.text(&need.path)?,
         purpose: need.purpose,
         size: size.map(|_| bytes),
-        filesystem,
-        volume_group,
-        durability: environment::durability(&component.environment),
-        user: user.to_owned(),
-        group: group.to_owned(),
-        mode: need.mode.clone(),
+        filesystem: wanted_filesystem(expanded, need)?,
+        settings,
+        environment: &component.environment,
+        owner: &need.owner,
+        mode: &need.mode,
         declared: expanded.line_source(need.at.line),
+        at: Place {
+            file: expanded.recipe.file.clone(),
+            position: need.at,
+        },
+    }
+    .volume()
+}
+
+/// A volume that stands for itself, as a component of which nothing runs.
+pub fn standing(volume: &StandingVolume, ground: &Ground<'_>) -> Result<Lowered, Diagnostic> {
+    let (environment, name) = (&volume.environment, &volume.name);
+    let host_name = &volume.host.names[0];
+    let host = ground.hosts.get(host_name).ok_or_else(|| {
+        Diagnostic::new(format!(
+            "Volume {name} lies on {}, which is no host of the estate",
+            crate::name::named(host_name)
+        ))
+        .at(&volume.host.at.file, volume.host.at.position)
+        .hint("`eos create host NAME --address ADDRESS` adds one; or name another here")
+    })?;
+    let at = |key: &str| Source::Option {
+        option: key.to_owned(),
+        file: volume.at.file.clone(),
+        line: volume.at.position.line,
+    };
+    let size = volume.settings.size.as_ref().map_or(0, |size| size.value);
+    let instance = instance_name(environment, name);
+    let mount = match &volume.mount {
+        Some(mount) => Sourced::new(mount.clone(), at("mount")),
+        None => Sourced::new(
+            format!("/srv/{instance}"),
+            Source::pass("storage", "named after the volume"),
+        ),
+    };
+    let asked = Asked {
+        need: STANDING_NEED,
+        name: instance.clone(),
+        each: false,
+        host,
+        why: Source::Option {
+            option: "host".to_owned(),
+            file: volume.host.at.file.clone(),
+            line: volume.host.at.position.line,
+        },
+        path: mount,
+        purpose: volume.purpose,
+        size: Sourced::new(size, at("size")),
+        filesystem: None,
+        settings: &volume.settings,
+        environment,
+        owner: &volume.owner,
+        mode: &volume.mode,
+        declared: at("volume"),
+        at: volume.at.clone(),
+    };
+    Ok(Lowered {
+        profile: ground.profile,
+        environment: environment.clone(),
+        component: name.clone(),
+        recipe: STANDING_RECIPE.to_owned(),
+        version: String::new(),
+        // Storage services are an operator's.
+        risk: Risk::Medium,
+        owner: None,
+        uses: BTreeMap::new(),
+        before: BTreeSet::new(),
+        wave: 0,
+        datacenter: Sourced::new(host.datacenter.clone(), host.source()),
+        generation: 0,
+        groups: Vec::new(),
+        volumes: vec![asked.volume()?],
+        secrets: Vec::new(),
+        outputs: Vec::new(),
+        context: Map::new(),
+        monitor: None,
+        watched_by: None,
+        at: volume.at.clone(),
     })
 }
 
-fn filesystem(
+/// A volume that somebody asked for: a recipe, or a person by itself.
+struct Asked<'a> {
+    need: &'a str,
+    name: String,
+    each: bool,
+    host: &'a Host,
+    /// Why on that host.
+    why: Source,
+    path: Sourced<String>,
+    purpose: Purpose,
+    size: Sourced<u64>,
+    /// Over the policy's choice.
+    filesystem: Option<Sourced<Filesystem>>,
+    settings: &'a VolumeSettings,
+    environment: &'a str,
+    owner: &'a str,
+    mode: &'a str,
+    declared: Source,
+    at: Place,
+}
+
+impl Asked<'_> {
+    fn volume(self) -> Result<Volume, Diagnostic> {
+        let (host, settings) = (self.host, self.settings);
+        let path = match &host.volumes_below {
+            Some(below) => Sourced::new(
+                format!("{}{}", below.trim_end_matches('/'), self.path.value),
+                Source::Below {
+                    host: host.name.clone(),
+                    from: Box::new(self.path.from.clone()),
+                },
+            ),
+            None => self.path.clone(),
+        };
+        let size = set_over(settings.size.as_ref(), self.size.clone());
+        let policy = policy(self.purpose, host, settings);
+        let filesystem = match self.filesystem.clone() {
+            Some(wanted) => over(wanted, policy, Filesystem::word),
+            None => policy,
+        };
+        let filesystem = match &settings.filesystem {
+            Some(set) => over(
+                Sourced::new(set.value, set.source()),
+                filesystem,
+                Filesystem::word,
+            ),
+            None => filesystem,
+        };
+        let wrong = |why: String| {
+            Diagnostic::new(format!("Volume {}: {why}", self.name)).at(&self.at.file, self.at.position)
+        };
+        if filesystem.value == Filesystem::Xfs && size.value < XFS_LEAST {
+            let why = format!("XFS needs {} at least", option::human_size(XFS_LEAST));
+            return Err(wrong(why).hint("Ask for more, or for another filesystem, such as ext4"));
+        }
+        let lvm = match filesystem.value {
+            Filesystem::Directory => None,
+            _ => Some(self.lvm(filesystem.value)),
+        };
+        if lvm.is_none() && settings.needs_lvm() {
+            let why = format!(
+                "it is a directory of host {}, which has no volume group",
+                host.name
+            );
+            let hint = format!(
+                "Give the host one: `eos update host {} --volume-group NAME --device PATH`",
+                host.name
+            );
+            return Err(wrong(why).hint(hint));
+        }
+        let compressed = lvm.as_ref().and_then(|lvm| lvm.compression.as_ref());
+        if compressed.is_some() && filesystem.value != Filesystem::Btrfs {
+            let why = format!("{} does not compress", filesystem.value.title());
+            return Err(wrong(why).hint("Btrfs does: `eos convert filesystem PATH btrfs --compression zstd`"));
+        }
+        let (user, group) = self.owner.split_once(':').unwrap_or((self.owner, self.owner));
+        Ok(Volume {
+            need: self.need.to_owned(),
+            name: self.name,
+            each: self.each,
+            host: Sourced::new(host.name.clone(), self.why),
+            path,
+            purpose: self.purpose,
+            size,
+            filesystem,
+            lvm,
+            durability: environment::durability(self.environment),
+            user: user.to_owned(),
+            group: group.to_owned(),
+            mode: self.mode.to_owned(),
+            declared: self.declared,
+        })
+    }
+
+    fn lvm(&self, filesystem: Filesystem) -> Lvm {
+        let (host, settings) = (self.host, self.settings);
+        let by_pass = |why: &str| Source::pass("storage", why);
+        let group = match (&settings.volume_group, &host.volume_group) {
+            (Some(set), _) => Sourced::new(set.value.clone(), set.source()),
+            (None, Some(group)) => Sourced::new(group.clone(), host.source()),
+            (None, None) => Sourced::new(
+                DEFAULT_GROUP.to_owned(),
+                by_pass("made on the devices of the host"),
+            ),
+        };
+        // The disks of a host are for its own group.
+        let of_host = host.volume_group.as_deref().unwrap_or(DEFAULT_GROUP) == group.value;
+        let mut devices = settings.devices.clone();
+        for device in host.devices.iter().filter(|_| of_host) {
+            if !devices.contains(device) {
+                devices.push(device.clone());
+            }
+        }
+        let compression = match &settings.compression {
+            Some(set) => Some(Sourced::new(set.value.clone(), set.source())),
+            None if filesystem == Filesystem::Btrfs && self.purpose == Purpose::Backup => Some(Sourced::new(
+                "zstd".to_owned(),
+                by_pass("backups are on Btrfs, compressed"),
+            )),
+            None => None,
+        };
+        let alert = match &settings.alert {
+            Some(set) => Sourced::new(set.value, set.source()),
+            None => Sourced::new(ALERT, by_pass("said of every volume unless it is set")),
+        };
+        Lvm {
+            group,
+            devices,
+            compression,
+            alert,
+            shrink_from: settings.shrink_from,
+            snapshots: settings.snapshots.clone(),
+            restored: settings.restored.clone(),
+            converted: settings.converted.clone(),
+        }
+    }
+}
+
+fn set_over(set: Option<&Setting<u64>>, asked: Sourced<u64>) -> Sourced<u64> {
+    match set {
+        // What a standing volume asks for is what is set of it.
+        Some(set) if set.value == asked.value => Sourced::new(set.value, set.source()),
+        Some(set) => {
+            let over = Overruled {
+                value: asked.value.into(),
+                from: asked.from,
+            };
+            Sourced::new(set.value, set.source()).over(vec![over])
+        }
+        None => asked,
+    }
+}
+
+fn over<T: Copy>(wanted: Sourced<T>, less: Sourced<T>, word: fn(T) -> &'static str) -> Sourced<T> {
+    let over = Overruled {
+        value: word(less.value).into(),
+        from: less.from,
+    };
+    wanted.over(vec![over])
+}
+
+fn wanted_filesystem(
     expanded: &Expanded<'_>,
     need: &VolumeNeed,
-    host: &Host,
-) -> Result<Sourced<Filesystem>, Diagnostic> {
-    let policy = policy(need.purpose, host);
+) -> Result<Option<Sourced<Filesystem>>, Diagnostic> {
     let Some(template) = &need.filesystem else {
-        return Ok(policy);
+        return Ok(None);
     };
     let wanted = expanded.text(template)?;
     if wanted.value.is_empty() {
-        return Ok(policy);
+        return Ok(None);
     }
     let filesystem = Filesystem::from_word(&wanted.value).ok_or_else(|| {
         let words = Filesystem::WORDS.join(", ");
@@ -195,16 +412,13 @@ fn filesystem(
             &format!("{:?} is no filesystem: use {words}", wanted.value),
         )
     })?;
-    let over = Overruled {
-        value: policy.value.word().into(),
-        from: policy.from,
-    };
-    Ok(Sourced::new(filesystem, wanted.from).over(vec![over]))
+    Ok(Some(Sourced::new(filesystem, wanted.from)))
 }
 
-fn policy(purpose: Purpose, host: &Host) -> Sourced<Filesystem> {
+fn policy(purpose: Purpose, host: &Host, settings: &VolumeSettings) -> Sourced<Filesystem> {
     let by = |filesystem, why: String| Sourced::new(filesystem, Source::pass("storage", why));
-    if host.volume_group.is_none() && host.devices.is_empty() {
+    let named = settings.volume_group.is_some() || !settings.devices.is_empty();
+    if host.volume_group.is_none() && host.devices.is_empty() && !named {
         return by(
             Filesystem::Directory,
             format!("host {} has no volume group and no device", host.name),
@@ -219,4 +433,40 @@ fn policy(purpose: Purpose, host: &Host) -> Sourced<Filesystem> {
             "shared data wants CephFS, which this estate does not have".to_owned(),
         ),
     }
+}
+
+/// No two volumes of a host have one name in a volume group, or one path.
+pub fn check_volumes<'c>(components: impl Iterator<Item = &'c Lowered>) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let mut taken: BTreeMap<(&str, &str, &str), &Lowered> = BTreeMap::new();
+    for component in components {
+        for volume in &component.volumes {
+            let Some(lvm) = &volume.lvm else { continue };
+            let host = volume.host.value.as_str();
+            let places = [
+                (host, lvm.group.value.as_str(), volume.name.as_str()),
+                (host, "", volume.path.value.as_str()),
+            ];
+            for place in places {
+                if let Some(other) = taken.insert(place, component) {
+                    let (_, group, name) = place;
+                    let what = match group {
+                        "" => format!("be at {name}"),
+                        group => format!("be called {name} in {group}"),
+                    };
+                    let words = format!(
+                        "A volume of {} and one of {} would both {what} on host {host}",
+                        other.workspace(),
+                        component.workspace()
+                    );
+                    found.push(
+                        Diagnostic::new(words)
+                            .at(&component.at.file, component.at.position)
+                            .hint("Give one of them another name or path"),
+                    );
+                }
+            }
+        }
+    }
+    found
 }

@@ -4,8 +4,11 @@ use super::steps::secret_items;
 use super::{Action, AttributeChange, Change, Key, PlanInput, SecretWork};
 use crate::emit::terraform::PLATFORM;
 use crate::intent::{Intent, Noun, Verb};
-use crate::node::{Attribute, Layer, Node, Reversibility, host_node};
+use crate::lowered::{Filesystem, Lowered, Volume};
+use crate::node::{self, Attribute, Layer, Node, Reversibility, host_node};
+use crate::option::human_size;
 use crate::profile::Profile;
+use crate::storage::{self, HostStorage};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What an intent changes about a host.
@@ -232,42 +235,156 @@ fn note(change: &mut Change, input: &PlanInput<'_>) {
             match doomed.any(|volume| volume.address == change.address) {
                 true => {
                     change.reversibility = Reversibility::Final;
-                    let environment = &change.environment;
-                    &format!("the directory and its data are deleted: storage of {environment} is ephemeral")
+                    match input.intent.as_ref().is_some_and(Intent::takes_data) {
+                        true => "it goes with all its data and snapshots, as was asked",
+                        false => &format!(
+                            "the {} and its data are deleted: storage of {} is ephemeral",
+                            form(change),
+                            change.environment
+                        ),
+                    }
                 }
-                false => "the directory and its data are kept",
+                false => &format!("the {} and its data are kept", form(change)),
             }
         }
+        (Layer::Host, Action::Create | Action::Change) => match volume_note(change, input) {
+            Some(text) => &text.clone(),
+            None => return,
+        },
         _ => return,
     };
     change.note = Some(text.to_owned());
 }
 
-/// A directory that goes with its component.
+/// What a volume is, in a word.
+fn form(change: &Change) -> &'static str {
+    let is = |attribute: &AttributeChange| {
+        let value = attribute.before.as_ref().or(attribute.after.as_ref());
+        attribute.name == "filesystem" && value.is_some_and(|value| value == Filesystem::Directory.word())
+    };
+    match change.attributes.iter().any(is) {
+        true => "directory",
+        false => "volume",
+    }
+}
+
+/// Whether an attribute says that what a conversion kept need not be kept any longer.
+pub(super) fn commits(attribute: &AttributeChange) -> bool {
+    let after = attribute.after.as_ref().and_then(serde_json::Value::as_str);
+    attribute.name == "converted" && after.is_some_and(|words| words.ends_with("committed"))
+}
+
+/// What else is to be said of a volume on LVM that is made or changed; and how far that can be had back.
+fn volume_note(change: &mut Change, input: &PlanInput<'_>) -> Option<String> {
+    let key = (change.environment.clone(), change.component.clone());
+    let component = input.compilation.component(&key.0, &key.1)?;
+    let mut volumes = component.volumes.iter();
+    let volume = volumes.find(|volume| node::volume_address(volume) == change.address)?;
+    let lvm = volume.lvm.as_ref()?;
+    let mut notes = Vec::new();
+    let mut reversibility = Reversibility::Reversible;
+    let mut lasting = |least: Reversibility| reversibility = reversibility.max(least);
+    for attribute in change
+        .attributes
+        .iter()
+        .filter(|_| change.action == Action::Change)
+    {
+        let (before, after) = (attribute.before.as_ref(), attribute.after.as_ref());
+        match (attribute.name.as_str(), before, after) {
+            ("size", Some(before), Some(after)) if after.as_u64() > before.as_u64() => {
+                if volume.filesystem.value == Filesystem::Xfs {
+                    lasting(Reversibility::Final);
+                    notes.push("XFS cannot be made smaller again".to_owned());
+                }
+            }
+            ("size", Some(_), Some(_)) => {
+                notes.push("made smaller once it is proved that all fits, with a snapshot first".to_owned());
+            }
+            ("restored", _, Some(_)) => {
+                lasting(Reversibility::Final);
+                notes.push(
+                    "what was written since the snapshot is lost, and the snapshot is used up".to_owned(),
+                );
+            }
+            ("converted", _, Some(_)) if commits(attribute) => {
+                lasting(Reversibility::Final);
+                notes.push("the volume as it was before the conversion goes".to_owned());
+            }
+            ("converted", _, Some(_)) => {
+                lasting(Reversibility::Restorable);
+                notes.push(
+                    "not to be written to meanwhile; as it was, it is kept until `--commit`".to_owned(),
+                );
+            }
+            (snapshot, Some(_), None) if snapshot.starts_with("snapshot.") && lvm.restored.is_none() => {
+                lasting(Reversibility::Final);
+                notes.push("what the snapshot holds is lost".to_owned());
+            }
+            _ => {}
+        }
+    }
+    let host = input
+        .observed
+        .and_then(|observed| observed.storage.get(&volume.host.value));
+    if let Some(host) = host {
+        notes.extend(takes(component, volume, host));
+    }
+    change.reversibility = reversibility;
+    (!notes.is_empty()).then(|| notes.join("; "))
+}
+
+/// What the host has to give for a volume, as it says.
+fn takes(component: &Lowered, volume: &Volume, host: &HostStorage) -> Vec<String> {
+    let Ok(fit) = storage::fit(component, volume, host) else {
+        let id = volume.id(&component.environment, &component.component);
+        let larger = host.volume(&id).filter(|there| there.size > volume.size.value);
+        let stays = larger.map(|there| format!("it has {}, and keeps them", human_size(there.size)));
+        return stays.into_iter().collect();
+    };
+    let mut notes = Vec::new();
+    let group = volume.lvm.as_ref().map_or("", |lvm| lvm.group.value.as_str());
+    if !fit.disks.is_empty() {
+        let verb = if fit.disks.len() == 1 { "becomes" } else { "become" };
+        notes.push(format!("{} {verb} a part of {group}", fit.disks.join(", ")));
+    }
+    if fit.size != volume.size.value {
+        let extent = host.group(group).map_or(4 << 20, |group| group.extent);
+        notes.push(format!(
+            "rounded up to {}: extents of {}",
+            human_size(fit.size),
+            human_size(extent)
+        ));
+    }
+    notes
+}
+
+/// A volume that goes with its component.
 pub(super) struct Doomed<'a> {
-    address: &'a str,
+    pub address: &'a str,
     /// The name that its host knows it under: `environment/component/need`.
     pub name: String,
     pub host: &'a str,
     pub path: &'a str,
+    /// Its environment does not care for its data; else a person said that it shall go.
+    pub ephemeral: bool,
 }
 
-/// The directories that go with a component. Nothing but a person's word that it shall go takes data along: not an update
+/// The volumes that go with a component. Nothing but a person's word that it shall go takes data along: not an update
 /// that needs a volume no longer, and not an edit of the pillar by hand.
 pub(super) fn doomed_volumes<'a>(input: &PlanInput<'a>, key: &Key) -> Vec<Doomed<'a>> {
     let deleted = input.compilation.component(&key.0, &key.1).is_none() && deleted_by_intent(input, key);
     let nodes = input.applied.get(key).filter(|_| deleted);
-    let ephemeral = nodes
-        .into_iter()
-        .flatten()
-        .filter(|node| node.is_ephemeral_directory());
-    let doomed = ephemeral.filter_map(|node| {
-        Some(Doomed {
+    let with_data = input.intent.as_ref().is_some_and(Intent::takes_data);
+    let doomed = nodes.into_iter().flatten().filter_map(|node| {
+        let ephemeral = node.is_ephemeral();
+        let volume = Doomed {
             address: &node.address,
             name: format!("{}/{}/{}", key.0, key.1, node.volume_need()?),
             host: node.text("host")?,
             path: node.text("path")?,
-        })
+            ephemeral,
+        };
+        (ephemeral || with_data).then_some(volume)
     });
     doomed.collect()
 }
@@ -279,7 +396,7 @@ fn deleted_by_intent(input: &PlanInput<'_>, key: &Key) -> bool {
         return false;
     };
     match intent.noun {
-        Noun::Component => {}
+        Noun::Component | Noun::Volume => {}
         Noun::Host => return false,
         Noun::Environment => return true,
     }

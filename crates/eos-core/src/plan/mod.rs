@@ -10,12 +10,13 @@ use crate::compile::Compilation;
 use crate::diagnostic::Diagnostic;
 use crate::emit::terraform::PLATFORM;
 use crate::intent::{Intent, Noun};
-use crate::lowered::{CopyOf, Filesystem};
+use crate::lowered::CopyOf;
 use crate::node::{Layer, Node, Reversibility};
 use crate::pillar::Host;
 use crate::pins::Pins;
 use crate::recipe::Risk;
 use crate::source::Source;
+use crate::storage::{HostStorage, Misfit, fit};
 use changes::{component_changes, host_changes};
 use effects::{Effect, Unasked};
 use serde::{Deserialize, Serialize};
@@ -138,6 +139,9 @@ pub enum Work {
         /// Of the facts about them that the minion is given.
         digest: String,
         paths: Vec<String>,
+        /// Something of it cannot be had back.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        lasting: bool,
     },
     /// Salt has Terraform bring a workspace to its digest.
     Workspace {
@@ -166,11 +170,19 @@ pub enum Work {
     RemoveSecret {
         path: String,
     },
-    /// Salt removes directories of ephemeral volumes, with their data.
+    /// Salt removes volumes with their data: ephemeral ones, and those that a person asked to go with it.
     RemoveVolumes {
         minion: String,
         /// `environment/component/need` -> path.
         volumes: BTreeMap<String, String>,
+        /// Those that are not ephemeral.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        with_data: Vec<String>,
+    },
+    /// Volumes that the pillar names no longer are there all the same, with their data.
+    VerifyKept {
+        minion: String,
+        paths: Vec<String>,
     },
     /// Salt removes directories that the operation which is taken back made, each if it is empty.
     RemoveUnusedVolumes {
@@ -251,6 +263,7 @@ impl Work {
             Self::RemoveWorkspace { .. } => "terraform",
             Self::RemoveSecret { .. } => "secret",
             Self::RemoveVolumes { .. } | Self::RemoveUnusedVolumes { .. } => "volume",
+            Self::VerifyKept { .. } => "kept",
             Self::VerifyHost { .. } => "host",
             Self::VerifyGone { .. } => "gone",
             Self::Monitor { .. } | Self::RemoveMonitor { .. } | Self::VerifyUnwatched { .. } => "monitor",
@@ -260,7 +273,10 @@ impl Work {
     /// Whether what it does cannot be had back, not even by taking back the operation that it belongs to. Secrets can:
     /// until that ends, a copy is kept.
     pub fn is_final(&self) -> bool {
-        matches!(self, Self::RemoveVolumes { .. })
+        matches!(
+            self,
+            Self::RemoveVolumes { .. } | Self::Volumes { lasting: true, .. }
+        )
     }
 }
 
@@ -277,6 +293,8 @@ pub struct Observed {
     pub drivers: BTreeMap<String, BTreeSet<String>>,
     /// Hosts that can give a task a network of its own, as the mesh needs it.
     pub bridges: BTreeSet<String>,
+    /// Host -> what it has of storage, for hosts with volumes on LVM.
+    pub storage: BTreeMap<String, HostStorage>,
 }
 
 /// What an operation has left behind beside what the nodes tell.
@@ -355,18 +373,12 @@ pub fn refusals(
             );
         }
         for volume in &component.volumes {
-            if volume.filesystem.value != Filesystem::Directory {
-                let (name, filesystem) = (&volume.name, volume.filesystem.value.word());
-                found.push(
-                    Diagnostic::new(format!(
-                        "Volume {name} is to be {filesystem} on LVM, which the formula does not make yet"
-                    ))
-                    .at(&at.file, at.position)
-                    .hint(format!(
-                        "Take volume_group and devices from host {}: it then gets a directory",
-                        volume.host.value
-                    )),
-                );
+            let Some(host) = observed.storage.get(&volume.host.value) else {
+                continue;
+            };
+            if let Err(Misfit { words, hint }) = fit(component, volume, host) {
+                let words = format!("Volume {}: {words}", volume.name);
+                found.push(Diagnostic::new(words).at(&at.file, at.position).hint(hint));
             }
         }
     }
@@ -438,7 +450,9 @@ pub fn scope(
 
 pub fn plan(input: PlanInput<'_>) -> Plan {
     let environment = input.environment;
-    let wanted = input.compilation.workspaces.keys().chain(input.applied.keys());
+    let compiled = input.compilation.workspaces.keys();
+    let compiled = compiled.chain(input.compilation.components.keys());
+    let wanted = compiled.chain(input.applied.keys());
     let mut keys: BTreeSet<&Key> = wanted.filter(|(of, _)| of == environment).collect();
     if let Some(components) = input.components {
         let scope = scope(environment, components, input.compilation, input.applied);
@@ -446,7 +460,7 @@ pub fn plan(input: PlanInput<'_>) -> Plan {
         let empties = !scope.is_empty() && !input.compilation.workspaces.contains_key(&platform);
         let needs_platform = scope
             .iter()
-            .any(|name| input.compilation.component(environment, name).is_some());
+            .any(|name| input.compilation.workspace(environment, name).is_some());
         keys.retain(|(_, name)| scope.contains(name) || (name == PLATFORM && (needs_platform || empties)));
     }
     let mut changes = Vec::new();

@@ -1,6 +1,6 @@
 //! In which steps a plan is carried out, and which waits for which.
 
-use super::changes::{Doomed, doomed_volumes};
+use super::changes::{Doomed, commits, doomed_volumes};
 use super::hooks::only_hooks;
 use super::{Action, Change, Expected, Key, PlanInput, SecretWork, Step, Work};
 use crate::compile::Compilation;
@@ -10,6 +10,7 @@ use crate::lowered::{Lowered, secret_path};
 use crate::node::Layer;
 use crate::order::{self, Before};
 use crate::recipe::Risk;
+use crate::storage;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The steps of a plan while they are put together.
@@ -34,7 +35,7 @@ pub(super) fn steps(input: &PlanInput<'_>, touched: &[Key], changes: &[Change]) 
     let delivered = all.add(&deliver_for, Risk::Low, &[], Work::Deliver);
     let (wanted, gone): (Vec<&Key>, Vec<&Key>) = touched
         .iter()
-        .partition(|key| input.compilation.workspace(&key.0, &key.1).is_some());
+        .partition(|key| !input.compilation.nodes(key).is_empty());
     let (platform, wanted): (Vec<&Key>, Vec<&Key>) = wanted.into_iter().partition(|key| key.1 == PLATFORM);
     let mut ground = vec![delivered];
     for key in platform {
@@ -154,15 +155,27 @@ impl Steps<'_, '_> {
         }
         if touches(Layer::Host) {
             for (minion, (piece, volumes)) in volume_pieces(component) {
+                let host = self
+                    .input
+                    .observed
+                    .and_then(|observed| observed.storage.get(minion));
+                let risks = volumes
+                    .iter()
+                    .map(|volume| storage::risk(component, volume, host));
+                let risk = risks.max().unwrap_or(risk);
                 let paths = volumes.into_iter().map(|volume| volume.path.value.clone());
                 let work = Work::Volumes {
                     minion: minion.to_owned(),
                     sls: sls(&key.1, &key.0, &piece),
                     digest: volumes_digest(component, minion),
                     paths: paths.collect(),
+                    lasting: loses_data(component, changes),
                 };
                 after = vec![self.add(key, risk, &after, work)];
             }
+        }
+        if !component.runs() {
+            return after.remove(0);
         }
         if let Some(id) = self.workspace(key, risk, &after) {
             after = vec![id];
@@ -179,6 +192,10 @@ impl Steps<'_, '_> {
         // The namespace goes after all that lies in it, its secrets included.
         let (empty_platform, gone): (Vec<&Key>, Vec<&Key>) =
             gone.into_iter().partition(|key| key.1 == PLATFORM);
+        let (all_gone, gone): (Vec<&Key>, Vec<&Key>) = (
+            gone.clone(),
+            gone.into_iter().filter(|key| self.ran(key)).collect(),
+        );
         let mut after = ready.to_vec();
         let mut ends = Vec::new();
         for wave in dependents_first(self.input, gone.clone()) {
@@ -218,18 +235,50 @@ impl Steps<'_, '_> {
             };
             last = vec![self.add(key, Risk::Low, &last, work)];
         }
-        for key in &gone {
-            let mut by_host: BTreeMap<&str, BTreeMap<String, String>> = BTreeMap::new();
-            for Doomed { name, host, path, .. } in doomed_volumes(self.input, key) {
-                by_host.entry(host).or_default().insert(name, path.to_owned());
+        for key in all_gone {
+            let doomed = doomed_volumes(self.input, key);
+            for (minion, paths) in self.kept_volumes(key, &doomed) {
+                last = vec![self.add(key, Risk::Low, &last, Work::VerifyKept { minion, paths })];
             }
-            for (host, volumes) in by_host {
-                let minion = host.to_owned();
-                let work = Work::RemoveVolumes { minion, volumes };
+            let mut by_host: BTreeMap<&str, Vec<Doomed<'_>>> = BTreeMap::new();
+            for volume in doomed {
+                by_host.entry(volume.host).or_default().push(volume);
+            }
+            for (host, doomed) in by_host {
+                let with_data = doomed.iter().filter(|volume| !volume.ephemeral);
+                let work = Work::RemoveVolumes {
+                    minion: host.to_owned(),
+                    with_data: with_data.map(|volume| volume.name.clone()).collect(),
+                    volumes: doomed
+                        .iter()
+                        .map(|volume| (volume.name.clone(), volume.path.to_owned()))
+                        .collect(),
+                };
                 last = vec![self.add(key, self.applied_risk(key), &last, work)];
             }
         }
         self.unused_volumes(last);
+    }
+
+    /// Whether something of it ran; a volume that stood for itself never did.
+    fn ran(&self, key: &Key) -> bool {
+        let nodes = self.input.applied.get(key).into_iter().flatten();
+        nodes.into_iter().any(|node| node.layer == Layer::Job)
+    }
+
+    /// What stays of a volume that stood for itself: host -> paths.
+    fn kept_volumes(&self, key: &Key, doomed: &[Doomed<'_>]) -> BTreeMap<String, Vec<String>> {
+        let mut kept: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        if self.ran(key) {
+            return kept;
+        }
+        for node in self.input.applied.get(key).into_iter().flatten() {
+            let goes = doomed.iter().any(|volume| volume.address == node.address);
+            if let (Some(host), Some(path), false) = (node.text("host"), node.text("path"), goes) {
+                kept.entry(host.to_owned()).or_default().push(path.to_owned());
+            }
+        }
+        kept
     }
 
     /// Directories that an operation made before it failed, and that nothing has used.
@@ -261,6 +310,19 @@ impl Steps<'_, '_> {
         let nodes = self.input.applied.get(key).into_iter().flatten();
         nodes.map(|node| node.risk).max().unwrap_or(Risk::Low)
     }
+}
+
+/// Whether something of a component's volumes cannot be had back: a snapshot that goes, or what was written since one.
+fn loses_data(component: &Lowered, changes: &[Change]) -> bool {
+    changes.iter().any(|change| {
+        change.component == component.component
+            && change.layer == Layer::Host
+            && change.attributes.iter().any(|attribute| {
+                let goes = attribute.after.is_none() && attribute.name.starts_with("snapshot.");
+                let comes = attribute.after.is_some() && attribute.name == "restored";
+                goes || comes || commits(attribute)
+            })
+    })
 }
 
 fn job_digest(compilation: &Compilation, key: &Key) -> String {

@@ -139,6 +139,20 @@ pub enum Purpose {
     Shared,
 }
 
+impl Purpose {
+    pub const WORDS: &'static [&'static str] = &["application", "database", "backup", "shared"];
+
+    pub fn from_word(word: &str) -> Option<Self> {
+        Some(match word {
+            "application" => Self::Application,
+            "database" => Self::Database,
+            "backup" => Self::Backup,
+            "shared" => Self::Shared,
+            _ => return None,
+        })
+    }
+}
+
 /// A secret that nobody chooses.
 #[derive(Clone, Debug)]
 pub struct SecretNeed {

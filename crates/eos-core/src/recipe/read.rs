@@ -4,6 +4,7 @@ use super::*;
 use crate::diagnostic::Position;
 use crate::name::{self, ENVIRONMENTS, quoted};
 use crate::option::{CPU, MEMORY, REPLICAS};
+use crate::pillar::{read_mode, read_owner, read_purpose};
 
 use crate::read::find;
 use crate::yaml::{Entry, Node};
@@ -399,33 +400,10 @@ fn read_volume(reader: &mut Reader<'_>, name: &str, node: &Node) -> Option<Volum
         found
     };
     let (purpose, size, path) = (need("purpose")?, need("size")?, need("path")?);
-    let purpose = match purpose.as_str() {
-        Some("application") => Purpose::Application,
-        Some("database") => Purpose::Database,
-        Some("backup") => Purpose::Backup,
-        Some("shared") => Purpose::Shared,
-        _ => {
-            reader.report_with_hint(
-                purpose.at,
-                "Unknown purpose of a volume",
-                "Use application, database, backup or shared",
-            );
-            return None;
-        }
-    };
+    let purpose = read_purpose(reader, purpose)?;
     let owner =
-        find(fields, "owner").map_or(Some("root:root".to_owned()), |node| reader.text("owner", node))?;
-    if owner.split(':').count() != 2 {
-        reader.report_with_hint(
-            node.at,
-            "The owner of a volume is user:group",
-            "For example owner: \"472:472\"",
-        );
-    }
-    let mode = match find(fields, "mode") {
-        Some(node) => read_mode(reader, node)?,
-        None => "0750".to_owned(),
-    };
+        find(fields, "owner").map_or(Some("root:root".to_owned()), |node| read_owner(reader, node))?;
+    let mode = find(fields, "mode").map_or(Some("0750".to_owned()), |node| read_mode(reader, node))?;
     let filesystem = match find(fields, "filesystem") {
         Some(node) => Some(read_template(reader, "filesystem", node)?),
         None => None,
@@ -442,18 +420,6 @@ fn read_volume(reader: &mut Reader<'_>, name: &str, node: &Node) -> Option<Volum
         when: read_when(reader, fields),
         at: node.at,
     })
-}
-
-fn read_mode(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
-    let mode = reader.text("mode", node)?;
-    if !(3..=4).contains(&mode.len()) || !mode.bytes().all(|digit| (b'0'..=b'7').contains(&digit)) {
-        reader.report_with_hint(
-            node.at,
-            format!("The mode of a volume cannot be {}", quoted(&mode)),
-            "Use three or four octal digits in quotes, such as \"0750\"",
-        );
-    }
-    Some(mode)
 }
 
 fn read_secret_need(reader: &mut Reader<'_>, name: &str, node: &Node) -> Option<SecretNeed> {

@@ -1,5 +1,8 @@
 //! What there is of storage on a host, as its minion says (`eos.storage`).
 
+mod fit;
+
+pub use fit::{Fit, Misfit, exact, fit, risk, smaller_instead};
 use serde::{Deserialize, Serialize};
 
 /// All storage of one host. Sizes are bytes.
@@ -106,7 +109,9 @@ impl HostStorage {
 
     /// The volume that Eos made for a need.
     pub fn volume(&self, id: &str) -> Option<&LogicalVolume> {
-        self.volumes.iter().find(|volume| volume.id.as_deref() == Some(id))
+        self.volumes
+            .iter()
+            .find(|volume| volume.id.as_deref() == Some(id))
     }
 }
 

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use eos_core::compile::Compilation;
 use eos_core::emit::terraform::PLATFORM;
-use eos_core::plan::{Key, Plan, Previous, Work};
+use eos_core::lowered::Lowered;
+use eos_core::plan::{Key, Plan, Previous, Step, Work};
 use secrecy::SecretString;
 use serde_json::Value;
 
@@ -343,7 +344,12 @@ impl<'a> Run<'a> {
     /// A component that is new is known from here on, so that what a failed operation leaves of it can be deleted.
     pub(super) fn record_unfinished(&mut self) -> Result<(), EngineError> {
         for step in &self.subject.plan.steps {
-            if !matches!(step.work, Work::Workspace { .. }) {
+            let is_made = match step.work {
+                Work::Workspace { .. } => true,
+                Work::Volumes { .. } => !self.runs(step),
+                _ => false,
+            };
+            if !is_made {
                 continue;
             }
             let key = (step.environment.clone(), step.component.clone());
@@ -353,6 +359,12 @@ impl<'a> Run<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a step is about a component of which something runs.
+    fn runs(&self, step: &Step) -> bool {
+        let component = self.compilation().component(&step.environment, &step.component);
+        component.is_none_or(Lowered::runs)
     }
 
     pub(super) fn record(&self, key: Key, digest: String) -> Result<(), EngineError> {
@@ -372,7 +384,10 @@ impl<'a> Run<'a> {
             let key = (step.environment.clone(), step.component.clone());
             match &step.work {
                 Work::Workspace { digest, .. } => self.record(key, digest.clone())?,
-                Work::RemoveWorkspace { .. } => self.store.borrow_mut().clear_applied(&key.0, &key.1)?,
+                Work::Volumes { digest, .. } if !self.runs(step) => self.record(key, digest.clone())?,
+                Work::RemoveWorkspace { .. } | Work::VerifyKept { .. } | Work::RemoveVolumes { .. } => {
+                    self.store.borrow_mut().clear_applied(&key.0, &key.1)?;
+                }
                 _ => {}
             }
         }

@@ -42,6 +42,7 @@ pub(super) async fn plan_unfinished(
                 | Work::Verify { .. }
                 | Work::VerifyGone { .. }
                 | Work::VerifyHost { .. }
+                | Work::VerifyKept { .. }
                 | Work::VerifyUnwatched { .. }
         );
         if changes {

@@ -55,9 +55,10 @@ impl GoBuild {
         step: &Running<'_>,
     ) -> Result<()> {
         let directory = cache.go();
-        durable::directory(&directory, 0o755)?;
         let lock = open_lock(cache)?;
         lock.lock_shared().at("lock", lock_path(cache))?;
+        // Not before: who is done removes it, unless somebody holds the lock.
+        durable::directory(&directory, 0o755)?;
         check_disk(self.name, &directory)?;
         if let Some(hint) = self.c_hint {
             let what = "a C compiler (cc)";

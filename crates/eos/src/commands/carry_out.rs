@@ -79,7 +79,7 @@ pub async fn ask(session: &mut Session<'_>, estate: &Estate, asked: Asked<'_>) -
         when: now(),
     };
     let components = match (asked.noun, &intent.from) {
-        (Noun::Component, _) => Some(vec![asked.component.to_owned()]),
+        (Noun::Component | Noun::Volume, _) => Some(vec![asked.component.to_owned()]),
         (Noun::Host, _) => Some(Vec::new()),
         (Noun::Environment, Some(from)) => Some(components_of(estate, from)?),
         // What was applied and is in the pillar no longer is a part of the environment too.

@@ -2,7 +2,7 @@
 
 use super::carry_out::{Asked, ask};
 use super::plan_file::Look;
-use super::{Answer, Session, host};
+use super::{Answer, Session, host, nouns, volume};
 use crate::options::{self, Typed};
 use crate::problem::Problem;
 use clap::ValueHint;
@@ -40,16 +40,21 @@ pub struct Args {
     #[command(flatten)]
     look: Look,
     #[command(subcommand)]
-    noun: Option<host::Create>,
+    noun: Option<nouns::Create>,
 }
 
 pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -> Answer {
-    if let Some(host::Create::Host(host)) = &args.noun {
-        host::refuse_component(
-            "create",
-            args.recipe.is_some() || args.name.is_some() || args.env_file.is_some(),
-        )?;
-        return host::create(session, host, &args.look).await;
+    let said = args.recipe.is_some() || args.name.is_some() || args.env_file.is_some();
+    match &args.noun {
+        Some(nouns::Create::Host(host)) => {
+            host::refuse_component("create", "host", said)?;
+            return host::create(session, host, &args.look).await;
+        }
+        Some(nouns::Create::Volume(volume)) => {
+            host::refuse_component("create", "volume", said)?;
+            return volume::create(session, volume, &args.look).await;
+        }
+        None => {}
     }
     let estate = session.estate()?;
     let (Some(recipe), Some(mut typed)) = (&args.recipe, typed) else {

@@ -2,7 +2,7 @@
 
 use super::carry_out::{Asked, ask};
 use super::plan_file::Look;
-use super::{Answer, Session, host};
+use super::{Answer, Session, host, nouns, volume};
 use crate::options::Chosen;
 use crate::problem::Problem;
 use eos_core::intent::{Noun, Verb};
@@ -32,13 +32,21 @@ pub struct Args {
     #[command(flatten)]
     look: Look,
     #[command(subcommand)]
-    noun: Option<host::Delete>,
+    noun: Option<nouns::Delete>,
 }
 
 pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
-    if let Some(host::Delete::Host(host)) = &args.noun {
-        host::refuse_component("delete", args.component.is_some() || args.all)?;
-        return host::delete(session, host, &args.look).await;
+    let said = args.component.is_some() || args.all;
+    match &args.noun {
+        Some(nouns::Delete::Host(host)) => {
+            host::refuse_component("delete", "host", said)?;
+            return host::delete(session, host, &args.look).await;
+        }
+        Some(nouns::Delete::Volume(volume)) => {
+            host::refuse_component("delete", "volume", said)?;
+            return volume::delete(session, volume, &args.look).await;
+        }
+        None => {}
     }
     let estate = session.estate()?;
     if args.all {

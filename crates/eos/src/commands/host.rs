@@ -12,21 +12,6 @@ use eos_core::pillar::ROLES;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-#[derive(Debug, clap::Subcommand)]
-pub enum Create {
-    Host(CreateArgs),
-}
-
-#[derive(Debug, clap::Subcommand)]
-pub enum Update {
-    Host(UpdateArgs),
-}
-
-#[derive(Debug, clap::Subcommand)]
-pub enum Delete {
-    Host(DeleteArgs),
-}
-
 /// Add a host to the estate
 ///
 /// Its Salt minion must answer to the name already, and, for the role client, a Nomad node of the same name must be ready:
@@ -150,11 +135,11 @@ pub async fn delete(session: &mut Session<'_>, args: &DeleteArgs, look: &Look) -
 }
 
 /// A noun stands right after its verb; what is said of a component before it has no meaning.
-pub fn refuse_component(verb: &str, said: bool) -> Result<(), Problem> {
+pub fn refuse_component(verb: &str, noun: &str, said: bool) -> Result<(), Problem> {
     match said {
         true => Err(Problem::usage(
-            "A component and a host cannot be meant at once",
-            format!("A host is `eos {verb} host NAME`"),
+            format!("A component and a {noun} cannot be meant at once"),
+            format!("A {noun} is `eos {verb} {noun} NAME`"),
         )),
         false => Ok(()),
     }

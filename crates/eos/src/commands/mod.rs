@@ -8,6 +8,7 @@ pub mod catalog;
 pub mod compile;
 pub mod complete;
 pub mod completions;
+pub mod convert;
 pub mod create;
 pub mod delete;
 pub mod discover;
@@ -24,19 +25,23 @@ pub mod list;
 pub mod login;
 pub mod logs;
 pub mod man;
+pub mod nouns;
 pub mod plan;
 mod plan_file;
 pub mod promote;
 pub mod read;
 pub mod reconcile;
+pub mod resize;
 pub mod resume;
 pub mod rollback;
 pub mod rotate;
 mod serve;
 pub mod serve_hello;
 pub mod serve_stand_in;
+pub mod snapshot;
 pub mod status;
 pub mod update;
+mod volume;
 pub mod why;
 
 use crate::args::{Everywhere, Invocation, Verb};
@@ -111,6 +116,9 @@ async fn dispatch(session: &mut Session<'_>, verb: Verb, typed: Option<Typed>) -
         Verb::Create(args) => create::run(session, &args, typed).await,
         Verb::Update(args) => update::run(session, &args, typed).await,
         Verb::Delete(args) => delete::run(session, &args).await,
+        Verb::Resize(args) => resize::run(session, &args).await,
+        Verb::Convert(args) => convert::run(session, &args).await,
+        Verb::Snapshot(args) => snapshot::run(session, &args).await,
         Verb::Promote(args) => promote::run(session, &args).await,
         Verb::Rotate(args) => rotate::run(session, &args).await,
         Verb::Discover(args) => discover::run(session, &args).await,

@@ -2,7 +2,7 @@
 
 use super::carry_out::{Asked, ask};
 use super::plan_file::Look;
-use super::{Answer, Session, host};
+use super::{Answer, Session, host, nouns};
 use crate::options::{self, Typed};
 use crate::problem::Problem;
 use clap::ValueHint;
@@ -40,13 +40,14 @@ pub struct Args {
     #[command(flatten)]
     look: Look,
     #[command(subcommand)]
-    noun: Option<host::Update>,
+    noun: Option<nouns::Update>,
 }
 
 pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -> Answer {
-    if let Some(host::Update::Host(host)) = &args.noun {
+    if let Some(nouns::Update::Host(host)) = &args.noun {
         host::refuse_component(
             "update",
+            "host",
             args.component.is_some() || args.upgrade || !args.unset.is_empty() || args.env_file.is_some(),
         )?;
         return host::update(session, host, &args.look).await;

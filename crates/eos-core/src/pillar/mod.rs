@@ -1,4 +1,6 @@
-//! The pillar as typed facts: hosts, and the components of each environment.
+//! The pillar as typed facts: hosts, and the components and volumes of each environment.
+
+mod volume;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::name::{self, ENVIRONMENTS};
@@ -8,6 +10,12 @@ use crate::source::Source;
 use crate::yaml::{self, Entry, Node};
 use serde_json::Value;
 use std::collections::BTreeMap;
+
+pub use volume::{
+    ALERTS, COMPRESSIONS, Converted, Restored, SETTINGS, STANDING, STANDING_NEED, Setting, StandingVolume,
+    VolumeSettings, group_problem, is_device,
+};
+pub(crate) use volume::{read_mode, read_owner, read_purpose};
 
 pub const COMMON_FILE: &str = "pillar/infrastructure/common.sls";
 
@@ -23,6 +31,8 @@ pub type PillarFiles = BTreeMap<String, Vec<u8>>;
 pub struct Pillar {
     pub hosts: BTreeMap<String, Host>,
     pub components: BTreeMap<(String, String), Component>,
+    /// Volumes that stand for themselves; none has the name of a component of its environment.
+    pub volumes: BTreeMap<(String, String), StandingVolume>,
     /// Environment -> the generation of what its components share.
     pub generations: BTreeMap<String, u32>,
 }
@@ -67,6 +77,8 @@ pub struct Component {
     /// Volume -> hosts it lies on. Written when it is made, so that data stays where it is when hosts come and go.
     pub hosts: BTreeMap<String, HostsOfVolume>,
     pub options: BTreeMap<String, OptionValue>,
+    /// What is set of its volumes, by need.
+    pub volumes: BTreeMap<String, VolumeSettings>,
     /// How often it was brought back to what is written here. A new number has Terraform register the job again, also
     /// where its provider sees no difference.
     pub generation: u32,
@@ -140,6 +152,10 @@ impl Pillar {
 
     pub fn component(&self, environment: &str, name: &str) -> Option<&Component> {
         self.components.get(&(environment.to_owned(), name.to_owned()))
+    }
+
+    pub fn volume(&self, environment: &str, name: &str) -> Option<&StandingVolume> {
+        self.volumes.get(&(environment.to_owned(), name.to_owned()))
     }
 }
 
@@ -244,24 +260,40 @@ fn read_environment(reader: &mut Reader<'_>, root: &Node, environment: &str, pil
         return;
     }
     let file = reader.file;
-    let entries = reader.record(file, root, &["components", "generation"]);
+    let entries = reader.record(file, root, &["components", "generation", "volumes"]);
     let generation = find(entries, "generation").filter(|node| !node.is_null());
     if let Some(number) = generation.and_then(|node| read_generation(reader, node)) {
         pillar.generations.insert(environment.to_owned(), number);
     }
-    let Some(components) = find(entries, "components").filter(|node| !node.is_null()) else {
-        return;
-    };
-    for entry in reader.map("components", components) {
+    let given = |key: &str| find(entries, key).filter(|node| !node.is_null());
+    for entry in given("components").map_or(&[][..], |node| reader.map("components", node)) {
         if let Some(component) = read_component(reader, entry, environment) {
             let key = (environment.to_owned(), entry.key.clone());
             pillar.components.insert(key, component);
         }
     }
+    for entry in given("volumes").map_or(&[][..], |node| reader.map("volumes", node)) {
+        if pillar.component(environment, &entry.key).is_some() {
+            let words = format!("{} is the name of a component, too", name::named(&entry.key));
+            reader.report_with_hint(entry.key_at, words, "Choose another name for the volume");
+        }
+        if let Some(volume) = volume::read_standing(reader, entry, environment) {
+            let key = (environment.to_owned(), entry.key.clone());
+            pillar.volumes.insert(key, volume);
+        }
+    }
 }
 
 fn read_component(reader: &mut Reader<'_>, entry: &Entry, environment: &str) -> Option<Component> {
-    const KEYS: &[&str] = &["recipe", "pinned", "hosts", "options", "generation", "intent"];
+    const KEYS: &[&str] = &[
+        "recipe",
+        "pinned",
+        "hosts",
+        "options",
+        "volumes",
+        "generation",
+        "intent",
+    ];
     if let Some(problem) = name::problem("component", &entry.key) {
         reader.report_with_hint(
             entry.key_at,
@@ -304,6 +336,7 @@ fn read_component(reader: &mut Reader<'_>, entry: &Entry, environment: &str) -> 
         (option.key.clone(), value)
     });
     let options = options.collect();
+    let volumes = given("volumes").map_or_else(BTreeMap::new, |node| volume::read_of_component(reader, node));
     let generation = given("generation").and_then(|node| read_generation(reader, node));
     let intent = given("intent").map(|node| read_words(reader, node));
     Some(Component {
@@ -313,6 +346,7 @@ fn read_component(reader: &mut Reader<'_>, entry: &Entry, environment: &str) -> 
         pinned,
         hosts,
         options,
+        volumes,
         generation: generation.unwrap_or_default(),
         intent,
         owner: None,

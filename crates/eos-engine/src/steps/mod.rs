@@ -1,5 +1,7 @@
 //! Steps: each asks one engine for one thing, then reads back that it is so.
 
+mod volumes;
+
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -9,7 +11,6 @@ use eos_core::plan::{Expected, Previous, SecretWork, Step, Work};
 use eos_core::runtime::SECRET_VERSION;
 use eos_core::template::Template;
 use secrecy::{ExposeSecret, SecretString};
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::calls::{Call, call_of};
@@ -55,19 +56,20 @@ pub async fn perform(
 ) -> Result<Verified, EngineError> {
     match &step.work {
         Work::Deliver => deliver(context.engines, context.compilation, &[]).await,
-        Work::Volumes { minion, paths, .. } => volumes(context, step, minion, paths, progress).await,
+        Work::Volumes { minion, paths, .. } => volumes::make(context, step, minion, paths, progress).await,
         Work::Workspace { minion, digest, .. } => workspace(context, step, minion, digest, progress).await,
         Work::Secret { path, items } => secret(context, step, path, items).await,
         Work::RestoreSecret { path, previous } => restore_secret(context, step, path, previous).await,
         Work::Verify { digest, groups } => verify(context, step, digest, groups, progress).await,
         Work::RemoveWorkspace { minion } => remove_workspace(context, step, minion, progress).await,
         Work::RemoveSecret { path } => remove_secret(context, step, path).await,
-        Work::RemoveVolumes { minion, volumes } => {
-            remove_volumes(context, step, minion, volumes, progress).await
+        Work::RemoveVolumes { minion, volumes, .. } => {
+            volumes::remove(context, step, minion, volumes, progress).await
         }
         Work::RemoveUnusedVolumes { minion, volumes } => {
-            remove_unused_volumes(context, step, minion, volumes, progress).await
+            volumes::remove_unused(context, step, minion, volumes, progress).await
         }
+        Work::VerifyKept { minion, paths } => volumes::verify_kept(context, minion, paths).await,
         Work::VerifyHost { minion, client } => verify_host(context, minion, *client).await,
         Work::VerifyGone { services } => verify_gone(context, step, services, progress).await,
         Work::Monitor { .. } => monitor(context, step, progress).await,
@@ -206,104 +208,6 @@ fn step_error(minion: &str, record: &Value) -> EngineError {
         "" => error,
         hint => error.with_hint(hint),
     }
-}
-
-async fn volumes(
-    context: &Context<'_>,
-    step: &Step,
-    minion: &str,
-    paths: &[String],
-    progress: &mut dyn FnMut(&str),
-) -> Result<Verified, EngineError> {
-    run_step(context, step, progress).await?;
-    let seen = observe_volumes(context, minion, paths).await?;
-    for path in paths {
-        if exists(&seen, path) != Some(true) {
-            let words = format!("Salt reported success, but {path} is not there");
-            return Err(EngineError::new(
-                Layer::Salt,
-                ErrorKind::Failed,
-                format!("volume on {minion}"),
-                words,
-            ));
-        }
-    }
-    let words = format!(
-        "{minion}: {} there, read back",
-        plural(paths.len(), "directory", "directories")
-    );
-    Ok(Verified { words, seen })
-}
-
-async fn remove_volumes(
-    context: &Context<'_>,
-    step: &Step,
-    minion: &str,
-    volumes: &BTreeMap<String, String>,
-    progress: &mut dyn FnMut(&str),
-) -> Result<Verified, EngineError> {
-    run_step(context, step, progress).await?;
-    let paths: Vec<&String> = volumes.values().collect();
-    let seen = observe_volumes(context, minion, &paths).await?;
-    if let Some((name, path)) = volumes
-        .iter()
-        .find(|(_, path)| exists(&seen, path) != Some(false))
-    {
-        let words = format!("Salt reported success, but {path} is still there");
-        let object = format!("volume {name} on {minion}");
-        return Err(EngineError::new(Layer::Salt, ErrorKind::Failed, object, words));
-    }
-    let count = plural(volumes.len(), "directory", "directories");
-    Ok(Verified {
-        words: format!("{minion}: {count} with all data gone, read back"),
-        seen,
-    })
-}
-
-/// What is not empty was used after all, and is kept and named.
-async fn remove_unused_volumes(
-    context: &Context<'_>,
-    step: &Step,
-    minion: &str,
-    volumes: &BTreeMap<String, String>,
-    progress: &mut dyn FnMut(&str),
-) -> Result<Verified, EngineError> {
-    let record = run_step(context, step, progress).await?;
-    let paths: Vec<&String> = volumes.values().collect();
-    let seen = observe_volumes(context, minion, &paths).await?;
-    let (kept, gone): (Vec<_>, Vec<_>) = volumes
-        .iter()
-        .partition(|(_, path)| exists(&seen, path) != Some(false));
-    let mut words = match gone.len() {
-        0 => format!("{minion}: nothing removed"),
-        count => format!(
-            "{minion}: {} removed, made here and never used",
-            plural(count, "directory", "directories")
-        ),
-    };
-    for (name, path) in kept {
-        let why = record.pointer("/result/kept").and_then(|kept| kept.get(name));
-        let why = why.and_then(Value::as_str).unwrap_or("it is not empty");
-        words.push_str(&format!("; {path} is kept: {why}"));
-    }
-    Ok(Verified { words, seen })
-}
-
-/// Path -> what the minion sees there.
-async fn observe_volumes<T: Serialize>(
-    context: &Context<'_>,
-    minion: &str,
-    paths: &[T],
-) -> Result<Value, EngineError> {
-    let salt = &context.engines.salt;
-    let mut seen = salt
-        .call(minion, "eos.observe", json!({"volumes": paths}), CALL)
-        .await?;
-    Ok(seen.get_mut("volumes").map(Value::take).unwrap_or_default())
-}
-
-fn exists(seen: &Value, path: &str) -> Option<bool> {
-    seen.get(path)?.get("exists")?.as_bool()
 }
 
 async fn workspace(

@@ -1,0 +1,23 @@
+//! Nouns of `create`, `update` and `delete` beside components: each has flags of its own.
+
+use super::{host, volume};
+
+#[derive(Debug, clap::Subcommand)]
+pub enum Create {
+    Host(host::CreateArgs),
+    Volume(volume::CreateArgs),
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub enum Update {
+    Host(host::UpdateArgs),
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub enum Delete {
+    Host(host::DeleteArgs),
+    Volume(volume::DeleteArgs),
+}
+
+/// The words that are nouns here, and no recipes or components.
+pub const NOUNS: [&str; 2] = ["host", "volume"];

@@ -1,0 +1,50 @@
+//! `eos resize`: a volume and its filesystem get another size, together and online.
+
+use super::plan_file::Look;
+use super::volume::{change, found};
+use super::{Answer, Session};
+use crate::options::shell_word;
+
+/// Give a volume another size
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  eos resize lvm postgres-data +50G
+  eos resize lvm grafana-data 20G --plan")]
+pub struct Args {
+    #[command(subcommand)]
+    noun: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    Lvm(Lvm),
+}
+
+/// Give a volume on LVM another size
+///
+/// Volume and filesystem grow together, while they are in use. XFS cannot be made smaller. ext4 and Btrfs can, if it is
+/// proved that all that is on them fits; a snapshot is taken first.
+#[derive(Debug, clap::Args)]
+struct Lvm {
+    /// The volume, by the name that `eos storage` shows
+    name: String,
+    /// How large it shall be, such as 200G, or how much more, such as +50G
+    #[arg(allow_hyphen_values = true)]
+    size: String,
+    #[command(flatten)]
+    look: Look,
+}
+
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+    let What::Lvm(args) = &args.noun;
+    let estate = session.estate()?;
+    let volume = found(session, &estate, &args.name)?;
+    let words = vec![format!(
+        "eos resize lvm {} {}",
+        shell_word(&args.name),
+        shell_word(&args.size)
+    )];
+    let options = [("size", args.size.as_str().into())];
+    change(session, &estate, &volume, options, words, &args.look).await
+}

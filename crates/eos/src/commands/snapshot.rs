@@ -1,0 +1,148 @@
+//! `eos snapshot`: a volume as it was at one moment, kept beside it.
+
+use super::plan_file::Look;
+use super::volume::{Found, change, found};
+use super::{Answer, Session};
+use crate::options::shell_word;
+use crate::problem::{Exit, Problem};
+use eos_engine::engines::Engines;
+use eos_engine::storage;
+use jiff::Timestamp;
+use serde_json::Value;
+
+/// Snapshots of a volume
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  eos snapshot create postgres-data before-upgrade
+  eos snapshot list postgres-data
+  eos snapshot restore postgres-data before-upgrade
+  eos snapshot delete postgres-data before-upgrade")]
+pub struct Args {
+    #[command(subcommand)]
+    verb: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    Create(Create),
+    List(List),
+    Restore(Named),
+    Delete(Forget),
+}
+
+/// Keep a volume as it is now
+///
+/// The snapshot has room for what changes beside it, a fifth of the volume unless --room says otherwise; once more has
+/// changed than that, it is of no use. `eos storage` shows how much is left.
+#[derive(Debug, clap::Args)]
+struct Create {
+    /// The volume
+    volume: String,
+    /// What the snapshot is called; else by the time of day
+    name: Option<String>,
+    /// Room for what changes, such as 5G
+    #[arg(long, value_name = "SIZE")]
+    room: Option<String>,
+    #[command(flatten)]
+    look: Look,
+}
+
+/// Show the snapshots of a volume
+#[derive(Debug, clap::Args)]
+struct List {
+    /// The volume
+    volume: String,
+}
+
+/// Bring a volume back to a snapshot
+///
+/// What was written since is lost, and the snapshot is used up. Nothing may have files of the volume open.
+#[derive(Debug, clap::Args)]
+struct Named {
+    /// The volume
+    volume: String,
+    /// The snapshot
+    name: String,
+    #[command(flatten)]
+    look: Look,
+}
+
+/// Remove a snapshot
+///
+/// The volume itself is not touched.
+#[derive(Debug, clap::Args)]
+struct Forget {
+    /// The volume
+    volume: String,
+    /// The snapshot
+    name: String,
+    #[command(flatten)]
+    look: Look,
+}
+
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+    match &args.verb {
+        What::Create(args) => create(session, args).await,
+        What::List(args) => list(session, args).await,
+        What::Restore(Named { volume, name, look }) => {
+            about(session, volume, "restore", ("restore", name), look).await
+        }
+        What::Delete(Forget { volume, name, look }) => {
+            about(session, volume, "delete", ("forget", name), look).await
+        }
+    }
+}
+
+async fn create(session: &mut Session<'_>, args: &Create) -> Answer {
+    let estate = session.estate()?;
+    let volume = found(session, &estate, &args.volume)?;
+    let name = args
+        .name
+        .clone()
+        .unwrap_or_else(|| Timestamp::now().strftime("at-%Y-%m-%d-%H%M%S").to_string());
+    let mut words = vec![format!(
+        "eos snapshot create {} {}",
+        shell_word(&args.volume),
+        shell_word(&name)
+    )];
+    let mut options: Vec<(&'static str, Value)> = vec![("snapshot", name.into())];
+    if let Some(room) = &args.room {
+        words.push(format!("--room {}", shell_word(room)));
+        options.push(("room", room.as_str().into()));
+    }
+    change(session, &estate, &volume, options, words, &args.look).await
+}
+
+async fn about(
+    session: &mut Session<'_>,
+    meant: &str,
+    verb: &str,
+    (option, name): (&'static str, &str),
+    look: &Look,
+) -> Answer {
+    let estate = session.estate()?;
+    let volume = found(session, &estate, meant)?;
+    let words = vec![format!(
+        "eos snapshot {verb} {} {}",
+        shell_word(meant),
+        shell_word(name)
+    )];
+    change(session, &estate, &volume, [(option, name.into())], words, look).await
+}
+
+async fn list(session: &mut Session<'_>, args: &List) -> Answer {
+    let estate = session.estate()?;
+    let Found { component, volume } = found(session, &estate, &args.volume)?;
+    let Some(engines) = Engines::connect(&estate.settings)? else {
+        return Err(Problem::usage(
+            "There are no engines to ask",
+            "`eos lab up` starts them here, eos.toml names those elsewhere",
+        ));
+    };
+    let host = storage::of_host(&engines, &volume.host.value).await?;
+    let id = volume.id(&session.environment(&estate), &component);
+    let snapshots = host.volume(&id).map_or(&[][..], |volume| &volume.snapshots);
+    session.view.snapshots(&volume.name, snapshots);
+    Ok(Exit::Done)
+}
