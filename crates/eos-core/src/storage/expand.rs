@@ -460,7 +460,12 @@ fn snapshot_candidates(host: HostDisks<'_>, full: &Full<'_>, terms: &Terms) -> V
             let (why_not, command) = match id {
                 Some(id) => (
                     format!("{about}; Eos deletes no snapshot unasked"),
-                    Some(delete_command(id, &volume.name, snapshot, terms)),
+                    Some(delete_command(
+                        id,
+                        &volume.name,
+                        &snapshot.name,
+                        &terms.environment,
+                    )),
                 ),
                 None => (format!("{about}; Eos did not make it"), None),
             };
@@ -487,13 +492,14 @@ fn about_snapshot(snapshot: &Snapshot, is_own: bool, terms: &Terms) -> Option<St
     }
 }
 
-fn delete_command(id: &str, name: &str, snapshot: &Snapshot, terms: &Terms) -> String {
+/// The command that deletes a snapshot of a volume, where `usual` is the environment that is meant if none is named.
+pub fn delete_command(id: &str, volume: &str, snapshot: &str, usual: &str) -> String {
     let environment = id.split('/').next().unwrap_or_default();
-    let more = match environment == terms.environment {
+    let more = match environment == usual {
         true => String::new(),
         false => format!(" --environment {environment}"),
     };
-    format!("eos snapshot delete {name} {}{more}", snapshot.name)
+    format!("eos snapshot delete {volume} {snapshot}{more}")
 }
 
 fn why(host: HostDisks<'_>, full: &Full<'_>, way: Option<&Way<'_>>, considered: &[Candidate]) -> String {

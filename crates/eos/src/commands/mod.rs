@@ -36,6 +36,7 @@ mod serve;
 pub mod serve_hello;
 pub mod serve_stand_in;
 pub mod status;
+pub mod storage;
 pub mod update;
 pub mod why;
 
@@ -128,6 +129,7 @@ async fn dispatch(session: &mut Session<'_>, verb: Verb, typed: Option<Typed>) -
         Verb::Audit(args) => audit::run(session, &args).await,
         Verb::Home(args) => home::run(session, &args).await,
         Verb::Status(args) => status::run(session, &args).await,
+        Verb::Storage(args) => storage::run(session, &args).await,
         Verb::Doctor(args) => doctor::run(session, &args).await,
         Verb::Logs(args) => logs::run(session, &args).await,
         Verb::Catalog(args) => catalog::run(session, &args),
