@@ -28,6 +28,7 @@
 //! | `drift` | what differs between the pillar, Terraform and reality, asked of all of them |
 //! | `doctor` | what works and what does not: findings, and the questions that engines are asked |
 //! | `status` | what runs, and how each layer is |
+//! | `storage` | disks, volume groups, volumes and snapshots, asked of all hosts |
 //! | `terraform_graph` | Terraform's own graph of a workspace |
 //! | `pins` | what a plan is pinned to, and whether that moved |
 //! | `planning` | a plan: pillar edited and compiled, engines observed |
@@ -81,6 +82,7 @@ pub mod secrets;
 pub mod settings;
 pub mod status;
 mod steps;
+pub mod storage;
 pub mod store;
 pub mod terraform_graph;
 pub mod vault;

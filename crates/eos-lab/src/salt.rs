@@ -30,7 +30,7 @@ const ROLES: [(&str, &str); 3] = [
 /// As whom the program speaks to Salt unless it is told otherwise.
 const USER: &str = "eos-operator";
 /// What every API user may call. How much of it a role may ask for is the formula's to say.
-const ALLOWED: [&str; 16] = [
+const ALLOWED: [&str; 17] = [
     "eos.info",
     "eos.run_step",
     "eos.remove_workspace",
@@ -41,6 +41,7 @@ const ALLOWED: [&str; 16] = [
     "eos.observe",
     "eos.preview",
     "eos.inspect",
+    "eos.storage",
     "eos.require_secrets",
     "eos.examine",
     "eos.terraform_graph",

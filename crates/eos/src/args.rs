@@ -123,6 +123,7 @@ pub enum Verb {
     Audit(commands::audit::Args),
     Home(commands::home::Args),
     Status(commands::status::Args),
+    Storage(commands::storage::Args),
     Doctor(commands::doctor::Args),
     Logs(commands::logs::Args),
     Catalog(commands::catalog::Args),

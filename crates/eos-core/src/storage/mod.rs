@@ -1,4 +1,7 @@
-//! What there is of storage on a host, as its minion says (`eos.storage`).
+//! What there is of storage on a host, as its minion says (`eos.storage`); `expand` decides what becomes of a volume that
+//! runs full.
+
+pub mod expand;
 
 mod fit;
 
@@ -121,6 +124,13 @@ impl LogicalVolume {
         let (used, available) = (self.used? as f64, self.available? as f64);
         let all = used + available;
         (all > 0.0).then(|| used * 100.0 / all)
+    }
+
+    /// In how many days it is so full at the rate seen; none, if it is not mounted, does not grow or nobody knows.
+    pub fn days_until(&self, percent: f64) -> Option<f64> {
+        let (used, available) = (self.used? as f64, self.available? as f64);
+        let growth = self.growth.filter(|growth| *growth > 0.0)?;
+        Some(((used + available) * percent / 100.0 - used).max(0.0) / growth)
     }
 }
 

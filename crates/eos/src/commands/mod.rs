@@ -40,6 +40,7 @@ pub mod serve_hello;
 pub mod serve_stand_in;
 pub mod snapshot;
 pub mod status;
+pub mod storage;
 pub mod update;
 mod volume;
 pub mod why;
@@ -136,6 +137,7 @@ async fn dispatch(session: &mut Session<'_>, verb: Verb, typed: Option<Typed>) -
         Verb::Audit(args) => audit::run(session, &args).await,
         Verb::Home(args) => home::run(session, &args).await,
         Verb::Status(args) => status::run(session, &args).await,
+        Verb::Storage(args) => storage::run(session, &args).await,
         Verb::Doctor(args) => doctor::run(session, &args).await,
         Verb::Logs(args) => logs::run(session, &args).await,
         Verb::Catalog(args) => catalog::run(session, &args),

@@ -3,6 +3,7 @@
 use super::discover_text::{discovered_text, next_words};
 use super::doctor_text::{findings_text, outcome_words};
 use super::drift_text::{self, drift_text};
+use super::expand_text::{self, decisions_text};
 use super::governance_text::{
     approved_words, audit_fits_text, audit_table, home_next, home_text, move_home_text,
 };
@@ -13,6 +14,7 @@ use super::plan_text::{BOLD, GREEN, RED, YELLOW, plan_text, subject, value_words
 use super::recipe_text::{recipe_text, recipes_text};
 use super::reports::*;
 use super::status_text::status_text;
+use super::storage_text::{self, storage_text};
 use super::text::{Table, age, duration, hang, moment, pad, pad_left, printable, short_operation, width};
 use super::why_text::why_text;
 use super::{Out, Purpose, View};
@@ -26,6 +28,7 @@ use eos_core::graph::Graph;
 use eos_core::option::human_size;
 use eos_core::plan::{Plan, Step};
 use eos_core::recipe::Recipe;
+use eos_core::storage::expand::Decision;
 use eos_core::why::Answer;
 use eos_core::yaml;
 use eos_engine::audit;
@@ -33,6 +36,7 @@ use eos_engine::diagnose::LogLines;
 use eos_engine::doctor::Finding;
 use eos_engine::operation::{Finished, Watch, is_resumable};
 use eos_engine::status::Status;
+use eos_engine::storage::EstateStorage;
 use eos_engine::store::{Entry, Operation, Outcome};
 use eos_lab::Progress;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -393,6 +397,25 @@ impl View for Human {
     fn status(&mut self, status: &Status, extent: Extent) {
         let text = status_text(status, extent, data_width());
         self.data(&text);
+    }
+
+    fn storage(&mut self, storage: &EstateStorage) {
+        self.data(&storage_text(storage, data_width(), Timestamp::now()));
+        if let Some(next) = storage_text::next_words(storage) {
+            self.talk(&hang("", &next, talk_width()));
+        }
+    }
+
+    fn decisions(&mut self, decisions: &[Decision], purpose: Purpose) {
+        match purpose {
+            Purpose::Answer => {
+                self.data(&decisions_text(decisions, data_width().unwrap_or(usize::MAX)));
+                if let Some(next) = expand_text::next_words(decisions) {
+                    self.talk(&hang("", next, talk_width()));
+                }
+            }
+            Purpose::Confirm => self.talk(&decisions_text(decisions, talk_width())),
+        }
     }
 
     fn doctor(&mut self, findings: &[Finding]) {

@@ -13,12 +13,14 @@ use eos_core::graph::live::Health;
 use eos_core::option::OptionType;
 use eos_core::plan::{Plan, Step};
 use eos_core::recipe::{Recipe, Run};
+use eos_core::storage::expand::Decision;
 use eos_core::template::Template;
 use eos_core::why::Answer;
 use eos_engine::audit;
 use eos_engine::doctor::Finding;
 use eos_engine::operation::{Finished, Watch};
 use eos_engine::status::Status;
+use eos_engine::storage::EstateStorage;
 use eos_engine::store::{Entry, Operation};
 use eos_engine::waiting::{Spent, Stopwatch};
 use eos_lab::{Advance, Outcome, Progress};
@@ -94,6 +96,24 @@ fn pairs(outputs: &[(String, String)]) -> Value {
         .map(|(name, value)| (name.clone(), value.as_str().into()))
         .collect::<Map<_, _>>()
         .into()
+}
+
+/// As the hosts say, and what follows from it: how full each volume is, and when it would be.
+fn storage_value(storage: &EstateStorage) -> Value {
+    let mut content = value(storage);
+    for (report, shown) in storage
+        .hosts
+        .iter()
+        .zip(content["hosts"].as_array_mut().into_iter().flatten())
+    {
+        let Some(host) = report.storage() else { continue };
+        let volumes = shown["storage"]["volumes"].as_array_mut();
+        for (volume, shown) in host.volumes.iter().zip(volumes.into_iter().flatten()) {
+            shown["percent"] = volume.percent().into();
+            shown["days_to_full"] = volume.days_until(100.0).into();
+        }
+    }
+    content
 }
 
 fn recipe_value(recipe: &Recipe) -> Value {
@@ -353,6 +373,18 @@ impl View for Json {
 
     fn status(&mut self, status: &Status, _extent: Extent) {
         self.document("status", value(status));
+    }
+
+    fn storage(&mut self, storage: &EstateStorage) {
+        self.document("storage", storage_value(storage));
+    }
+
+    fn decisions(&mut self, decisions: &[Decision], purpose: Purpose) {
+        let content = json!({"decisions": value(&decisions)});
+        match purpose {
+            Purpose::Answer => self.document("decisions", content),
+            Purpose::Confirm => self.event("decisions", content),
+        }
     }
 
     fn doctor(&mut self, findings: &[Finding]) {

@@ -4,6 +4,7 @@ mod discover_text;
 mod doctor_text;
 mod drift_text;
 mod effects_text;
+mod expand_text;
 mod governance_text;
 mod graph_text;
 mod human;
@@ -14,6 +15,7 @@ mod plan_text;
 mod recipe_text;
 pub mod reports;
 mod status_text;
+mod storage_text;
 pub mod text;
 mod why_text;
 
@@ -26,11 +28,13 @@ use eos_core::drift::Drift;
 use eos_core::graph::Graph;
 use eos_core::plan::Plan;
 use eos_core::recipe::Recipe;
+use eos_core::storage::expand::Decision;
 use eos_core::why::Answer;
 use eos_engine::audit;
 use eos_engine::doctor::Finding;
 use eos_engine::operation::{Finished, Watch};
 use eos_engine::status::Status;
+use eos_engine::storage::EstateStorage;
 use eos_engine::store::{Entry, Operation};
 use eos_lab::Progress;
 pub use json::graph_document;
@@ -70,6 +74,10 @@ pub trait View: Watch {
     fn move_home(&mut self, home: &HomeReport);
     fn approved(&mut self, approved: &Approved);
     fn status(&mut self, status: &Status, extent: Extent);
+    fn storage(&mut self, storage: &EstateStorage);
+    /// What becomes of volumes that run full: the answer itself, or to be confirmed and carried out.
+    #[expect(dead_code, reason = "`eos expand storage` is to show them")]
+    fn decisions(&mut self, decisions: &[Decision], purpose: Purpose);
     fn doctor(&mut self, findings: &[Finding]);
     /// What differs; with `all` what is in step, too.
     fn drift(&mut self, drift: &Drift, all: bool);

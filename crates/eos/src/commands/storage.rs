@@ -1,0 +1,52 @@
+//! `eos storage`: disks, volume groups, volumes and snapshots, as the hosts say.
+
+use super::carry_out::need_engines;
+use super::{Answer, Session};
+use crate::problem::{Exit, Problem};
+use eos_core::name::{closest, quoted};
+use eos_core::pillar::Pillar;
+use eos_engine::storage;
+
+/// Show disks, volumes and how full they are
+///
+/// What there is on every host of the pillar: volumes with how full they are, how fast they fill and when they would be
+/// full at that rate; snapshots; volume groups with the space that is left; disks, and why one cannot be used. All hosts are
+/// asked at once. One that does not answer is named; the others are shown all the same. Nothing is changed.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  eos storage
+  eos storage node1
+  eos storage --json | jq '.hosts[].storage.volumes[] | select(.percent > 80) | .name'")]
+pub struct Args {
+    /// Only this host
+    host: Option<String>,
+}
+
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+    session.refuse_environment("A host belongs to no environment")?;
+    let estate = session.estate()?;
+    let pillar = estate.whole_pillar()?;
+    let only = args.host.as_deref();
+    if let Some(host) = only {
+        find_host(&pillar, host)?;
+    }
+    let engines = need_engines(&estate)?;
+    let seen = storage::look(&estate, &engines, &pillar, only).await?;
+    session.view.storage(&seen);
+    Ok(match seen.is_known() {
+        true => Exit::Done,
+        false => Exit::Failed,
+    })
+}
+
+fn find_host(pillar: &Pillar, host: &str) -> Result<(), Problem> {
+    if pillar.hosts.contains_key(host) {
+        return Ok(());
+    }
+    let hint = match closest(host, pillar.hosts.keys().map(String::as_str)) {
+        Some(meant) => format!("Did you mean {meant}?"),
+        None => "`eos list --hosts` shows what there is".to_owned(),
+    };
+    Err(Problem::usage(format!("There is no host {}", quoted(host)), hint))
+}
