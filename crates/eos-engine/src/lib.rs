@@ -67,7 +67,6 @@ mod fault;
 pub mod git;
 pub mod home;
 pub mod hooks;
-mod host_storage;
 mod http;
 pub mod lock;
 pub mod nomad;

@@ -17,10 +17,10 @@ use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::{Estate, pillar_digest};
 use crate::failure::Failure;
-use crate::host_storage;
 use crate::pins::{self, JobStub, Seen};
 use crate::secrets::{SecretPath, Secrets};
 use crate::steps::host_answers;
+use crate::storage;
 use crate::store::Store;
 
 /// How long a minion may take to say what it sees.
@@ -147,7 +147,7 @@ impl Prepared {
         let mut answers = ask(engines, &self.wish.environment, &self.compilation, &self.applied).await?;
         let components = self.wish.components.as_deref();
         let hosts = hosts_with_lvm(&self.wish.environment, components, &self.compilation);
-        answers.observed.storage = host_storage::of_hosts(engines, hosts).await?;
+        answers.observed.storage = storage::of_hosts(engines, hosts).await?;
         Ok(answers)
     }
 

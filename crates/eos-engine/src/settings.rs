@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use eos_core::drift::{Policy, Tiers};
+use eos_core::option;
 pub use eos_core::profile::Profile;
+use eos_core::recipe::Risk;
+use eos_core::storage::expand::Decision;
 use serde::Deserialize;
 
 use crate::component_lock;
@@ -27,6 +30,41 @@ pub struct Settings {
     pub lock_ttl: Duration,
     /// What is done about drift, by risk.
     pub drift: Tiers,
+    /// What `eos expand storage --auto --yes` may do.
+    pub expand: Expand,
+}
+
+/// A standing approval for volumes that run full, with its limits. Without one, a person confirms each time.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expand {
+    risk: Option<Risk>,
+    at_most: Option<String>,
+}
+
+impl Expand {
+    /// Why a decision is beyond it, or nothing if it is within.
+    pub fn refuse(&self, decision: &Decision) -> Result<(), String> {
+        let name = &decision.name;
+        let risk = decision.risk.unwrap_or_default();
+        let Some(approved) = self.risk.filter(|approved| *approved >= risk) else {
+            return Err(format!(
+                "Volume {name} is not touched: no standing approval covers risk {}",
+                risk.word()
+            ));
+        };
+        let more = decision.to.unwrap_or_default().saturating_sub(decision.from);
+        let at_most = self.at_most.as_deref().and_then(|text| option::bytes(text).ok());
+        match at_most {
+            Some(at_most) if more > at_most => Err(format!(
+                "Volume {name} is not touched: {} more are above the standing approval of {} at {}",
+                option::human_size(more),
+                option::human_size(at_most),
+                approved.word()
+            )),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Where the endpoints come from.
@@ -54,6 +92,8 @@ struct File {
     lock: LockTable,
     #[serde(default)]
     drift: Tiers,
+    #[serde(default)]
+    expand: Expand,
 }
 
 #[derive(Deserialize)]
@@ -101,6 +141,11 @@ impl Settings {
                     .with_hint("Write \"ask\", or \"report\""));
             }
         }
+        if let Some(Err(why)) = file.expand.at_most.as_deref().map(option::bytes) {
+            let words = format!("expand.at_most: {why}");
+            return Err(EngineError::new(Layer::Estate, ErrorKind::Invalid, FILE, words));
+        }
+        let expand = file.expand.clone();
         let (endpoints, source) = match file.endpoints(estate)? {
             Some(endpoints) => (Some(endpoints), Source::File),
             None => match lab_endpoints(estate)? {
@@ -115,6 +160,7 @@ impl Settings {
             source,
             lock_ttl,
             drift,
+            expand,
         };
         if let Some(user) = std::env::var(env_names::SALT_USER)
             .ok()

@@ -1,13 +1,14 @@
 //! What there is of storage: asked of every host of the pillar at the same time, in one call. Who does not answer is
 //! named, and what the others say is told all the same. Read only.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use eos_core::drift::Silent;
 use eos_core::pillar::{Host, Pillar};
 use eos_core::storage::HostStorage;
 use eos_core::storage::expand::{HostDisks, OLD_SNAPSHOT_DAYS, RESERVE, Terms};
+use futures_util::future::try_join_all;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -118,10 +119,43 @@ pub async fn look(
         }
         _ => engines.salt.call_all(FUNCTION, MINION_WAIT, PATIENCE).await?,
     };
-    Ok(report(&estate.settings.environment, &wanted, answers))
+    Ok(report(pillar, &estate.settings.environment, &wanted, answers))
+}
+
+/// What one host has.
+pub async fn of_host(engines: &Engines, host: &str) -> Result<HostStorage, EngineError> {
+    let answer = engines.salt.call(host, FUNCTION, json!({}), PATIENCE).await?;
+    read(host, answer)
+}
+
+/// What each of these hosts has. One that is silent is a failure: nothing is planned for a host that nobody knows.
+pub async fn of_hosts(
+    engines: &Engines,
+    hosts: BTreeSet<String>,
+) -> Result<BTreeMap<String, HostStorage>, EngineError> {
+    let asked = hosts.into_iter().map(|host| async {
+        let answer = of_host(engines, &host).await?;
+        Ok::<_, EngineError>((host, answer))
+    });
+    Ok(try_join_all(asked).await?.into_iter().collect())
+}
+
+/// The disks that the pillar gives to Eos on a host: its own, and those named for a volume on it.
+fn devices_of(pillar: &Pillar, host: &Host) -> Vec<String> {
+    let standing = pillar.volumes.values();
+    let standing = standing.filter(|volume| volume.host.names.contains(&host.name));
+    let named = standing.flat_map(|volume| &volume.settings.devices);
+    let mut devices = host.devices.clone();
+    for device in named {
+        if !devices.contains(device) {
+            devices.push(device.clone());
+        }
+    }
+    devices
 }
 
 fn report(
+    pillar: &Pillar,
     environment: &str,
     hosts: &[&Host],
     mut answers: BTreeMap<String, Result<Value, EngineError>>,
@@ -139,7 +173,7 @@ fn report(
         };
         HostReport {
             host: host.name.clone(),
-            devices: host.devices.clone(),
+            devices: devices_of(pillar, host),
             volume_group: host.volume_group.clone(),
             said,
         }
@@ -196,7 +230,7 @@ mod tests {
             ("node3".to_owned(), Ok(json!({"disks": "none"}))),
             ("stranger".to_owned(), Ok(json!({}))),
         ]);
-        let report = report("production", &hosts, answers);
+        let report = report(&pillar, "production", &hosts, answers);
         assert!(report.is_known());
         let words: Vec<(&str, String)> = report
             .hosts

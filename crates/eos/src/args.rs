@@ -104,6 +104,7 @@ pub enum Verb {
     Update(commands::update::Args),
     Delete(commands::delete::Args),
     Resize(commands::resize::Args),
+    Expand(commands::expand::Args),
     Convert(commands::convert::Args),
     Snapshot(commands::snapshot::Args),
     Promote(commands::promote::Args),

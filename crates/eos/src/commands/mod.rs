@@ -14,6 +14,7 @@ pub mod delete;
 pub mod discover;
 pub mod doctor;
 pub mod drift;
+pub mod expand;
 pub mod graph;
 pub mod history;
 pub mod home;
@@ -120,6 +121,7 @@ async fn dispatch(session: &mut Session<'_>, verb: Verb, typed: Option<Typed>) -
         Verb::Resize(args) => resize::run(session, &args).await,
         Verb::Convert(args) => convert::run(session, &args).await,
         Verb::Snapshot(args) => snapshot::run(session, &args).await,
+        Verb::Expand(args) => expand::run(session, &args).await,
         Verb::Promote(args) => promote::run(session, &args).await,
         Verb::Rotate(args) => rotate::run(session, &args).await,
         Verb::Discover(args) => discover::run(session, &args).await,

@@ -1,11 +1,11 @@
 //! `eos snapshot`: a volume as it was at one moment, kept beside it.
 
+use super::carry_out::need_engines;
 use super::plan_file::Look;
 use super::volume::{Found, change, found};
 use super::{Answer, Session};
 use crate::options::shell_word;
-use crate::problem::{Exit, Problem};
-use eos_engine::engines::Engines;
+use crate::problem::Exit;
 use eos_engine::storage;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -134,15 +134,10 @@ async fn about(
 async fn list(session: &mut Session<'_>, args: &List) -> Answer {
     let estate = session.estate()?;
     let Found { component, volume } = found(session, &estate, &args.volume)?;
-    let Some(engines) = Engines::connect(&estate.settings)? else {
-        return Err(Problem::usage(
-            "There are no engines to ask",
-            "`eos lab up` starts them here, eos.toml names those elsewhere",
-        ));
-    };
-    let host = storage::of_host(&engines, &volume.host.value).await?;
+    let engines = need_engines(&estate)?;
+    let mut host = storage::of_host(&engines, &volume.host.value).await?;
     let id = volume.id(&session.environment(&estate), &component);
-    let snapshots = host.volume(&id).map_or(&[][..], |volume| &volume.snapshots);
-    session.view.snapshots(&volume.name, snapshots);
+    host.volumes.retain(|volume| volume.id.as_ref() == Some(&id));
+    session.view.snapshots(&host);
     Ok(Exit::Done)
 }

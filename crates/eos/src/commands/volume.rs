@@ -9,7 +9,7 @@ use clap::ValueHint;
 use clap::builder::PossibleValuesParser;
 use eos_core::compile::lower;
 use eos_core::intent::{Noun, Verb, find_volume};
-use eos_core::lowered::Volume;
+use eos_core::lowered::{Lowered, Volume};
 use eos_core::pillar::COMPRESSIONS;
 use eos_core::recipe::Purpose;
 use eos_engine::estate::Estate;
@@ -173,6 +173,31 @@ pub fn found(session: &Session<'_>, estate: &Estate, meant: &str) -> Result<Foun
     Ok(Found {
         component: component.component.clone(),
         volume: volume.clone(),
+    })
+}
+
+/// A volume by the name that its host knows it under, with its environment.
+pub fn found_by_id(estate: &Estate, id: &str) -> Result<(String, Found), Problem> {
+    let pillar = estate.whole_pillar()?;
+    let (lowered, _) = lower(&pillar, &estate.catalog()?, estate.settings.profile);
+    let all = lowered
+        .values()
+        .flat_map(|component| component.volumes.iter().map(move |volume| (component, volume)));
+    let is_it = |(component, volume): &(&Lowered, &Volume)| {
+        volume.id(&component.environment, &component.component) == id
+    };
+    let found = all.into_iter().find(is_it).map(|(component, volume)| {
+        let found = Found {
+            component: component.component.clone(),
+            volume: volume.clone(),
+        };
+        (component.environment.clone(), found)
+    });
+    found.ok_or_else(|| {
+        Problem::usage(
+            format!("Volume {id} is on its host, and not in the pillar"),
+            "`eos storage` shows the volumes there are",
+        )
     })
 }
 

@@ -28,6 +28,7 @@ use eos_core::graph::Graph;
 use eos_core::option::human_size;
 use eos_core::plan::{Plan, Step};
 use eos_core::recipe::Recipe;
+use eos_core::storage::HostStorage;
 use eos_core::storage::expand::Decision;
 use eos_core::why::Answer;
 use eos_core::yaml;
@@ -403,6 +404,13 @@ impl View for Human {
         self.data(&storage_text(storage, data_width(), Timestamp::now()));
         if let Some(next) = storage_text::next_words(storage) {
             self.talk(&hang("", &next, talk_width()));
+        }
+    }
+
+    fn snapshots(&mut self, of: &HostStorage) {
+        match of.volumes.iter().any(|volume| !volume.snapshots.is_empty()) {
+            true => self.data(&storage_text::snapshots_text(of, data_width(), Timestamp::now())),
+            false => self.talk("no snapshots\n"),
         }
     }
 

@@ -13,6 +13,7 @@ use eos_core::graph::live::Health;
 use eos_core::option::OptionType;
 use eos_core::plan::{Plan, Step};
 use eos_core::recipe::{Recipe, Run};
+use eos_core::storage::HostStorage;
 use eos_core::storage::expand::Decision;
 use eos_core::template::Template;
 use eos_core::why::Answer;
@@ -377,6 +378,10 @@ impl View for Json {
 
     fn storage(&mut self, storage: &EstateStorage) {
         self.document("storage", storage_value(storage));
+    }
+
+    fn snapshots(&mut self, of: &HostStorage) {
+        self.document("snapshots", json!({"volumes": value(&of.volumes)}));
     }
 
     fn decisions(&mut self, decisions: &[Decision], purpose: Purpose) {

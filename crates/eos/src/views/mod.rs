@@ -28,6 +28,7 @@ use eos_core::drift::Drift;
 use eos_core::graph::Graph;
 use eos_core::plan::Plan;
 use eos_core::recipe::Recipe;
+use eos_core::storage::HostStorage;
 use eos_core::storage::expand::Decision;
 use eos_core::why::Answer;
 use eos_engine::audit;
@@ -75,8 +76,9 @@ pub trait View: Watch {
     fn approved(&mut self, approved: &Approved);
     fn status(&mut self, status: &Status, extent: Extent);
     fn storage(&mut self, storage: &EstateStorage);
+    /// The snapshots of the one volume that is told of.
+    fn snapshots(&mut self, of: &HostStorage);
     /// What becomes of volumes that run full: the answer itself, or to be confirmed and carried out.
-    #[expect(dead_code, reason = "`eos expand storage` is to show them")]
     fn decisions(&mut self, decisions: &[Decision], purpose: Purpose);
     fn doctor(&mut self, findings: &[Finding]);
     /// What differs; with `all` what is in step, too.

@@ -164,6 +164,11 @@ fn filesystem_of(volume: &LogicalVolume) -> String {
     }
 }
 
+/// The snapshots of these volumes alone.
+pub fn snapshots_text(host: &HostStorage, columns: Option<usize>, now: Timestamp) -> String {
+    print(snapshots(host, now), columns)
+}
+
 fn snapshots(host: &HostStorage, now: Timestamp) -> Table<'static> {
     let row = |volume: &LogicalVolume, snapshot: &Snapshot| {
         let note = match (snapshot.valid, snapshot.eos) {

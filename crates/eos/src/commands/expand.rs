@@ -1,0 +1,114 @@
+//! `eos expand`: volumes that run full get more room, by rules that are told.
+
+use super::carry_out::need_engines;
+use super::plan_file::Look;
+use super::volume::{change, found_by_id};
+use super::{Answer, Session};
+use crate::problem::{Exit, Problem};
+use crate::views::Purpose;
+use eos_core::storage::exact;
+use eos_core::storage::expand::{Decision, THRESHOLD, decide};
+use eos_engine::storage;
+use serde_json::{Value, json};
+
+/// Give volumes that run full more room
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  eos expand storage
+  eos expand storage --auto
+  eos expand storage --auto --threshold 80 --yes")]
+pub struct Args {
+    #[command(subcommand)]
+    noun: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    Storage(Storage),
+}
+
+/// Say what is to be done about volumes that run full, and do it with --auto
+///
+/// A volume above the threshold, or that will soon be at the rate seen, grows in its volume group, of which a tenth is kept
+/// free; else a disk that the pillar gives to Eos joins the group. What was considered is told. With --yes it acts
+/// without asking only within the standing approval of `[expand]` in eos.toml: `risk = "medium"` lets volumes grow in
+/// their groups, `"high"` lets disks join, `at_most = "100G"` is how much a volume may get at once.
+#[derive(Debug, clap::Args)]
+struct Storage {
+    /// Carry it out
+    #[arg(long)]
+    auto: bool,
+    /// How full a volume may be, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = THRESHOLD, value_parser = clap::value_parser!(u8).range(1..=99))]
+    threshold: u8,
+    /// Only volumes of this host
+    #[arg(long, value_name = "NAME")]
+    host: Option<String>,
+}
+
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+    let What::Storage(args) = &args.noun;
+    let estate = session.estate()?;
+    let pillar = estate.whole_pillar()?;
+    let engines = need_engines(&estate)?;
+    let seen = storage::look(&estate, &engines, &pillar, args.host.as_deref()).await?;
+    let decisions = decide(&seen.disks(), &storage::terms(&estate, args.threshold));
+    if !args.auto {
+        session.view.decisions(&decisions, Purpose::Answer);
+        return Ok(match decisions.is_empty() {
+            true => Exit::Done,
+            false => Exit::Pending,
+        });
+    }
+    session.view.decisions(&decisions, Purpose::Confirm);
+    let mut exit = Exit::Done;
+    for decision in &decisions {
+        let Some(to) = decision.to else {
+            exit = Exit::Pending;
+            continue;
+        };
+        if session.everywhere.yes {
+            estate.settings.expand.refuse(decision).map_err(not_approved)?;
+        }
+        let words = vec![format!(
+            "eos expand storage --auto --threshold {} ({} to {})",
+            args.threshold,
+            decision.name,
+            exact(to)
+        )];
+        let (environment, volume) = found_by_id(&estate, &decision.volume)?;
+        session.everywhere.environment = Some(environment);
+        let answer = change(
+            session,
+            &estate,
+            &volume,
+            options(decision, to),
+            words,
+            &Look::default(),
+        )
+        .await?;
+        if answer != Exit::Done {
+            return Ok(answer);
+        }
+    }
+    Ok(exit)
+}
+
+fn options(decision: &Decision, to: u64) -> Vec<(&'static str, Value)> {
+    let mut options = vec![("size", Value::from(exact(to))), ("alert", decision.alert.into())];
+    options.extend(
+        decision
+            .device
+            .as_ref()
+            .map(|device| ("devices", json!([device]))),
+    );
+    options
+}
+
+fn not_approved(words: String) -> Problem {
+    Problem::usage(
+        words,
+        "Run it without --yes and confirm, or widen [expand] in eos.toml",
+    )
+}
