@@ -1,0 +1,419 @@
+"""Machines of a lab with a kernel and disks of their own: user-mode Linux, with a minion of the lab's master inside.
+
+A guest sees the files of this machine, read only, and writes what it changes to its system disk; its other disks are
+empty. The power can be cut at any moment: what a disk has by then is what the next boot finds.
+"""
+
+import functools
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from conftest import Estate, cannot_have
+
+GUEST_PACKAGES = {
+    "linux.uml": "user-mode-linux",
+    "slirp-fullbolt": "slirp",
+    "/bin/busybox": "busybox-static",
+    "modprobe": "kmod",
+    "lvm": "lvm2",
+    "thin_check": "thin-provisioning-tools",
+    "mkfs.xfs": "xfsprogs",
+    "mkfs.btrfs": "btrfs-progs",
+    "ip": "iproute2",
+}
+# Where a guest finds the loopback of this machine.
+HOST = "10.0.2.2"
+# The memory of guests is a file, which is best kept in memory.
+MEMORY = "/dev/shm"
+SYSTEM_DISK = "1G"
+MINION = Path("/var/lib/minion")
+
+# From the kernel to a root that can be written: the system disk over the files of this machine.
+INIT = """\
+#!/bin/busybox sh
+box=/bin/busybox
+fail() { echo "guest: no $1"; $box poweroff -f; }
+$box mount -t proc proc /proc
+modules=/usr/lib/uml/modules/$($box uname -r)
+for word in $($box cat /proc/cmdline); do
+    case $word in guest.share=*) share=${word#*=};; esac
+done
+$box mount -t tmpfs -o mode=755 tmpfs /mnt || fail tmpfs
+$box mkdir /mnt/dev /mnt/system /mnt/root
+$box mount -t devtmpfs dev /mnt/dev || fail devices
+$box mount -t ext4 /mnt/dev/ubda /mnt/system || fail "system disk"
+$box insmod $modules/kernel/fs/overlayfs/overlay.ko
+layers=lowerdir=/,upperdir=/mnt/system/upper,workdir=/mnt/system/work
+$box mount -t overlay -o $layers overlay /mnt/root || fail overlay
+cd /mnt/root
+$box mount -t proc proc proc
+$box mount -t sysfs sysfs sys
+$box mount --move /mnt/dev dev
+$box mkdir -p dev/pts dev/shm
+$box mount -t devpts -o ptmxmode=666 devpts dev/pts
+$box mount -t tmpfs tmpfs dev/shm
+$box mount -t tmpfs -o mode=755 tmpfs run
+$box mkdir -p run/lock run/lvm
+$box mount -t hostfs -o sync,$share share guest || fail share
+exec $box chroot . $(. /mnt/root/guest/settings; echo $PYTHON) -I -S /guest/agent.py
+"""
+
+# What a machine does before its services start. There is no udev: libdm makes the nodes of devices.
+BOOT = """\
+. /guest/settings
+ln -s /proc/self/fd /dev/fd
+ln -s /proc/self/fd/0 /dev/stdin
+ln -s /proc/self/fd/1 /dev/stdout
+ln -s /proc/self/fd/2 /dev/stderr
+hostname $NAME
+modprobe -a dm-mod dm-snapshot dm-thin-pool dm-mirror loop fuse
+ip link set lo up
+ip address add 10.0.2.15/24 dev eth0
+ip link set eth0 up
+ip route add default via $HOST
+vgchange -ay
+mount -a
+"""
+
+# The first process: runs commands whose numbers follow one another, and reaps what they leave.
+AGENT = """\
+import json, os, signal, time
+
+SHARE = "/guest/"
+os.chdir("/")
+os.environ.clear()
+os.environ.update(
+    PATH="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    HOME="/root",
+    LANG="C.UTF-8",
+    DM_DISABLE_UDEV="1",
+)
+
+
+def spawn(script, output):
+    open_null = (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0)
+    outputs = [(os.POSIX_SPAWN_DUP2, output, one) for one in (1, 2)]
+    shell = ["/bin/sh", "-c", script]
+    return os.posix_spawn(shell[0], shell, os.environ, file_actions=[open_null, *outputs], setsid=True)
+
+
+def answer(number, status):
+    with open(f"/run/{number}.output", "rb") as file:
+        output = file.read().decode(errors="replace")
+    path = f"{SHARE}answers/{number}"
+    with open(path + ".new", "w") as file:
+        json.dump([os.waitstatus_to_exitcode(status), output], file)
+    os.rename(path + ".new", path)
+
+
+def reap():
+    # Answers for what was asked for, and says whether anything is left.
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return False
+        if not pid:
+            return True
+        if pid in running:
+            answer(running.pop(pid), status)
+
+
+def shut_down():
+    # Both go to everybody but the first process.
+    os.kill(-1, signal.SIGTERM)
+    ends = time.monotonic() + 5
+    while reap() and time.monotonic() < ends:
+        time.sleep(0.05)
+    os.kill(-1, signal.SIGKILL)
+    os.execv("/bin/sh", ["/bin/sh", "/guest/shutdown"])
+
+
+running, number = {}, 1
+os.waitpid(spawn(". /guest/boot", os.open("/dev/console", os.O_WRONLY)), 0)
+if os.path.exists(SHARE + "minion"):
+    log = os.open(SHARE + "minion.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    spawn("while :; do sh /guest/minion; sleep 1; done", log)
+open(SHARE + "booted", "w").close()
+while True:
+    reap()
+    try:
+        with open(f"{SHARE}commands/{number}") as file:
+            script = file.read()
+    except FileNotFoundError:
+        time.sleep(0.05)
+        continue
+    if script == "shut down":
+        shut_down()
+    with open(f"/run/{number}.output", "w") as output:
+        running[spawn(script, output.fileno())] = number
+    number += 1
+"""
+
+SHUTDOWN = """\
+exec > /dev/console 2>&1
+umount -a -t xfs,btrfs,ext4
+vgchange -an
+sync
+echo u > /proc/sysrq-trigger
+exec busybox poweroff -f
+"""
+# Writes a pair of keys; `argv` names their files without `.pem` and `.pub`.
+MAKE_KEYS = """\
+import sys
+from salt.crypt import gen_keys
+for end, text in zip(('.pem', '.pub'), gen_keys(2048)):
+    open(sys.argv[1] + end, 'w').write(text)
+"""
+LVM_SETTINGS = """\
+activation {
+    udev_sync = 0
+    udev_rules = 0
+}
+devices {
+    obtain_device_list_from_udev = 0
+}
+"""
+
+
+class Guest:
+    """One machine; off until `boot`, and a minion of the estate's lab if there is one."""
+
+    def __init__(self, directory: Path, name: str, estate: Estate | None, disks: list[str], memory: str):
+        self.directory, self.name, self.estate, self.memory = directory, name, estate, memory
+        self.share = directory / "share"
+        self.disks = [directory / f"disk{number}" for number in range(1, len(disks) + 1)]
+        self.process: subprocess.Popen | None = None
+        self.commands = 0
+        self.is_synced = False
+        self.share.mkdir(parents=True)
+        for disk, size in zip([self._system_disk, *self.disks], [SYSTEM_DISK, *disks], strict=True):
+            subprocess.run(["truncate", "-s", size, disk], check=True)
+        self._make_system_disk()
+
+    def boot(self, timeout: float = 60) -> None:
+        """Turns it on, and waits until commands can be run; the minion takes longer."""
+        assert self.process is None, f"{self.name} is on"
+        for old in ("commands", "answers"):
+            shutil.rmtree(self.share / old, ignore_errors=True)
+            (self.share / old).mkdir()
+        (self.share / "booted").unlink(missing_ok=True)
+        self.commands = 0
+        drives = [f"ubd{chr(ord('a') + number)}={path}" for number, path in enumerate([self._system_disk, *self.disks])]
+        command = [
+            *("linux.uml", f"mem={self.memory}", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "quiet"),
+            *(f"init={self.directory}/init", f"umid={self.name}", f"uml_dir={self.directory}"),
+            *("con=null", "con0=null,fd:1", "ssl=null", "eth0=slirp,,/usr/bin/slirp-fullbolt"),
+            *(f"guest.share={self.share}", *drives),
+        ]
+        with (self.directory / "console").open("ab") as console:
+            self.process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=console,
+                stderr=console,
+                env={"PATH": os.environ["PATH"], "HOME": str(self.directory), "TMPDIR": MEMORY},
+                start_new_session=True,
+            )
+        self._wait(self.share / "booted", timeout, "boot")
+
+    def run(self, command: str, timeout: float = 60) -> tuple[int, str]:
+        """Runs a command of the shell inside, without Salt: its exit code, and all that it prints."""
+        answer = self.share / f"answers/{self.start(command)}"
+        self._wait(answer, timeout, command)
+        code, output = json.loads(answer.read_text())
+        return code, output
+
+    def must(self, command: str, timeout: float = 60) -> str:
+        code, output = self.run(command, timeout)
+        assert code == 0, f"{self.name}: `{command}`: exit {code}\n{output}"
+        return output
+
+    def start(self, command: str) -> int:
+        """Starts a command that goes on; what it prints is in /run/NUMBER.output inside."""
+        self.commands += 1
+        path = self.share / f"commands/{self.commands}"
+        path.with_suffix(".new").write_text(command)
+        path.with_suffix(".new").rename(path)
+        return self.commands
+
+    def power_cut(self) -> None:
+        """Ends the machine at once; what it had not written to its disks is lost."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        ends = time.monotonic() + 10
+        while self._is_alive():
+            assert time.monotonic() < ends, f"{self.name}: processes stay after a power cut"
+            time.sleep(0.01)
+        self.process = None
+
+    def shutdown(self, timeout: float = 30) -> None:
+        """Turns it off in order, and by force if that takes too long."""
+        self.start("shut down")
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(timeout)
+        self.power_cut()
+
+    def salt(self, function: str, timeout: float = 60, **arguments):
+        """What this minion answers to one call of the lab's API."""
+        call = {"client": "local", "tgt": self.name, "fun": function, "kwarg": arguments, "timeout": timeout}
+        status, body = self.estate.salt([call])
+        assert status == 200, body
+        return json.loads(body)["return"][0].get(self.name)
+
+    def wait_for_minion(self, timeout: float = 120) -> None:
+        """Waits until the minion answers; the first time it is given the formula, too."""
+        ends = time.monotonic() + timeout
+        while self.salt("test.ping", timeout=1) is not True:
+            assert time.monotonic() < ends, f"no answer of {self.name} within {timeout} s\n{self.log()}"
+            assert self.process.poll() is None, f"{self.name} is off\n{self.log()}"
+        if not self.is_synced:
+            assert self.salt("saltutil.sync_all"), self.log()
+            self.must("sync")
+            self.is_synced = True
+
+    def disk_digests(self) -> list[str]:
+        """What is on each disk but that of the system. A file system that is mounted may write by itself."""
+        if self.process:
+            self.must("sync")
+        digests = []
+        for disk in self.disks:
+            with disk.open("rb") as file:
+                digests.append(hashlib.file_digest(file, "sha256").hexdigest())
+        return digests
+
+    def log(self) -> str:
+        """The last words of the kernel, of the boot and of the minion."""
+        words = ""
+        for file in (self.directory / "console", self.share / "minion.log"):
+            if file.exists():
+                words += f"{file.name}:\n{file.read_text(errors='replace')[-3000:]}\n"
+        return words
+
+    def _wait(self, path: Path, timeout: float, what: str) -> None:
+        ends = time.monotonic() + timeout
+        while not path.exists():
+            assert time.monotonic() < ends, f"{self.name}: not within {timeout} s: {what}\n{self.log()}"
+            assert self.process.poll() is None, f"{self.name} is off: {what}\n{self.log()}"
+            time.sleep(0.02)
+
+    def _is_alive(self) -> bool:
+        """Whether any process of the guest runs: each is one here, too, of one group. Whoever inherits them reaps late."""
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            with suppress(OSError):
+                condition, _, group, *_ = stat.read_text().rsplit(")", 1)[1].split()
+                if int(group) == self.process.pid and condition not in "ZX":
+                    return True
+        return False
+
+    @property
+    def _system_disk(self) -> Path:
+        return self.directory / "system"
+
+    def _make_system_disk(self) -> None:
+        """What differs from this machine from the first boot on is in the upper layer."""
+        tree = self.directory / "tree"
+        upper = tree / "upper"
+        (tree / "work").mkdir(parents=True)
+        (upper / "guest").mkdir(parents=True)
+        for modules in Path("/usr/lib/uml/modules").iterdir():
+            (upper / "usr/lib/modules").mkdir(parents=True, exist_ok=True)
+            (upper / "usr/lib/modules" / modules.name).symlink_to(modules)
+        (upper / "etc/lvm").mkdir(parents=True)
+        (upper / "etc/lvm/lvmlocal.conf").write_text(LVM_SETTINGS)
+        (upper / "etc/fstab").write_text("")
+        (upper / "etc/mtab").symlink_to("/proc/self/mounts")
+        (upper / "etc/hostname").write_text(f"{self.name}\n")
+        (upper / "etc/hosts").write_text(f"127.0.0.1 localhost\n127.0.1.1 {self.name}\n")
+        (self.directory / "init").write_text(INIT)
+        (self.directory / "init").chmod(0o755)
+        (self.share / "settings").write_text(f"NAME={self.name}\nHOST={HOST}\nPYTHON={sys.executable}\n")
+        (self.share / "boot").write_text(BOOT)
+        (self.share / "shutdown").write_text(SHUTDOWN)
+        (self.share / "agent.py").write_text(AGENT)
+        if self.estate:
+            self._make_minion(upper)
+        make = ["mke2fs", "-q", "-F", "-t", "ext4", "-d", tree, self._system_disk]
+        subprocess.run(make, check=True, env={**os.environ, "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"})
+        shutil.rmtree(tree)
+
+    def _make_minion(self, upper: Path) -> None:
+        """A minion like those of the lab; it and the master know each other already."""
+        own = upper / MINION.relative_to("/")
+        (own / "etc").mkdir(parents=True)
+        (own / "pki").mkdir()
+        settings = json.loads((self.estate.lab / "salt/minion/etc/minion").read_text())
+        settings.pop("schedule", None)
+        settings |= {
+            "id": self.name,
+            "master": HOST,
+            "conf_file": str(MINION / "etc/minion"),
+            "pki_dir": str(MINION / "pki"),
+            "cachedir": str(MINION / "cache"),
+            "extension_modules": str(MINION / "extmods"),
+            "sock_dir": "/run/minion",
+            "pidfile": "/run/minion.pid",
+            "log_level": "warning",
+            "grains_cache": True,
+            "grains_cache_expiration": 86400,
+            "mine_enabled": False,
+            "eos": {"roles": settings["eos"]["roles"]},
+        }
+        (own / "etc/minion").write_text(json.dumps(settings))
+        salt = Path(json.loads((self.estate.lab / "lab.json").read_text())["engines"]["salt"]["path"])
+        # In place of the shell, and without a parent that starts it again: the loop around it does.
+        script = f"exec {salt}/salt-minion -c {MINION}/etc --disable-keepalive\n"
+        (self.share / "minion").write_text(script)
+        subprocess.run([salt / "python", "-c", MAKE_KEYS, own / "pki/minion"], check=True)
+        shutil.copy(self._master_keys / "master.pub", own / "pki/minion_master.pub")
+        shutil.copy(own / "pki/minion.pub", self._master_keys / "minions" / self.name)
+
+    @property
+    def _master_keys(self) -> Path:
+        return self.estate.lab / "salt/master/pki"
+
+    def _forget(self) -> None:
+        """Takes from the lab's master what it has of this minion."""
+        (self._master_keys / "minions" / self.name).unlink(missing_ok=True)
+        shutil.rmtree(self.estate.lab / "salt/master/cache/minions" / self.name, ignore_errors=True)
+
+
+@contextmanager
+def guest(estate: Estate | None, name: str, disks: list[str] = (), memory: str = "512M"):
+    """A guest that is on, its minion not waited for, and that leaves nothing."""
+    directory = Path(tempfile.mkdtemp(prefix=f"eos-guest-{name}-"))
+    made = None
+    try:
+        made = Guest(directory, name, estate, list(disks), memory)
+        made.boot()
+        yield made
+    finally:
+        if made and made.process:
+            made.power_cut()
+        if made and estate:
+            made._forget()
+        shutil.rmtree(directory)
+
+
+@functools.cache
+def no_guests() -> str | None:
+    """Why guests cannot be booted here, or nothing if one was."""
+    why = cannot_have(GUEST_PACKAGES, "the disks of a guest need root: what it changes belongs to root")
+    if why:
+        return why
+    try:
+        with guest(None, "trial") as trial:
+            code, output = trial.run("test -b /dev/ubda && lvm version")
+    except AssertionError as error:
+        return f"no guest boots here: {error}"
+    return None if code == 0 else f"a guest boots and has no disks: {output}"
