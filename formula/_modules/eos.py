@@ -77,7 +77,8 @@ def run_step(*, operation: str, step: str, sls: str, digest: str, **publication:
 
     def admit_volumes() -> dict:
         wanted = _wanted(_slices(), sls, digest)
-        call.require([facts.get("risk") for facts in wanted.values()], where_unknown="high")
+        risks = [__salt__["eos_storage.risk"](facts, name) for name, facts in wanted.items()]
+        call.require(risks, where_unknown="high")
         return wanted
 
     def admit_monitoring() -> dict:
@@ -112,14 +113,19 @@ def remove_workspace(*, operation: str, step: str, environment: str, component: 
     return call.once_observed(admit, lambda _: _destroy(call, names), names)
 
 
-def remove_volumes(*, operation: str, step: str, volumes: dict, **publication: object) -> dict:
-    """Removes directories of volumes, {"<environment>/<component>/<need>": path}, with their data; answers the record.
+def remove_volumes(
+    *, operation: str, step: str, volumes: dict, with_data: list | None = None, **publication: object
+) -> dict:
+    """Removes volumes, {"<environment>/<component>/<need>": path}, with their data; answers the record.
 
     Each was made here by Eos as an ephemeral volume of this name and path, and the pillar no longer names it. If one of
-    them is anything else, none is removed. One that is gone already is done.
+    them is anything else, none is removed. One that is gone already is done. A volume on LVM that is not ephemeral goes
+    if `with_data` names it.
     """
     _check_volumes(volumes)
-    call = _Call(publication, "eos.remove_volumes", operation, step, {"volumes": volumes})
+    with_data = _checked_list("with_data", with_data, _VOLUME)
+    arguments = {"volumes": volumes} | ({"with_data": with_data} if with_data else {})
+    call = _Call(publication, "eos.remove_volumes", operation, step, arguments)
 
     def admit() -> dict:
         wanted = _pillar_slice("volumes")
@@ -131,7 +137,7 @@ def remove_volumes(*, operation: str, step: str, volumes: dict, **publication: o
 
     def work(wanted: dict) -> dict:
         with _states_lock():
-            error = __salt__["eos_volumes.remove"](volumes, wanted)
+            error = __salt__["eos_volumes.remove"](volumes, wanted, with_data)
         return {"status": "failed" if error else "done", "error": error}
 
     return call.once(admit, work)
@@ -167,7 +173,7 @@ def remove_monitoring(
 
 
 def remove_unused_volumes(*, operation: str, step: str, volumes: dict, made_by: str, **publication: object) -> dict:
-    """Takes back the making of volumes: removes those directories that operation `made_by` made and that are empty.
+    """Takes back the making of volumes: removes those that operation `made_by` made and that are empty.
 
     The result of the step record is {"removed": [names], "kept": {name: why}}: that one is kept is no failure.
     """
@@ -237,17 +243,26 @@ def step_status(*, operation: str, step: str, **publication: object) -> dict:
 
 
 def observe(*, workspaces: list | None = None, volumes: list | None = None, **publication: object) -> dict:
-    """Reads back workspaces ("<environment>/<component>") and volumes (paths of directories).
+    """Reads back workspaces ("<environment>/<component>") and volumes (paths of directories, or of what is mounted).
 
     `caller` is what `info` says of who calls and of the home, so that a plan and its operation need not ask twice.
     """
     seen: dict = {"workspaces": {}, "volumes": {}, "caller": _caller(publication)}
     if names := _checked_list("workspaces", workspaces, _WORKSPACE):
         seen["workspaces"] = __salt__["eos_terraform.observe"](names)
-    for path in _checked_list("volumes", volumes, _PATH):
+    paths = _checked_list("volumes", volumes, _PATH)
+    for path in paths:
         _check_path("volumes", path)
         seen["volumes"][path] = _observe_volume(path)
+    for path, mounted in __salt__["eos_storage.mounted_at"](paths).items() if paths else ():
+        seen["volumes"][path]["mounted"] = mounted
     return seen
+
+
+def storage(**publication: object) -> dict:
+    """Disks, volume groups, volumes with their use and growth, and other filesystems of this minion."""
+    __salt__["eos_roles.caller"](publication)
+    return __salt__["eos_storage_report.of_this_minion"](_pillar_slice("volumes"))
 
 
 def preview(*, plan: str, function: str, arguments: dict, unknown: list | None = None, **publication: object) -> dict:
@@ -284,7 +299,8 @@ def _preview(plan: str, function: str, arguments: dict, unknown: list[str], pill
         return __salt__["eos_preview.states"](plan, sls, pillar)
     if function == "eos.remove_volumes":
         _check_volumes(arguments.get("volumes"))
-        return __salt__["eos_preview.removed_volumes"](arguments["volumes"], slices.get("volumes", {}))
+        with_data = _checked_list("with_data", arguments.get("with_data"), _VOLUME)
+        return __salt__["eos_preview.removed_volumes"](arguments["volumes"], slices.get("volumes", {}), with_data)
     environment, component = _checked(arguments, "environment"), _checked(arguments, "component")
     if function == "eos.remove_workspace":
         return __salt__["eos_preview.removed_workspace"](environment, component, slices.get("workspaces", {}))
@@ -462,8 +478,8 @@ def _error_of(sls: str, failed: list[dict]) -> dict:
     if not failed:
         return _salt_error(sls, "The SLS has no states", "Compile and deliver again")
     first = next((state for state in failed if state.get("__state_ran__", True)), failed[0])
-    hint = "Mend what Salt names on this minion, then run the step again"
-    return _salt_error(first["__id__"], first["comment"], hint)
+    words, _, hint = first["comment"].partition("\nhint: ")
+    return _salt_error(first["__id__"], words, hint or "Mend what Salt names on this minion, then run the step again")
 
 
 def _read_record(path: str) -> dict | None:

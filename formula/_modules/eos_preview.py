@@ -60,13 +60,14 @@ def removed_workspace(environment: str, component: str, named: dict) -> dict:
     return _of_terraform(name, shown, [])
 
 
-def removed_volumes(volumes: dict[str, str], wanted: dict) -> dict:
-    """Which directories the removal of these volumes would take."""
+def removed_volumes(volumes: dict[str, str], wanted: dict, with_data: list[str]) -> dict:
+    """Which directories and volumes on LVM the removal of these would take."""
     if still := sorted(set(volumes) & set(wanted)):
         return {"states": [], "error": _still_named(f"volume {still[0]}", "it")}
-    if failure := __salt__["eos_volumes.refused"](volumes, wanted):
+    if failure := __salt__["eos_volumes.refused"](volumes, wanted, with_data):
         return {"states": [], "error": failure}
-    return {"states": [_gone(name, "directory", path) for name, path in volumes.items()], "error": None}
+    kinds = __salt__["eos_volumes.kinds"](volumes)
+    return {"states": [_gone(name, kinds[name], path) for name, path in volumes.items()], "error": None}
 
 
 def removed_rules(environment: str, component: str, monitor: str, slices: dict) -> dict:

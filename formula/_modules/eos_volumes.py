@@ -1,4 +1,4 @@
-"""Directories of volumes on this minion: a record says of each what Eos made, and nothing else is ever removed.
+"""Volumes of this minion, directories or on LVM: a record says of each what Eos made, and nothing else is ever removed.
 
 Nothing here may be called over the API; `eos` calls it. A record is `<cachedir>/eos/volumes/<name>.json`, where a name
 is "<environment>/<component>/<need>"; one that was kept when its component went has its record still.
@@ -12,21 +12,29 @@ import glob
 import os
 from collections.abc import Iterator
 
+_LVM = "lvm"
+
 
 @contextlib.contextmanager
 def recorded(wanted: dict[str, dict], operation: str) -> Iterator[None]:
-    """Records the directories of these volumes before the block makes them: a killed run leaves none unrecorded.
+    """Records these volumes before the block makes them: a killed run leaves none unrecorded.
 
     Those that are not there after it are forgotten.
     """
-    directories = {name: facts for name, facts in wanted.items() if "volume_group" not in facts}
+    on_lvm = {name: facts for name, facts in wanted.items() if "volume_group" in facts}
+    directories = {name: facts for name, facts in wanted.items() if name not in on_lvm}
     for name, facts in directories.items():
         _record(name, facts, operation)
+    _record_on_lvm(on_lvm, operation)
     try:
         yield
     finally:
         for name, facts in directories.items():
             if not os.path.isdir(facts["path"]):
+                _forget(name)
+        reported = __salt__["eos_storage.report"]() if on_lvm else None
+        for name, facts in on_lvm.items():
+            if reported.volume(facts["volume_group"], facts["volume"]) is None:
                 _forget(name)
 
 
@@ -36,30 +44,45 @@ def risks(names: list[str]) -> list[str | None]:
     return [records[name].get("risk") for name in names if name in records]
 
 
-def remove(volumes: dict[str, str], wanted: dict[str, dict]) -> dict | None:
-    """Removes directories with all their data, unless one must be kept; answers None, or the failure.
+def kinds(volumes: dict[str, str]) -> dict[str, str]:
+    """What goes with each: its directory, or its volume on LVM."""
+    records = _records()
+    return {name: "volume" if _is_on_lvm(records.get(name)) else "directory" for name in volumes}
 
-    All are looked at before any is removed. `wanted` is what the pillar names.
+
+def remove(volumes: dict[str, str], wanted: dict[str, dict], with_data: list[str] = ()) -> dict | None:
+    """Removes volumes with all their data, unless one must be kept; answers None, or the failure.
+
+    All are looked at before any is removed. `wanted` is what the pillar names, `with_data` which volumes on LVM may go
+    that are not ephemeral.
     """
-    if failure := refused(volumes, wanted):
+    if failure := refused(volumes, wanted, with_data):
         return failure
     records = _records()
     # What lies in another goes first.
     for name, path in _deepest_first(volumes):
-        if os.path.lexists(path) and (words := __utils__["eos_directory.remove"](path)):
+        if _is_on_lvm(records.get(name)):
+            if words := __salt__["eos_storage_removal.remove"](records[name]):
+                return _failure(name, words, "Mend what LVM names on this minion")
+        elif os.path.lexists(path) and (words := __utils__["eos_directory.remove"](path)):
             return _failure(name, words, "Mend what rm names on this minion")
         if records.get(name, {}).get("path") == path:
             _forget(name)
     return None
 
 
-def refused(volumes: dict[str, str], wanted: dict[str, dict]) -> dict | None:
+def refused(volumes: dict[str, str], wanted: dict[str, dict], with_data: list[str] = ()) -> dict | None:
     """The failure of `remove` if one of these must be kept, None if all may go."""
     records = _records()
     others = {name: record["path"] for name, record in records.items() if name not in volumes}
     others |= {name: facts["path"] for name, facts in wanted.items()}
     for name, path in volumes.items():
-        if os.path.lexists(path) and (why := _why_kept(name, path, records.get(name), others)):
+        record = records.get(name)
+        if _is_on_lvm(record):
+            why = _why_kept_on_lvm(name, path, record, others, with_data)
+        else:
+            why = _why_kept(name, path, record, others) if os.path.lexists(path) else None
+        if why:
             hint = "Remove it by hand (to keep it, say `eos apply` instead)"
             return _failure(name, f"{path} is kept: {why}", hint)
     return None
@@ -70,7 +93,10 @@ def remove_unused(volumes: dict[str, str], made_by: str, wanted: dict[str, dict]
     records = _records()
     removed, kept = [], {}
     for name, path in _deepest_first(volumes):
-        why = _why_used(name, path, records.get(name), made_by, wanted) or _why_not_removed(path)
+        record = records.get(name)
+        why = _why_used(name, path, record, made_by, wanted)
+        if why is None:
+            why = _why_not_removed_from_lvm(record) if _is_on_lvm(record) else _why_not_removed(path)
         if why:
             kept[name] = why
         else:
@@ -100,6 +126,22 @@ def _why_not_removed(path: str) -> str | None:
     return None
 
 
+def _why_not_removed_from_lvm(record: dict) -> str | None:
+    if why := __salt__["eos_storage_removal.why_used"](record):
+        return why
+    return __salt__["eos_storage_removal.remove"](record)
+
+
+def _why_kept_on_lvm(name: str, path: str, record: dict, others: dict[str, str], with_data: list[str]) -> str | None:
+    if why := _why_not_made(name, path, record):
+        return why
+    if record["durability"] != "ephemeral" and name not in with_data:
+        return f"{name} is {record['durability']}, not ephemeral"
+    if why := __salt__["eos_storage_removal.why_kept"](record):
+        return f"{record['volume_group']}/{record['volume']} {why}"
+    return _why_holds_another(os.path.realpath(path), others)
+
+
 def _why_kept(name: str, path: str, record: dict | None, others: dict[str, str]) -> str | None:
     if why := _why_not_made(name, path, record):
         return why
@@ -110,6 +152,10 @@ def _why_kept(name: str, path: str, record: dict | None, others: dict[str, str])
     real = os.path.realpath(path)
     if record["real"] != real:
         return f"it was {record['real']} when Eos made it, and is {real}"
+    return _why_holds_another(real, others)
+
+
+def _why_holds_another(real: str, others: dict[str, str]) -> str | None:
     within = __utils__["eos_directory.within"]
     there = {other: at for other, at in others.items() if os.path.lexists(at)}
     inside = sorted(other for other, at in there.items() if within(os.path.realpath(at), real))
@@ -141,6 +187,31 @@ def _record(name: str, facts: dict, operation: str) -> None:
         "operation": known.get("operation") if made_before else operation,
     }
     __utils__["eos_disk.write_json"](_record_path(name), record)
+
+
+def _record_on_lvm(wanted: dict[str, dict], operation: str) -> None:
+    """What LVM has without Eos's own tag is not Eos's to remove; who made what is there stays."""
+    reported = __salt__["eos_storage.report"]() if wanted else None
+    records = _records() if wanted else {}
+    for name, facts in wanted.items():
+        there = reported.volume(facts["volume_group"], facts["volume"])
+        record = {
+            "name": name,
+            "kind": _LVM,
+            "path": facts["path"],
+            "real": os.path.realpath(facts["path"]),
+            "volume_group": facts["volume_group"],
+            "volume": facts["volume"],
+            "durability": facts.get("durability"),
+            "risk": facts.get("risk"),
+            "made": there is None or there.belongs_to == name,
+            "operation": operation if there is None else records.get(name, {}).get("operation"),
+        }
+        __utils__["eos_disk.write_json"](_record_path(name), record)
+
+
+def _is_on_lvm(record: dict | None) -> bool:
+    return record is not None and record.get("kind") == _LVM
 
 
 def _forget(name: str) -> None:

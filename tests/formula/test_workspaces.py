@@ -380,12 +380,13 @@ def test_volumes_are_made_and_read_back(laboratory):
     owner = {"user": user, "group": group, "mode": "0750"}
     release = laboratory.releases.deliver({}, volumes={"production/grafana/data": {"path": path, **owner}})
     seen = laboratory.salt.record("eos.observe", volumes=[path])["volumes"][path]
-    assert seen == {"exists": False, "user": None, "group": None, "mode": None}
+    assert seen == {"exists": False, "user": None, "group": None, "mode": None, "mounted": None}
     sls = "components.grafana.production.volumes"
     record = laboratory.run_step("volumes", "v", sls, release)["ret"]
     assert (record["status"], record["result"]["terraform"]) == ("done", None), record
     assert record["result"]["states"][0]["id"] == "production/grafana/data"
-    assert laboratory.salt.record("eos.observe", volumes=[path])["volumes"][path] == {"exists": True, **owner}
+    seen = laboratory.salt.record("eos.observe", volumes=[path])["volumes"][path]
+    assert seen == {"exists": True, **owner, "mounted": None}
 
 
 def test_a_state_that_fails_is_told_in_salts_words(laboratory):

@@ -1,0 +1,71 @@
+"""Programs of the operating system: run by argument lists, without a shell; if one fails, its own words are told."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+from salt.exceptions import CommandExecutionError
+
+_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_UDEV = "/run/udev/control"
+# Whoever has more to say says the same again.
+_WORDS = 2000
+_PACKAGES = {
+    "lvm": "lvm2",
+    "mkfs.xfs": "xfsprogs",
+    "xfs_growfs": "xfsprogs",
+    "mkfs.btrfs": "btrfs-progs",
+    "btrfs": "btrfs-progs",
+    "btrfs-convert": "btrfs-progs",
+    "mkfs.ext4": "e2fsprogs",
+    "resize2fs": "e2fsprogs",
+    "e2fsck": "e2fsprogs",
+}
+# LVM tells of its optional helper on every second command.
+_NOISE = ("lvmpolld", "File descriptor ")
+
+
+def has_udev() -> bool:
+    return os.path.exists(_UDEV)
+
+
+def is_installed(program: str) -> bool:
+    return any(os.access(os.path.join(folder, program), os.X_OK) for folder in _PATH.split(":"))
+
+
+def package_of(program: str) -> str:
+    """The Debian package that has the program."""
+    return _PACKAGES.get(program, "util-linux")
+
+
+def run(command: list[str], name: str, succeeds: tuple[int, ...] = (0,), cwd: str | None = None) -> str:
+    """What the program printed. Anything but an exit code of `succeeds` is a failure of the object of this name."""
+    environment = {"PATH": _PATH, "LC_ALL": "C", "LVM_SUPPRESS_FD_WARNINGS": "1"}
+    if not has_udev():
+        # libdm makes the device nodes itself then; otherwise it waits for somebody who is not there.
+        environment["DM_DISABLE_UDEV"] = "1"
+    try:
+        ran = subprocess.run(  # noqa: S603
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            env=environment,
+            cwd=cwd,
+        )
+    except FileNotFoundError:
+        raise _failure(name, f"{command[0]} is not installed", f"Install {package_of(command[0])}") from None
+    if ran.returncode not in succeeds:
+        said = [line.strip() for line in f"{ran.stderr}\n{ran.stdout}".splitlines()]
+        words = "; ".join(line for line in said if line and not any(noise in line for noise in _NOISE))
+        program = command[1] if command[0] == "lvm" else command[0]
+        ended = f"it ended with {ran.returncode}"
+        raise _failure(name, f"{program}: {words[:_WORDS] or ended}", "Mend what it names on this minion")
+    return ran.stdout
+
+
+def _failure(name: str, words: str, hint: str) -> CommandExecutionError:
+    return CommandExecutionError(words, info={"layer": "salt", "object": name, "words": words, "hint": hint})
