@@ -1,6 +1,6 @@
 //! What to do about volumes that run full: a pure decision over what the hosts say, by rules that are tried in order.
 //!
-//! 1. Snapshots are named where deleting them would help, and never deleted unasked.
+//! 1. Snapshots, and what conversions keep, are named where it would help to delete them, and never deleted unasked.
 //! 2. The volume grows in its volume group, which keeps a reserve.
 //! 3. A disk that the pillar gives to Eos joins the group, and the volume grows.
 //! 4. Nothing is done, and it is said what a person can do.
@@ -185,7 +185,7 @@ impl<'a> Full<'a> {
 
     /// The size it is to have, if there is room.
     fn wanted(&self) -> u64 {
-        let goal = (self.level - MARGIN).max(1.0);
+        let goal = (self.level - MARGIN).max(self.level / 2.0);
         let by_fill = self.used * 100.0 / goal + 1.0;
         let by_trend = self
             .growth()
@@ -317,6 +317,7 @@ fn decide_volume(
 ) -> Decision {
     let volume = full.volume;
     let mut considered = snapshot_candidates(host, full, terms);
+    considered.extend(conversion_candidates(host, full, terms));
     let room = rooms.iter().find(|room| room.group == volume.group);
     let way = match room {
         _ if !volume.snapshots.is_empty() => {
@@ -479,6 +480,22 @@ fn snapshot_candidates(host: HostDisks<'_>, full: &Full<'_>, terms: &Terms) -> V
         .collect()
 }
 
+/// Conversions in the same group that still keep what was there before.
+fn conversion_candidates(host: HostDisks<'_>, full: &Full<'_>, terms: &Terms) -> Vec<Candidate> {
+    let in_group = host.storage.volumes.iter();
+    let kept = in_group.filter(|volume| volume.group == full.volume.group && volume.old.is_some());
+    kept.filter_map(|volume| {
+        let (id, name) = (volume.id.as_deref()?, &volume.name);
+        let more = environment_words(id, &terms.environment);
+        Some(Candidate {
+            candidate: format!("commit the conversion of {name}"),
+            why_not: "what was there before takes room; Eos gives up no way back unasked".to_owned(),
+            command: Some(format!("eos convert filesystem {name} --commit{more}")),
+        })
+    })
+    .collect()
+}
+
 fn about_snapshot(snapshot: &Snapshot, is_own: bool, terms: &Terms) -> Option<String> {
     let size = human_size(snapshot.size);
     let day = |text: &str| text.get(..10).map(str::to_owned);
@@ -494,12 +511,15 @@ fn about_snapshot(snapshot: &Snapshot, is_own: bool, terms: &Terms) -> Option<St
 
 /// The command that deletes a snapshot of a volume, where `usual` is the environment that is meant if none is named.
 pub fn delete_command(id: &str, volume: &str, snapshot: &str, usual: &str) -> String {
-    let environment = id.split('/').next().unwrap_or_default();
-    let more = match environment == usual {
-        true => String::new(),
-        false => format!(" --environment {environment}"),
-    };
+    let more = environment_words(id, usual);
     format!("eos snapshot delete {volume} {snapshot}{more}")
+}
+
+fn environment_words(id: &str, usual: &str) -> String {
+    match id.split('/').next() {
+        Some(environment) if environment != usual => format!(" --environment {environment}"),
+        _ => String::new(),
+    }
 }
 
 fn why(host: HostDisks<'_>, full: &Full<'_>, way: Option<&Way<'_>>, considered: &[Candidate]) -> String {
@@ -564,7 +584,7 @@ fn shown_days(days: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storage::Tools;
+    use crate::storage::{OldVolume, Tools};
 
     const GIB: u64 = 1 << 30;
     const MIB: u64 = 1 << 20;
@@ -925,6 +945,10 @@ mod tests {
             eos,
         };
         let mut other = volume("grafana", 10, 1);
+        other.old = Some(OldVolume {
+            filesystem: Some("ext4".to_owned()),
+            since: None,
+        });
         other.snapshots = vec![
             snapshot("old", "2026-09-01T10:00:00Z", true, true),
             snapshot("new", "2026-11-01T10:00:00Z", true, true),
@@ -964,6 +988,7 @@ mod tests {
                 "delete snapshot old of grafana: it is of 2026-09-01 and takes 1 GiB; Eos deletes no snapshot unasked [eos snapshot delete grafana old]",
                 "delete snapshot full of grafana: it is invalid and takes 1 GiB; Eos deletes no snapshot unasked [eos snapshot delete grafana full]",
                 "delete snapshot by-hand of grafana: it is invalid and takes 1 GiB; Eos did not make it []",
+                "commit the conversion of grafana: what was there before takes room; Eos gives up no way back unasked [eos convert filesystem grafana --commit]",
                 "grow in data-vg: data-vg has 1 GiB above its reserve of 11 GiB, which would leave it 89 % full []",
                 "add disk /dev/sdc: with it data-vg has 4.6 GiB above its reserve of 11.4 GiB, which would leave it 86 % full []",
                 "add disk /dev/sdd (500 GiB): the pillar does not give it to Eos [eos update host node1 --device /dev/sdb,/dev/sdc,/dev/sdd]",

@@ -64,22 +64,20 @@ fn summary(decisions: &[Decision]) -> String {
     format!("{run_full}: {fate}{risk}")
 }
 
-/// `postgres-data on node1  100 GiB -> 128.6 GiB in data-vg, 90 % -> 69 % full, alert at 85 %`
+/// `postgres-data on node1  100 GiB -> 128.6 GiB, 90 % -> 69 % full, alert at 85 %`
 fn outcome(decision: &Decision) -> String {
-    let Decision {
-        host, name, group, ..
-    } = decision;
+    let Decision { host, name, .. } = decision;
     let percent = decision.percent as u64;
     let from = human_size(decision.from);
     let (Some(to), Some(after)) = (decision.to, decision.percent_after) else {
-        return format!("{name} on {host}  stays at {from} in {group}, {percent} % full");
+        return format!("{name} on {host}  stays at {from}, {percent} % full");
     };
     let disk = decision
         .device
         .as_ref()
         .map_or_else(String::new, |device| format!(" with {device}"));
     format!(
-        "{name} on {host}  {from} -> {} in {group}{disk}, {percent} % -> {} % full, alert at {} %",
+        "{name} on {host}  {from} -> {}{disk}, {percent} % -> {} % full, alert at {} %",
         human_size(to),
         after as u64,
         decision.alert
@@ -160,13 +158,12 @@ mod tests {
             &[grown(), left()],
             "2 volumes run full: 1 can grow, 1 cannot without a person; risk medium
 
-  ~ postgres-data on node1  100 GiB -> 129 GiB in data-vg, 90 % -> 69 % full,
-    alert at 85 %
+  ~ postgres-data on node1  100 GiB -> 129 GiB, 90 % -> 69 % full, alert at 85 %
       why    postgres-data is 90 % full, and may be 85 %; 29 GiB more of data-vg
              make it 69 %
       not    add disk /dev/sdc: data-vg has the room
 
-  ! queue on node1  stays at 100 GiB in data-vg, 90 % full
+  ! queue on node1  stays at 100 GiB, 90 % full
       why    queue is 90 % full, and may be 85 %; add a disk
       not    add disk /dev/sdd (500 GiB): the pillar does not give it to Eos:
              eos update host node1 --device /dev/sdd
@@ -184,8 +181,8 @@ mod tests {
             &[disk],
             "1 volume runs full: it can grow; risk high
 
-  + postgres-data on node1  100 GiB -> 129 GiB in data-vg with /dev/sdc,
-    90 % -> 69 % full, alert at 85 %
+  + postgres-data on node1  100 GiB -> 129 GiB with /dev/sdc, 90 % -> 69 % full,
+    alert at 85 %
       why    why
 ",
         );

@@ -586,3 +586,44 @@ impl Progress for LabEvents {
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eos_engine::storage::{HostReport, Said};
+
+    #[test]
+    fn storage_says_how_full_and_when() {
+        let said = json!({
+            "disks": [], "groups": [], "filesystems": [],
+            "volumes": [
+                {"name": "a", "group": "vg", "id": null, "size": 200, "filesystem": "xfs", "uuid": null, "mount": "/a", "capacity": 200,
+                 "used": 50, "available": 150, "open_files": null, "alert": null, "growth": 15.0, "snapshots": [], "old": null},
+                {"name": "b", "group": "vg", "id": null, "size": 200, "filesystem": null, "uuid": null, "mount": null, "capacity": null,
+                 "used": null, "available": null, "open_files": null, "alert": null, "growth": null, "snapshots": [], "old": null},
+            ],
+            "tools": {"lvm": true, "xfs": true, "btrfs": true, "ext4": true},
+        });
+        let host = HostReport {
+            host: "node1".to_owned(),
+            devices: Vec::new(),
+            volume_group: None,
+            said: Said::Storage(serde_json::from_value(said).expect("as a host says it")),
+        };
+        let storage = EstateStorage {
+            environment: "production".to_owned(),
+            hosts: vec![host],
+        };
+        let document = storage_value(&storage);
+        let volumes = &document["hosts"][0]["storage"]["volumes"];
+        assert_eq!(
+            (&volumes[0]["percent"], &volumes[0]["days_to_full"]),
+            (&json!(25.0), &json!(10.0))
+        );
+        assert_eq!(
+            (&volumes[1]["percent"], &volumes[1]["days_to_full"]),
+            (&Value::Null, &Value::Null)
+        );
+        assert!(document.get("environment").is_none());
+    }
+}

@@ -404,11 +404,14 @@ fn days(days: f64) -> String {
     }
 }
 
+/// In a tag of LVM, which has no colons, a time has underscores in their place.
 fn ago(moment: Option<&str>, now: Timestamp) -> String {
-    match moment.map(|moment| (moment, moment.parse::<Timestamp>())) {
-        None => String::new(),
-        Some((_, Ok(moment))) => age(moment, now),
-        Some((text, Err(_))) => cell(text),
+    let Some(text) = moment else {
+        return String::new();
+    };
+    match text.replace('_', ":").parse() {
+        Ok(moment) => age(moment, now),
+        Err(_) => cell(text),
     }
 }
 
@@ -492,7 +495,7 @@ mod tests {
                     ],
                 })),
                 volume("grafana-data", json!("production/grafana/data"), json!({
-                    "filesystem": "btrfs", "growth": -4096.0, "old": {"filesystem": "ext4", "since": "2026-11-14T12:00:00Z"},
+                    "filesystem": "btrfs", "growth": -4096.0, "old": {"filesystem": "ext4", "since": "2026-11-14T12_00_00Z"},
                 })),
                 volume("queue", json!("production/queue/data"), json!({"used": 50 * GIB, "available": 49 * GIB, "growth": 20.0 * GIB as f64})),
                 volume("scratch", json!(null), json!({
