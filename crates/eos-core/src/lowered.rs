@@ -210,7 +210,7 @@ pub struct Lvm {
     /// The volume group it is made in.
     pub group: Sourced<String>,
     /// Disks that the group may have, where it is not there or has no room.
-    pub devices: Vec<String>,
+    pub devices: Sourced<Vec<String>>,
     pub compression: Option<Sourced<String>>,
     /// Percent full at which its host says so.
     pub alert: Sourced<u8>,

@@ -484,7 +484,7 @@ fn lvm_attributes(volume: &Volume, lvm: &Lvm) -> BTreeMap<String, Attribute> {
             "volume_group",
             Attribute::of(&lvm.group, lvm.group.value.as_str()),
         ),
-        ("devices", Attribute::new(lvm.devices.clone(), declared())),
+        ("devices", Attribute::of(&lvm.devices, lvm.devices.value.clone())),
         ("alert", Attribute::of(&lvm.alert, lvm.alert.value)),
     ]);
     if let Some(compression) = &lvm.compression {

@@ -299,6 +299,7 @@ fn a_persons_delete_in_development_takes_the_data_along_and_does_so_last() {
         plan.steps.last().unwrap().work,
         Work::RemoveVolumes {
             minion: "control".into(),
+            with_data: Vec::new(),
             volumes: [(
                 "development/grafana/data".into(),
                 "/opt/grafana-development/data".into()

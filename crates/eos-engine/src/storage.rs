@@ -69,6 +69,15 @@ impl EstateStorage {
         self.hosts.iter().any(|report| report.storage().is_some())
     }
 
+    /// The first host that did not answer, and why.
+    pub fn silent(&self) -> Option<String> {
+        let mut hosts = self.hosts.iter();
+        hosts.find_map(|report| match &report.said {
+            Said::Silent(silent) => Some(format!("Host {} did not answer: {}", report.host, silent.words)),
+            Said::Storage(_) => None,
+        })
+    }
+
     /// What `expand::decide` looks at: those who answered.
     pub fn disks(&self) -> Vec<HostDisks<'_>> {
         let hosts = self.hosts.iter();

@@ -172,7 +172,7 @@ fn storage_facts(volume: &Volume, lvm: &Lvm) -> Vec<(&'static str, Value)> {
     let mut facts = vec![
         ("volume", volume.name.as_str().into()),
         ("volume_group", lvm.group.value.as_str().into()),
-        ("devices", json!(lvm.devices)),
+        ("devices", json!(lvm.devices.value)),
         ("size", volume.size.value.into()),
         ("filesystem", volume.filesystem.value.word().into()),
     ];

@@ -275,7 +275,7 @@ impl Edit<'_> {
             check("devices", devices)?;
             let mut all = self.own_devices();
             for device in devices.as_array().into_iter().flatten().filter_map(Value::as_str) {
-                if !lvm.devices.iter().any(|known| known == device) {
+                if !lvm.devices.value.iter().any(|known| known == device) {
                     all.push(device.to_owned());
                 }
             }

@@ -341,6 +341,10 @@ impl Asked<'_> {
         // The disks of a host are for its own group.
         let of_host = host.volume_group.as_deref().unwrap_or(DEFAULT_GROUP) == group.value;
         let mut devices = settings.devices.clone();
+        let named = match devices.is_empty() {
+            true => host.source(),
+            false => self.declared.clone(),
+        };
         for device in host.devices.iter().filter(|_| of_host) {
             if !devices.contains(device) {
                 devices.push(device.clone());
@@ -360,7 +364,7 @@ impl Asked<'_> {
         };
         Lvm {
             group,
-            devices,
+            devices: Sourced::new(devices, named),
             compression,
             alert,
             shrink_from: settings.shrink_from,

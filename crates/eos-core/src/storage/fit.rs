@@ -34,7 +34,7 @@ pub fn risk(component: &Lowered, volume: &Volume, host: Option<&HostStorage>) ->
     };
     let takes_disks = match host {
         Some(host) => fit(component, volume, host).is_ok_and(|fit| !fit.disks.is_empty()),
-        None => !lvm.devices.is_empty(),
+        None => !lvm.devices.value.is_empty(),
     };
     match takes_disks {
         true => Risk::High,
@@ -60,6 +60,7 @@ pub fn fit(component: &Lowered, volume: &Volume, host: &HostStorage) -> Result<F
         Some(there) => {
             wanted.refuse_other_filesystem(there)?;
             wanted.refuse_shrink(there)?;
+            wanted.refuse_growth_with_snapshots(there)?;
             wanted.room(there.size)
         }
         None => wanted.room(0),
@@ -204,6 +205,18 @@ impl Wanted<'_> {
         Ok(())
     }
 
+    /// LVM does not extend what has snapshots while it is in use.
+    fn refuse_growth_with_snapshots(&self, there: &LogicalVolume) -> Result<(), Misfit> {
+        let names: Vec<&str> = there.snapshots.iter().map(|snapshot| snapshot.name.as_str()).collect();
+        if self.rounded(self.volume.size.value) <= there.size || names.is_empty() {
+            return Ok(());
+        }
+        misfit(
+            format!("LVM does not let it grow while it has snapshots: {}", names.join(", ")),
+            format!("`eos snapshot delete {} {}` first", there.name, names[0]),
+        )
+    }
+
     fn rounded(&self, size: u64) -> u64 {
         let group = self.host.group(&self.lvm.group.value);
         // LVM's own default, where the group is still to be made.
@@ -237,7 +250,7 @@ impl Wanted<'_> {
             return Ok(fit);
         }
         let mut why_not = Vec::new();
-        for path in &self.lvm.devices {
+        for path in &self.lvm.devices.value {
             if group.is_some_and(|group| group.devices.contains(path)) {
                 continue;
             }
@@ -279,7 +292,7 @@ impl Wanted<'_> {
     }
 
     fn spare(&self) -> Option<&str> {
-        let usable = |disk: &&super::Disk| disk.usable && !self.lvm.devices.contains(&disk.path);
+        let usable = |disk: &&super::Disk| disk.usable && !self.lvm.devices.value.contains(&disk.path);
         self.host.disks.iter().find(usable).map(|disk| disk.path.as_str())
     }
 }

@@ -2,6 +2,7 @@
 
 use super::carry_out::need_engines;
 use super::plan_file::Look;
+use super::storage::find_host;
 use super::volume::{change, found_by_id};
 use super::{Answer, Session};
 use crate::problem::{Exit, Problem};
@@ -51,8 +52,15 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     let What::Storage(args) = &args.noun;
     let estate = session.estate()?;
     let pillar = estate.whole_pillar()?;
+    if let Some(host) = &args.host {
+        find_host(&pillar, host)?;
+    }
     let engines = need_engines(&estate)?;
     let seen = storage::look(&estate, &engines, &pillar, args.host.as_deref()).await?;
+    // What is decided without all hosts would look as if the others were well.
+    if let Some(silent) = seen.silent() {
+        return Err(Problem::not_done(silent, "`eos doctor` says what is wrong; --host looks at one alone"));
+    }
     let decisions = decide(&seen.disks(), &storage::terms(&estate, args.threshold));
     if !args.auto {
         session.view.decisions(&decisions, Purpose::Answer);

@@ -40,7 +40,8 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     })
 }
 
-fn find_host(pillar: &Pillar, host: &str) -> Result<(), Problem> {
+/// Refuses a host that the pillar does not have.
+pub fn find_host(pillar: &Pillar, host: &str) -> Result<(), Problem> {
     if pillar.hosts.contains_key(host) {
         return Ok(());
     }

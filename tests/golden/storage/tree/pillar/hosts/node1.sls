@@ -9,9 +9,14 @@
         "mode": "0700",
         "durability": "redundant",
         "risk": "medium",
+        "alert": 85,
+        "volume": "postgres-data",
         "volume_group": "data-vg",
-        "filesystem": "xfs",
-        "size": 21474836480
+        "devices": [
+          "/dev/sdb"
+        ],
+        "size": 21474836480,
+        "filesystem": "xfs"
       }
     }
   }

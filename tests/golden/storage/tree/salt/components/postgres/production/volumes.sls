@@ -15,6 +15,9 @@
         "mode": "0700"
       },
       {
+        "volume_id": "production/postgres/data"
+      },
+      {
         "volume": "postgres-data"
       },
       {
