@@ -137,6 +137,26 @@ const PILLAR_PLACES: &[(&str, &str, &str)] = &[
         "production",
         "components: {a: {intent: {KEY: 1}}}\n",
     ),
+    (
+        "/$defs/volume_settings",
+        "production",
+        "components: {a: {volumes: {data: {KEY: 1}}}}\n",
+    ),
+    (
+        "/$defs/standing_volume",
+        "production",
+        "volumes: {a: {KEY: 1}}\n",
+    ),
+    (
+        "/$defs/restored",
+        "production",
+        "volumes: {a: {restored: {KEY: 1}}}\n",
+    ),
+    (
+        "/$defs/converted",
+        "production",
+        "volumes: {a: {converted: {KEY: 1}}}\n",
+    ),
 ];
 
 #[test]
@@ -320,6 +340,15 @@ const RIGHT_PILLARS: &[(&str, &str)] = &[
         "production",
         "components: {a: {recipe: null, pinned: {a: 1-2}, hosts: {data: [h]}, options: {list: [1], none: null}, intent: {words: w, who: w, when: w}}}\n",
     ),
+    ("production", "volumes:\n"),
+    (
+        "production",
+        "volumes: {a: {host: h, size: 1.5T, purpose: backup, mount: /x, owner: '1:1', mode: '0700', volume_group: vg-1, devices: [/dev/sdb], filesystem: btrfs, compression: zstd, alert: 80, shrink_from: 2T, snapshots: {b: 1G}, restored: {snapshot: c, when: w}, converted: {from: ext4, when: w, committed: true}, intent: {words: w, who: w, when: w}}}\n",
+    ),
+    (
+        "production",
+        "components: {a: {volumes: {data: {size: 5G, alert: null, devices: null}}}}\n",
+    ),
 ];
 
 #[test]
@@ -459,6 +488,17 @@ const WRONG_PILLARS: &[(&str, &str)] = &[
     ("common", "hosts: {a: {address: x, devices: /dev/sdb}}"),
     ("common", "hosts: {}\ncomponents: {}"),
     ("common", "hosts: {}\ngeneration: 1"),
+    ("production", "volumes: {a: {size: 1G}}"),
+    ("production", "volumes: {a: {host: h}}"),
+    ("production", "volumes: {a: {host: h, size: 1}}"),
+    ("production", "volumes: {a: {host: h, size: 1G, alert: 100}}"),
+    ("production", "volumes: {a: {host: h, size: 1G, devices: [sdb]}}"),
+    ("production", "volumes: {a: {host: h, size: 1G, filesystem: zfs}}"),
+    ("production", "volumes: {a: {host: h, size: 1G, compression: gzip}}"),
+    ("production", "volumes: {a: {host: h, size: 1G, mount: srv}}"),
+    ("production", "volumes: {a: {host: h, size: 1G, owner: me}}"),
+    ("production", "volumes: {a: {host: h, size: 1G, snapshots: {B: 1G}}}"),
+    ("production", "components: {a: {volumes: {data: {host: h}}}}"),
     ("production", "components: {}\ngeneration: -1"),
     ("production", "components: {hello: {generation: two}}"),
     ("common", "hosts: {a: {address: x, volumes_below: here}}"),

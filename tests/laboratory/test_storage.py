@@ -1,0 +1,124 @@
+"""Storage on a machine with disks of its own: every verb, through Salt, read back from the kernel and the disks."""
+
+import json
+
+import pytest
+from guests import no_guests
+from storage import MIB, storage_host
+
+
+@pytest.fixture(scope="module")
+def host(estate):
+    if why := no_guests():
+        pytest.skip(why)
+    with storage_host(estate, "node1", ["2G", "1G", "1G"]) as made:
+        # A disk that somebody uses.
+        made.machine.must("mkfs.ext4 -q -b 4096 /dev/ubdd")
+        yield made
+
+
+@pytest.fixture(scope="module")
+def data(host):
+    """A volume of its own, with a file on it."""
+    host.carried_out(
+        *"create volume files --size 400M --on data-vg --device /dev/ubdb --host node1 --mount /srv/files".split()
+    )
+    return host.write("/srv/files/first", 20)
+
+
+def test_a_volume_is_made_of_a_disk_once_an_architect_approves(host, data):
+    assert host.mounted("/srv/files") == ("/dev/mapper/data--vg-files", "xfs")
+    assert host.size("/dev/data-vg/files") == 400 * MIB
+    assert "/srv/files" in host.machine.must("cat /etc/fstab")
+    # Asked for again, it is there.
+    again = host.eos(*"create volume files --size 400M --on data-vg --device /dev/ubdb --host node1 --yes".split())
+    assert again.returncode == 0, again.stderr
+
+
+def test_it_grows_while_it_is_written_to(host, data):
+    writer = "i=0; while :; do i=$((i+1)); echo $i | tee /srv/files/n-$i | sha256sum > /srv/files/s-$i; sync; done"
+    host.machine.start(f"sh -c '{writer}'")
+    host.carried_out(*"resize lvm files +200M".split())
+    host.machine.run("pkill -f tee; pkill -f 'while :'")
+    assert host.size("/dev/data-vg/files") == 600 * MIB
+    assert host.capacity("/srv/files") > 500 * MIB
+    assert host.digest("/srv/files/first") == data
+    wrong = "cd /srv/files; for s in s-*; do [ -s $s ] && sha256sum < n-${s#s-} | cmp -s - $s || echo $s; done"
+    # The last one may have been cut off by the end of its writer.
+    assert len(host.machine.must(wrong, timeout=120).split()) <= 1
+
+
+def test_what_it_says_of_storage(host, data):
+    said = host.estate.json("storage", "node1")["hosts"][0]["storage"]
+    disks = {disk["path"]: disk for disk in said["disks"]}
+    assert disks["/dev/ubdb"]["group"] == "data-vg" and disks["/dev/ubdc"]["usable"], disks
+    assert disks["/dev/ubdd"]["why"] == "holds a ext4 filesystem", disks
+    volume = next(one for one in said["volumes"] if one["name"] == "files")
+    assert (volume["id"], volume["filesystem"], volume["mount"]) == ("production/files/data", "xfs", "/srv/files")
+    assert volume["used"] > 20 * MIB
+
+
+def test_a_snapshot_brings_back_what_was(host, data):
+    host.carried_out(*"snapshot create files before".split())
+    listed = json.loads(host.eos(*"snapshot list files --json".split()).stdout.strip().split("\n")[-1])
+    assert [one["name"] for one in listed["volumes"][0]["snapshots"]] == ["before"], listed
+    host.machine.must("rm /srv/files/first && echo new > /srv/files/after && sync")
+    host.carried_out(*"snapshot restore files before".split())
+    assert host.digest("/srv/files/first") == data
+    assert host.machine.run("test -e /srv/files/after")[0] != 0
+    assert host.mounted("/srv/files") == ("/dev/mapper/data--vg-files", "xfs")
+    assert "before" not in host.machine.must("lvs --noheadings -o lv_name data-vg")
+
+
+def test_a_snapshot_can_be_deleted(host, data):
+    host.carried_out(*"snapshot create files passing --room 64M".split())
+    assert "files.passing" in host.machine.must("lvs --noheadings -o lv_name data-vg")
+    host.carried_out(*"snapshot delete files passing".split())
+    assert "passing" not in host.machine.must("lvs --noheadings -o lv_name data-vg")
+    assert host.digest("/srv/files/first") == data
+
+
+REFUSALS = {
+    "resize lvm files 300M": "XFS has no shrink",
+    "resize lvm files 50T": "has 1.4 GiB free",
+    "resize lvm files -1G": "is no size to resize to",
+    "resize lvm files lots": "is not a size",
+    "resize lvm fils +1G": "Did you mean files?",
+    "create volume small --size 100M --on data-vg --host node1": "XFS needs 300 MiB at least",
+    "create volume other --size 500M --on other-vg --device /dev/ubdd --host node1": "holds a ext4 filesystem",
+    "create volume other --size 500M --on other-vg --device /dev/ubda --host node1": "disk /dev/ubda cannot be used",
+    "create volume other --size 500M --on other-vg --device /dev/ubdb --host node1": "physical volume of group data-vg",
+    "create volume other --size 500M --on other-vg --device /dev/nothing --host node1": "there is no disk /dev/nothing",
+    "create volume other --size 500M --on other-vg --host node1": "has no volume group other-vg",
+    "create volume other --size 500M --on data-vg --mount /srv/files --host node1": "both be at /srv/files",
+    "create volume other --size 500M --on data-vg --mount / --host node1": "",
+    "create volume other --size nonsense --on data-vg --host node1": "is not a size",
+    "create volume other --size 500M --on data-vg --host nowhere": "There is no host",
+    "snapshot restore files never": "has no snapshot",
+    "convert filesystem /srv/other btrfs": "There is no volume at",
+}
+
+
+@pytest.mark.parametrize("words", REFUSALS)
+def test_refused_with_nothing_touched(host, data, words):
+    assert REFUSALS[words] in host.refused(*words.split())
+
+
+def test_backups_are_compressed_and_shrink_with_proof(host, data):
+    host.carried_out(*"create volume archive --size 400M --on data-vg --purpose backup --host node1".split())
+    assert host.mounted("/srv/archive")[1] == "btrfs"
+    assert "compress=zstd" in host.machine.must("findmnt -no OPTIONS /srv/archive")
+    digest = host.write("/srv/archive/kept", 20)
+    host.carried_out(*"resize lvm archive 300M".split())
+    assert host.size("/dev/data-vg/archive") == 300 * MIB
+    assert host.digest("/srv/archive/kept") == digest
+
+
+def test_a_volume_that_is_deleted_keeps_its_data_unless_it_is_asked_for(host, data):
+    host.carried_out(*"delete volume archive".split())
+    assert host.mounted("/srv/archive")[1] == "btrfs"
+    host.carried_out(*"create volume archive --size 300M --on data-vg --purpose backup --host node1".split())
+    host.carried_out(*"delete volume archive --with-data".split())
+    assert host.machine.run("findmnt --mountpoint /srv/archive")[0] != 0
+    assert "archive" not in host.machine.must("lvs --noheadings -o lv_name data-vg; cat /etc/fstab")
+    assert host.digest("/srv/files/first") == data
