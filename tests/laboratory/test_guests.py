@@ -1,5 +1,7 @@
 """A guest is a machine like any other: a minion, disks of its own, and a power cord that can be pulled."""
 
+import json
+
 import pytest
 from guests import guest, no_guests
 
@@ -24,6 +26,8 @@ def test_a_guest_is_a_minion_that_outlives_a_power_cut(estate, machine):
     assert machine.salt("test.ping") is True
     info = machine.salt("eos.info")
     assert info["minion"] == "machine" and info["role"] == "operator", info
+    _, body = estate.salt([{"client": "local", "tgt": "control", "fun": "eos.info"}])
+    assert json.loads(body)["return"][0]["control"]["formula"] == info["formula"]
 
     before = machine.disk_digests()
     digest = machine.must(WRITE).splitlines()[-1]
