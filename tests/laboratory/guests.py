@@ -81,6 +81,7 @@ ip link set lo up
 ip address add 10.0.2.15/24 dev eth0
 ip link set eth0 up
 ip route add default via $HOST
+mount -t cgroup2 cgroup2 /sys/fs/cgroup
 vgchange -ay
 mount -a
 """
@@ -140,10 +141,10 @@ def shut_down():
 
 
 running, number = {}, 1
-os.waitpid(spawn(". /guest/boot", os.open("/dev/console", os.O_WRONLY)), 0)
-if os.path.exists(SHARE + "minion"):
-    log = os.open(SHARE + "minion.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    spawn("while :; do sh /guest/minion; sleep 1; done", log)
+console = os.open("/dev/console", os.O_WRONLY)
+os.waitpid(spawn(". /guest/boot", console), 0)
+for service in sorted(os.listdir(SHARE + "services")):
+    spawn(f"exec sh /guest/service {service}", console)
 open(SHARE + "booted", "w").close()
 while True:
     reap()
@@ -160,6 +161,15 @@ while True:
     number += 1
 """
 
+# Starts a service again whenever it ends.
+SERVICE = """\
+exec >> /guest/$1.log 2>&1
+while :; do
+    sh /guest/services/$1
+    sleep 1
+done
+"""
+
 SHUTDOWN = """\
 exec > /dev/console 2>&1
 umount -a -t xfs,btrfs,ext4
@@ -167,6 +177,34 @@ vgchange -an
 sync
 echo u > /proc/sysrq-trigger
 exec busybox poweroff -f
+"""
+# Nomad tells its clients of a server on loopback: passes connections to a port there on to this machine.
+PASS = """\
+import socket, sys, threading
+
+host, port = sys.argv[1], int(sys.argv[2])
+
+
+def copy(source, sink):
+    try:
+        while data := source.recv(1 << 16):
+            sink.sendall(data)
+        sink.shutdown(socket.SHUT_WR)
+    except OSError:
+        source.close()
+        sink.close()
+
+
+listener = socket.create_server(("127.0.0.1", port))
+while True:
+    near, _ = listener.accept()
+    try:
+        far = socket.create_connection((host, port))
+    except OSError:
+        near.close()
+        continue
+    for pair in ((near, far), (far, near)):
+        threading.Thread(target=copy, args=pair, daemon=True).start()
 """
 # Writes a pair of keys; `argv` names their files without `.pem` and `.pub`.
 MAKE_KEYS = """\
@@ -206,8 +244,9 @@ class Guest:
         for old in ("commands", "answers"):
             shutil.rmtree(self.share / old, ignore_errors=True)
             (self.share / old).mkdir()
-        for old in ("booted", "minion.log"):
-            (self.share / old).unlink(missing_ok=True)
+        (self.share / "booted").unlink(missing_ok=True)
+        for log in self.share.glob("*.log"):
+            log.unlink()
         self.commands = 0
         drives = [f"ubd{chr(ord('a') + number)}={path}" for number, path in enumerate([self._system_disk, *self.disks])]
         command = [
@@ -265,8 +304,8 @@ class Guest:
             self.process.wait(timeout)
         self.power_cut()
 
-    def salt(self, function: str, timeout: float = 60, **arguments):
-        """What this minion answers to one call of the lab's API."""
+    def salt(self, function: str, timeout: float = 25, **arguments):
+        """What this minion answers to one call of the lab's API, which itself answers within a minute or not at all."""
         waits = {"timeout": timeout, "gather_job_timeout": timeout}
         call = {"client": "local", "tgt": self.name, "fun": function, "kwarg": arguments, **waits}
         status, body = self.estate.salt([call])
@@ -275,14 +314,51 @@ class Guest:
 
     def wait_for_minion(self, timeout: float = 120) -> None:
         """Waits until the minion answers."""
-        log = self.share / "minion.log"
         ends = time.monotonic() + timeout
         # Salt waits in vain for what comes after it asked, so that asking is left until the minion listens.
-        while not (log.exists() and "ready to receive requests" in log.read_text(errors="replace")):
-            self._check(ends, "a minion that listens")
-            time.sleep(0.1)
+        self._wait_for_word("minion", "ready to receive requests", ends)
         while self.salt("test.ping", timeout=10) is not True:
             self._check(ends, "an answer of the minion")
+
+    def start_nomad(self) -> None:
+        """Makes it a client of the lab's Nomad under its own name, at once and at every boot from now on. Its driver is
+        `raw_exec`; what a task serves can be reached from inside only.
+        """
+        lab = json.loads((self.estate.lab / "lab.json").read_text())
+        port = lab["ports"]["nomad_rpc"]
+        settings = {
+            "name": self.name,
+            "data_dir": "/var/lib/nomad",
+            "bind_addr": "127.0.0.1",
+            "advertise": {"http": "127.0.0.1", "rpc": "127.0.0.1", "serf": "127.0.0.1"},
+            "disable_update_check": True,
+            "acl": {"enabled": True},
+            "consul": {"enabled": False},
+            "plugin": {"raw_exec": {"config": {"enabled": True}}},
+            "client": {
+                "enabled": True,
+                "servers": [f"127.0.0.1:{port}"],
+                "network_interface": "eth0",
+                # This kernel does not say how fast its processor is.
+                "cpu_total_compute": 2000,
+                "options": {"fingerprint.denylist": "env_aws,env_gce,env_azure,env_digitalocean,consul,vault"},
+                "gc_disk_usage_threshold": 99,
+                "gc_inode_usage_threshold": 99,
+            },
+        }
+        (self.share / "nomad.json").write_text(json.dumps(settings))
+        self._serve("nomad-pass", f"exec {sys.executable} -I -S /guest/pass.py {HOST} {port}\n")
+        nomad = lab["engines"]["nomad"]["path"]
+        self._serve("nomad", f"mkdir -p /var/lib/nomad && exec {nomad} agent -config /guest/nomad.json\n")
+
+    def wait_for_nomad(self, timeout: float = 120) -> str:
+        """Waits until the client has registered since the last boot; gives back the id of the node."""
+        ends = time.monotonic() + timeout
+        self._wait_for_word("nomad", "node registration complete", ends)
+        while not (found := [node["ID"] for node in self._nodes() if node["Status"] == "ready"]):
+            self._check(ends, "a node that is ready")
+            time.sleep(0.2)
+        return found[0]
 
     def disk_digests(self) -> list[str]:
         """What is on each disk but that of the system. A file system that is mounted may write by itself."""
@@ -291,18 +367,21 @@ class Guest:
         return [digest(disk) for disk in self.disks]
 
     def log(self) -> str:
-        """The last words of the kernel, of the boot and of the minion."""
-        words = ""
-        for file in (self.directory / "console", self.share / "minion.log"):
-            if file.exists():
-                words += f"{file.name}:\n{file.read_text(errors='replace')[-3000:]}\n"
-        return words
+        """The last words of the kernel, of the boot and of the services."""
+        files = [self.directory / "console", *self.share.glob("*.log")]
+        return "\n".join(f"{file.name}:\n{file.read_text(errors='replace')[-3000:]}" for file in files)
 
     def _wait(self, path: Path, timeout: float, what: str) -> None:
         ends = time.monotonic() + timeout
         while not path.exists():
             self._check(ends, what)
             time.sleep(0.02)
+
+    def _wait_for_word(self, service: str, word: str, ends: float) -> None:
+        log = self.share / f"{service}.log"
+        while not (log.exists() and word in log.read_text(errors="replace")):
+            self._check(ends, f"`{word}` of {service}")
+            time.sleep(0.1)
 
     def _check(self, ends: float, what: str) -> None:
         assert self.process.poll() is None, f"{self.name} went off before: {what}\n{self.log()}"
@@ -342,6 +421,9 @@ class Guest:
         (self.share / "boot").write_text(BOOT)
         (self.share / "shutdown").write_text(SHUTDOWN)
         (self.share / "agent.py").write_text(AGENT)
+        (self.share / "pass.py").write_text(PASS)
+        (self.share / "service").write_text(SERVICE)
+        (self.share / "services").mkdir()
         if self.estate:
             self._make_minion(upper)
         make = ["mke2fs", "-q", "-F", "-t", "ext4", "-d", tree, self._system_disk]
@@ -376,7 +458,7 @@ class Guest:
         salt = Path(json.loads((self.estate.lab / "lab.json").read_text())["engines"]["salt"]["path"])
         # In place of the shell, and without a parent that starts it again: the loop around it does.
         script = f"exec {salt}/salt-minion -c {MINION}/etc --disable-keepalive\n"
-        (self.share / "minion").write_text(script)
+        (self.share / "services/minion").write_text(script)
         subprocess.run([salt / "python", "-c", MAKE_KEYS, own / "pki/minion"], check=True)
         # What `saltutil.sync_all` would bring, which takes a guest many seconds.
         shutil.copytree(self.estate.lab / "salt/minion/extmods", own / "extmods")
@@ -387,8 +469,20 @@ class Guest:
     def _master_keys(self) -> Path:
         return self.estate.lab / "salt/master/pki"
 
+    def _serve(self, service: str, script: str) -> None:
+        (self.share / "services" / service).write_text(script)
+        self.start(f"exec sh /guest/service {service}")
+
+    def _nodes(self) -> list[dict]:
+        return [node for node in self.estate.nomad("/v1/nodes") if node["Name"] == self.name]
+
     def _forget(self) -> None:
-        """Takes from the lab's master what it has of this minion."""
+        """Takes from the lab what it has of this minion and node."""
+        if (self.share / "services/nomad").exists():
+            # The lab may be down.
+            with suppress(OSError):
+                for node in self._nodes():
+                    self.estate.nomad(f"/v1/node/{node['ID']}/purge", "POST")
         (self._master_keys / "minions" / self.name).unlink(missing_ok=True)
         shutil.rmtree(self.estate.lab / "salt/master/cache/minions" / self.name, ignore_errors=True)
 
