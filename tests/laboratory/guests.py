@@ -35,6 +35,7 @@ HOST = "10.0.2.2"
 # The memory of guests is a file, which is best kept in memory.
 MEMORY = "/dev/shm"
 SYSTEM_DISK = "1G"
+BLOCK = 1 << 20
 MINION = Path("/var/lib/minion")
 
 # From the kernel to a root that can be written: the system disk over the files of this machine.
@@ -80,6 +81,7 @@ ip link set lo up
 ip address add 10.0.2.15/24 dev eth0
 ip link set eth0 up
 ip route add default via $HOST
+mount -t cgroup2 cgroup2 /sys/fs/cgroup
 vgchange -ay
 mount -a
 """
@@ -139,10 +141,10 @@ def shut_down():
 
 
 running, number = {}, 1
-os.waitpid(spawn(". /guest/boot", os.open("/dev/console", os.O_WRONLY)), 0)
-if os.path.exists(SHARE + "minion"):
-    log = os.open(SHARE + "minion.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    spawn("while :; do sh /guest/minion; sleep 1; done", log)
+console = os.open("/dev/console", os.O_WRONLY)
+os.waitpid(spawn(". /guest/boot", console), 0)
+for service in sorted(os.listdir(SHARE + "services")):
+    spawn(f"exec sh /guest/service {service}", console)
 open(SHARE + "booted", "w").close()
 while True:
     reap()
@@ -159,6 +161,15 @@ while True:
     number += 1
 """
 
+# Starts a service again whenever it ends.
+SERVICE = """\
+exec >> /guest/$1.log 2>&1
+while :; do
+    sh /guest/services/$1
+    sleep 1
+done
+"""
+
 SHUTDOWN = """\
 exec > /dev/console 2>&1
 umount -a -t xfs,btrfs,ext4
@@ -166,6 +177,34 @@ vgchange -an
 sync
 echo u > /proc/sysrq-trigger
 exec busybox poweroff -f
+"""
+# Nomad tells its clients of a server on loopback: passes connections to a port there on to this machine.
+PASS = """\
+import socket, sys, threading
+
+host, port = sys.argv[1], int(sys.argv[2])
+
+
+def copy(source, sink):
+    try:
+        while data := source.recv(1 << 16):
+            sink.sendall(data)
+        sink.shutdown(socket.SHUT_WR)
+    except OSError:
+        source.close()
+        sink.close()
+
+
+listener = socket.create_server(("127.0.0.1", port))
+while True:
+    near, _ = listener.accept()
+    try:
+        far = socket.create_connection((host, port))
+    except OSError:
+        near.close()
+        continue
+    for pair in ((near, far), (far, near)):
+        threading.Thread(target=copy, args=pair, daemon=True).start()
 """
 # Writes a pair of keys; `argv` names their files without `.pem` and `.pub`.
 MAKE_KEYS = """\
@@ -188,13 +227,12 @@ devices {
 class Guest:
     """One machine; off until `boot`, and a minion of the estate's lab if there is one."""
 
-    def __init__(self, directory: Path, name: str, estate: Estate | None, disks: list[str], memory: str):
-        self.directory, self.name, self.estate, self.memory = directory, name, estate, memory
+    def __init__(self, directory: Path, name: str, estate: Estate | None, disks: list[str], memory: str, threads: bool):
+        self.directory, self.name, self.estate, self.memory, self.threads = directory, name, estate, memory, threads
         self.share = directory / "share"
         self.disks = [directory / f"disk{number}" for number in range(1, len(disks) + 1)]
         self.process: subprocess.Popen | None = None
         self.commands = 0
-        self.is_synced = False
         self.share.mkdir(parents=True)
         for disk, size in zip([self._system_disk, *self.disks], [SYSTEM_DISK, *disks], strict=True):
             subprocess.run(["truncate", "-s", size, disk], check=True)
@@ -207,6 +245,8 @@ class Guest:
             shutil.rmtree(self.share / old, ignore_errors=True)
             (self.share / old).mkdir()
         (self.share / "booted").unlink(missing_ok=True)
+        for log in self.share.glob("*.log"):
+            log.unlink()
         self.commands = 0
         drives = [f"ubd{chr(ord('a') + number)}={path}" for number, path in enumerate([self._system_disk, *self.disks])]
         command = [
@@ -264,48 +304,88 @@ class Guest:
             self.process.wait(timeout)
         self.power_cut()
 
-    def salt(self, function: str, timeout: float = 60, **arguments):
-        """What this minion answers to one call of the lab's API."""
-        call = {"client": "local", "tgt": self.name, "fun": function, "kwarg": arguments, "timeout": timeout}
+    def salt(self, function: str, timeout: float = 25, **arguments):
+        """What this minion answers to one call of the lab's API, which itself answers within a minute or not at all."""
+        waits = {"timeout": timeout, "gather_job_timeout": timeout}
+        call = {"client": "local", "tgt": self.name, "fun": function, "kwarg": arguments, **waits}
         status, body = self.estate.salt([call])
         assert status == 200, body
         return json.loads(body)["return"][0].get(self.name)
 
     def wait_for_minion(self, timeout: float = 120) -> None:
-        """Waits until the minion answers; the first time it is given the formula, too."""
+        """Waits until the minion answers."""
         ends = time.monotonic() + timeout
-        while self.salt("test.ping", timeout=1) is not True:
-            assert time.monotonic() < ends, f"no answer of {self.name} within {timeout} s\n{self.log()}"
-            assert self.process.poll() is None, f"{self.name} is off\n{self.log()}"
-        if not self.is_synced:
-            assert self.salt("saltutil.sync_all"), self.log()
-            self.must("sync")
-            self.is_synced = True
+        # Salt waits in vain for what comes after it asked, so that asking is left until the minion listens.
+        self._wait_for_word("minion", "ready to receive requests", ends)
+        while self.salt("test.ping", timeout=10) is not True:
+            self._check(ends, "an answer of the minion")
+
+    def start_nomad(self) -> None:
+        """Makes it a client of the lab's Nomad under its own name, at once and at every boot from now on. Its driver is
+        `raw_exec`; what a task serves can be reached from inside only.
+        """
+        lab = json.loads((self.estate.lab / "lab.json").read_text())
+        port = lab["ports"]["nomad_rpc"]
+        settings = {
+            "name": self.name,
+            "data_dir": "/var/lib/nomad",
+            "bind_addr": "127.0.0.1",
+            "advertise": {"http": "127.0.0.1", "rpc": "127.0.0.1", "serf": "127.0.0.1"},
+            "disable_update_check": True,
+            "acl": {"enabled": True},
+            "consul": {"enabled": False},
+            "plugin": {"raw_exec": {"config": {"enabled": True}}},
+            "client": {
+                "enabled": True,
+                "servers": [f"127.0.0.1:{port}"],
+                "network_interface": "eth0",
+                # This kernel does not say how fast its processor is.
+                "cpu_total_compute": 2000,
+                "options": {"fingerprint.denylist": "env_aws,env_gce,env_azure,env_digitalocean,consul,vault"},
+                "gc_disk_usage_threshold": 99,
+                "gc_inode_usage_threshold": 99,
+            },
+        }
+        (self.share / "nomad.json").write_text(json.dumps(settings))
+        self._serve("nomad-pass", f"exec {sys.executable} -I -S /guest/pass.py {HOST} {port}\n")
+        nomad = lab["engines"]["nomad"]["path"]
+        self._serve("nomad", f"mkdir -p /var/lib/nomad && exec {nomad} agent -config /guest/nomad.json\n")
+
+    def wait_for_nomad(self, timeout: float = 120) -> str:
+        """Waits until the client has registered since the last boot; gives back the id of the node."""
+        ends = time.monotonic() + timeout
+        self._wait_for_word("nomad", "node registration complete", ends)
+        while not (found := [node["ID"] for node in self._nodes() if node["Status"] == "ready"]):
+            self._check(ends, "a node that is ready")
+            time.sleep(0.2)
+        return found[0]
 
     def disk_digests(self) -> list[str]:
         """What is on each disk but that of the system. A file system that is mounted may write by itself."""
         if self.process:
             self.must("sync")
-        digests = []
-        for disk in self.disks:
-            with disk.open("rb") as file:
-                digests.append(hashlib.file_digest(file, "sha256").hexdigest())
-        return digests
+        return [digest(disk) for disk in self.disks]
 
     def log(self) -> str:
-        """The last words of the kernel, of the boot and of the minion."""
-        words = ""
-        for file in (self.directory / "console", self.share / "minion.log"):
-            if file.exists():
-                words += f"{file.name}:\n{file.read_text(errors='replace')[-3000:]}\n"
-        return words
+        """The last words of the kernel, of the boot and of the services."""
+        files = [self.directory / "console", *self.share.glob("*.log")]
+        return "\n".join(f"{file.name}:\n{file.read_text(errors='replace')[-3000:]}" for file in files)
 
     def _wait(self, path: Path, timeout: float, what: str) -> None:
         ends = time.monotonic() + timeout
         while not path.exists():
-            assert time.monotonic() < ends, f"{self.name}: not within {timeout} s: {what}\n{self.log()}"
-            assert self.process.poll() is None, f"{self.name} is off: {what}\n{self.log()}"
+            self._check(ends, what)
             time.sleep(0.02)
+
+    def _wait_for_word(self, service: str, word: str, ends: float) -> None:
+        log = self.share / f"{service}.log"
+        while not (log.exists() and word in log.read_text(errors="replace")):
+            self._check(ends, f"`{word}` of {service}")
+            time.sleep(0.1)
+
+    def _check(self, ends: float, what: str) -> None:
+        assert self.process.poll() is None, f"{self.name} went off before: {what}\n{self.log()}"
+        assert time.monotonic() < ends, f"{self.name}, not in time: {what}\n{self.log()}"
 
     def _is_alive(self) -> bool:
         """Whether any process of the guest runs: each is one here, too, of one group. Whoever inherits them reaps late."""
@@ -341,6 +421,9 @@ class Guest:
         (self.share / "boot").write_text(BOOT)
         (self.share / "shutdown").write_text(SHUTDOWN)
         (self.share / "agent.py").write_text(AGENT)
+        (self.share / "pass.py").write_text(PASS)
+        (self.share / "service").write_text(SERVICE)
+        (self.share / "services").mkdir()
         if self.estate:
             self._make_minion(upper)
         make = ["mke2fs", "-q", "-F", "-t", "ext4", "-d", tree, self._system_disk]
@@ -363,18 +446,22 @@ class Guest:
             "extension_modules": str(MINION / "extmods"),
             "sock_dir": "/run/minion",
             "pidfile": "/run/minion.pid",
-            "log_level": "warning",
+            # It says when it listens, and what it is asked for.
+            "log_level": "info",
             "grains_cache": True,
             "grains_cache_expiration": 86400,
             "mine_enabled": False,
+            "multiprocessing": not self.threads,
             "eos": {"roles": settings["eos"]["roles"]},
         }
         (own / "etc/minion").write_text(json.dumps(settings))
         salt = Path(json.loads((self.estate.lab / "lab.json").read_text())["engines"]["salt"]["path"])
         # In place of the shell, and without a parent that starts it again: the loop around it does.
         script = f"exec {salt}/salt-minion -c {MINION}/etc --disable-keepalive\n"
-        (self.share / "minion").write_text(script)
+        (self.share / "services/minion").write_text(script)
         subprocess.run([salt / "python", "-c", MAKE_KEYS, own / "pki/minion"], check=True)
+        # What `saltutil.sync_all` would bring, which takes a guest many seconds.
+        shutil.copytree(self.estate.lab / "salt/minion/extmods", own / "extmods")
         shutil.copy(self._master_keys / "master.pub", own / "pki/minion_master.pub")
         shutil.copy(own / "pki/minion.pub", self._master_keys / "minions" / self.name)
 
@@ -382,19 +469,51 @@ class Guest:
     def _master_keys(self) -> Path:
         return self.estate.lab / "salt/master/pki"
 
+    def _serve(self, service: str, script: str) -> None:
+        (self.share / "services" / service).write_text(script)
+        self.start(f"exec sh /guest/service {service}")
+
+    def _nodes(self) -> list[dict]:
+        return [node for node in self.estate.nomad("/v1/nodes") if node["Name"] == self.name]
+
     def _forget(self) -> None:
-        """Takes from the lab's master what it has of this minion."""
+        """Takes from the lab what it has of this minion and node."""
+        if (self.share / "services/nomad").exists():
+            # The lab may be down.
+            with suppress(OSError):
+                for node in self._nodes():
+                    self.estate.nomad(f"/v1/node/{node['ID']}/purge", "POST")
         (self._master_keys / "minions" / self.name).unlink(missing_ok=True)
         shutil.rmtree(self.estate.lab / "salt/master/cache/minions" / self.name, ignore_errors=True)
 
 
+def digest(disk: Path) -> str:
+    """Of all on a disk that is not zero: most of it was never written, and is not read."""
+    found = hashlib.sha256()
+    with disk.open("rb") as file:
+        offset, end = 0, os.fstat(file.fileno()).st_size
+        while offset < end:
+            try:
+                offset = os.lseek(file.fileno(), offset, os.SEEK_DATA) // BLOCK * BLOCK
+            except OSError:
+                # Nothing but a hole up to the end.
+                break
+            block = os.pread(file.fileno(), BLOCK, offset)
+            if block.count(0) < len(block):
+                found.update(offset.to_bytes(8) + block)
+            offset += BLOCK
+    return found.hexdigest()
+
+
 @contextmanager
-def guest(estate: Estate | None, name: str, disks: list[str] = (), memory: str = "512M"):
-    """A guest that is on, its minion not waited for, and that leaves nothing."""
+def guest(estate: Estate | None, name: str, disks: list[str] = (), memory: str = "512M", threads: bool = False):
+    """A guest that is on, its minion not waited for, and that leaves nothing. With `threads` the minion runs jobs as
+    threads of its own: three times as quick here, and not what a machine usually does.
+    """
     directory = Path(tempfile.mkdtemp(prefix=f"eos-guest-{name}-"))
     made = None
     try:
-        made = Guest(directory, name, estate, list(disks), memory)
+        made = Guest(directory, name, estate, list(disks), memory, threads)
         made.boot()
         yield made
     finally:

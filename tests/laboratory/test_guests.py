@@ -1,5 +1,7 @@
 """A guest is a machine like any other: a minion, disks of its own, and a power cord that can be pulled."""
 
+import json
+
 import pytest
 from guests import guest, no_guests
 
@@ -8,6 +10,7 @@ pvcreate -q /dev/ubdb && vgcreate -q data /dev/ubdb && lvcreate -q -n files -L 4
 mkfs.xfs -q /dev/data/files && mkdir /srv/files && echo /dev/data/files /srv/files xfs defaults 0 0 >> /etc/fstab &&
 mount -a && head -c 5M /dev/urandom > /srv/files/kept && sync /etc/fstab /srv/files/kept && sha256sum /srv/files/kept
 """
+WRITER = "while :; do hostname >> /srv/files/writer; sleep 1; done"
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +27,8 @@ def test_a_guest_is_a_minion_that_outlives_a_power_cut(estate, machine):
     assert machine.salt("test.ping") is True
     info = machine.salt("eos.info")
     assert info["minion"] == "machine" and info["role"] == "operator", info
+    _, body = estate.salt([{"client": "local", "tgt": "control", "fun": "eos.info"}])
+    assert json.loads(body)["return"][0]["control"]["formula"] == info["formula"]
 
     before = machine.disk_digests()
     digest = machine.must(WRITE).splitlines()[-1]
@@ -45,3 +50,24 @@ def test_a_guest_that_is_shut_down_has_written_everything(machine):
     machine.shutdown()
     machine.boot()
     assert machine.must("sha256sum /srv/files/unsynced") == digest
+
+
+def test_a_guest_is_a_node_of_nomad_before_and_after_a_power_cut(estate, machine):
+    machine.start_nomad()
+    node = machine.wait_for_nomad()
+    task = {"Name": "writer", "Driver": "raw_exec", "Config": {"command": "/bin/sh", "args": ["-c", WRITER]}}
+    here = {"LTarget": "${node.unique.name}", "RTarget": "machine", "Operand": "="}
+    job = {"ID": "writer", "Type": "service", "Constraints": [here], "TaskGroups": [{"Name": "one", "Tasks": [task]}]}
+    estate.nomad("/v1/jobs", "POST", {"Job": job})
+    try:
+        lines = lambda: int(machine.must("cat /srv/files/writer 2>/dev/null | wc -l"))  # noqa: E731
+        estate.wait_until(lambda: lines() > 0, 60, "a task in the guest")
+        machine.must("sync")
+        machine.power_cut()
+        machine.boot()
+        before = lines()
+        assert before > 0
+        assert machine.wait_for_nomad() == node
+        estate.wait_until(lambda: lines() > before, 90, "the task after the power cut")
+    finally:
+        estate.nomad("/v1/job/writer?purge=true", "DELETE")
