@@ -34,6 +34,16 @@ impl Compilation {
             .get(&(environment.to_owned(), component.to_owned()))
     }
 
+    /// What a component is known to have been brought to by: the digest of its workspace, or of the volume that it is.
+    pub fn digest(&self, key: &Key) -> Option<String> {
+        if let Some(workspace) = self.workspaces.get(key) {
+            return Some(workspace.digest.clone());
+        }
+        let component = self.components.get(key)?;
+        let host = &component.volumes.first()?.host.value;
+        Some(salt::volumes_digest(component, host))
+    }
+
     /// The nodes of a component, or of `platform`. Made when they are asked for: those of a large estate need more room
     /// than all that is compiled from them.
     pub fn nodes(&self, key: &Key) -> Vec<Node> {

@@ -142,20 +142,16 @@ const PILLAR_PLACES: &[(&str, &str, &str)] = &[
         "production",
         "components: {a: {volumes: {data: {KEY: 1}}}}\n",
     ),
-    (
-        "/$defs/standing_volume",
-        "production",
-        "volumes: {a: {KEY: 1}}\n",
-    ),
+    ("/$defs/standing_volume", "production", "volumes: {a: {KEY: 1}}\n"),
     (
         "/$defs/restored",
         "production",
-        "volumes: {a: {restored: {KEY: 1}}}\n",
+        "volumes: {a: {host: h, size: 1G, restored: {KEY: 1}}}\n",
     ),
     (
         "/$defs/converted",
         "production",
-        "volumes: {a: {converted: {KEY: 1}}}\n",
+        "volumes: {a: {host: h, size: 1G, converted: {KEY: 1}}}\n",
     ),
 ];
 
@@ -494,10 +490,16 @@ const WRONG_PILLARS: &[(&str, &str)] = &[
     ("production", "volumes: {a: {host: h, size: 1G, alert: 100}}"),
     ("production", "volumes: {a: {host: h, size: 1G, devices: [sdb]}}"),
     ("production", "volumes: {a: {host: h, size: 1G, filesystem: zfs}}"),
-    ("production", "volumes: {a: {host: h, size: 1G, compression: gzip}}"),
+    (
+        "production",
+        "volumes: {a: {host: h, size: 1G, compression: gzip}}",
+    ),
     ("production", "volumes: {a: {host: h, size: 1G, mount: srv}}"),
     ("production", "volumes: {a: {host: h, size: 1G, owner: me}}"),
-    ("production", "volumes: {a: {host: h, size: 1G, snapshots: {B: 1G}}}"),
+    (
+        "production",
+        "volumes: {a: {host: h, size: 1G, snapshots: {B: 1G}}}",
+    ),
     ("production", "components: {a: {volumes: {data: {host: h}}}}"),
     ("production", "components: {}\ngeneration: -1"),
     ("production", "components: {hello: {generation: two}}"),

@@ -215,6 +215,15 @@ pub struct Applied {
     pub operation: String,
 }
 
+impl Applied {
+    /// Whether Terraform made something of it.
+    pub fn has_workspace(&self) -> bool {
+        let nodes = self.nodes.as_array().into_iter().flatten();
+        let mut writers = nodes.filter_map(|node| node.get("writer"));
+        writers.any(|writer| writer == "terraform")
+    }
+}
+
 pub struct Store {
     connection: Connection,
 }

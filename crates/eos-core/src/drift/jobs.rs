@@ -19,7 +19,7 @@ pub fn verdicts(look: &Look<'_>) -> Vec<Object> {
         }
     };
     let mut objects = Vec::new();
-    for key in look.keys() {
+    for key in look.running_keys() {
         match key.1 == PLATFORM {
             true => objects.push(namespace(look, &key, nomad)),
             false => {
@@ -49,7 +49,7 @@ pub fn moved(look: &Look<'_>, nomad: &NomadSeen) -> Vec<Key> {
     let Some(workspaces) = workspaces(look) else {
         return Vec::new();
     };
-    let mut keys = look.keys();
+    let mut keys = look.running_keys();
     keys.retain(|key| {
         let job = nomad.jobs.get(key).filter(|job| !job.stop);
         let workspace = workspaces.get(&format!("{}/{}", key.0, key.1));

@@ -163,19 +163,13 @@ impl<'a> Look<'a> {
     /// What reality is compared with: the pillar as it was when the component was applied.
     fn baseline(&self, key: &Key) -> Option<&'a Compilation> {
         let recorded = self.recorded.get(key)?;
-        let has = |compilation: &&Compilation| {
-            compilation
-                .workspaces
-                .get(key)
-                .is_some_and(|one| one.digest == *recorded)
-        };
+        let has = |compilation: &&Compilation| compilation.digest(key).as_ref() == Some(recorded);
         Some(self.wanted).filter(has).or_else(|| self.applied.filter(has))
     }
 
     /// Whether the pillar says what was applied of a component.
     fn is_ahead(&self, key: &Key) -> bool {
-        let wanted = self.wanted.workspaces.get(key).map(|one| &one.digest);
-        wanted != self.recorded.get(key)
+        self.wanted.digest(key).as_ref() != self.recorded.get(key)
     }
 
     fn risk(&self, key: &Key) -> Risk {
@@ -186,7 +180,8 @@ impl<'a> Look<'a> {
 
     /// The components of the environment, wanted or applied, that no operation holds.
     fn keys(&self) -> Vec<Key> {
-        let keys = self.wanted.workspaces.keys().chain(self.recorded.keys());
+        let wanted = self.wanted.workspaces.keys().chain(self.wanted.components.keys());
+        let keys = wanted.chain(self.recorded.keys());
         let of_environment = keys.filter(|(environment, _)| environment == self.environment);
         let mut keys: Vec<Key> = of_environment
             .filter(|key| self.looks_at(&key.1))
@@ -194,6 +189,18 @@ impl<'a> Look<'a> {
             .collect();
         keys.sort();
         keys.dedup();
+        keys
+    }
+
+    /// Those that have a workspace: a volume that stands for itself has none.
+    fn running_keys(&self) -> Vec<Key> {
+        let stands = |key: &Key| {
+            let compilations = [Some(self.wanted), self.applied].into_iter().flatten();
+            let mut found = compilations.filter_map(|compilation| compilation.components.get(key));
+            found.next().is_some_and(|component| !component.runs())
+        };
+        let mut keys = self.keys();
+        keys.retain(|key| !stands(key));
         keys
     }
 

@@ -9,7 +9,7 @@ pub fn verdicts(look: &Look<'_>) -> Vec<Object> {
     let Some(control) = &look.seen.control else {
         return Vec::new();
     };
-    let keys = look.keys();
+    let keys = look.running_keys();
     let Some(Ok(inspection)) = look.seen.minions.get(control) else {
         return Vec::new();
     };

@@ -207,12 +207,19 @@ impl Wanted<'_> {
 
     /// LVM does not extend what has snapshots while it is in use.
     fn refuse_growth_with_snapshots(&self, there: &LogicalVolume) -> Result<(), Misfit> {
-        let names: Vec<&str> = there.snapshots.iter().map(|snapshot| snapshot.name.as_str()).collect();
+        let names: Vec<&str> = there
+            .snapshots
+            .iter()
+            .map(|snapshot| snapshot.name.as_str())
+            .collect();
         if self.rounded(self.volume.size.value) <= there.size || names.is_empty() {
             return Ok(());
         }
         misfit(
-            format!("LVM does not let it grow while it has snapshots: {}", names.join(", ")),
+            format!(
+                "LVM does not let it grow while it has snapshots: {}",
+                names.join(", ")
+            ),
             format!("`eos snapshot delete {} {}` first", there.name, names[0]),
         )
     }

@@ -131,15 +131,12 @@ async fn applied(
     wanted: &Compilation,
     recorded: &BTreeMap<Key, String>,
 ) -> Result<Option<Compilation>, Failure> {
-    let wanted_digests = wanted.workspaces.iter();
-    let wanted_digests: BTreeMap<&Key, &String> = wanted_digests
-        .filter(|(key, _)| key.0 == environment)
-        .map(|(key, workspace)| (key, &workspace.digest))
-        .collect();
-    let is_same = wanted_digests.len() == recorded.len()
+    let wanted_keys = wanted.workspaces.keys().chain(wanted.components.keys());
+    let wanted_keys: BTreeSet<&Key> = wanted_keys.filter(|key| key.0 == environment).collect();
+    let is_same = wanted_keys.len() == recorded.len()
         && recorded
             .iter()
-            .all(|(key, digest)| wanted_digests.get(key) == Some(&digest));
+            .all(|(key, digest)| wanted.digest(key).as_ref() == Some(digest));
     if is_same && current == Some(wanted.release.as_str()) {
         return Ok(None);
     }

@@ -42,6 +42,7 @@ use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::Estate;
 use crate::failure::Failure;
+use crate::store::Applied;
 
 /// How long a layer may take; one that takes longer does not answer.
 const PATIENCE: Duration = Duration::from_secs(12);
@@ -200,6 +201,8 @@ pub async fn look(
 ) -> Result<Status, Failure> {
     let store = estate.store_to_read()?;
     let mut applied = store.applied(environment)?;
+    // Volumes that stand for themselves have no job: `eos storage` shows them.
+    applied.retain(Applied::has_workspace);
     let names: BTreeSet<String> = match only {
         Some(name) => [name.to_owned()].into(),
         None => {

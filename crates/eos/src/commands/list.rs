@@ -37,16 +37,14 @@ pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         .of_environment(&environment)
         .map(|component| {
             let before = applied.iter().find(|one| one.component == component.component);
-            let wanted = compilation
-                .workspace(&environment, &component.component)
-                .map(|workspace| &workspace.digest);
+            let wanted = compilation.digest(&(environment.clone(), component.component.clone()));
             ComponentRow {
                 component: component.component.clone(),
                 recipe: component.recipe.clone(),
-                version: Some(component.version.clone()),
+                version: Some(component.version.clone()).filter(|version| !version.is_empty()),
                 applied: match before {
                     None => Applied::No,
-                    Some(before) if Some(&before.digest) == wanted => Applied::Yes,
+                    Some(before) if Some(&before.digest) == wanted.as_ref() => Applied::Yes,
                     Some(_) => Applied::Changed,
                 },
                 operation: before.map(|before| before.operation.clone()),

@@ -1,0 +1,412 @@
+//! Volumes as data: what a person asks for becomes which lines of the pillar, which step and which words; or is refused.
+
+use eos_core::catalog::Catalog;
+use eos_core::compile::{Compilation, compile};
+use eos_core::diagnostic::Diagnostic;
+use eos_core::intent::{Intent, Noun, Verb, edit};
+use eos_core::node::Reversibility;
+use eos_core::pillar::{Pillar, PillarFiles};
+use eos_core::plan::{Observed, Plan, PlanInput, Work, plan, refusals};
+use eos_core::profile::Profile;
+use eos_core::recipe::Risk;
+use eos_core::storage::HostStorage;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+const COMMON: &str = "#!yaml\nhosts:\n  control: {address: 10.0.0.1, roles: [client, control]}\n  \
+                      node1: {address: 10.0.0.2, roles: [storage]}\n";
+const FILES: &str = "#!yaml\nvolumes:\n  files:\n    host: node1\n    volume_group: data-vg\n    size: 10G\n";
+const GIB: u64 = 1 << 30;
+
+fn files(production: &str) -> PillarFiles {
+    let file = |name: &str, text: &str| {
+        (
+            format!("pillar/infrastructure/{name}.sls"),
+            text.as_bytes().to_vec(),
+        )
+    };
+    [file("common", COMMON), file("production", production)].into()
+}
+
+fn intent(verb: Verb, component: &str, options: Value) -> Intent {
+    Intent {
+        verb,
+        noun: Noun::Volume,
+        environment: "production".into(),
+        component: component.into(),
+        recipe: None,
+        options: serde_json::from_value(options).unwrap(),
+        from: None,
+        upgrade: false,
+        words: "eos …".into(),
+        who: "tester".into(),
+        when: "2026-11-16T21:00:00Z".into(),
+    }
+}
+
+fn words(found: Vec<Diagnostic>) -> String {
+    found
+        .iter()
+        .map(|one| format!("{} | {}", one.message, one.hint.as_deref().unwrap_or_default()))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// The environment's file after the intent, without who asked and when; or why it is refused.
+fn edited(production: &str, intent: &Intent) -> Result<String, String> {
+    let edited = edit(&files(production), &Catalog::load(&[]).unwrap(), intent).map_err(words)?;
+    let text = String::from_utf8(edited["pillar/infrastructure/production.sls"].clone()).unwrap();
+    let kept = text.lines().filter(|line| {
+        let line = line.trim_start();
+        !["intent:", "words:", "who:", "when: \"2026", "when: 2026"]
+            .iter()
+            .any(|start| line.starts_with(start))
+    });
+    Ok(kept.map(|line| format!("{line}\n")).collect())
+}
+
+fn compiled(files: &PillarFiles) -> Compilation {
+    compile(
+        &Pillar::read(files).unwrap(),
+        &Catalog::load(&[]).unwrap(),
+        Profile::Solo,
+    )
+    .unwrap()
+}
+
+/// What the host has: a group with some room, and disks.
+fn host(free: u64, disks: Value, volumes: Value) -> HostStorage {
+    serde_json::from_value(json!({
+        "disks": disks,
+        "groups": [{"name": "data-vg", "size": 100 * GIB, "free": free, "extent": 4 << 20, "devices": ["/dev/sdb"]}],
+        "volumes": volumes,
+        "filesystems": [],
+        "tools": {"lvm": true, "xfs": true, "btrfs": true, "ext4": true},
+    }))
+    .unwrap()
+}
+
+fn disk(path: &str, why: Option<&str>) -> Value {
+    json!({"path": path, "size": 50 * GIB, "usable": why.is_none(), "why": why, "group": null, "model": null})
+}
+
+fn volume(size: u64, filesystem: &str, snapshots: Value) -> Value {
+    json!([{"name": "files", "group": "data-vg", "id": "production/files/data", "size": size, "filesystem": filesystem,
+            "uuid": "u", "mount": "/srv/files", "capacity": size, "used": 2 * GIB, "available": size - 2 * GIB,
+            "open_files": false, "alert": 85, "growth": null, "samples": 0, "snapshots": snapshots, "old": null}])
+}
+
+fn observed(host: HostStorage) -> Observed {
+    Observed {
+        storage: [("node1".to_owned(), host)].into(),
+        ..Observed::default()
+    }
+}
+
+/// The plan of an intent against what was applied before.
+fn planned(before: &str, intent: Intent, observed: &Observed) -> (Plan, String) {
+    let files_before = files(before);
+    let after = edit(&files_before, &Catalog::load(&[]).unwrap(), &intent)
+        .map_err(words)
+        .unwrap();
+    let applied = compiled(&files_before).all_nodes();
+    let compilation = compiled(&after);
+    let components = [intent.component.clone()];
+    let refused = words(refusals("production", Some(&components), &compilation, observed));
+    let plan = plan(PlanInput {
+        environment: "production",
+        components: Some(&components),
+        intent: Some(intent),
+        compilation: &compilation,
+        applied: &applied,
+        unfinished: &BTreeSet::new(),
+        observed: Some(observed),
+        left: None,
+        given: &BTreeSet::new(),
+        hosts: (&BTreeMap::new(), &BTreeMap::new()),
+        base: String::new(),
+        pillar: BTreeMap::new(),
+    });
+    (plan, refused)
+}
+
+#[test]
+fn what_is_asked_for_is_what_the_pillar_says() {
+    let update = |options: Value| intent(Verb::Update, "files", options);
+    let set = |lines: &str| format!("{FILES}{lines}");
+    let cases = [
+        (update(json!({"size": "+5G"})), FILES.replace("10G", "15G")),
+        (update(json!({"size": "1.5T"})), FILES.replace("10G", "1536G")),
+        (update(json!({"size": "10G"})), FILES.to_owned()),
+        (
+            update(json!({"alert": 70})),
+            FILES.replace("    host", "    alert: 70\n    host"),
+        ),
+        (
+            update(json!({"snapshot": "before"})),
+            set("    snapshots:\n      before: 2G\n"),
+        ),
+        (
+            update(json!({"snapshot": "before", "room": "1G"})),
+            set("    snapshots:\n      before: 1G\n"),
+        ),
+        (
+            intent(Verb::Delete, "files", json!({})),
+            "#!yaml\nvolumes: {}\n".to_owned(),
+        ),
+    ];
+    for (intent, expected) in cases {
+        let text = edited(FILES, &intent).unwrap_or_else(|why| panic!("{:?}: {why}", intent.options));
+        let read = |text: &str| {
+            format!(
+                "{:?}",
+                Pillar::read(&files(text))
+                    .unwrap()
+                    .volumes
+                    .values()
+                    .map(|one| (
+                        &one.settings.size.as_ref().unwrap().value,
+                        one.settings.alert.as_ref().map(|one| one.value),
+                        &one.settings.snapshots
+                    ))
+                    .collect::<Vec<_>>()
+            )
+        };
+        assert_eq!(read(&text), read(&expected), "{:?}\n{text}", intent.options);
+    }
+    let made = edited(
+        "#!yaml\ncomponents: {}\n",
+        &intent(
+            Verb::Create,
+            "archive",
+            json!({"size": "20G", "purpose": "backup", "host": "node1", "volume_group": "data-vg"}),
+        ),
+    );
+    let lowered = compiled(&files(&made.unwrap()));
+    let archive = &lowered.component("production", "archive").unwrap().volumes[0];
+    assert_eq!(archive.filesystem.value.word(), "btrfs");
+    assert_eq!(
+        archive.lvm.as_ref().unwrap().compression.as_ref().unwrap().value,
+        "zstd"
+    );
+    assert_eq!(
+        (archive.name.as_str(), archive.path.value.as_str()),
+        ("archive", "/srv/archive")
+    );
+    assert!(
+        lowered.workspaces.is_empty(),
+        "a volume is no business of Terraform's"
+    );
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_anybody_is_asked() {
+    let update = |options: Value| intent(Verb::Update, "files", options);
+    let create = |options: Value| intent(Verb::Create, "other", options);
+    let snapshotted = format!("{FILES}    snapshots: {{before: 1G}}\n");
+    let cases = [
+        (
+            FILES,
+            update(json!({"size": "8G"})),
+            "Volume files cannot shrink from 10 GiB to 8 GiB: XFS has no shrink",
+        ),
+        (FILES, update(json!({"size": "-1G"})), "is no size to resize to"),
+        (FILES, update(json!({"size": "much"})), "is not a size"),
+        (
+            FILES,
+            update(json!({"restore": "before"})),
+            "has no snapshot \"before\"",
+        ),
+        (FILES, update(json!({"commit": true})), "was not converted"),
+        (
+            FILES,
+            update(json!({"filesystem": "ext4", "compression": "zstd"})),
+            "ext4 does not compress",
+        ),
+        (
+            &snapshotted,
+            update(json!({"filesystem": "btrfs"})),
+            "has snapshots, which hold it as XFS: before",
+        ),
+        (
+            FILES,
+            intent(Verb::Update, "fils", json!({"size": "+1G"})),
+            "Did you mean files?",
+        ),
+        (
+            FILES,
+            create(json!({"host": "node1"})),
+            "Volume other needs a size",
+        ),
+        (FILES, create(json!({"size": "1G"})), "--host is missing").clone(),
+        (
+            FILES,
+            create(json!({"size": "1G", "host": "node2"})),
+            "Did you mean node1?",
+        ),
+        (
+            FILES,
+            create(json!({"size": "1G", "host": "node1", "devices": ["sdb"]})),
+            "is no device",
+        ),
+        (
+            FILES,
+            create(json!({"size": "1G", "host": "node1", "mount": "srv"})),
+            "mount cannot be",
+        ),
+        (
+            FILES,
+            create(json!({"size": "1G", "host": "node1", "volume_group": "-x"})),
+            "cannot name a volume group",
+        ),
+        (
+            FILES,
+            intent(Verb::Create, "snapshot1", json!({"size": "1G"})),
+            "LVM keeps names that begin so",
+        ),
+        (
+            FILES,
+            intent(Verb::Create, "files", json!({"size": "11G"})),
+            "exists in production, made otherwise",
+        ),
+        (
+            FILES,
+            intent(Verb::Delete, "other", json!({})),
+            "There is no volume called \"other\"",
+        ),
+    ];
+    for (before, intent, expected) in cases {
+        // A host with the role storage is taken where it is the only one.
+        let without_role = COMMON.replace("[storage]", "[client]");
+        let mut all = files(before);
+        if expected.starts_with("--host") {
+            all.insert(
+                "pillar/infrastructure/common.sls".into(),
+                without_role.into_bytes(),
+            );
+        }
+        let why = edit(&all, &Catalog::load(&[]).unwrap(), &intent).map_err(words);
+        let why = why.expect_err(&format!("{:?} is accepted", intent.options));
+        assert!(why.contains(expected), "{:?}: {why}", intent.options);
+    }
+}
+
+#[test]
+fn a_plan_says_what_the_host_has_to_give() {
+    let grow = || intent(Verb::Update, "files", json!({"size": "+5G"}));
+    let there = |snapshots: Value| volume(10 * GIB, "xfs", snapshots);
+    let device = FILES.replace("    size", "    devices: [/dev/sdc]\n    size");
+    let step = |plan: &Plan| {
+        let mut steps = plan.steps.iter();
+        let step = steps
+            .find(|step| matches!(step.work, Work::Volumes { .. }))
+            .unwrap();
+        step.risk
+    };
+
+    let room = observed(host(20 * GIB, json!([]), there(json!([]))));
+    let (plan, refused) = planned(FILES, grow(), &room);
+    assert_eq!((refused.as_str(), step(&plan)), ("", Risk::Medium));
+    assert_eq!(plan.changes[0].reversibility, Reversibility::Final);
+    assert_eq!(
+        plan.changes[0].note.as_deref(),
+        Some("XFS cannot be made smaller again")
+    );
+
+    let spare = observed(host(GIB, json!([disk("/dev/sdc", None)]), there(json!([]))));
+    let (plan, refused) = planned(&device, grow(), &spare);
+    assert_eq!((refused.as_str(), step(&plan)), ("", Risk::High));
+    assert!(
+        plan.changes[0]
+            .note
+            .as_ref()
+            .unwrap()
+            .contains("/dev/sdc becomes a part of data-vg")
+    );
+
+    let odd = intent(Verb::Update, "files", json!({"size": "10241M"}));
+    let (plan, _) = planned(FILES, odd, &room);
+    let note = plan.changes[0].note.as_deref().unwrap();
+    assert!(
+        note.contains("rounded up to 10.0 GiB: extents of 4 MiB"),
+        "{note}"
+    );
+
+    let used = json!([{"name": "before", "made": null, "size": GIB, "used_percent": 1.0, "valid": true, "eos": true}]);
+    let refusals = [
+        (
+            FILES,
+            host(GIB, json!([]), there(json!([]))),
+            "has 1 GiB free, and 5 GiB more are needed",
+        ),
+        (
+            &device,
+            host(
+                GIB,
+                json!([disk("/dev/sdc", Some("mounted at /"))]),
+                there(json!([])),
+            ),
+            "disk /dev/sdc cannot be used: mounted at /",
+        ),
+        (
+            &device,
+            host(GIB, json!([]), there(json!([]))),
+            "there is no disk /dev/sdc",
+        ),
+        (
+            FILES,
+            host(GIB, json!([disk("/dev/sdd", None)]), there(json!([]))),
+            "`eos update host node1 --device /dev/sdd`",
+        ),
+        (
+            FILES,
+            host(20 * GIB, json!([]), there(used)),
+            "LVM does not let it grow while it has snapshots: before",
+        ),
+        (
+            FILES,
+            host(20 * GIB, json!([]), volume(10 * GIB, "ext4", json!([]))),
+            "files holds ext4, and is never formatted over data",
+        ),
+        (
+            FILES,
+            host(20 * GIB, json!([]), volume(40 * GIB, "xfs", json!([]))),
+            "XFS has no shrink",
+        ),
+        (FILES, HostStorage::default(), "host node1 has no LVM"),
+    ];
+    for (before, host, expected) in refusals {
+        let (_, refused) = planned(before, grow(), &observed(host));
+        assert!(refused.contains(expected), "{expected}: {refused}");
+    }
+}
+
+#[test]
+fn data_goes_only_if_a_person_says_so() {
+    let room = observed(host(20 * GIB, json!([]), volume(10 * GIB, "xfs", json!([]))));
+    let kinds =
+        |plan: &Plan| -> Vec<&'static str> { plan.steps.iter().map(|step| step.work.title()).collect() };
+    let (plan, _) = planned(FILES, intent(Verb::Delete, "files", json!({})), &room);
+    assert_eq!(kinds(&plan), ["deliver", "kept"]);
+    assert_eq!(
+        plan.changes[0].note.as_deref(),
+        Some("the volume and its data are kept")
+    );
+    let (plan, _) = planned(
+        FILES,
+        intent(Verb::Delete, "files", json!({"with_data": true})),
+        &room,
+    );
+    assert_eq!(kinds(&plan), ["deliver", "volume"]);
+    let Work::RemoveVolumes { with_data, .. } = &plan.steps[1].work else {
+        panic!("{:?}", plan.steps);
+    };
+    assert_eq!(with_data, &["production/files/data"]);
+    assert_eq!(plan.points_of_no_return().count(), 1);
+    // What a snapshot holds, and what was written since one, cannot be had back.
+    let snapshotted = format!("{FILES}    snapshots: {{before: 1G}}\n");
+    for options in [json!({"forget": "before"}), json!({"restore": "before"})] {
+        let (plan, _) = planned(&snapshotted, intent(Verb::Update, "files", options), &room);
+        assert!(plan.steps[1].work.is_final(), "{:?}", plan.steps);
+    }
+}

@@ -1,0 +1,7 @@
+#!json
+{
+  "eos": {
+    "volumes": {},
+    "workspaces": {}
+  }
+}

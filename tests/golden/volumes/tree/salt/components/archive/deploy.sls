@@ -1,0 +1,6 @@
+#!json
+{
+  "include": [
+    "components.archive.production.volumes"
+  ]
+}
