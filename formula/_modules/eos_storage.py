@@ -162,6 +162,7 @@ class _Seen:
 def _converge(wanted: object, changes: dict) -> _Seen:
     """Answers what was seen at last, which is what was wanted."""
     seen, last = _Seen(wanted), None
+    was_mounted = seen.is_mounted
     for _ in range(_MOST_STEPS):
         steps = _steps(wanted, seen)
         if not steps:
@@ -171,7 +172,9 @@ def _converge(wanted: object, changes: dict) -> _Seen:
             words = f"{', '.join(step.changes)} of {_named(wanted)} was done and is not seen: {step.changes}"
             raise _refusal(wanted, words, "See what LVM and the kernel's log say on this minion")
         step.do()
-        _add(changes, step.changes)
+        if not (was_mounted and step.changes.get("mount", {}).get("new") == wanted.path):
+            # A step that takes the volume from its place for a while is no change of that.
+            _add(changes, step.changes)
         last = step.changes
         seen = _Seen(wanted, None if step.moves_lvm else seen.report)
     raise _refusal(wanted, f"{_named(wanted)} is not as it should be after {_MOST_STEPS} steps", "See the minion's log")

@@ -55,7 +55,7 @@ def restored(wanted: object, seen: object) -> list:
         return [_step(change, lambda: _mark(seen, when))]
     if found is None:
         words = f"Volume {wanted.full_name} has no snapshot {name} to restore"
-        raise _refusal(wanted, words, "See which snapshots there are with `eos show storage`")
+        raise _refusal(wanted, words, "Restore one that there is")
     if not found.is_valid:
         words = f"Snapshot {name} of volume {wanted.full_name} ran out of room for changes, and is invalid"
         raise _refusal(wanted, words, "Restore another one; give the next one more room")
@@ -89,24 +89,31 @@ def guarded(wanted: object, seen: object, what: str, room: int) -> Iterator[None
 
     If the block fails, the volume is what it was, and mounted again.
     """
-    name = wanted.part(what)
+    name, entry = wanted.part(what), __utils__["eos_mount.fstab_entry"](wanted.path)
     guard = f"{wanted.group}/{name}"
-    entry = __utils__["eos_mount.fstab_entry"](wanted.path)
+    is_guarded = False
     # Whatever a boot would mount of it would be lost with the merge.
     __utils__["eos_mount.forget_fstab"](wanted.path, wanted.device)
-    _unmount(wanted, seen)
-    _lvm("make_snapshot", seen.volume, name, room, [f"eos.of={wanted.id}", "eos.safety=merge"])
     try:
+        _unmount(wanted, seen)
+        _lvm("make_snapshot", seen.volume, name, room, [f"eos.of={wanted.id}", "eos.safety=merge"])
+        is_guarded = True
         yield
     except (CommandExecutionError, OSError):
-        _lvm("merge", guard)
+        if is_guarded:
+            _lvm("merge", guard)
         if entry is not None:
-            device, path, filesystem, options = entry[:4]
-            plain = options.replace(",nofail", "")
-            __utils__["eos_mount.mount"](__utils__["eos_command.run"], device, path, filesystem, plain)
-            __utils__["eos_mount.write_fstab"](path, device, filesystem, options)
+            _mount_again(wanted, entry)
         raise
     _lvm("remove", guard)
+
+
+def _mount_again(wanted: object, entry: list[str]) -> None:
+    device, path, filesystem, options = entry[:4]
+    if __utils__["eos_mount.at"](__utils__["eos_mount.table"](), path) is None:
+        plain = options.replace(",nofail", "")
+        __utils__["eos_mount.mount"](__utils__["eos_command.run"], wanted.device, path, filesystem, plain)
+    __utils__["eos_mount.write_fstab"](path, device, filesystem, options)
 
 
 def require_closed(wanted: object, seen: object, what: str) -> None:
@@ -116,6 +123,9 @@ def require_closed(wanted: object, seen: object, what: str) -> None:
     if elsewhere := seen.mounted_elsewhere:
         words = f"Volume {wanted.full_name} cannot be {what} while it is mounted at {elsewhere[0].path} as well"
         raise _refusal(wanted, words, "Stop who uses it there, and unmount that")
+    if inside := [mount.path for mount in seen.mounts if mount.path.startswith(f"{seen.mount.path}/")]:
+        words = f"Volume {wanted.full_name} cannot be {what} while {inside[0]} is mounted in it"
+        raise _refusal(wanted, words, "Unmount that first")
     if used := __utils__["eos_mount.open_files"]([wanted.path]):
         words = f"Volume {wanted.full_name} cannot be {what} while {used[wanted.path]} has files open in {wanted.path}"
         raise _refusal(wanted, words, "Stop what uses the volume, and run the step again")

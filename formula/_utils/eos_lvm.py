@@ -160,6 +160,11 @@ def as_tag(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]", "_", text)
 
 
+def time_of_tag(tag: str) -> str:
+    """A time as it was before `as_tag`, which changes nothing of one but its colons."""
+    return tag.replace("_", ":")
+
+
 def make_group(run: Callable, name: str, devices: list[str]) -> None:
     _lvm(run, name, "vgcreate", name, *devices)
 
