@@ -21,6 +21,8 @@ _GUARD = "eos-convert"
 _SAVED = "ext2_saved"
 _MAKING = "eos.making"
 _SPARE = 64 << 20
+# btrfs-convert looks for free space in one piece, and finds none in a small volume.
+_SMALLEST_IN_PLACE = 256 << 20
 _GUARDED_SHARE, _FREE_SHARE = 0.25, 0.2
 _TOLD = 5
 
@@ -99,6 +101,8 @@ def _converted(wanted: object, seen: object, found: str) -> list:
     size = __utils__["eos_lvm.rounded"](wanted.size, seen.group.extent)
     __salt__["eos_storage_size.require_may_shrink"](wanted, seen)
     _require_fit(wanted, seen, size)
+    if size != seen.volume.size:
+        change["size"] = {"old": seen.volume.size, "new": size}
     more = __salt__["eos_storage.room_for"](wanted, seen, size)
     return [*more, _step(change, lambda: _convert_by_copy(wanted, seen, found, when, size))]
 
@@ -141,8 +145,10 @@ def _why_not_in_place(wanted: object, seen: object, found: str, room: int) -> st
     if not seen.is_mounted:
         return "it is not mounted"
     usage = __utils__["eos_filesystem.usage"](wanted.path)
-    if usage["capacity"] - usage["used"] < usage["capacity"] * _FREE_SHARE:
+    if usage["available"] < usage["capacity"] * _FREE_SHARE:
         return "less than a fifth of it is free"
+    if seen.volume.size < _SMALLEST_IN_PLACE:
+        return "it is too small"
     return "the group has no room for a snapshot" if room > seen.group.free else None
 
 
@@ -154,10 +160,7 @@ def _convert_in_place(wanted: object, seen: object, when: str, room: int) -> Non
         with __salt__["eos_storage_snapshots.guarded"](wanted, seen, _GUARD, room):
             __utils__["eos_filesystem.check_ext4"](run, wanted.device)
             _announce(wanted, "ext4 becomes btrfs in place")
-            run(
-                ["ionice", "-c", "3", "nice", "-n", "19", "btrfs-convert", "--no-progress", wanted.device],
-                wanted.device,
-            )
+            run(["btrfs-convert", "--no-progress", wanted.device], wanted.device, gently=True)
             _announce(wanted, "comparing every file")
             with _mounted_apart(wanted.device, "btrfs", "ro") as converted:
                 _require_same(wanted, before, __utils__["eos_manifest.of"](run, converted))
@@ -174,8 +177,7 @@ def _convert_by_copy(wanted: object, seen: object, found: str, when: str, size: 
             __salt__["eos_storage.format_new"](device, wanted.filesystem)
             with _mounted_apart(device, wanted.filesystem, _options(wanted)) as copy:
                 _announce(wanted, f"copying {found} to {wanted.filesystem}")
-                words = ["cp", "-a", "--sparse=always", "--", f"{path}/.", copy]
-                run(["ionice", "-c", "3", "nice", "-n", "19", *words], wanted.full_name)
+                run(["cp", "-a", "--sparse=always", "--", f"{path}/.", copy], wanted.full_name, gently=True)
                 _drop_lost(copy, wanted.filesystem)
                 run(["sync", "-f", copy], wanted.full_name)
                 _announce(wanted, "comparing every file")

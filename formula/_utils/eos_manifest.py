@@ -24,7 +24,7 @@ _SLACK = 1 << 20
 def of(run: Callable, path: str) -> dict[str, dict]:
     """Relative path -> what there is; `run` is `eos_command.run`."""
     program = [sys.executable, os.path.abspath(__file__), path]
-    return json.loads(run(["ionice", "-c", "3", "nice", "-n", "19", *program], path))
+    return json.loads(run(program, path, gently=True))
 
 
 def differences(source: dict[str, dict], copy: dict[str, dict]) -> list[str]:
