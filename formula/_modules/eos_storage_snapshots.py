@@ -6,9 +6,12 @@ Nothing here may be called over the API; `eos_storage` calls it with what is wan
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator
 
 from salt.exceptions import CommandExecutionError
+
+_SECONDS_BETWEEN_LOOKS = 1
 
 
 def kept(wanted: object, seen: object) -> list:
@@ -64,7 +67,7 @@ def restored(wanted: object, seen: object) -> list:
 
 
 def merge_awaited(seen: object) -> list:
-    return [_step({}, lambda: _lvm("wait_for_merge", seen.volume.full_name))]
+    return [_step({}, lambda: _finish_merge(seen.wanted, seen))]
 
 
 def put_back(wanted: object, seen: object) -> list:
@@ -79,7 +82,7 @@ def put_back(wanted: object, seen: object) -> list:
             hint = f"Check the filesystem of {wanted.full_name} by hand, then remove {guard.full_name}"
             raise _refusal(wanted, words, hint)
         require_closed(wanted, seen, "put back")
-        steps.append(_step({}, lambda guard=guard: _put_back(wanted, seen, guard)))
+        steps.append(_step({}, lambda guard=guard: _merge(wanted, seen, guard.name)))
     return steps
 
 
@@ -90,10 +93,10 @@ def guarded(wanted: object, seen: object, what: str, room: int) -> Iterator[None
     If the block fails, the volume is what it was, and mounted again.
     """
     name, entry = wanted.part(what), __utils__["eos_mount.fstab_entry"](wanted.path)
-    guard = f"{wanted.group}/{name}"
     is_guarded = False
     # Whatever a boot would mount of it would be lost with the merge.
     __utils__["eos_mount.forget_fstab"](wanted.path, wanted.device)
+    __salt__["eos_storage.reload_mounts"]()
     try:
         _unmount(wanted, seen)
         _lvm("make_snapshot", seen.volume, name, room, [f"eos.of={wanted.id}", "eos.safety=merge"])
@@ -101,11 +104,11 @@ def guarded(wanted: object, seen: object, what: str, room: int) -> Iterator[None
         yield
     except (CommandExecutionError, OSError):
         if is_guarded:
-            _lvm("merge", guard)
+            _merge(wanted, __salt__["eos_storage.look"](wanted), name)
         if entry is not None:
             _mount_again(wanted, entry)
         raise
-    _lvm("remove", guard)
+    _lvm("remove", f"{wanted.group}/{name}")
 
 
 def _mount_again(wanted: object, entry: list[str]) -> None:
@@ -114,6 +117,7 @@ def _mount_again(wanted: object, entry: list[str]) -> None:
         plain = options.replace(",nofail", "")
         __utils__["eos_mount.mount"](__utils__["eos_command.run"], wanted.device, path, filesystem, plain)
     __utils__["eos_mount.write_fstab"](path, device, filesystem, options)
+    __salt__["eos_storage.reload_mounts"]()
 
 
 def require_closed(wanted: object, seen: object, what: str) -> None:
@@ -129,6 +133,28 @@ def require_closed(wanted: object, seen: object, what: str) -> None:
     if used := __utils__["eos_mount.open_files"]([wanted.path]):
         words = f"Volume {wanted.full_name} cannot be {what} while {used[wanted.path]} has files open in {wanted.path}"
         raise _refusal(wanted, words, "Stop what uses the volume, and run the step again")
+
+
+def _merge(wanted: object, seen: object, snapshot: object) -> None:
+    _unmount(wanted, seen)
+    _lvm("merge", f"{wanted.group}/{snapshot}")
+    _finish_merge(wanted, __salt__["eos_storage.look"](wanted))
+
+
+def _finish_merge(wanted: object, seen: object) -> None:
+    """Waits for its end, however long it takes: nothing else may be done with the volume before."""
+    volume = seen.volume
+    if not volume.is_merging:
+        return
+    if not __utils__["eos_lvm.is_merge_running"](__utils__["eos_command.run"], volume):
+        require_closed(wanted, seen, "put back")
+        _unmount(wanted, seen)
+        _lvm("deactivate", volume.full_name)
+        _lvm("activate", volume.full_name)
+    _lvm("go_on_merging", volume.full_name)
+    while volume is not None and volume.is_merging:
+        time.sleep(_SECONDS_BETWEEN_LOOKS)
+        volume = __salt__["eos_storage.report"]().volume(volume.group, volume.name)
 
 
 def _named(wanted: object, seen: object) -> dict[str, object]:
@@ -153,8 +179,7 @@ def _make(wanted: object, seen: object, name: str, size: int) -> None:
 
 def _restore(wanted: object, seen: object, snapshot: object, when: str) -> None:
     _lvm("retag", seen.volume.full_name, [], [f"eos.restoring={when}"])
-    _unmount(wanted, seen)
-    _lvm("merge", snapshot.full_name)
+    _merge(wanted, seen, snapshot.name)
     _mark(seen, when)
 
 
@@ -162,11 +187,6 @@ def _mark(seen: object, when: str) -> None:
     tags = seen.volume.tags
     gone = [f"{tag}={tags[tag]}" for tag in ("eos.restored", "eos.restoring") if tag in tags]
     _lvm("retag", seen.volume.full_name, [*gone, f"eos.restoring={when}"], [f"eos.restored={when}"])
-
-
-def _put_back(wanted: object, seen: object, guard: object) -> None:
-    _unmount(wanted, seen)
-    _lvm("merge", guard.full_name)
 
 
 def _unmount(wanted: object, seen: object) -> None:

@@ -14,6 +14,7 @@ _GENTLY = ("ionice", "-c", "3", "nice", "-n", "19")
 _WORDS = 2000
 _PACKAGES = {
     "lvm": "lvm2",
+    "dmsetup": "dmsetup",
     "mkfs.xfs": "xfsprogs",
     "xfs_growfs": "xfsprogs",
     "mkfs.btrfs": "btrfs-progs",
@@ -29,6 +30,10 @@ _NOISE = ("lvmpolld", "File descriptor ")
 
 def has_udev() -> bool:
     return os.path.exists(_UDEV)
+
+
+def has_systemd() -> bool:
+    return os.path.isdir("/run/systemd/system")
 
 
 def is_installed(program: str) -> bool:

@@ -184,6 +184,11 @@ def make_snapshot(run: Callable, volume: Volume, name: str, size: int, tags: lis
     _lvm(run, f"{volume.group}/{name}", "lvcreate", "--snapshot", *wanted, volume.full_name)
 
 
+def deactivate(run: Callable, full_name: str) -> None:
+    """LVM refuses it while the volume is in use."""
+    _lvm(run, full_name, "lvchange", "--activate", "n", full_name)
+
+
 def activate(run: Callable, full_name: str) -> None:
     _lvm(run, full_name, "lvchange", "--activate", "y", full_name)
 
@@ -212,13 +217,22 @@ def remove(run: Callable, full_name: str) -> None:
 
 
 def merge(run: Callable, full_name: str) -> None:
-    """Puts a snapshot back into its origin and returns when that is done; neither may be mounted."""
+    """Puts a snapshot back into its origin, and returns when that is done.
+
+    If somebody has the origin open, LVM only notes it down, and begins when the origin is activated the next time.
+    """
     _lvm(run, full_name, "lvconvert", "--merge", "--interval", "1", full_name)
 
 
-def wait_for_merge(run: Callable, full_name: str) -> None:
-    """Returns when a merge that began before is done, such as one that a reboot interrupted."""
-    _lvm(run, full_name, "lvpoll", "--polloperation", "merge", "--interval", "1", full_name)
+def is_merge_running(run: Callable, volume: Volume) -> bool:
+    """Whether the kernel is at it; LVM's own report does not tell a merge that it only noted down."""
+    name = "-".join(part.replace("-", "--") for part in (volume.group, volume.name))
+    return "snapshot-merge" in run(["dmsetup", "table", name], volume.full_name)
+
+
+def go_on_merging(run: Callable, full_name: str) -> None:
+    """Has somebody finish a merge that began before, such as one that a reboot interrupted."""
+    _lvm(run, full_name, "lvchange", "--poll", "y", full_name)
 
 
 def _lvm(run: Callable, name: str, verb: str, *arguments: str) -> None:
