@@ -89,6 +89,9 @@ def _converted(wanted: object, seen: object, found: str) -> list:
     if found not in ("xfs", "ext4", "btrfs"):
         words = f"Volume {wanted.full_name} holds {found}, which nothing here converts"
         raise _refusal(wanted, words, "Copy its data by hand")
+    if not seen.is_mounted:
+        # How it is converted depends on what it holds.
+        return [_step({}, lambda: _mount_as_it_is(wanted, found))]
     __salt__["eos_storage_snapshots.require_closed"](wanted, seen, "converted")
     when = __utils__["eos_lvm.as_tag"](wanted.conversion["when"])
     change = {
@@ -104,7 +107,7 @@ def _converted(wanted: object, seen: object, found: str) -> list:
     if size != seen.volume.size:
         change["size"] = {"old": seen.volume.size, "new": size}
     more = __salt__["eos_storage.room_for"](wanted, seen, size)
-    return [*more, _step(change, lambda: _convert_by_copy(wanted, seen, found, when, size))]
+    return [*more, _step(change, lambda: _convert_by_copy(wanted, found, when, size))]
 
 
 def _taken_back(wanted: object, seen: object, found: str) -> list:
@@ -142,8 +145,6 @@ def _why_not_in_place(wanted: object, seen: object, found: str, room: int) -> st
         return "btrfs-convert is not installed"
     if __utils__["eos_filesystem.ext4_block_size"](wanted.device) != 4096:
         return "its blocks are not of 4 KiB"
-    if not seen.is_mounted:
-        return "it is not mounted"
     usage = __utils__["eos_filesystem.usage"](wanted.path)
     if usage["available"] < usage["capacity"] * _FREE_SHARE:
         return "less than a fifth of it is free"
@@ -154,9 +155,9 @@ def _why_not_in_place(wanted: object, seen: object, found: str, room: int) -> st
 
 def _convert_in_place(wanted: object, seen: object, when: str, room: int) -> None:
     run = __utils__["eos_command.run"]
-    with _readable(wanted, seen, "ext4") as path:
+    with _read_only(wanted):
         _announce(wanted, "reading every file")
-        before = __utils__["eos_manifest.of"](run, path)
+        before = __utils__["eos_manifest.of"](run, wanted.path)
         with __salt__["eos_storage_snapshots.guarded"](wanted, seen, _GUARD, room):
             __utils__["eos_filesystem.check_ext4"](run, wanted.device)
             _announce(wanted, "ext4 becomes btrfs in place")
@@ -167,28 +168,27 @@ def _convert_in_place(wanted: object, seen: object, when: str, room: int) -> Non
             _lvm("retag", wanted.full_name, [], [f"eos.saved={when}"])
 
 
-def _convert_by_copy(wanted: object, seen: object, found: str, when: str, size: int) -> None:
+def _convert_by_copy(wanted: object, found: str, when: str, size: int) -> None:
     run = __utils__["eos_command.run"]
     name = wanted.part("new")
     full_name, device = f"{wanted.group}/{name}", f"/dev/{wanted.group}/{name}"
-    with _readable(wanted, seen, found) as path:
+    with _read_only(wanted):
         _lvm("make_volume", wanted.group, name, size, [f"eos.of={wanted.id}", f"eos.new={when}", _MAKING])
         try:
             __salt__["eos_storage.format_new"](device, wanted.filesystem)
             with _mounted_apart(device, wanted.filesystem, _options(wanted)) as copy:
                 _announce(wanted, f"copying {found} to {wanted.filesystem}")
-                run(["cp", "-a", "--sparse=always", "--", f"{path}/.", copy], wanted.full_name, gently=True)
+                run(["cp", "-a", "--sparse=always", "--", f"{wanted.path}/.", copy], wanted.full_name, gently=True)
                 _drop_lost(copy, wanted.filesystem)
                 run(["sync", "-f", copy], wanted.full_name)
                 _announce(wanted, "comparing every file")
-                before = __utils__["eos_manifest.of"](run, path)
+                before = __utils__["eos_manifest.of"](run, wanted.path)
                 _require_same(wanted, before, __utils__["eos_manifest.of"](run, copy))
         except (CommandExecutionError, OSError):
             _lvm("remove", full_name)
             raise
         _lvm("retag", full_name, [_MAKING])
-        if seen.is_mounted:
-            __utils__["eos_mount.unmount"](run, wanted.path)
+        __utils__["eos_mount.unmount"](run, wanted.path)
     # From here on the copy is the volume.
     _lvm("rename", wanted.group, wanted.volume, wanted.part("old"))
     _lvm("rename", wanted.group, name, wanted.volume)
@@ -234,8 +234,6 @@ def _forget_saved(wanted: object, seen: object) -> None:
 
 
 def _require_fit(wanted: object, seen: object, size: int) -> None:
-    if not seen.is_mounted:
-        return
     used = __utils__["eos_filesystem.usage"](wanted.path)["used"]
     least = max(int(used * 1.1) + _SPARE, __utils__["eos_filesystem.least"](wanted.filesystem))
     if size < least:
@@ -255,16 +253,12 @@ def _require_same(wanted: object, before: dict, after: dict) -> None:
 
 
 @contextlib.contextmanager
-def _readable(wanted: object, seen: object, filesystem: str) -> Iterator[str]:
-    """Where every file of the volume can be read while nobody can write; as it was before if the block fails."""
+def _read_only(wanted: object) -> Iterator[None]:
+    """Every file of the volume can be read while nobody can write; as it was before if the block fails."""
     run = __utils__["eos_command.run"]
-    if not seen.is_mounted:
-        with _mounted_apart(wanted.device, filesystem, "ro") as path:
-            yield path
-        return
     __utils__["eos_mount.remount"](run, wanted.path, "ro")
     try:
-        yield wanted.path
+        yield
     except (CommandExecutionError, OSError):
         # Nobody would be told of a second failure, and the next look finds what is not mounted or cannot be written to.
         with contextlib.suppress(CommandExecutionError):
@@ -285,6 +279,12 @@ def _mounted_apart(device: str, filesystem: str, options: str) -> Iterator[str]:
             __utils__["eos_mount.unmount"](run, path)
     finally:
         os.rmdir(path)
+
+
+def _mount_as_it_is(wanted: object, filesystem: str) -> None:
+    os.makedirs(wanted.path, mode=0o755, exist_ok=True)
+    options = __utils__["eos_filesystem.options"](filesystem, None).replace(",nofail", "")
+    __utils__["eos_mount.mount"](__utils__["eos_command.run"], wanted.device, wanted.path, filesystem, options)
 
 
 def _drop_lost(copy: str, filesystem: str) -> None:
