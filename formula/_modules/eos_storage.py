@@ -58,17 +58,29 @@ def risk(facts: dict, name: str) -> str | None:
     own = facts.get("risk")
     if "volume_group" not in facts:
         return own
+    raised = __salt__["eos_roles.highest"]([own, "medium"], where_unknown="high")
     try:
         wanted = __utils__["eos_volume.wanted"]({**facts, "volume_id": name})
-        steps = _steps(wanted, _Seen(wanted))
+        seen = _Seen(wanted)
     except (CommandExecutionError, SaltInvocationError, OSError):
-        # The run will be refused in the same words, by whoever may ask for it.
-        return __salt__["eos_roles.highest"]([own, "medium"], where_unknown="high")
+        return raised
+    # Also where the run is refused now: what is in its way may be gone when it is carried out.
+    if _would_take_a_disk(wanted, seen):
+        return "high"
+    try:
+        steps = _steps(wanted, seen)
+    except (CommandExecutionError, SaltInvocationError, OSError):
+        return raised
     if any("physical volumes" in step.changes for step in steps):
         return "high"
-    if any(step.changes for step in steps):
-        return __salt__["eos_roles.highest"]([own, "medium"], where_unknown="high")
-    return own
+    return raised if any(step.changes for step in steps) else own
+
+
+def _would_take_a_disk(wanted: object, seen: _Seen) -> bool:
+    if all(seen.report.group_of(device) == wanted.group for device in wanted.devices):
+        return False
+    there = seen.volume.size if seen.volume is not None else 0
+    return seen.group is None or wanted.size - there > seen.group.free
 
 
 def sample() -> dict:
@@ -93,14 +105,25 @@ def mounted_at(paths: list[str]) -> dict[str, dict | None]:
 
 
 def report() -> object:
-    """What LVM has; nothing where it is not installed."""
-    if not is_installed():
+    """What LVM has; nothing where it is not installed, or where this minion is not root and LVM tells it nothing."""
+    if not is_installed() or os.geteuid() != 0:
         return __utils__["eos_lvm.nothing"]()
     return __utils__["eos_lvm.report"](__utils__["eos_command.run"])
 
 
+def look(wanted: object) -> _Seen:
+    """What this minion has of a volume now."""
+    return _Seen(wanted)
+
+
 def is_installed() -> bool:
     return __utils__["eos_command.is_installed"]("lvm")
+
+
+def reload_mounts() -> None:
+    """systemd acts on /etc/fstab as it has read it; whoever has no systemd reads it when it is wanted."""
+    if __utils__["eos_command.has_systemd"]():
+        __utils__["eos_command.run"](["systemctl", "daemon-reload"], "/etc/fstab", tuple(range(256)))
 
 
 def lock() -> contextlib.AbstractContextManager:
@@ -162,6 +185,7 @@ class _Seen:
 def _converge(wanted: object, changes: dict) -> _Seen:
     """Answers what was seen at last, which is what was wanted."""
     seen, last = _Seen(wanted), None
+    was_mounted = seen.is_mounted
     for _ in range(_MOST_STEPS):
         steps = _steps(wanted, seen)
         if not steps:
@@ -171,7 +195,9 @@ def _converge(wanted: object, changes: dict) -> _Seen:
             words = f"{', '.join(step.changes)} of {_named(wanted)} was done and is not seen: {step.changes}"
             raise _refusal(wanted, words, "See what LVM and the kernel's log say on this minion")
         step.do()
-        _add(changes, step.changes)
+        if not (was_mounted and step.changes.get("mount", {}).get("new") == wanted.path):
+            # A step that takes the volume from its place for a while is no change of that.
+            _add(changes, step.changes)
         last = step.changes
         seen = _Seen(wanted, None if step.moves_lvm else seen.report)
     raise _refusal(wanted, f"{_named(wanted)} is not as it should be after {_MOST_STEPS} steps", "See the minion's log")
@@ -205,6 +231,9 @@ def _steps(wanted: object, seen: _Seen) -> list:
 
 
 def _require_tools(wanted: object) -> None:
+    if os.geteuid() != 0:
+        words = f"Minion {__opts__['id']} is not run by root, which {_named(wanted)} needs"
+        raise _refusal(wanted, words, "Run the minion as root, or keep the volume as a directory")
     for program in ("lvm", __utils__["eos_filesystem.program"](wanted.filesystem)):
         if not __utils__["eos_command.is_installed"](program):
             package = __utils__["eos_command.package_of"](program)
@@ -434,6 +463,7 @@ def _mount(wanted: object, options: str) -> None:
 
 def _write_fstab(wanted: object, options: str) -> None:
     __utils__["eos_mount.write_fstab"](wanted.path, wanted.device, wanted.filesystem, options)
+    reload_mounts()
 
 
 def _require_no_entry(wanted: object, uuid: str | None) -> list[str] | None:

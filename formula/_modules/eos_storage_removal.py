@@ -73,6 +73,7 @@ def _remove(record: dict) -> None:
     reported = __salt__["eos_storage.report"]()
     volume = reported.volume(record["volume_group"], record["volume"])
     __utils__["eos_mount.forget_fstab"](record["path"], device)
+    __salt__["eos_storage.reload_mounts"]()
     if volume is not None:
         for mount in __utils__["eos_mount.of_device"](__utils__["eos_mount.table"](), volume.number):
             __utils__["eos_mount.unmount"](run, mount.path)

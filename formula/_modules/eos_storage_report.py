@@ -68,13 +68,13 @@ def _volume(volume: object, reported: object, mounts: list, wanted: dict) -> dic
 def _old(volume: object, reported: object) -> dict | None:
     """What a conversion left for the way back."""
     if "eos.saved" in volume.tags:
-        return {"filesystem": "ext4", "since": volume.tags["eos.saved"]}
+        return {"filesystem": "ext4", "since": __utils__["eos_lvm.time_of_tag"](volume.tags["eos.saved"])}
     old = next((one for one in reported.of(volume.tags["eos.volume"]) if "eos.old" in one.tags), None)
     if old is None:
         return None
     run = __utils__["eos_command.run"]
     kind = __utils__["eos_filesystem.probe_one"](run, old.path)["type"] if old.number is not None else None
-    return {"filesystem": kind, "since": old.tags["eos.old"]}
+    return {"filesystem": kind, "since": __utils__["eos_lvm.time_of_tag"](old.tags["eos.old"])}
 
 
 def _filesystems(reported: object, mounts: list) -> list[dict]:

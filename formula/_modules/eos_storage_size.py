@@ -33,11 +33,8 @@ def shrunk(wanted: object, seen: object) -> list:
     target = _target(wanted, seen)
     if seen.volume.size <= target:
         return []
-    there, asked = _human(seen.volume.size), _human(target)
-    allowed = wanted.shrink_from and __utils__["eos_lvm.rounded"](wanted.shrink_from, seen.group.extent)
-    if not allowed or seen.volume.size > allowed:
-        words = f"Volume {wanted.full_name} has {there}, and {asked} are wanted: it is never made smaller by accident"
-        raise _refusal(wanted, words, "Ask for its present size, or for it to be shrunk")
+    asked = _human(target)
+    require_may_shrink(wanted, seen)
     if wanted.filesystem == "xfs":
         words = f"Volume {wanted.full_name} cannot be made smaller: XFS can only grow"
         raise _refusal(wanted, words, "Make a smaller volume and copy the data, or convert it to ext4 or btrfs")
@@ -62,6 +59,18 @@ def shrunk(wanted: object, seen: object) -> list:
         return [_step(change, lambda: _shrink_btrfs(wanted, seen, target, room))]
     __salt__["eos_storage_snapshots.require_closed"](wanted, seen, "made smaller")
     return [_step(change, lambda: _shrink_ext4(wanted, seen, target, room))]
+
+
+def require_may_shrink(wanted: object, seen: object) -> None:
+    """Refuses a smaller size than the present one, unless this very shrinking is asked for."""
+    target = _target(wanted, seen)
+    if seen.volume.size <= target:
+        return
+    allowed = wanted.shrink_from and __utils__["eos_lvm.rounded"](wanted.shrink_from, seen.group.extent)
+    if not allowed or seen.volume.size > allowed:
+        there, asked = _human(seen.volume.size), _human(target)
+        words = f"Volume {wanted.full_name} has {there}, and {asked} are wanted: it is never made smaller by accident"
+        raise _refusal(wanted, words, "Ask for its present size, or for it to be shrunk")
 
 
 def _grow(wanted: object, target: int) -> None:

@@ -6,9 +6,12 @@ Nothing here may be called over the API; `eos_storage` calls it with what is wan
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator
 
 from salt.exceptions import CommandExecutionError
+
+_SECONDS_BETWEEN_LOOKS = 1
 
 
 def kept(wanted: object, seen: object) -> list:
@@ -55,7 +58,7 @@ def restored(wanted: object, seen: object) -> list:
         return [_step(change, lambda: _mark(seen, when))]
     if found is None:
         words = f"Volume {wanted.full_name} has no snapshot {name} to restore"
-        raise _refusal(wanted, words, "See which snapshots there are with `eos show storage`")
+        raise _refusal(wanted, words, "Restore one that there is")
     if not found.is_valid:
         words = f"Snapshot {name} of volume {wanted.full_name} ran out of room for changes, and is invalid"
         raise _refusal(wanted, words, "Restore another one; give the next one more room")
@@ -64,7 +67,7 @@ def restored(wanted: object, seen: object) -> list:
 
 
 def merge_awaited(seen: object) -> list:
-    return [_step({}, lambda: _lvm("wait_for_merge", seen.volume.full_name))]
+    return [_step({}, lambda: _finish_merge(seen.wanted, seen))]
 
 
 def put_back(wanted: object, seen: object) -> list:
@@ -79,7 +82,7 @@ def put_back(wanted: object, seen: object) -> list:
             hint = f"Check the filesystem of {wanted.full_name} by hand, then remove {guard.full_name}"
             raise _refusal(wanted, words, hint)
         require_closed(wanted, seen, "put back")
-        steps.append(_step({}, lambda guard=guard: _put_back(wanted, seen, guard)))
+        steps.append(_step({}, lambda guard=guard: _merge(wanted, seen, guard.name)))
     return steps
 
 
@@ -89,24 +92,32 @@ def guarded(wanted: object, seen: object, what: str, room: int) -> Iterator[None
 
     If the block fails, the volume is what it was, and mounted again.
     """
-    name = wanted.part(what)
-    guard = f"{wanted.group}/{name}"
-    entry = __utils__["eos_mount.fstab_entry"](wanted.path)
+    name, entry = wanted.part(what), __utils__["eos_mount.fstab_entry"](wanted.path)
+    is_guarded = False
     # Whatever a boot would mount of it would be lost with the merge.
     __utils__["eos_mount.forget_fstab"](wanted.path, wanted.device)
-    _unmount(wanted, seen)
-    _lvm("make_snapshot", seen.volume, name, room, [f"eos.of={wanted.id}", "eos.safety=merge"])
+    __salt__["eos_storage.reload_mounts"]()
     try:
+        _unmount(wanted, seen)
+        _lvm("make_snapshot", seen.volume, name, room, [f"eos.of={wanted.id}", "eos.safety=merge"])
+        is_guarded = True
         yield
     except (CommandExecutionError, OSError):
-        _lvm("merge", guard)
+        if is_guarded:
+            _merge(wanted, __salt__["eos_storage.look"](wanted), name)
         if entry is not None:
-            device, path, filesystem, options = entry[:4]
-            plain = options.replace(",nofail", "")
-            __utils__["eos_mount.mount"](__utils__["eos_command.run"], device, path, filesystem, plain)
-            __utils__["eos_mount.write_fstab"](path, device, filesystem, options)
+            _mount_again(wanted, entry)
         raise
-    _lvm("remove", guard)
+    _lvm("remove", f"{wanted.group}/{name}")
+
+
+def _mount_again(wanted: object, entry: list[str]) -> None:
+    device, path, filesystem, options = entry[:4]
+    if __utils__["eos_mount.at"](__utils__["eos_mount.table"](), path) is None:
+        plain = options.replace(",nofail", "")
+        __utils__["eos_mount.mount"](__utils__["eos_command.run"], wanted.device, path, filesystem, plain)
+    __utils__["eos_mount.write_fstab"](path, device, filesystem, options)
+    __salt__["eos_storage.reload_mounts"]()
 
 
 def require_closed(wanted: object, seen: object, what: str) -> None:
@@ -116,9 +127,34 @@ def require_closed(wanted: object, seen: object, what: str) -> None:
     if elsewhere := seen.mounted_elsewhere:
         words = f"Volume {wanted.full_name} cannot be {what} while it is mounted at {elsewhere[0].path} as well"
         raise _refusal(wanted, words, "Stop who uses it there, and unmount that")
+    if inside := [mount.path for mount in seen.mounts if mount.path.startswith(f"{seen.mount.path}/")]:
+        words = f"Volume {wanted.full_name} cannot be {what} while {inside[0]} is mounted in it"
+        raise _refusal(wanted, words, "Unmount that first")
     if used := __utils__["eos_mount.open_files"]([wanted.path]):
         words = f"Volume {wanted.full_name} cannot be {what} while {used[wanted.path]} has files open in {wanted.path}"
         raise _refusal(wanted, words, "Stop what uses the volume, and run the step again")
+
+
+def _merge(wanted: object, seen: object, snapshot: object) -> None:
+    _unmount(wanted, seen)
+    _lvm("merge", f"{wanted.group}/{snapshot}")
+    _finish_merge(wanted, __salt__["eos_storage.look"](wanted))
+
+
+def _finish_merge(wanted: object, seen: object) -> None:
+    """Waits for its end, however long it takes: nothing else may be done with the volume before."""
+    volume = seen.volume
+    if not volume.is_merging:
+        return
+    if not __utils__["eos_lvm.is_merge_running"](__utils__["eos_command.run"], volume):
+        require_closed(wanted, seen, "put back")
+        _unmount(wanted, seen)
+        _lvm("deactivate", volume.full_name)
+        _lvm("activate", volume.full_name)
+    _lvm("go_on_merging", volume.full_name)
+    while volume is not None and volume.is_merging:
+        time.sleep(_SECONDS_BETWEEN_LOOKS)
+        volume = __salt__["eos_storage.report"]().volume(volume.group, volume.name)
 
 
 def _named(wanted: object, seen: object) -> dict[str, object]:
@@ -143,8 +179,7 @@ def _make(wanted: object, seen: object, name: str, size: int) -> None:
 
 def _restore(wanted: object, seen: object, snapshot: object, when: str) -> None:
     _lvm("retag", seen.volume.full_name, [], [f"eos.restoring={when}"])
-    _unmount(wanted, seen)
-    _lvm("merge", snapshot.full_name)
+    _merge(wanted, seen, snapshot.name)
     _mark(seen, when)
 
 
@@ -152,11 +187,6 @@ def _mark(seen: object, when: str) -> None:
     tags = seen.volume.tags
     gone = [f"{tag}={tags[tag]}" for tag in ("eos.restored", "eos.restoring") if tag in tags]
     _lvm("retag", seen.volume.full_name, [*gone, f"eos.restoring={when}"], [f"eos.restored={when}"])
-
-
-def _put_back(wanted: object, seen: object, guard: object) -> None:
-    _unmount(wanted, seen)
-    _lvm("merge", guard.full_name)
 
 
 def _unmount(wanted: object, seen: object) -> None:

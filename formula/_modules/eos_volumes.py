@@ -39,9 +39,10 @@ def recorded(wanted: dict[str, dict], operation: str) -> Iterator[None]:
 
 
 def risks(names: list[str]) -> list[str | None]:
-    """The recorded risk of each that has a record."""
-    records = _records()
-    return [records[name].get("risk") for name in names if name in records]
+    """The recorded risk of each that has a record; of a volume on LVM it is medium at least."""
+    records = [record for name, record in _records().items() if name in names]
+    on_lvm = ["medium"] if any(map(_is_on_lvm, records)) else []
+    return [*(record.get("risk") for record in records), *on_lvm]
 
 
 def kinds(volumes: dict[str, str]) -> dict[str, str]:

@@ -58,6 +58,8 @@ def why_unusable(run: Callable, path: str, report: object, mounts: list) -> str 
         return f"cannot be read: {error.strerror}"
     if not stat.S_ISBLK(status.st_mode):
         return "is not a block device"
+    if not os.access(path, os.R_OK):
+        return "cannot be read: Permission denied"
     at = _sysfs_of(status.st_rdev)
     whole = [at, *_partitions(at)]
     if point := next((point for part in whole if (point := _mounted_at(part, mounts))), None):

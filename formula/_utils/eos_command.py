@@ -9,10 +9,12 @@ from salt.exceptions import CommandExecutionError
 
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _UDEV = "/run/udev/control"
+_GENTLY = ("ionice", "-c", "3", "nice", "-n", "19")
 # Whoever has more to say says the same again.
 _WORDS = 2000
 _PACKAGES = {
     "lvm": "lvm2",
+    "dmsetup": "dmsetup",
     "mkfs.xfs": "xfsprogs",
     "xfs_growfs": "xfsprogs",
     "mkfs.btrfs": "btrfs-progs",
@@ -30,6 +32,10 @@ def has_udev() -> bool:
     return os.path.exists(_UDEV)
 
 
+def has_systemd() -> bool:
+    return os.path.isdir("/run/systemd/system")
+
+
 def is_installed(program: str) -> bool:
     return any(os.access(os.path.join(folder, program), os.X_OK) for folder in _PATH.split(":"))
 
@@ -39,27 +45,29 @@ def package_of(program: str) -> str:
     return _PACKAGES.get(program, "util-linux")
 
 
-def run(command: list[str], name: str, succeeds: tuple[int, ...] = (0,), cwd: str | None = None) -> str:
-    """What the program printed. Anything but an exit code of `succeeds` is a failure of the object of this name."""
+def run(command: list[str], name: str, succeeds: tuple[int, ...] = (0,), gently: bool = False) -> str:
+    """What the program printed. Anything but an exit code of `succeeds` is a failure of the object of this name.
+
+    `gently` leaves processor and disk to whoever wants them.
+    """
     environment = {"PATH": _PATH, "LC_ALL": "C", "LVM_SUPPRESS_FD_WARNINGS": "1"}
     if not has_udev():
         # libdm makes the device nodes itself then; otherwise it waits for somebody who is not there.
         environment["DM_DISABLE_UDEV"] = "1"
     try:
         ran = subprocess.run(  # noqa: S603
-            command,
+            [*_GENTLY, *command] if gently else command,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             errors="replace",
             check=False,
             env=environment,
-            cwd=cwd,
         )
     except FileNotFoundError:
         raise _failure(name, f"{command[0]} is not installed", f"Install {package_of(command[0])}") from None
     if ran.returncode not in succeeds:
-        said = [line.strip() for line in f"{ran.stderr}\n{ran.stdout}".splitlines()]
+        said = [line.strip() for line in (ran.stderr.strip() or ran.stdout).splitlines()]
         words = "; ".join(line for line in said if line and not any(noise in line for noise in _NOISE))
         program = command[1] if command[0] == "lvm" else command[0]
         ended = f"it ended with {ran.returncode}"

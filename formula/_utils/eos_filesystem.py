@@ -85,6 +85,12 @@ def size(device: str, filesystem: str, mounted_at: str | None) -> int:
         return struct.unpack("<Q", file.read(8))[0]
 
 
+def ext4_block_size(device: str) -> int:
+    with open(device, "rb") as file:
+        file.seek(1024 + 0x18)
+        return 1024 << struct.unpack("<I", file.read(4))[0]
+
+
 def is_short(filesystem_size: int, volume_size: int) -> bool:
     """Whether it leaves room in its volume unused that it could have."""
     return volume_size - filesystem_size >= _SLACK

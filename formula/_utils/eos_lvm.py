@@ -160,6 +160,11 @@ def as_tag(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]", "_", text)
 
 
+def time_of_tag(tag: str) -> str:
+    """A time as it was before `as_tag`, which changes nothing of one but its colons."""
+    return tag.replace("_", ":")
+
+
 def make_group(run: Callable, name: str, devices: list[str]) -> None:
     _lvm(run, name, "vgcreate", name, *devices)
 
@@ -177,6 +182,11 @@ def make_volume(run: Callable, group: str, name: str, size: int, tags: list[str]
 def make_snapshot(run: Callable, volume: Volume, name: str, size: int, tags: list[str]) -> None:
     wanted = ["--name", name, "--size", f"{size}b", *_each("--addtag", tags)]
     _lvm(run, f"{volume.group}/{name}", "lvcreate", "--snapshot", *wanted, volume.full_name)
+
+
+def deactivate(run: Callable, full_name: str) -> None:
+    """LVM refuses it while the volume is in use."""
+    _lvm(run, full_name, "lvchange", "--activate", "n", full_name)
 
 
 def activate(run: Callable, full_name: str) -> None:
@@ -207,13 +217,22 @@ def remove(run: Callable, full_name: str) -> None:
 
 
 def merge(run: Callable, full_name: str) -> None:
-    """Puts a snapshot back into its origin and returns when that is done; neither may be mounted."""
+    """Puts a snapshot back into its origin, and returns when that is done.
+
+    If somebody has the origin open, LVM only notes it down, and begins when the origin is activated the next time.
+    """
     _lvm(run, full_name, "lvconvert", "--merge", "--interval", "1", full_name)
 
 
-def wait_for_merge(run: Callable, full_name: str) -> None:
-    """Returns when a merge that began before is done, such as one that a reboot interrupted."""
-    _lvm(run, full_name, "lvpoll", "--polloperation", "merge", "--interval", "1", full_name)
+def is_merge_running(run: Callable, volume: Volume) -> bool:
+    """Whether the kernel is at it; LVM's own report does not tell a merge that it only noted down."""
+    name = "-".join(part.replace("-", "--") for part in (volume.group, volume.name))
+    return "snapshot-merge" in run(["dmsetup", "table", name], volume.full_name)
+
+
+def go_on_merging(run: Callable, full_name: str) -> None:
+    """Has somebody finish a merge that began before, such as one that a reboot interrupted."""
+    _lvm(run, full_name, "lvchange", "--poll", "y", full_name)
 
 
 def _lvm(run: Callable, name: str, verb: str, *arguments: str) -> None:

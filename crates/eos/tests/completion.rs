@@ -333,7 +333,10 @@ fn an_estate_that_cannot_be_read_leaves_what_is_built_in() {
     );
     assert_eq!(
         site.complete(&["--estate", "/nowhere", "delete", ""]),
-        ["host\tTake a host out of the estate"]
+        [
+            "host\tTake a host out of the estate",
+            "volume\tTake a volume out of the estate"
+        ]
     );
     assert!(starts(
         &site.complete(&["--estate", "/nowhere", "create", ""]),
