@@ -21,20 +21,23 @@ def grown(wanted: object, seen: object) -> list:
         _require_no_snapshots(wanted, seen, "grown")
         room = __salt__["eos_storage.room_for"](wanted, seen, target - seen.volume.size)
         return [*room, _step({"size": {"old": seen.volume.size, "new": target}}, lambda: _grow(wanted, target))]
-    if seen.volume.size == target and seen.is_mounted:
-        size = __utils__["eos_filesystem.size"](wanted.device, wanted.filesystem, wanted.path)
-        if __utils__["eos_filesystem.is_short"](size, target):
-            return [_step({"size": {"old": size, "new": target}}, lambda: _grow_filesystem(wanted), False)]
+    if seen.is_mounted:
+        size, there = __utils__["eos_filesystem.size"](wanted.device, wanted.filesystem, wanted.path), seen.volume.size
+        if __utils__["eos_filesystem.is_short"](size, there):
+            return [_step({"size": {"old": size, "new": there}}, lambda: _grow_filesystem(wanted), False)]
     return []
 
 
 def shrunk(wanted: object, seen: object) -> list:
-    """The filesystem first, then LVM; never below what the data need, and never without a way back."""
+    """The filesystem first, then LVM; never below what the data need, and never without a way back.
+
+    A volume that is larger than wanted, without that somebody asked to shrink it, keeps what it has: so it is when
+    its growth is taken back.
+    """
     target = _target(wanted, seen)
-    if seen.volume.size <= target:
+    if seen.volume.size <= target or not _may_shrink(wanted, seen):
         return []
     asked = _human(target)
-    require_may_shrink(wanted, seen)
     if wanted.filesystem == "xfs":
         words = f"Volume {wanted.full_name} cannot be made smaller: XFS can only grow"
         raise _refusal(wanted, words, "Make a smaller volume and copy the data, or convert it to ext4 or btrfs")
@@ -64,13 +67,15 @@ def shrunk(wanted: object, seen: object) -> list:
 def require_may_shrink(wanted: object, seen: object) -> None:
     """Refuses a smaller size than the present one, unless this very shrinking is asked for."""
     target = _target(wanted, seen)
-    if seen.volume.size <= target:
-        return
-    allowed = wanted.shrink_from and __utils__["eos_lvm.rounded"](wanted.shrink_from, seen.group.extent)
-    if not allowed or seen.volume.size > allowed:
+    if seen.volume.size > target and not _may_shrink(wanted, seen):
         there, asked = _human(seen.volume.size), _human(target)
         words = f"Volume {wanted.full_name} has {there}, and {asked} are wanted: it is never made smaller by accident"
         raise _refusal(wanted, words, "Ask for its present size, or for it to be shrunk")
+
+
+def _may_shrink(wanted: object, seen: object) -> bool:
+    allowed = wanted.shrink_from and __utils__["eos_lvm.rounded"](wanted.shrink_from, seen.group.extent)
+    return bool(allowed) and seen.volume.size <= allowed
 
 
 def _grow(wanted: object, target: int) -> None:

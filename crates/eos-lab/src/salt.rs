@@ -467,14 +467,17 @@ impl<'a> Salt<'a> {
             "eos": if minion.is_control { self.control_settings() } else { json!({}) },
         });
         settings["eos"]["roles"] = ROLES.into_iter().collect();
-        if minion.is_control {
-            let every = json!({
-                "function": "eos_terraform.sync_states",
+        let every = |function: &str| {
+            json!({
+                "function": function,
                 "seconds": 300,
                 "maxrunning": 1,
                 "return_job": false,
-            });
-            settings["schedule"] = json!({"eos-drift": every});
+            })
+        };
+        settings["schedule"] = json!({"eos-storage": every("eos_storage.sample")});
+        if minion.is_control {
+            settings["schedule"]["eos-drift"] = every("eos_terraform.sync_states");
         }
         settings
     }

@@ -265,7 +265,8 @@ impl Wanted<'_> {
                 Some(disk) if disk.usable => {
                     fit.disks.push(path.clone());
                     free += disk.size.saturating_sub(LABEL);
-                    if more <= free {
+                    // A group that is still to be made is made of all of them.
+                    if more <= free && group.is_some() {
                         return Ok(fit);
                     }
                 }
@@ -275,6 +276,9 @@ impl Wanted<'_> {
                 }
                 None => why_not.push(format!("there is no disk {path}")),
             }
+        }
+        if more <= free && why_not.is_empty() && !fit.disks.is_empty() {
+            return Ok(fit);
         }
         let (on, spare) = (self.on(), self.spare());
         let hint = match &spare {
