@@ -22,7 +22,8 @@ PYTEST = "pytest==8.4.2"
 RUFF = "ruff==0.14.4"
 FIRST = ["lint", "compiler"]
 SPINE = "tests/laboratory/test_spine.py::test_one_sentence_down_and_back"
-ALONE = ["speed", "operations", "speed of drift"]
+# Guests are slow where others work beside them, and what measures is moved by it.
+ALONE = ["storage", "speed", "operations", "speed of drift"]
 # The files of the laboratory by suite, so that several labs run side by side; what is in none is in `laboratory`. Of these
 # suites half of the files are run, and all of them in a full run; tests of one file may build on one another.
 LABORATORY = {
@@ -32,6 +33,14 @@ LABORATORY = {
     "looks": ("doctor", "plan", "status"),
     "full": ("full", "operators"),
     "gitops": ("gitops", "discover"),
+    "storage": (
+        "guests",
+        "storage",
+        "storage_conversion",
+        "storage_cuts",
+        "storage_database",
+        "storage_expansion",
+    ),
     "survival": ("survive", "failures"),
     "truth": ("truth",),
 }
@@ -217,6 +226,7 @@ def suites(options: argparse.Namespace, environment: dict[str, str]) -> list[Sui
         Suite("program", 120, [*cargo_test, "eos"]),
         Suite("lab", 480, [*cargo_test, "eos-lab", "--", "--nocapture"]),
         *(tofu if options.full else []),
+        Suite("storage", 5400 if options.full else 600, [*pytest, *laboratory("storage", options)], sampled),
         Suite("speed", 1200 if options.full else 400, [sys.executable, "benches/ratios.py", *quick]),
         *(operations if options.full else []),
     ]
@@ -282,7 +292,7 @@ def main() -> int:
             "EOS_TEST_FAULT_PROGRAM": str(ROOT / "target/debug/eos-fault"),
             "EOS_TEST_BLIND_PROVIDER": str(ROOT / "target/debug/eos-terraform-provider-blind"),
         }
-    # Most of their time these wait for engines, so three run at once; the last one measures, and runs alone.
+    # Most of their time these wait for engines, so three run at once; the last ones run alone.
     together = [suite for suite in chosen if suite.name not in FIRST + ALONE]
     for suite in (suite for suite in chosen if suite.name in FIRST):
         run_suite(suite, environment)

@@ -15,7 +15,8 @@ _KEPT = 30 * _DAY
 _REGARDED = 7 * _DAY
 _MOST = 500
 _SECONDS_BETWEEN = 60
-_SHORTEST = 60
+# What fills within minutes is somebody who copies something, and says nothing of tomorrow.
+_SHORTEST = 3600
 
 
 def sample() -> dict:

@@ -115,10 +115,15 @@ def test_backups_are_compressed_and_shrink_with_proof(host, data):
 
 
 def test_a_volume_that_is_deleted_keeps_its_data_unless_it_is_asked_for(host, data):
-    host.carried_out(*"delete volume archive".split())
-    assert host.mounted("/srv/archive")[1] == "btrfs"
-    host.carried_out(*"create volume archive --size 300M --on data-vg --purpose backup --host node1".split())
-    host.carried_out(*"delete volume archive --with-data".split())
-    assert host.machine.run("findmnt --mountpoint /srv/archive")[0] != 0
-    assert "archive" not in host.machine.must("lvs --noheadings -o lv_name data-vg; cat /etc/fstab")
+    create = "create volume passing --size 300M --on data-vg --filesystem ext4 --host node1".split()
+    host.carried_out(*create)
+    digest = host.write("/srv/passing/kept", 5)
+    host.carried_out(*"delete volume passing".split())
+    assert host.digest("/srv/passing/kept") == digest
+    # Named again, it is the same volume.
+    host.carried_out(*create)
+    assert host.digest("/srv/passing/kept") == digest
+    host.carried_out(*"delete volume passing --with-data".split())
+    assert host.machine.run("findmnt --mountpoint /srv/passing")[0] != 0
+    assert "passing" not in host.machine.must("lvs --noheadings -o lv_name data-vg; cat /etc/fstab")
     assert host.digest("/srv/files/first") == data

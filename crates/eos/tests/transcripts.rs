@@ -110,12 +110,11 @@ fn take_as_applied(estate: &Path) {
     store
         .end_operation(&operation, Outcome::Done, ADA)
         .expect("an operation");
-    for ((environment, component), nodes) in &compilation.all_nodes() {
-        let workspace = compilation.workspace(environment, component);
+    for (key, nodes) in &compilation.all_nodes() {
         let applied = Applied {
-            environment: environment.clone(),
-            component: component.clone(),
-            digest: workspace.expect("each has a workspace").digest.clone(),
+            environment: key.0.clone(),
+            component: key.1.clone(),
+            digest: compilation.digest(key).expect("each has one"),
             nodes: serde_json::to_value(nodes).expect("nodes have a JSON form"),
             operation: operation.clone(),
         };

@@ -591,7 +591,7 @@ fn check(option: &str, value: &Value) -> Edited<()> {
         other => Some(format!("A volume has no {}", quoted(other))),
     };
     match words {
-        Some(words) => Err(vec![Diagnostic::new(words)]),
+        Some(words) => wrong(words, "`eos create volume --help` shows what it takes"),
         None => Ok(()),
     }
 }

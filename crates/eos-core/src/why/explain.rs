@@ -6,7 +6,7 @@ use crate::compile::Compilation;
 use crate::compose::Composed;
 use crate::expand::{Expanded, flag};
 use crate::lowered::Lowered;
-use crate::node::{Attribute, Node};
+use crate::node::{Attribute, Node, volume_address};
 use crate::option::OptionType;
 use crate::pillar::{Host, Pillar};
 use crate::recipe::{Recipe, Service, VolumeNeed};
@@ -75,8 +75,29 @@ impl<'a> Explainer<'a> {
             place: self.place(home, origin, name, from),
             over,
             made_of: made_of.iter().map(part).collect(),
-            change: self.change(home, origin, name, from),
+            change: match self.change_of_volume(node, name) {
+                Some(change) => vec![change],
+                None => self.change(home, origin, name, from),
+            },
         }
+    }
+
+    /// What a volume on LVM is, its own verbs change.
+    fn change_of_volume(&self, node: &Node, name: &str) -> Option<Change> {
+        let key = (node.environment.clone(), node.component.clone());
+        let component = self.compilation.components.get(&key)?;
+        let mut volumes = component.volumes.iter();
+        let volume = volumes.find(|volume| volume.lvm.is_some() && volume_address(volume) == node.address)?;
+        let command = match name {
+            "size" => format!("eos resize lvm {} SIZE", volume.name),
+            "filesystem" | "compression" => {
+                format!("eos convert filesystem {} FILESYSTEM", volume.path.value)
+            }
+            _ => return None,
+        };
+        Some(Change::Command {
+            command: self.in_environment(command),
+        })
     }
 
     fn home(&self, component: &str) -> Option<Home<'a>> {

@@ -254,6 +254,7 @@ pub fn attribute_value(name: &str, value: &Value) -> String {
     let last = name.rsplit('.').next().unwrap_or(name);
     match (last, value.as_u64()) {
         ("size", Some(bytes)) => human_size(bytes),
+        (snapshot, Some(bytes)) if snapshot.starts_with("snapshot.") => human_size(bytes),
         ("memory", Some(mebibytes)) => human_size(mebibytes << 20),
         ("cpu", Some(megahertz)) => format!("{megahertz} MHz"),
         _ => value_words(value),
