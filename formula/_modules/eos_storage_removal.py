@@ -46,7 +46,7 @@ def why_used(record: dict) -> str | None:
         with _seen_inside(volume, record) as path:
             return None if __utils__["eos_filesystem.is_empty"](path) else "it is not empty"
     except (CommandExecutionError, OSError) as failure:
-        return f"it cannot be looked into: {failure}"
+        return f"it cannot be looked into: {_words(failure, record)}"
 
 
 def remove(record: dict) -> str | None:
@@ -58,7 +58,7 @@ def remove(record: dict) -> str | None:
             _remove(record)
             left = [one.full_name for one in __salt__["eos_storage.report"]().of(record["name"])]
     except (CommandExecutionError, OSError) as failure:
-        return str(failure)
+        return _words(failure, record)
     if left:
         return f"{left[0]} is still there after lvremove"
     # The directory that it was mounted on; what somebody put there meanwhile stays.
@@ -102,6 +102,10 @@ def _seen_inside(volume: object, record: dict) -> Iterator[str]:
             yield place
         finally:
             __utils__["eos_mount.unmount"](run, place)
+
+
+def _words(failure: Exception, record: dict) -> str:
+    return __utils__["eos_failure.described"](failure, record["name"])["words"]
 
 
 def _volume(record: dict) -> object:

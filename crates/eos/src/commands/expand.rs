@@ -59,7 +59,10 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     let seen = storage::look(&estate, &engines, &pillar, args.host.as_deref()).await?;
     // What is decided without all hosts would look as if the others were well.
     if let Some(silent) = seen.silent() {
-        return Err(Problem::not_done(silent, "`eos doctor` says what is wrong; --host looks at one alone"));
+        return Err(Problem::not_done(
+            silent,
+            "`eos doctor` says what is wrong; --host looks at one alone",
+        ));
     }
     let decisions = decide(&seen.disks(), &storage::terms(&estate, args.threshold));
     if !args.auto {
