@@ -312,7 +312,12 @@ fn task<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
         let template = template_body(template, data);
         body = body.block("template", &[], template);
     }
-    for mount in &group.mounts {
+    // A program sees the files of its host, its volumes among them, and Nomad refuses to mount one for it.
+    let mounts = match group.driver {
+        Driver::Docker { .. } => group.mounts.as_slice(),
+        Driver::RawExec { .. } => &[],
+    };
+    for mount in mounts {
         let mount = Body::new()
             .attribute("volume", mount.volume.as_str())
             .attribute("destination", mount.path.as_str());
