@@ -291,14 +291,12 @@ fn volume_note(change: &mut Change, input: &PlanInput<'_>) -> Option<String> {
     {
         let (before, after) = (attribute.before.as_ref(), attribute.after.as_ref());
         match (attribute.name.as_str(), before, after) {
-            ("size", Some(before), Some(after)) if after.as_u64() > before.as_u64() => {
-                if volume.filesystem.value == Filesystem::Xfs {
-                    lasting(Reversibility::Final);
-                    notes.push("XFS cannot be made smaller again".to_owned());
-                }
-            }
-            ("size", Some(_), Some(_)) => {
+            ("size", Some(before), Some(after)) if after.as_u64() < before.as_u64() => {
                 notes.push("made smaller once it is proved that all fits, with a snapshot first".to_owned());
+            }
+            ("size", Some(_), Some(_)) if volume.filesystem.value == Filesystem::Xfs => {
+                lasting(Reversibility::Final);
+                notes.push("XFS cannot be made smaller again".to_owned());
             }
             ("restored", _, Some(_)) => {
                 lasting(Reversibility::Final);
