@@ -268,10 +268,7 @@ class Guest:
 
     def run(self, command: str, timeout: float = 60) -> tuple[int, str]:
         """Runs a command of the shell inside, without Salt: its exit code, and all that it prints."""
-        answer = self.share / f"answers/{self.start(command)}"
-        self._wait(answer, timeout, command)
-        code, output = json.loads(answer.read_text())
-        return code, output
+        return self.finished(self.start(command), timeout, command)
 
     def must(self, command: str, timeout: float = 60) -> str:
         code, output = self.run(command, timeout)
@@ -285,6 +282,15 @@ class Guest:
         path.with_suffix(".new").write_text(command)
         path.with_suffix(".new").rename(path)
         return self.commands
+
+    def finished(self, number: int, timeout: float, command: str = "") -> tuple[int, str]:
+        """Waits for the end of what was started: its exit code, and all that it printed."""
+        self._wait(self._answer(number), timeout, command or f"the end of command {number}")
+        code, output = json.loads(self._answer(number).read_text())
+        return code, output
+
+    def is_finished(self, number: int) -> bool:
+        return self._answer(number).exists()
 
     def power_cut(self) -> None:
         """Ends the machine at once; what it had not written to its disks is lost."""
@@ -370,6 +376,9 @@ class Guest:
         """The last words of the kernel, of the boot and of the services."""
         files = [self.directory / "console", *self.share.glob("*.log")]
         return "\n".join(f"{file.name}:\n{file.read_text(errors='replace')[-3000:]}" for file in files)
+
+    def _answer(self, number: int) -> Path:
+        return self.share / f"answers/{number}"
 
     def _wait(self, path: Path, timeout: float, what: str) -> None:
         ends = time.monotonic() + timeout
