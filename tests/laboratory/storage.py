@@ -63,8 +63,8 @@ class StorageHost:
 
 
 @contextmanager
-def storage_host(estate: Estate, name: str, disks: list[str]):
-    with guest(estate, name, disks=disks) as machine:
+def storage_host(estate: Estate, name: str, disks: list[str], threads: bool = False):
+    with guest(estate, name, disks=disks, threads=threads) as machine:
         machine.wait_for_minion()
         estate.must("create", "host", name, "--address", "10.0.2.15", "--role", "storage", "--yes")
         yield StorageHost(estate, machine)
