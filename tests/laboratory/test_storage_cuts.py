@@ -165,7 +165,7 @@ class Volumes:
     def new(self, filesystem: str, size: int = SIZE) -> str:
         """One with files in it."""
         name = f"files{len(self.made) + 1}"
-        words = f"create volume {name} --size {size}M --on {GROUP} --host node1 --filesystem {filesystem}"
+        words = f"create volume {name} --size {size}M --on {GROUP} --host node5 --filesystem {filesystem}"
         self.ask(words)
         self.made.append(name)
         self.python("fill.py", name)
@@ -291,7 +291,7 @@ def snapshot_change(volumes: Volumes, kind: str) -> Change:
 def volumes(estate):
     if why := no_guests():
         pytest.skip(why)
-    with storage_host(estate, "node1", ["12G"], threads=True) as host:
+    with storage_host(estate, "node5", ["12G"], threads=True) as host:
         yield Volumes(host)
 
 
