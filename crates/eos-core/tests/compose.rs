@@ -197,3 +197,21 @@ fn one_host_name_is_served_once() {
     let compilation = compiled(&recipes, "  hecate-proxy: {}\n  one: {}\n").unwrap();
     assert_eq!(order(&compilation), "0:one 1:hecate-proxy");
 }
+
+#[test]
+fn a_program_runs_where_its_volume_is_and_has_none_mounted() {
+    let recipe = |run: &str| {
+        let text = format!(
+            "recipe: keeper\nsummary: A test\nversion: \"1\"\nneeds:\n  data: {{volume: {{purpose: database, size: 1G, path: /opt/keeper}}}}\nservices:\n  keeper:\n    instances: one\n    {run}\n    volumes: {{data: /data}}\n"
+        );
+        [("recipes/keeper/recipe.yaml".to_owned(), text.into_bytes())]
+    };
+    for (run, mounts) in [("image: keeper", 1), ("program: [keeper]", 0)] {
+        let compilation = compiled(&recipe(run), "  keeper: {}\n").unwrap();
+        let mut jobs = compilation.artifacts.iter();
+        let (_, job) = jobs.find(|(path, _)| path.ends_with("keeper.nomad.hcl")).unwrap();
+        let job = String::from_utf8_lossy(job);
+        assert_eq!(job.matches("volume \"data\" {").count(), 1, "{job}");
+        assert_eq!(job.matches("volume_mount {").count(), mounts, "{job}");
+    }
+}
