@@ -9,6 +9,59 @@ from guests import Guest, guest
 WAITING = 4
 MIB = 1 << 20
 
+# Files of all kinds; `argv` names the directory.
+FILL = """\
+import os, sys
+os.chdir(sys.argv[1])
+os.makedirs("inner/empty")
+for number in range(8):
+    with open(f"inner/file-{number}", "wb") as file:
+        file.write(os.urandom(number * 700_001))
+os.setxattr("inner/file-1", "user.note", b"kept")
+os.setxattr("inner", "user.note", b"as well")
+os.link("inner/file-2", "linked")
+os.symlink("inner/file-3", "pointed")
+os.chown("inner/file-4", 1234, 2345)
+os.chmod("inner/file-4", 0o4750)
+os.mkfifo("inner/pipe")
+with open("sparse", "wb") as file:
+    file.seek(20 << 20)
+    file.write(b"end")
+os.utime("inner/file-5", ns=(1, 1_234_567_890_123_456_789))
+os.utime("inner/empty", ns=(1, 1_000_000_000_000_000_000))
+os.sync()
+"""
+# All that files are; what filesystems make for themselves is left out.
+LIST = """\
+import hashlib, json, os, stat, sys
+found, names = {}, {}
+os.chdir(sys.argv[1])
+for directory, inner, files in os.walk("."):
+    if directory == ".":
+        inner[:] = [name for name in inner if name not in ("lost+found", "ext2_saved")]
+    for name in [*inner, *files]:
+        path = os.path.join(directory, name)
+        is_ = os.lstat(path)
+        kind = stat.S_IFMT(is_.st_mode)
+        fact = {"mode": is_.st_mode, "user": is_.st_uid, "group": is_.st_gid, "changed": is_.st_mtime_ns}
+        fact["attributes"] = {
+            key: os.getxattr(path, key, follow_symlinks=False).hex() for key in os.listxattr(path, follow_symlinks=False)
+        }
+        if kind == stat.S_IFLNK:
+            fact["to"] = os.readlink(path)
+        if kind == stat.S_IFREG:
+            fact["size"] = is_.st_size
+            fact["is_sparse"] = is_.st_blocks * 512 < is_.st_size // 2
+            with open(path, "rb") as file:
+                fact["sha256"] = hashlib.sha256(file.read()).hexdigest()
+            names.setdefault(is_.st_ino, []).append(path)
+        found[path] = fact
+for paths in names.values():
+    for path in paths:
+        found[path]["links"] = sorted(paths)
+print(json.dumps(found, sort_keys=True))
+"""
+
 
 class StorageHost:
     """A guest that is a host of an estate: `eos` acts, the guest's own tools are the evidence."""
@@ -27,15 +80,21 @@ class StorageHost:
             operation = json.loads(ran.stdout.strip().split("\n")[-1])["operation"]
             self.estate.must("approve", operation, "--as", "eos-architect", "--yes")
             ran = self.estate.eos("resume", operation, timeout=timeout)
-        assert ran.returncode == 0, f"eos {' '.join(words)}: exit {ran.returncode}\n{ran.stdout}\n{ran.stderr}"
+        assert ran.returncode == 0, (
+            f"eos {' '.join(words)}: exit {ran.returncode}\n{ran.stdout}\n{ran.stderr}"
+        )
         return ran
 
     def refused(self, *words: str) -> str:
         """The command is refused and not a byte of the disks is another; what it says."""
         before = self.machine.disk_digests()
         ran = self.estate.eos(*words, "--yes", timeout=300)
-        assert ran.returncode == 2, f"eos {' '.join(words)}: exit {ran.returncode}\n{ran.stdout}\n{ran.stderr}"
-        assert self.machine.disk_digests() == before, f"eos {' '.join(words)} touched a disk"
+        assert ran.returncode == 2, (
+            f"eos {' '.join(words)}: exit {ran.returncode}\n{ran.stdout}\n{ran.stderr}"
+        )
+        assert self.machine.disk_digests() == before, (
+            f"eos {' '.join(words)} touched a disk"
+        )
         return " ".join(ran.stderr.split())
 
     def mounted(self, path: str) -> tuple[str, str]:
@@ -55,8 +114,25 @@ class StorageHost:
 
     def write(self, path: str, mebibytes: int) -> str:
         """The digest of a new file."""
-        self.machine.must(f"head -c {mebibytes}M /dev/urandom > {path} && sync {path}", timeout=120)
+        self.machine.must(
+            f"head -c {mebibytes}M /dev/urandom > {path} && sync {path}", timeout=120
+        )
         return self.digest(path)
+
+    def fill(self, path: str) -> str:
+        """Puts files of all kinds into a directory; answers all that they are."""
+        self._python("fill.py", FILL, path)
+        return self.listed(path)
+
+    def listed(self, path: str) -> str:
+        """All that the files of a directory are."""
+        return self._python("list.py", LIST, path)
+
+    def _python(self, name: str, script: str, path: str) -> str:
+        (self.machine.share / name).write_text(script)
+        return self.machine.must(
+            f". /guest/settings; $PYTHON -I -S /guest/{name} {path}", timeout=120
+        )
 
     def digest(self, path: str) -> str:
         return self.machine.must(f"sha256sum {path}", timeout=120).split()[0]
@@ -66,5 +142,14 @@ class StorageHost:
 def storage_host(estate: Estate, name: str, disks: list[str], threads: bool = False):
     with guest(estate, name, disks=disks, threads=threads) as machine:
         machine.wait_for_minion()
-        estate.must("create", "host", name, "--address", "10.0.2.15", "--role", "storage", "--yes")
+        estate.must(
+            "create",
+            "host",
+            name,
+            "--address",
+            "10.0.2.15",
+            "--role",
+            "storage",
+            "--yes",
+        )
         yield StorageHost(estate, machine)
