@@ -77,8 +77,7 @@ def run_step(*, operation: str, step: str, sls: str, digest: str, **publication:
 
     def admit_volumes() -> dict:
         wanted = _wanted(_slices(), sls, digest)
-        risks = [__salt__["eos_storage.risk"](facts, name) for name, facts in wanted.items()]
-        call.require(risks, where_unknown="high")
+        call.require([_risk_of_volume(name, facts) for name, facts in wanted.items()], where_unknown="high")
         return wanted
 
     def admit_monitoring() -> dict:
@@ -438,6 +437,11 @@ def _make_volumes(call: _Call, sls: str, wanted: dict) -> dict:
     # One after the other, since Salt's queue sees only jobs named state.*.
     with _states_lock(), __salt__["eos_volumes.recorded"](wanted, call.operation):
         return _outcome_of_states(sls, __salt__["state.apply"](sls, test=False, queue=_QUEUE))
+
+
+def _risk_of_volume(name: str, facts: dict) -> str | None:
+    """That of a volume on LVM depends on what would have to be done."""
+    return __salt__["eos_storage.risk"](facts, name) if "volume_group" in facts else facts.get("risk")
 
 
 def _load_rules(name: str, slices: dict) -> dict:

@@ -56,8 +56,6 @@ def ensure(test: bool = False, **facts: object) -> dict:
 def risk(facts: dict, name: str) -> str | None:
     """The risk of bringing this volume to these facts, from what would have to be done on this minion now."""
     own = facts.get("risk")
-    if "volume_group" not in facts:
-        return own
     raised = __salt__["eos_roles.highest"]([own, "medium"], where_unknown="high")
     try:
         wanted = __utils__["eos_volume.wanted"]({**facts, "volume_id": name})

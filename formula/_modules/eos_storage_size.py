@@ -12,6 +12,8 @@ from salt.exceptions import CommandExecutionError
 # What a filesystem needs beside the data, for a start of the next ones.
 _SPARE = 64 << 20
 _SAFETY = "eos-shrink"
+# One can be made smaller than that, but the kernel makes none so.
+_SMALLEST_BTRFS = 256 << 20
 
 
 def grown(wanted: object, seen: object) -> list:
@@ -38,6 +40,11 @@ def shrunk(wanted: object, seen: object) -> list:
     if wanted.filesystem == "xfs":
         words = f"Volume {wanted.full_name} cannot be made smaller: XFS can only grow"
         raise _refusal(wanted, words, "Make a smaller volume and copy the data, or convert it to ext4 or btrfs")
+    if wanted.filesystem == "btrfs" and target < _SMALLEST_BTRFS:
+        words = (
+            f"Volume {wanted.full_name} cannot be made smaller than {_human(_SMALLEST_BTRFS)}: btrfs shrinks no further"
+        )
+        raise _refusal(wanted, words, f"Ask for {_human(_SMALLEST_BTRFS)} at least")
     _require_no_snapshots(wanted, seen, "made smaller")
     if not seen.is_mounted:
         # It is mounted first: how much it holds is known then.

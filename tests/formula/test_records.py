@@ -16,9 +16,7 @@ GOLDEN = FORMULA.parent / "tests" / "golden"
 SLS = "components.hello.production.workspace"
 VOLUMES = "components.hello.production.volumes"
 DIGEST = "a" * 64
-FACTS = {
-    "production/hello/data": {"path": "/nowhere/data", "volume_group": "a directory needs no record", "risk": "low"}
-}
+FACTS = {"production/hello/data": {"path": "/nowhere/data", "risk": "low"}}
 
 
 class Engine:
@@ -172,7 +170,7 @@ def test_another_digest_is_refused(eos, engine, sls, digest):
 
 
 def test_a_digest_of_volumes_is_of_one_component_and_of_plain_json(eos, engine):
-    facts = {"path": "/data/ü", "mode": "0750", "risk": "low", "volume_group": "data", "size": 5368709120}
+    facts = {"path": "/data/ü", "mode": "0750", "risk": "low", "zone": "data", "size": 5368709120}
     engine.pillar["eos"]["volumes"] = {
         "production/hello/b": facts,
         "production/hello/a": facts,
@@ -180,7 +178,7 @@ def test_a_digest_of_volumes_is_of_one_component_and_of_plain_json(eos, engine):
         "staging/hello/a": facts,
     }
     text = ",".join(
-        f'"production/hello/{need}":{{"mode":"0750","path":"/data/ü","risk":"low","size":5368709120,"volume_group":"data"}}'
+        f'"production/hello/{need}":{{"mode":"0750","path":"/data/ü","risk":"low","size":5368709120,"zone":"data"}}'
         for need in "ab"
     )
     digest = hashlib.sha256(f"{{{text}}}".encode()).hexdigest()

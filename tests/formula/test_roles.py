@@ -15,7 +15,17 @@ from test_eject import by_hand
 
 TIERS = ("low", "medium", "high")
 REACHES = {"eos-user": ("low",), "eos-operator": ("low", "medium"), "eos-architect": ("low", "medium")}
-READING = {"info", "step_status", "observe", "preview", "inspect", "require_secrets", "examine", "terraform_graph"}
+READING = {
+    "info",
+    "step_status",
+    "observe",
+    "preview",
+    "inspect",
+    "require_secrets",
+    "examine",
+    "terraform_graph",
+    "storage",
+}
 NUMBERS = itertools.count()
 
 
