@@ -98,7 +98,7 @@ print(json.dumps(found, sort_keys=True))
 CHECK = {"xfs": "xfs_repair -n", "ext4": "e2fsck -f -n", "btrfs": "btrfs check"}
 
 # Seconds within which a program is still at it; starting to wait takes some as well.
-LONGEST = {"xfs_growfs": 0.02, "resize2fs": 0.1, "mkfs.btrfs": 0.1}
+LONGEST = {"xfs_growfs": 0.02, "resize2fs": 0.1, "mkfs.btrfs": 0.1, "cp": 0.1}
 
 
 class Cut(NamedTuple):
