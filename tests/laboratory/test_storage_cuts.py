@@ -98,7 +98,7 @@ print(json.dumps(found, sort_keys=True))
 CHECK = {"xfs": "xfs_repair -n", "ext4": "e2fsck -f -n", "btrfs": "btrfs check"}
 
 # Seconds within which a program is still at it; starting to wait takes some as well.
-LONGEST = {"xfs_growfs": 0.02, "resize2fs": 0.1, "mkfs.btrfs": 0.1, "cp": 0.1}
+LONGEST = {"xfs_growfs": 0.02, "resize2fs": 0.1, "mkfs.btrfs": 0.1, "cp": 0.1, "lvconvert": 1.2}
 
 
 class Cut(NamedTuple):
@@ -115,7 +115,8 @@ class Cut(NamedTuple):
     @property
     def delay(self) -> float:
         """Seconds from the beginning of the program, if it comes amid it."""
-        return round(random.Random(f"{SEED} {self}").uniform(0, LONGEST.get(self.program, 0.3)), 2)
+        longest = LONGEST.get(self.program, 0.4)
+        return round(random.Random(f"{SEED} {self}").uniform(longest / 4, longest), 2)
 
 
 CUTS = [
