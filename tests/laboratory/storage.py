@@ -80,21 +80,15 @@ class StorageHost:
             operation = json.loads(ran.stdout.strip().split("\n")[-1])["operation"]
             self.estate.must("approve", operation, "--as", "eos-architect", "--yes")
             ran = self.estate.eos("resume", operation, timeout=timeout)
-        assert ran.returncode == 0, (
-            f"eos {' '.join(words)}: exit {ran.returncode}\n{ran.stdout}\n{ran.stderr}"
-        )
+        assert ran.returncode == 0, f"eos {' '.join(words)}: exit {ran.returncode}\n{ran.stdout}\n{ran.stderr}"
         return ran
 
     def refused(self, *words: str) -> str:
         """The command is refused and not a byte of the disks is another; what it says."""
         before = self.machine.disk_digests()
         ran = self.estate.eos(*words, "--yes", timeout=300)
-        assert ran.returncode == 2, (
-            f"eos {' '.join(words)}: exit {ran.returncode}\n{ran.stdout}\n{ran.stderr}"
-        )
-        assert self.machine.disk_digests() == before, (
-            f"eos {' '.join(words)} touched a disk"
-        )
+        assert ran.returncode == 2, f"eos {' '.join(words)}: exit {ran.returncode}\n{ran.stdout}\n{ran.stderr}"
+        assert self.machine.disk_digests() == before, f"eos {' '.join(words)} touched a disk"
         return " ".join(ran.stderr.split())
 
     def mounted(self, path: str) -> tuple[str, str]:
@@ -114,9 +108,7 @@ class StorageHost:
 
     def write(self, path: str, mebibytes: int) -> str:
         """The digest of a new file."""
-        self.machine.must(
-            f"head -c {mebibytes}M /dev/urandom > {path} && sync {path}", timeout=120
-        )
+        self.machine.must(f"head -c {mebibytes}M /dev/urandom > {path} && sync {path}", timeout=120)
         return self.digest(path)
 
     def fill(self, path: str) -> str:
@@ -130,9 +122,7 @@ class StorageHost:
 
     def _python(self, name: str, script: str, path: str) -> str:
         (self.machine.share / name).write_text(script)
-        return self.machine.must(
-            f". /guest/settings; $PYTHON -I -S /guest/{name} {path}", timeout=120
-        )
+        return self.machine.must(f". /guest/settings; $PYTHON -I -S /guest/{name} {path}", timeout=120)
 
     def digest(self, path: str) -> str:
         return self.machine.must(f"sha256sum {path}", timeout=120).split()[0]

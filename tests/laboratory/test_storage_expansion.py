@@ -24,6 +24,7 @@ def logs(host):
 
 def filled(host, path: str, percent: int) -> None:
     """Filled with data, as `df` counts it."""
+    host.machine.must(f"rm -f {path}/filling && sync")
     used, available = host.machine.must(f"df --output=used,avail -B1 {path} | tail -1").split()
     wanted = (int(used) + int(available)) * percent // 100 - int(used)
     host.machine.must(f"head -c {wanted} /dev/urandom > {path}/filling && sync", timeout=120)
