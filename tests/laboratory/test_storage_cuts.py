@@ -43,58 +43,6 @@ exec sleep 600
 ARM = "mount -t tmpfs tmpfs /usr/local/sbin && rm -f /run/runs && cd /usr/local/sbin && "
 ARM += f"for name in {PROGRAMS}; do cp /guest/stand-in $name && chmod 755 $name || exit 1; done"
 
-# Files of all kinds; `argv` names the directory.
-FILL = """\
-import os, sys
-os.chdir(sys.argv[1])
-os.makedirs("inner/empty")
-for number in range(8):
-    with open(f"inner/file-{number}", "wb") as file:
-        file.write(os.urandom(number * 700_001))
-os.setxattr("inner/file-1", "user.note", b"kept")
-os.setxattr("inner", "user.note", b"as well")
-os.link("inner/file-2", "linked")
-os.symlink("inner/file-3", "pointed")
-os.chown("inner/file-4", 1234, 2345)
-os.chmod("inner/file-4", 0o4750)
-os.mkfifo("inner/pipe")
-with open("sparse", "wb") as file:
-    file.seek(20 << 20)
-    file.write(b"end")
-os.utime("inner/file-5", ns=(1, 1_234_567_890_123_456_789))
-os.utime("inner/empty", ns=(1, 1_000_000_000_000_000_000))
-os.sync()
-"""
-# All that files are; what filesystems make for themselves is left out.
-LIST = """\
-import hashlib, json, os, stat, sys
-found, names = {}, {}
-os.chdir(sys.argv[1])
-for directory, inner, files in os.walk("."):
-    if directory == ".":
-        inner[:] = [name for name in inner if name not in ("lost+found", "ext2_saved")]
-    for name in [*inner, *files]:
-        path = os.path.join(directory, name)
-        is_ = os.lstat(path)
-        kind = stat.S_IFMT(is_.st_mode)
-        fact = {"mode": is_.st_mode, "user": is_.st_uid, "group": is_.st_gid, "changed": is_.st_mtime_ns}
-        fact["attributes"] = {
-            key: os.getxattr(path, key, follow_symlinks=False).hex() for key in os.listxattr(path, follow_symlinks=False)
-        }
-        if kind == stat.S_IFLNK:
-            fact["to"] = os.readlink(path)
-        if kind == stat.S_IFREG:
-            fact["size"] = is_.st_size
-            fact["is_sparse"] = is_.st_blocks * 512 < is_.st_size // 2
-            with open(path, "rb") as file:
-                fact["sha256"] = hashlib.sha256(file.read()).hexdigest()
-            names.setdefault(is_.st_ino, []).append(path)
-        found[path] = fact
-for paths in names.values():
-    for path in paths:
-        found[path]["links"] = sorted(paths)
-print(json.dumps(found, sort_keys=True))
-"""
 CHECK = {"xfs": "xfs_repair -n", "ext4": "e2fsck -f -n", "btrfs": "btrfs check"}
 
 # Seconds within which a program is still at it; starting to wait takes some as well.
@@ -159,8 +107,6 @@ class Volumes:
         self.host = host
         self.machine = host.machine
         self.made: list[str] = []
-        for name, text in (("fill.py", FILL), ("list.py", LIST)):
-            (self.machine.share / name).write_text(text)
         self.machine.must(f"pvcreate -q /dev/ubdb && vgcreate -q {GROUP} /dev/ubdb")
 
     def new(self, filesystem: str, size: int = SIZE) -> str:
@@ -169,7 +115,7 @@ class Volumes:
         words = f"create volume {name} --size {size}M --on {GROUP} --host node5 --filesystem {filesystem}"
         self.ask(words)
         self.made.append(name)
-        self.python("fill.py", name)
+        self.host.fill(f"/srv/{name}")
         return name
 
     def ask(self, words: str) -> None:
@@ -191,9 +137,6 @@ class Volumes:
             purpose["name"] = self.new(filesystem)
         return purpose["name"]
 
-    def python(self, script: str, name: str) -> str:
-        return self.machine.must(f". /guest/settings; $PYTHON -I -S /guest/{script} /srv/{name}", timeout=120)
-
     def parts(self) -> dict[str, set[str]]:
         """Each volume of LVM, hidden ones included, with its tags."""
         found = json.loads(self.machine.must(f"lvs -a -o lv_name,lv_tags --reportformat json {GROUP}"))
@@ -208,7 +151,7 @@ class Volumes:
         unused = size - self.host.capacity(f"/srv/{name}")
         assert unused < 80 * MIB, f"{unused} bytes of {name} are not in its filesystem"
         own = frozenset(one for one in self.parts() if one == name or one.startswith(f"{name}."))
-        return State(filesystem, size // MIB, own, self.python("list.py", name))
+        return State(filesystem, size // MIB, own, self.host.listed(f"/srv/{name}"))
 
     def are_sound(self, name: str, filesystem: str) -> None:
         """Without errors on the disk, named once in fstab, known to LVM as itself, and nothing left beside it."""

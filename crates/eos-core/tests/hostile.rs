@@ -483,7 +483,7 @@ fn malformed_recipes_are_refused_with_their_place() {
         ),
         (
             "needs: {data: {volume: {purpose: backup, size: 1G, path: /a, owner: a}}}",
-            ("user:group", 7, 24),
+            ("user:group", 7, 69),
         ),
         (
             "needs: {data: {volume: {purpose: backup, size: 1G, path: /a, mode: \"9\"}}}",
