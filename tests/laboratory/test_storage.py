@@ -80,7 +80,7 @@ def test_a_snapshot_can_be_deleted(host, data):
 
 REFUSALS = {
     "resize lvm files 300M": "XFS has no shrink",
-    "resize lvm files 50T": "has 1.4 GiB free",
+    "resize lvm files 50T": "GiB free, and 50.0 TiB more are needed",
     "resize lvm files -1G": "is no size to resize to",
     "resize lvm files lots": "is not a size",
     "resize lvm fils +1G": "Did you mean files?",
