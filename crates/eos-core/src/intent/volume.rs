@@ -426,22 +426,7 @@ impl Edit<'_> {
                 _ => Ok(()),
             };
         }
-        if lvm
-            .converted
-            .as_ref()
-            .is_some_and(|converted| !converted.committed)
-        {
-            return wrong(
-                format!(
-                    "Volume {} was converted, and that is not committed yet",
-                    volume.name
-                ),
-                format!(
-                    "`eos convert filesystem {} --commit` first, or `eos undo` it",
-                    volume.path.value
-                ),
-            );
-        }
+        refuse_uncommitted(volume, lvm)?;
         if !lvm.snapshots.is_empty() {
             let names: Vec<&str> = lvm.snapshots.keys().map(String::as_str).collect();
             return wrong(
@@ -492,19 +477,7 @@ impl Edit<'_> {
             if lvm.snapshots.contains_key(&name) {
                 return Ok(());
             }
-            if lvm
-                .converted
-                .as_ref()
-                .is_some_and(|converted| !converted.committed)
-            {
-                return wrong(
-                    format!(
-                        "Volume {} was converted, and that is not committed yet",
-                        volume.name
-                    ),
-                    format!("`eos convert filesystem {} --commit` first", volume.path.value),
-                );
-            }
+            refuse_uncommitted(volume, lvm)?;
             let room = match self.option("room") {
                 Some(text) => match option::bytes(text) {
                     Ok(bytes) => bytes,
@@ -525,6 +498,23 @@ impl Edit<'_> {
             self.set(&["restored"], &json!({"snapshot": name, "when": when}))?;
         }
         Ok(())
+    }
+}
+
+/// What is kept of a conversion is in the way of what would need it anew.
+fn refuse_uncommitted(volume: &Volume, lvm: &Lvm) -> Edited<()> {
+    match &lvm.converted {
+        Some(converted) if !converted.committed => wrong(
+            format!(
+                "Volume {} was converted, and that is not committed yet",
+                volume.name
+            ),
+            format!(
+                "`eos convert filesystem {} --commit` first, or `eos undo` it",
+                volume.path.value
+            ),
+        ),
+        _ => Ok(()),
     }
 }
 
