@@ -3,6 +3,7 @@
 
 use eos_core::catalog::Catalog;
 use eos_core::compile::{Compilation, compile};
+use eos_core::intent::find_volume;
 use eos_core::name::ENVIRONMENTS;
 use eos_core::pillar::{Pillar, PillarFiles};
 use eos_core::profile::Profile;
@@ -73,9 +74,14 @@ impl Estate {
         );
     }
 
-    /// A command names a component that there is, and an option of its recipe.
+    /// A command names a component that there is, and an option of its recipe; or a volume that there is.
     fn check_command(&self, about: &str, environment: &str, command: &str) {
         let words: Vec<&str> = command.split_whitespace().collect();
+        if let ["eos", "resize", "lvm", meant, ..] | ["eos", "convert", "filesystem", meant, ..] = words[..] {
+            let found = find_volume(&self.compilation.components, environment, meant);
+            assert!(found.is_ok(), "{about}: {command}");
+            return;
+        }
         assert_eq!(words[..2], ["eos", "update"], "{about}: {command}");
         let lowered = self.compilation.component(environment, words[2]).unwrap();
         let option = words[3].trim_start_matches("--").split('=').next().unwrap();

@@ -72,7 +72,9 @@ impl<'a> Explainer<'a> {
             attribute: name.to_owned(),
             value: attribute.value.clone(),
             from: from.clone(),
-            place: self.place(home, origin, name, from),
+            place: self
+                .place(home, origin, name, from)
+                .or_else(|| self.place_of_standing(node)),
             over,
             made_of: made_of.iter().map(part).collect(),
             change: match self.change_of_volume(node, name) {
@@ -80,6 +82,12 @@ impl<'a> Explainer<'a> {
                 None => self.change(home, origin, name, from),
             },
         }
+    }
+
+    /// Where a volume that stands for itself stands.
+    fn place_of_standing(&self, node: &Node) -> Option<Spot> {
+        let volume = self.pillar.volume(&node.environment, &node.component)?;
+        Some(in_estate(&volume.at.file, volume.at.position.line))
     }
 
     /// What a volume on LVM is, its own verbs change.
