@@ -1,4 +1,6 @@
 #!yaml
+components:
+  hello: {recipe: hello}
 volumes:
   archive:
     host: node1
