@@ -195,7 +195,8 @@ pub struct Volume {
     pub size: Sourced<u64>,
     pub filesystem: Sourced<Filesystem>,
     /// What it is on LVM; a directory has none of it.
-    pub lvm: Option<Lvm>,
+    /// Apart from it, since most volumes of a large estate have none.
+    pub lvm: Option<Box<Lvm>>,
     pub durability: Sourced<Durability>,
     pub user: String,
     pub group: String,

@@ -290,7 +290,7 @@ impl Asked<'_> {
         }
         let lvm = match filesystem.value {
             Filesystem::Directory => None,
-            _ => Some(self.lvm(filesystem.value)),
+            _ => Some(Box::new(self.lvm(filesystem.value))),
         };
         if lvm.is_none() && settings.needs_lvm() {
             let why = format!(
