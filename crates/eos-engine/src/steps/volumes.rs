@@ -72,6 +72,12 @@ fn mounted(volume: &Volume, seen: Option<&Value>) -> Result<String, EngineError>
         .snapshots
         .keys()
         .find(|name| !snapshots.contains(name.as_str()));
+    let strange = snapshots.iter().find(|name| !lvm.snapshots.contains_key(**name));
+    let is_committed = lvm
+        .converted
+        .as_ref()
+        .is_some_and(|converted| converted.committed);
+    let is_kept = is_committed && mounted.get("old") == Some(&Value::Bool(true));
     let there = (text("volume"), text("volume_group"), text("filesystem"));
     let wrong = match (mounted.is_null(), missing) {
         (true, _) => Some(format!("nothing is mounted at {}", volume.path.value)),
@@ -81,6 +87,8 @@ fn mounted(volume: &Volume, seen: Option<&Value>) -> Result<String, EngineError>
         }
         _ if size < volume.size.value => Some(format!("it has {}", human_size(size))),
         (_, Some(snapshot)) => Some(format!("snapshot {snapshot} is not there")),
+        _ if strange.is_some() => strange.map(|name| format!("snapshot {name} is still there")),
+        _ if is_kept => Some("what it was before its conversion is still there".to_owned()),
         _ => None,
     };
     match wrong {
