@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
@@ -604,7 +604,7 @@ fn one(changed: usize, operation: &str) -> Result<(), EngineError> {
 
 fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY)?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
+    go_into_wal(connection)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", "ON")?;
     // Two processes may open a new store at once: the version is looked at under the write lock.
@@ -615,6 +615,23 @@ fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
         transaction.pragma_update(None, "user_version", version)?;
     }
     transaction.commit()
+}
+
+/// A new store goes into WAL mode once. SQLite does not wait for another process that is just doing the same, but
+/// says at once that the store is locked.
+fn go_into_wal(connection: &Connection) -> rusqlite::Result<()> {
+    let until = Instant::now() + BUSY;
+    loop {
+        match connection.pragma_update(None, "journal_mode", "WAL") {
+            Err(error)
+                if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
+                    && Instant::now() < until =>
+            {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            ended => return ended,
+        }
+    }
 }
 
 fn schema_version(connection: &Connection) -> rusqlite::Result<u32> {
@@ -690,6 +707,22 @@ mod tests {
         };
         store.begin_operation(&id, &new).unwrap();
         id
+    }
+
+    #[test]
+    fn a_new_store_opens_for_all_who_come_at_once() {
+        for _ in 0..25 {
+            let estate = tempfile::tempdir().unwrap();
+            let all = std::sync::Barrier::new(4);
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        all.wait();
+                        Store::open(estate.path()).unwrap();
+                    });
+                }
+            });
+        }
     }
 
     #[test]
