@@ -129,8 +129,8 @@ class StorageHost:
 
 
 @contextmanager
-def storage_host(estate: Estate, name: str, disks: list[str], threads: bool = False):
-    with guest(estate, name, disks=disks, threads=threads) as machine:
+def storage_host(estate: Estate, name: str, disks: list[str]):
+    with guest(estate, name, disks=disks) as machine:
         machine.wait_for_minion()
         estate.must(
             "create",

@@ -235,7 +235,7 @@ def snapshot_change(volumes: Volumes, kind: str) -> Change:
 def volumes(estate):
     if why := no_guests():
         pytest.skip(why)
-    with storage_host(estate, "node5", ["12G"], threads=True) as host:
+    with storage_host(estate, "node5", ["12G"]) as host:
         yield Volumes(host)
 
 

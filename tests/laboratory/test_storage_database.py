@@ -101,7 +101,7 @@ def database(tmp_path_factory, programs):
     # Volumes are spread over all clients, so that this one is in an estate that nobody else uses.
     with (
         running_estate(tmp_path_factory.mktemp("database") / "estate") as estate,
-        guest(estate, "dbnode", disks=["3G"], memory="1G", threads=True) as machine,
+        guest(estate, "dbnode", disks=["3G"], memory="1G") as machine,
     ):
         account = pwd.getpwnam("postgres")
         recipe = estate.root / "recipes/pgtest/recipe.yaml"

@@ -28,7 +28,8 @@ const CALL: Duration = Duration::from_secs(30);
 const STEP: Duration = Duration::from_secs(900);
 /// Salt itself takes about ten seconds to say that a minion is gone.
 const HOST: Duration = Duration::from_secs(15);
-const SYNC: Duration = Duration::from_secs(60);
+/// A minion fetches every file of the formula; a slow one has taken more than a minute.
+const SYNC: Duration = Duration::from_secs(180);
 const HEALTHY: Duration = Duration::from_secs(180);
 /// Nomad's clients look every 30 s whether Consul still has what they registered, and register it again.
 const REGISTERED: Duration = Duration::from_secs(75);
