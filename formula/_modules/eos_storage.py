@@ -500,13 +500,21 @@ def _told(volume: object, mount: object, reported: object) -> dict:
     return {
         "source": volume.path,
         "filesystem": mount.filesystem,
+        "filesystem_size": _size_of(volume, mount),
         "uuid": probed["uuid"],
         "size": volume.size,
+        "extent": reported.groups[volume.group].extent,
         "volume_group": volume.group,
         "volume": volume.name,
         "snapshots": sorted(named),
         "old": "eos.saved" in volume.tags or any("eos.old" in one.tags for one in parts),
     }
+
+
+def _size_of(volume: object, mount: object) -> int | None:
+    """Of the filesystem, if it is one that Eos makes."""
+    is_known = __utils__["eos_filesystem.is_known"](mount.filesystem)
+    return __utils__["eos_filesystem.size"](volume.path, mount.filesystem, mount.path) if is_known else None
 
 
 def _add(changes: dict, more: dict) -> None:

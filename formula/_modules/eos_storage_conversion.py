@@ -86,7 +86,7 @@ def _converted(wanted: object, seen: object, found: str) -> list:
         names = ", ".join(one.tags.get("eos.snapshot", one.name) for one in snapshots)
         words = f"Volume {wanted.full_name} cannot be converted while it has snapshots: {names}"
         raise _refusal(wanted, words, "Remove them first")
-    if found not in ("xfs", "ext4", "btrfs"):
+    if not __utils__["eos_filesystem.is_known"](found):
         words = f"Volume {wanted.full_name} holds {found}, which nothing here converts"
         raise _refusal(wanted, words, "Copy its data by hand")
     if not seen.is_mounted:

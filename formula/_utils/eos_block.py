@@ -97,7 +97,7 @@ def _why_signed(found: list[dict], is_unused_volume: bool) -> str | None:
         return None
     first = found[0]
     if first["usage"] == "filesystem":
-        return f"holds a {first['type']} filesystem"
+        return f"holds a filesystem ({first['type']})"
     if first["usage"] == "partition-table":
         return "partitioned"
     return "swap" if first["type"] == "swap" else f"holds a signature ({first['type']})"

@@ -66,6 +66,11 @@ def make(run: Callable, device: str, filesystem: str) -> None:
     run([*_MAKE[filesystem], device], device)
 
 
+def is_known(filesystem: str) -> bool:
+    """Whether it is one that Eos makes."""
+    return filesystem in _LEAST
+
+
 def size(device: str, filesystem: str, mounted_at: str | None) -> int:
     """How many bytes of the volume it takes for itself."""
     if filesystem == "xfs" and mounted_at:

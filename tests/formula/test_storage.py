@@ -252,7 +252,7 @@ def test_disks_are_told_with_why_not(formula, disks):
 
     before = pathlib.Path(filesystem).read_bytes()
     assert why(clean) is None
-    assert why(filesystem) == "holds a ext4 filesystem"
+    assert why(filesystem) == "holds a filesystem (ext4)"
     assert (why(swap), why(small), why(table)) == ("swap", "smaller than 64 MiB", "partitioned")
     assert (why(fixed), why(used)) == ("read-only", f"mounted at {point}")
     assert why("/dev/null") == "is not a block device"

@@ -1,6 +1,7 @@
 """What the tests of storage share: a guest as a host of the estate, what an architect approves, and evidence."""
 
 import json
+import time
 from contextlib import contextmanager
 
 from conftest import Estate
@@ -62,6 +63,26 @@ for paths in names.values():
 print(json.dumps(found, sort_keys=True))
 """
 
+# Writes file after file, and names each with its digest once it is on the disk; any error is its end.
+LOAD = """\
+import hashlib, os, sys
+where, log, end = sys.argv[1:]
+os.chdir(where)
+number = 0
+with open(log, "w") as log:
+    while not os.path.exists(end):
+        number += 1
+        content = os.urandom(8192)
+        with open(f"load-{number}", "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        directory = os.open(".", os.O_RDONLY)
+        os.fsync(directory)
+        os.close(directory)
+        print(f"{hashlib.sha256(content).hexdigest()}  load-{number}", file=log, flush=True)
+"""
+
 
 class StorageHost:
     """A guest that is a host of an estate: `eos` acts, the guest's own tools are the evidence."""
@@ -120,12 +141,60 @@ class StorageHost:
         """All that the files of a directory are."""
         return self._python("list.py", LIST, path)
 
+    @contextmanager
+    def load(self, path: str):
+        """A directory is written to meanwhile; what was on the disk once must be there afterwards."""
+        load = Load(self.machine, path)
+        try:
+            load.goes_on()
+            yield load
+            load.goes_on()
+        finally:
+            load.end()
+        load.must_be_there(load.written())
+
     def _python(self, name: str, script: str, path: str) -> str:
         (self.machine.share / name).write_text(script)
         return self.machine.must(f". /guest/settings; $PYTHON -I -S /guest/{name} {path}", timeout=120)
 
     def digest(self, path: str) -> str:
         return self.machine.must(f"sha256sum {path}", timeout=120).split()[0]
+
+
+class Load:
+    """What writes to a directory of a guest without a pause."""
+
+    def __init__(self, machine: Guest, path: str):
+        self.machine, self.path = machine, path
+        self.log, self.ending = machine.share / "load.log", machine.share / "load.end"
+        for old in (self.log, self.ending):
+            old.unlink(missing_ok=True)
+        (machine.share / "load.py").write_text(LOAD)
+        command = f". /guest/settings; $PYTHON -I -S /guest/load.py {path} /guest/load.log /guest/load.end"
+        self.number = machine.start(command)
+
+    def written(self) -> list[str]:
+        """The files that are on the disk, as `sha256sum` names them."""
+        lines = self.log.read_text().splitlines(keepends=True) if self.log.exists() else []
+        return [line for line in lines if line.endswith("\n")]
+
+    def goes_on(self, more: int = 20, timeout: float = 60) -> None:
+        """Waits until it has written some more files."""
+        ends, wanted = time.monotonic() + timeout, len(self.written()) + more
+        while len(self.written()) < wanted:
+            if self.machine.is_finished(self.number):
+                raise AssertionError(f"the load came to an end: {self.machine.finished(self.number, 0)}")
+            assert time.monotonic() < ends, f"{len(self.written())} files in {timeout} s are no load"
+            time.sleep(0.1)
+
+    def end(self) -> None:
+        self.ending.touch()
+        code, output = self.machine.finished(self.number, 30)
+        assert code == 0, f"a write failed: {output}"
+
+    def must_be_there(self, files: list[str]) -> None:
+        (self.machine.share / "load.sums").write_text("".join(files))
+        self.machine.must(f"cd {self.path} && sha256sum --check --quiet --strict /guest/load.sums", timeout=120)
 
 
 @contextmanager

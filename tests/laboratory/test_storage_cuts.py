@@ -46,7 +46,7 @@ ARM += f"for name in {PROGRAMS}; do cp /guest/stand-in $name && chmod 755 $name 
 CHECK = {"xfs": "xfs_repair -n", "ext4": "e2fsck -f -n", "btrfs": "btrfs check"}
 
 # Seconds within which a program is still at it; starting to wait takes some as well.
-LONGEST = {"xfs_growfs": 0.02, "resize2fs": 0.1, "mkfs.btrfs": 0.1, "cp": 0.1, "lvconvert": 1.2}
+LONGEST = {"xfs_growfs": 0.02, "resize2fs": 0.5, "mkfs.btrfs": 0.1, "cp": 0.8, "lvconvert": 1.2}
 
 
 class Cut(NamedTuple):
@@ -125,11 +125,12 @@ class Volumes:
         assert ran.returncode == 0, f"eos {words}: exit {ran.returncode}\n{ran.stdout}\n{ran.stderr}"
 
     def resume(self):
-        """Again where a guest among others is too slow for an answer in time."""
+        """As the hint says, again where a guest was too slow for an answer in time."""
         for _ in range(4):
             ran = self.host.eos("resume", "--yes")
             if "did not answer" not in ran.stderr:
                 break
+            print("resumed again: the minion did not answer in time")
         return ran
 
     def shared(self, purpose: dict, filesystem: str) -> str:
@@ -195,10 +196,16 @@ def change_of(volumes: Volumes, kind: str) -> Change:
         return Change(f"resize lvm {name} +32M", name, before, before._replace(size=before.size + 32))
     if kind == "shrink":
         name = volumes.new("ext4", 400)
+        # A file at the end of the volume, which has to move.
+        volumes.host.write(f"/srv/{name}/passing", 200)
+        volumes.host.write(f"/srv/{name}/large", 60)
+        volumes.machine.must(f"rm /srv/{name}/passing && sync")
         before = volumes.seen(name)
         return Change(f"resize lvm {name} 300M", name, before, before._replace(size=300))
     if kind in ("copy", "in place"):
         name = volumes.new("xfs" if kind == "copy" else "ext4")
+        # So that a copy takes seconds.
+        volumes.host.write(f"/srv/{name}/large", 60)
         before = volumes.seen(name)
         parts = {name, f"{name}.old"} if kind == "copy" else {name}
         after = before._replace(filesystem="btrfs", parts=frozenset(parts))

@@ -1,9 +1,11 @@
 """Volumes that are really filled: what is decided, and what becomes of them."""
 
 import json
+import subprocess
+from contextlib import suppress
 
 import pytest
-from guests import no_guests
+from guests import MINION, no_guests
 from storage import MIB, storage_host
 
 CREATE = "create volume {name} --size {size} --on {group} --device {device} --host node4"
@@ -45,9 +47,35 @@ def expanded(host, *words: str):
         (host.estate.root / "eos.toml").write_text(text.replace('\n[expand]\nrisk = "high"\n', ""))
 
 
+def told(host) -> dict:
+    """What reaches the master when the host notes how full its volumes are, as its schedule has it do."""
+    salt = json.loads((host.estate.lab / "lab.json").read_text())["engines"]["salt"]["path"]
+    listen = [
+        f"{salt}/salt-run",
+        "-c",
+        f"{host.estate.lab}/salt/master/etc",
+        "state.event",
+        "eos/storage/full",
+        "count=1",
+    ]
+    with subprocess.Popen(listen, stdout=subprocess.PIPE, text=True) as listener:
+        try:
+            # The listener does not say when it listens.
+            for _ in range(3):
+                host.machine.must(f"{salt}/salt-call -c {MINION}/etc eos_storage.sample", timeout=120)
+                with suppress(subprocess.TimeoutExpired):
+                    output, _ = listener.communicate(timeout=10)
+                    return json.loads(output.partition("\t")[2])["data"]
+        finally:
+            listener.kill()
+    raise AssertionError("the master heard of no volume that is too full")
+
+
 def test_it_grows_in_its_group(host, logs):
     assert decided(host) == []
     filled(host, "/srv/logs", 86)
+    event = told(host)
+    assert event["volume"] == "production/logs/data" and event["percent"] >= event["alert"] == 85, event
     digest = host.digest("/srv/logs/filling")
     (decision,) = decided(host)
     assert (decision["rule"], decision["name"], decision["risk"]) == ("grow", "logs", "medium"), decision

@@ -446,13 +446,26 @@ pub async fn host_answers(
     )
 }
 
+/// A minion that joined after the formula was installed has never been told of it. Gives what it says of itself then.
+async fn bring_formula(engines: &Engines, minion: &str) -> Result<Value, EngineError> {
+    let salt = &engines.salt;
+    let wanted = salt
+        .call(&engines.endpoints.control, "eos.info", json!({}), CALL)
+        .await?;
+    // Without any formula it does not know what it is asked.
+    if let Ok(info) = salt.call(minion, "eos.info", json!({}), CALL).await
+        && info.get("formula") == wanted.get("formula")
+    {
+        return Ok(info);
+    }
+    salt.call(minion, "saltutil.sync_all", json!({}), SYNC).await?;
+    salt.call(minion, "eos.info", json!({}), CALL).await
+}
+
 /// The host is there, has the formula, and is served the release.
 async fn verify_host(context: &Context<'_>, minion: &str, client: bool) -> Result<Verified, EngineError> {
     let node = host_answers(context.engines, minion, client).await?;
-    let salt = &context.engines.salt;
-    // A minion that joined after the formula was installed has never been told of it.
-    salt.call(minion, "saltutil.sync_all", json!({}), SYNC).await?;
-    let info = salt.call(minion, "eos.info", json!({}), CALL).await?;
+    let info = bring_formula(context.engines, minion).await?;
     let served = info.get("release").and_then(Value::as_str).unwrap_or_default();
     let current = delivery::current(&context.engines.endpoints.delivery)?;
     if current.as_deref() != Some(served) {

@@ -527,7 +527,13 @@ mod tests {
         let disks = json!([
             disk("/dev/vda", 20 * GIB, Some("mounted at /"), None, None),
             disk("/dev/vdb", 4 * GIB, Some("swap"), None, None),
-            disk("/dev/sdb", 20 * GIB, Some("holds a ntfs filesystem"), None, None),
+            disk(
+                "/dev/sdb",
+                20 * GIB,
+                Some("holds a filesystem (ntfs)"),
+                None,
+                None
+            ),
             disk(
                 "/dev/sdc",
                 3 << 39,
