@@ -46,7 +46,7 @@ ARM += f"for name in {PROGRAMS}; do cp /guest/stand-in $name && chmod 755 $name 
 CHECK = {"xfs": "xfs_repair -n", "ext4": "e2fsck -f -n", "btrfs": "btrfs check"}
 
 # Seconds within which a program is still at it; starting to wait takes some as well.
-LONGEST = {"xfs_growfs": 0.02, "resize2fs": 0.5, "mkfs.btrfs": 0.1, "cp": 0.8, "lvconvert": 1.2}
+LONGEST = {"xfs_growfs": 0.02, "resize2fs": 0.5, "mkfs.btrfs": 0.1, "cp": 0.8, "lvconvert": 0.6}
 
 
 class Cut(NamedTuple):
@@ -231,7 +231,7 @@ def snapshot_change(volumes: Volumes, kind: str) -> Change:
         before = volumes.seen(name)
         return Change(f"snapshot delete {name} before", name, before, before._replace(parts=frozenset({name})))
     volumes.machine.must(
-        f"cd /srv/{name} && rm linked && head -c 9M /dev/urandom > inner/file-6 && date > later-$(date +%N) && sync"
+        f"cd /srv/{name} && rm linked && head -c 40M /dev/urandom > inner/file-6 && date > later-$(date +%N) && sync"
     )
     before = volumes.seen(name)
     after = before._replace(parts=frozenset({name}), files=KEPT["files"])
