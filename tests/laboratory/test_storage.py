@@ -7,12 +7,15 @@ from guests import no_guests
 from storage import MIB, storage_host
 
 
+# A table with one partition, as `fdisk` writes it.
+TABLE = r"""{ printf '\0\0\2\0\203\377\377\377\0\10\0\0\0\100\0\0'; head -c 48 /dev/zero; printf '\125\252'; } |
+    dd of=/dev/ubde bs=1 seek=446 && blockdev --rereadpt /dev/ubde"""
 # Disks that must not be used: what was done to them, and what is said of them.
 ODD = {
     "/dev/ubdd": ("mkfs.ext4 -q -b 4096 /dev/ubdd", "holds a filesystem (ext4)"),
-    "/dev/ubde": ("echo ,,83 | sfdisk -q /dev/ubde", "partitioned"),
+    "/dev/ubde": (TABLE, "partitioned"),
     "/dev/ubdf": ("pvcreate -q /dev/ubdf && vgcreate -q foreign /dev/ubdf", "physical volume of group foreign"),
-    "/dev/ubdg": ("mkfs.xfs -q /dev/ubdg && mkdir /mnt/own && mount /dev/ubdg /mnt/own", "mounted at /mnt/own"),
+    "/dev/ubdg": ("mkfs.xfs -q /dev/ubdg && mkdir /mnt/own && mount -o ro /dev/ubdg /mnt/own", "mounted at /mnt/own"),
     "/dev/ubdh": ("true", "smaller than 64 MiB"),
 }
 
