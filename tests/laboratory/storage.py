@@ -65,7 +65,7 @@ print(json.dumps(found, sort_keys=True))
 
 # Writes file after file, and names each with its digest once it is on the disk; any error is its end.
 LOAD = """\
-import hashlib, os, sys
+import hashlib, os, sys, time
 where, log, end = sys.argv[1:]
 os.chdir(where)
 number = 0
@@ -81,6 +81,8 @@ with open(log, "w") as log:
         os.fsync(directory)
         os.close(directory)
         print(f"{hashlib.sha256(content).hexdigest()}  load-{number}", file=log, flush=True)
+        # A guest has one slow processor, and its minion needs some of it.
+        time.sleep(0.05)
 """
 
 

@@ -65,7 +65,7 @@ def told(host) -> dict:
                 host.machine.must(f"{salt}/salt-call -c {MINION}/etc eos_storage.sample", timeout=120)
                 with suppress(subprocess.TimeoutExpired):
                     output, _ = listener.communicate(timeout=10)
-                    return json.loads(output.partition("\t")[2])["data"]
+                    return json.loads(output.splitlines()[0].partition("\t")[2])["data"]
         finally:
             listener.kill()
     raise AssertionError("the master heard of no volume that is too full")

@@ -35,8 +35,9 @@ const LONGEST_SILENCE: Duration = Duration::from_secs(10);
 const SILENCE_WITHOUT_EVENTS: Duration = Duration::from_secs(2);
 /// Salt itself takes twice `MINION_WAIT` to say that a minion is gone.
 const PROBE: Duration = Duration::from_secs(12);
-/// Without a sign of life for this long, the failing probe is the answer; about 30 s in all.
-const PATIENCE: Duration = Duration::from_secs(18);
+/// Without a sign of life for this long, the failing probe is the answer; about a minute in all. A host whose disks are
+/// all at work has been silent for half of one.
+const PATIENCE: Duration = Duration::from_secs(45);
 /// What the master is told: seconds until it looks whether the minion still works, and for that look.
 pub(crate) const MINION_WAIT: u64 = 5;
 /// An engine's words are for reading; a rendered file or traceback in them is cut here.
@@ -198,7 +199,7 @@ impl SaltClient {
     /// Runs a step and follows it: its progress goes to `on_progress`, its record (or other answer) comes back.
     ///
     /// The event stream tells soonest, but minion, master and stream can each die under it. So every few seconds
-    /// of silence the minion is asked for the step's record; without a sign of life this ends in about 30 s.
+    /// of silence the minion is asked for the step's record; without a sign of life this ends in about a minute.
     pub async fn run(
         &self,
         step: StepCall<'_>,

@@ -1,6 +1,7 @@
 //! Volumes as steps: made, kept or removed by Salt, then read back from the host itself.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use eos_core::lowered::{Lvm, Volume};
 use eos_core::option::human_size;
@@ -8,9 +9,11 @@ use eos_core::plan::Step;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{CALL, Context, Verified, plural, run_step};
+use super::{Context, Verified, plural, run_step};
 use crate::error::{EngineError, ErrorKind, Layer};
 
+/// A host whose disks are all at work takes its time to tell of them.
+const OBSERVE: Duration = Duration::from_secs(60);
 /// Less than this of a volume may be too little for its filesystem to take.
 const FILESYSTEM_SLACK: u64 = 4 << 20;
 
@@ -192,7 +195,7 @@ async fn observe_volumes<T: Serialize>(
 ) -> Result<Value, EngineError> {
     let salt = &context.engines.salt;
     let mut seen = salt
-        .call(minion, "eos.observe", json!({"volumes": paths}), CALL)
+        .call(minion, "eos.observe", json!({"volumes": paths}), OBSERVE)
         .await?;
     Ok(seen.get_mut("volumes").map(Value::take).unwrap_or_default())
 }

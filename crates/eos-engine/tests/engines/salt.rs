@@ -16,7 +16,7 @@ const PASSWORD: &str = "correct horse battery staple";
 const LIMIT: Duration = Duration::from_secs(90);
 const CALL: Duration = Duration::from_secs(30);
 /// What the client promises about dead engines, with room for a busy machine.
-const NOTICED: Duration = Duration::from_secs(45);
+const NOTICED: Duration = Duration::from_secs(80);
 
 struct Salt {
     programs: String,
