@@ -73,7 +73,8 @@ def test_a_snapshot_brings_back_what_was(host, data):
         host.carried_out(*"snapshot create files before".split())
         # Nothing is taken away under the hands of whoever writes.
         refused = host.eos(*"snapshot restore files before --yes".split())
-        assert refused.returncode == 1 and "has files open" in " ".join(refused.stderr.split()), refused.stderr
+        why = "cannot be restored while files are open in /srv/files"
+        assert refused.returncode == 2 and why in " ".join(refused.stderr.split()), refused.stderr
     listed = json.loads(host.eos(*"snapshot list files --json".split()).stdout.strip().split("\n")[-1])
     assert [one["name"] for one in listed["volumes"][0]["snapshots"]] == ["before"], listed
     host.machine.must("rm /srv/files/first && echo new > /srv/files/after && sync")

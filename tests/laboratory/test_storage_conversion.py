@@ -62,5 +62,6 @@ def test_nothing_is_converted_while_it_is_written_to(host, placed):
     before = host.size("/dev/data-vg/placed")
     with host.load("/srv/placed"):
         refused = host.eos(*"convert filesystem /srv/placed btrfs --yes".split())
-    assert refused.returncode == 1 and "has files open" in " ".join(refused.stderr.split()), refused.stderr
+    why = "cannot be converted while files are open in /srv/placed"
+    assert refused.returncode == 2 and why in " ".join(refused.stderr.split()), refused.stderr
     assert host.mounted("/srv/placed")[1] == "ext4" and host.size("/dev/data-vg/placed") == before

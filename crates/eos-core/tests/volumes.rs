@@ -96,6 +96,11 @@ fn volume(size: u64, filesystem: &str, snapshots: Value) -> Value {
             "open_files": false, "alert": 85, "growth": null, "samples": 0, "snapshots": snapshots, "old": null}])
 }
 
+/// That of a volume which has one.
+fn snapshot() -> Value {
+    json!([{"name": "before", "made": null, "size": GIB, "used_percent": 1.0, "valid": true, "eos": true}])
+}
+
 fn observed(host: HostStorage) -> Observed {
     Observed {
         storage: [("node1".to_owned(), host)].into(),
@@ -332,7 +337,6 @@ fn a_plan_says_what_the_host_has_to_give() {
         "{note}"
     );
 
-    let used = json!([{"name": "before", "made": null, "size": GIB, "used_percent": 1.0, "valid": true, "eos": true}]);
     let refusals = [
         (
             FILES,
@@ -360,7 +364,7 @@ fn a_plan_says_what_the_host_has_to_give() {
         ),
         (
             FILES,
-            host(20 * GIB, json!([]), there(used)),
+            host(20 * GIB, json!([]), there(snapshot())),
             "LVM does not let it grow while it has snapshots: before",
         ),
         (
@@ -378,6 +382,43 @@ fn a_plan_says_what_the_host_has_to_give() {
     for (before, host, expected) in refusals {
         let (_, refused) = planned(before, grow(), &observed(host));
         assert!(refused.contains(expected), "{expected}: {refused}");
+    }
+}
+
+#[test]
+fn what_is_in_use_is_not_taken_away() {
+    let snapshotted = format!("{FILES}    snapshots: {{before: 1G}}\n");
+    let ext4 = format!("{FILES}    filesystem: ext4\n");
+    let cases = [
+        (
+            &snapshotted,
+            json!({"restore": "before"}),
+            ("xfs", snapshot()),
+            "cannot be restored",
+        ),
+        (
+            &FILES.to_owned(),
+            json!({"filesystem": "btrfs"}),
+            ("xfs", json!([])),
+            "cannot be converted",
+        ),
+        (
+            &ext4,
+            json!({"size": "8G"}),
+            ("ext4", json!([])),
+            "cannot be made smaller",
+        ),
+    ];
+    for (production, options, (filesystem, snapshots), expected) in cases {
+        let refused = |open: bool| {
+            let mut there = volume(10 * GIB, filesystem, snapshots.clone());
+            there[0]["open_files"] = open.into();
+            let asked = intent(Verb::Update, "files", options.clone());
+            planned(production, asked, &observed(host(20 * GIB, json!([]), there))).1
+        };
+        assert_eq!(refused(false), "", "{expected}");
+        let why = format!("{expected} while files are open in /srv/files");
+        assert!(refused(true).contains(&why), "{why}: {}", refused(true));
     }
 }
 

@@ -61,6 +61,7 @@ pub fn fit(component: &Lowered, volume: &Volume, host: &HostStorage) -> Result<F
             wanted.refuse_other_filesystem(there)?;
             wanted.refuse_shrink(there)?;
             wanted.refuse_growth_with_snapshots(there)?;
+            wanted.refuse_open_files(there)?;
             wanted.room(there.size)
         }
         None => wanted.room(0),
@@ -221,6 +222,33 @@ impl Wanted<'_> {
                 names.join(", ")
             ),
             format!("`eos snapshot delete {} {}` first", there.name, names[0]),
+        )
+    }
+
+    /// Nobody's files are taken away under their hands.
+    fn refuse_open_files(&self, there: &LogicalVolume) -> Result<(), Misfit> {
+        let has = there.filesystem.as_deref();
+        let is_restored = self.lvm.restored.as_ref().is_some_and(|restored| {
+            let mut snapshots = there.snapshots.iter();
+            // It is used up by that.
+            !self.lvm.snapshots.contains_key(&restored.snapshot)
+                && snapshots.any(|snapshot| snapshot.name == restored.snapshot)
+        });
+        let what = match there.open_files {
+            Some(true) if is_restored => "restored",
+            Some(true) if has.is_some_and(|has| has != self.volume.filesystem.value.word()) => "converted",
+            Some(true) if has == Some("ext4") && self.rounded(self.volume.size.value) < there.size => {
+                "made smaller"
+            }
+            _ => return Ok(()),
+        };
+        let path = there.mount.as_deref().unwrap_or(&self.volume.path.value);
+        misfit(
+            format!("it cannot be {what} while files are open in {path}"),
+            format!(
+                "Stop what uses it; `fuser -vm {path}` on host {} says who",
+                self.on()
+            ),
         )
     }
 
