@@ -191,7 +191,7 @@ def test_a_running_task_has_the_values(estate):
     print(f"seed {SEED}: {len(alone) + 1} values in a running task, {time.monotonic() - begun:.0f} s")
 
 
-KEEPER = """recipe: keeper
+PLACER = """recipe: placer
 summary: A task and a directory
 version: "1"
 options:
@@ -199,7 +199,7 @@ options:
 needs:
   data: {volume: {purpose: application, size: 1M, path: "{{ place }}", owner: "OWNER"}}
 services:
-  keeper:
+  placer:
     program: [eos, serve-hello]
     replicas: 1
     cpu: 50
@@ -211,15 +211,15 @@ services:
 
 
 def test_a_directory_gets_its_very_name(estate):
-    recipe = estate.root / "recipes/keeper/recipe.yaml"
+    recipe = estate.root / "recipes/placer/recipe.yaml"
     recipe.parent.mkdir(parents=True)
-    recipe.write_text(KEEPER.replace("OWNER", f"{os.getuid()}:{os.getgid()}"))
+    recipe.write_text(PLACER.replace("OWNER", f"{os.getuid()}:{os.getgid()}"))
     place = '/it\'s "q" $(id) `id` {{ x }} %{y} {% z %} #;&|<>*?~ \\n ünï🦀/-rf ..x'
     try:
-        estate.must("create", "keeper", f"--place={place}", "--yes")
+        estate.must("create", "placer", f"--place={place}", "--yes")
         made = [str(found.relative_to(estate.lab / "volumes")) for found in (estate.lab / "volumes").rglob("-rf*")]
         assert made == [place.removeprefix("/")]
-        assert [one["Name"] for one in estate.nomad("/v1/volumes?type=host&namespace=*")] == ["keeper-data"]
+        assert [one["Name"] for one in estate.nomad("/v1/volumes?type=host&namespace=production")] == ["placer-data"]
     finally:
-        estate.must("delete", "keeper", "--yes")
+        estate.must("delete", "placer", "--yes")
         shutil.rmtree(recipe.parent)
