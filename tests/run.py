@@ -25,7 +25,7 @@ SPINE = "tests/laboratory/test_spine.py::test_one_sentence_down_and_back"
 # Guests are slow where others work beside them, and what measures is moved by it.
 ALONE = ["storage", "speed", "operations", "speed of drift"]
 # The files of the laboratory by suite, so that several labs run side by side; what is in none is in `laboratory`. Of these
-# suites half of the files are run, and all of them in a full run; tests of one file may build on one another.
+# suites a third of the files is run, and all of them in a full run; tests of one file may build on one another.
 LABORATORY = {
     "estates": ("composition", "environments", "governance", "hosts", "hostile", "volumes"),
     "containers": ("containers", "grafana", "hooks", "rotation"),
@@ -44,7 +44,7 @@ LABORATORY = {
     "survival": ("survive", "failures"),
     "truth": ("truth",),
 }
-# What a sampled run has of a suite instead of half of its files.
+# What a sampled run has of a suite instead of a third of its files.
 CORE = {"storage": ("storage", "storage_cuts")}
 # What the machine's own settings would do to the engines under test.
 UNWANTED = (
@@ -170,7 +170,7 @@ def laboratory(suite: str, options: argparse.Namespace) -> list[str]:
     if not options.full and suite in CORE:
         wanted = CORE[suite]
     elif not options.full:
-        wanted = random.Random(f"{options.seed} {suite}").sample(wanted, -(-len(wanted) // 2))
+        wanted = random.Random(f"{options.seed} {suite}").sample(wanted, -(-len(wanted) // 3))
     return [names[name] for name in wanted]
 
 
