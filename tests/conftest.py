@@ -14,7 +14,7 @@ SHARES = {
     "tests/laboratory/test_governance.py": 0.4,
     "tests/laboratory/test_operators.py": 0.4,
     "tests/laboratory/test_rotation.py": 0.4,
-    "tests/laboratory/test_storage.py": 0.25,
+    "tests/laboratory/test_storage.py": 0.15,
     "tests/laboratory/test_survive.py": 0.4,
     # Another lab for these is for full runs.
     "tests/laboratory/test_truth.py::test_what_is_foretold_happens_with_consul_and_vault": 0,
