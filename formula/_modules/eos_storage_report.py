@@ -11,12 +11,14 @@ _TOOLS = {"lvm": "lvm", "xfs": "mkfs.xfs", "btrfs": "mkfs.btrfs", "ext4": "mkfs.
 def of_this_minion(wanted: dict) -> dict:
     """`wanted` are the volumes of this minion's slice of the pillar."""
     reported, mounts = __salt__["eos_storage.report"](), __utils__["eos_mount.table"]()
-    volumes = [_volume(one, reported, mounts, wanted) for one in reported.volumes if _is_volume(one)]
+    # LVM names groups in the order in which it finds their disks.
+    volumes = sorted(filter(_is_volume, reported.volumes), key=lambda one: (one.group, one.name))
+    volumes = [_volume(one, reported, mounts, wanted) for one in volumes]
     return {
         "disks": __utils__["eos_block.disks"](__utils__["eos_command.run"], reported, mounts),
         "groups": [
             {"name": one.name, "size": one.size, "free": one.free, "extent": one.extent, "devices": one.devices}
-            for one in reported.groups.values()
+            for _, one in sorted(reported.groups.items())
         ],
         "volumes": __salt__["eos_storage_samples.with_growth"](volumes),
         "filesystems": _filesystems(reported, mounts),
