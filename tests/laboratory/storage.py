@@ -172,7 +172,7 @@ class StorageHost:
 
 
 class Load:
-    """What writes to a directory of a guest without a pause."""
+    """What writes to a directory of a guest, file after file, until it is ended."""
 
     def __init__(self, machine: Guest, path: str):
         self.machine, self.path = machine, path

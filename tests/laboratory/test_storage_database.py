@@ -57,7 +57,7 @@ select (select sum(abalance) from pgbench_accounts), (select sum(tbalance) from 
 # The load outlives the change of size, however slow the machine is; a test that finds it ended has proved nothing.
 LOAD_SECONDS = 150
 # Transactions a second. As many as its one processor can do would leave the minion of a guest none of it, and Eos gives up
-# on a minion that says nothing for half a minute. Its jobs are threads for the same reason.
+# on a minion that says nothing for a minute.
 LOAD_RATE = 20
 
 

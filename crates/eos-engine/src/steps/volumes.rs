@@ -282,6 +282,11 @@ mod tests {
                 json!({"snapshots": ["before"]}),
                 None,
             ),
+            (
+                ", converted: {from: xfs, when: \"2026-11-17T01:00:00Z\", committed: true}",
+                json!({"old": true}),
+                Some("what it was before its conversion is still there"),
+            ),
         ];
         for (settings, told, why) in cases {
             assert_eq!(said(settings, told.clone()).as_deref(), why, "{settings} {told}");
