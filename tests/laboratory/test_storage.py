@@ -108,7 +108,7 @@ REFUSALS = {
     **{f"create volume other --size 500M --on other-vg --device {path} --host node1": ODD[path][1] for path in ODD},
     "create volume other --size 500M --on other-vg --host node1": "has no volume group other-vg",
     "create volume other --size 500M --on data-vg --mount /srv/files --host node1": "both be at /srv/files",
-    "create volume other --size 500M --on data-vg --mount / --host node1": "",
+    "create volume other --size 500M --on data-vg --mount / --host node1": 'mount cannot be "/"',
     "create volume other --size nonsense --on data-vg --host node1": "is not a size",
     "create volume other --size 500M --on data-vg --host nowhere": "There is no host",
     "snapshot restore files never": "has no snapshot",
