@@ -20,7 +20,6 @@ from pathlib import Path
 import pytest
 
 PROGRAM = os.environ.get("EOS_TEST_PROGRAM")
-FAULT_PROGRAM = os.environ.get("EOS_TEST_FAULT_PROGRAM")
 FULL = os.environ.get("EOS_TEST_FULL") == "1"
 SEED = int(os.environ.get("EOS_TEST_SEED", "0"))
 # For every lab, such as another Terraform.
@@ -41,9 +40,9 @@ class Estate:
         self.root = root
         self.lab = root / ".eos/lab"
 
-    def eos(self, *words: str, program: str = PROGRAM, timeout: float = 400, env: dict | None = None, input: str = ""):
+    def eos(self, *words: str, timeout: float = 400, env: dict | None = None, input: str = ""):
         return subprocess.run(
-            [program, "--estate", str(self.root), *words],
+            [PROGRAM, "--estate", str(self.root), *words],
             input=input,
             capture_output=True,
             text=True,

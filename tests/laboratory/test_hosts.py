@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from conftest import FAULT_PROGRAM, Estate
+from conftest import Estate
 
 SALT = os.environ.get("EOS_TEST_SALT")
 
@@ -107,7 +107,7 @@ def test_a_host_comes_changes_and_goes(estate, minion):
 
     for boundary in (3, 5, 6):
         words = ("update", "host", minion, "--address", f"127.0.0.{boundary}", "--yes")
-        killed = estate.eos(*words, program=FAULT_PROGRAM, env={"EOS_FAULT_KILL_AT": str(boundary)})
+        killed = estate.eos(*words, env={"EOS_FAULT_KILL_AT": str(boundary)})
         assert killed.returncode == -signal.SIGKILL, (boundary, killed.stderr)
         estate.must("resume")
         assert estate.json("list", "--hosts")["hosts"][1]["address"] == f"127.0.0.{boundary}"

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import FAULT_PROGRAM, Estate, get, sample
+from conftest import Estate, get, sample
 
 
 def hello_url(estate: Estate) -> str:
@@ -123,7 +123,7 @@ def test_salt_itself_refuses_the_api_user(estate, function):
 
 
 def test_an_operation_that_can_never_go_on_does_not_stand_in_the_way(estate):
-    ran = estate.eos("create", "hello", "--yes", program=FAULT_PROGRAM, env={"EOS_FAULT_KILL_AT": "5"})
+    ran = estate.eos("create", "hello", "--yes", env={"EOS_FAULT_KILL_AT": "5"})
     assert ran.returncode == -signal.SIGKILL, ran.stderr
     blocked = estate.eos("create", "hello", "--yes")
     assert blocked.returncode != 0 and "eos resume" in blocked.stderr, blocked.stderr

@@ -7,7 +7,7 @@ import time
 
 import pytest
 import witness
-from conftest import FAULT_PROGRAM, FULL, Estate, sample
+from conftest import FULL, Estate, sample
 
 # A secret, a volume and a page: all that an operation of a component can touch.
 SAFE = """\
@@ -184,7 +184,7 @@ def boundaries(lab, tmp_path_factory):
         operation = kind()
         operation.before(lab)
         trace = tmp_path_factory.mktemp("trace") / name
-        lab.must(*operation.words, program=FAULT_PROGRAM, env={"EOS_FAULT_TRACE": str(trace)})
+        lab.must(*operation.words, env={"EOS_FAULT_TRACE": str(trace)})
         operation.done(lab)
         found[name] = len(trace.read_text().splitlines())
         assert found[name] >= 10, f"only {found[name]} boundaries of {name}"
@@ -197,7 +197,7 @@ def test_killed_at_every_journal_boundary(lab, boundaries, name, way):
     for number in sample(list(range(1, boundaries[name] + 1)), 1):
         operation = OPERATIONS[name]()
         operation.before(lab)
-        ran = lab.eos(*operation.words, program=FAULT_PROGRAM, env={"EOS_FAULT_KILL_AT": str(number)})
+        ran = lab.eos(*operation.words, env={"EOS_FAULT_KILL_AT": str(number)})
         where = f"{name} killed at boundary {number} of {boundaries[name]}, then {way}"
         assert ran.returncode == -signal.SIGKILL, f"{where}: exit {ran.returncode}\n{ran.stderr}"
         killed = newest(lab)

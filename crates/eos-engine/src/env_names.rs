@@ -18,10 +18,10 @@ pub const TEST_VAULT: &str = "EOS_TEST_VAULT";
 /// Tests: the directory of a Python environment with Salt in it. Unset: such tests are skipped.
 pub const TEST_SALT: &str = "EOS_TEST_SALT";
 
-/// Tests: the number of the store's write after which the process kills itself.
-#[cfg(feature = "fault")]
+/// Tests, debug builds only: the number of the store's write after which the process kills itself.
+#[cfg(debug_assertions)]
 pub const FAULT_KILL_AT: &str = "EOS_FAULT_KILL_AT";
 
-/// Tests: a file that gets one line for every write of the store.
-#[cfg(feature = "fault")]
+/// Tests, debug builds only: a file that gets one line for every write of the store.
+#[cfg(debug_assertions)]
 pub const FAULT_TRACE: &str = "EOS_FAULT_TRACE";

@@ -1,4 +1,4 @@
-//! Lets a test end the process, as a power cut would, after any write of the store.
+//! Lets a test end the process, as a power cut would, after any write of the store. Only debug builds have it.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -62,7 +62,7 @@ pub mod env_names;
 pub mod error;
 pub mod estate;
 pub mod failure;
-#[cfg(feature = "fault")]
+#[cfg(debug_assertions)]
 mod fault;
 pub mod git;
 pub mod home;

@@ -544,7 +544,7 @@ impl Store {
             .connection
             .execute(sql, params)
             .map_err(|error| broken(&error))?;
-        #[cfg(feature = "fault")]
+        #[cfg(debug_assertions)]
         crate::fault::after_write(&self.connection, sql);
         Ok(changed)
     }
@@ -563,7 +563,7 @@ impl Store {
             }
             Ok(changed)
         })?;
-        #[cfg(feature = "fault")]
+        #[cfg(debug_assertions)]
         crate::fault::after_write(&self.connection, sql);
         Ok(changed)
     }

@@ -1,5 +1,7 @@
 //! Every write of the store is on disk when it returns: shown by killing the process right after each.
 
+#![cfg(debug_assertions)]
+
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Command;
