@@ -9,9 +9,9 @@ DEMO ?= $(CURDIR)/target/demo
 help:
 	@echo 'make demo       build Eos, make an estate, bring the lab up, deploy hello, print its URL'
 	@echo 'make clean-demo take the demo down and remove its estate'
-	@echo 'make test       what CI runs: every suite, long ones as seeded samples'
-	@echo 'make test-full  every suite in full; writes docs/test-report.md'
-	@echo 'make lint       formatting and lints of Rust and Python'
+	@echo 'make test       what CI runs: all cheap tests, and a seeded sample of the dear ones'
+	@echo 'make test-full  everything; writes docs/test-report.md; CONTINUE=1 goes on with a run that was stopped'
+	@echo 'make lint       formatting, lints and voice'
 
 build:
 	$(CARGO) build --release -p eos -p eos-terraform-provider
@@ -26,7 +26,7 @@ test:
 	$(PYTHON) tests/run.py
 
 test-full:
-	$(PYTHON) tests/run.py --full
+	$(PYTHON) tests/run.py --full $(if $(CONTINUE),--continue)
 
 lint:
-	$(PYTHON) tests/run.py --only lint
+	$(PYTHON) tests/run.py --lint

@@ -1,35 +1,91 @@
-"""Of the long suites a seeded sample is run, and all of it in a full run."""
+"""Chooses the tests of a run, says which may run beside which, and writes down how each ended."""
 
+import json
 import os
-import random
+from pathlib import Path
 
+import pytest
+from selection import CHEAP, choose, units_of
+
+HERE = Path(__file__).resolve().parent
 FULL = os.environ.get("EOS_TEST_FULL") == "1"
 SEED = int(os.environ.get("EOS_TEST_SEED", "0"))
-# How much of a file or directory is run; what is named twice is counted with the first.
-SHARES = {
-    "tests/laboratory/test_containers.py": 0.3,
-    "tests/laboratory/test_drift.py": 0.2,
-    "tests/laboratory/test_failures.py": 0.3,
-    "tests/laboratory/test_gitops.py": 0.5,
-    "tests/laboratory/test_governance.py": 0.4,
-    "tests/laboratory/test_operators.py": 0.4,
-    "tests/laboratory/test_rotation.py": 0.4,
-    "tests/laboratory/test_storage.py": 0.15,
-    "tests/laboratory/test_survive.py": 0.4,
-    # Another lab for these is for full runs.
-    "tests/laboratory/test_truth.py::test_what_is_foretold_happens_with_consul_and_vault": 0,
-    "tests/laboratory/test_truth.py::test_what_is_foretold_happens[": 0.04,
-    "tests/formula/": 0.1,
-}
+BUDGET = float(os.environ.get("EOS_TEST_BUDGET", "0"))
+CHANGED = set(os.environ.get("EOS_TEST_CHANGED", "").split())
+# Of the dear tests only those of this area.
+AREA = os.environ.get("EOS_TEST_AREA")
+# `quiet` tests run after all others, one at a time: a guest is slow, and a measurement wrong, where others work.
+PHASE = os.environ.get("EOS_TEST_PHASE", "")
+# Tests that a full run need not run again: a file with a line each.
+PASSED = os.environ.get("EOS_TEST_PASSED")
+RESULTS = os.environ.get("EOS_TEST_RESULTS")
+LEFT_OUT = os.environ.get("EOS_TEST_LEFT_OUT")
+LABORATORIES = ("estate", "full_estate", "with_containers")
+
+
+def name_of(item: pytest.Item) -> str:
+    return item.nodeid.removeprefix("tests/")
+
+
+def file_of(item: pytest.Item) -> str:
+    return name_of(item).split("::")[0]
 
 
 def pytest_collection_modifyitems(config, items):
-    if FULL:
-        return
-    left_out = set()
-    for place, share in SHARES.items():
-        there = [item for item in items if item.nodeid.startswith(place)]
-        left_out.update(random.Random(SEED).sample(there, len(there) - round(len(there) * share)))
+    costs = json.loads((HERE / "costs.json").read_text())
+    chains = [(name_of(item), file_of(item) if item.get_closest_marker("chain") else None) for item in items]
+    units = units_of(chains, costs)
+    if AREA:
+        units = [unit for unit in units if unit.cost < CHEAP or unit.area == AREA]
+    if not FULL:
+        units = [unit for unit in units if not (measuring(items) & set(unit.tests))]
+        units = choose(units, BUDGET, SEED, CHANGED) if BUDGET else units
+    elif PASSED:
+        passed = set(Path(PASSED).read_text().splitlines())
+        units = [unit for unit in units if not passed.issuperset(unit.tests)]
+    cost = {test: unit.cost for unit in units for test in unit.tests}
+    quiet = {name_of(item) for item in items if item.get_closest_marker("quiet")}
+    chosen = [item for item in items if name_of(item) in cost and (name_of(item) in quiet) == (PHASE == "quiet")]
+    here = set(map(name_of, chosen))
+    left_out = [item for item in items if name_of(item) not in here]
     if left_out:
-        config.hook.pytest_deselected(items=[item for item in items if item in left_out])
-        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=left_out)
+    if LEFT_OUT and os.environ.get("PYTEST_XDIST_WORKER", "gw0") == "gw0":
+        with open(LEFT_OUT, "a") as file:
+            file.writelines(f"{name_of(item)}\n" for item in left_out)
+    # The dearest groups first; within one the order of the file.
+    groups: dict[str, list[pytest.Item]] = {}
+    for item in chosen:
+        groups.setdefault(group_of(item), []).append(item)
+    price = {group: sum(cost[name_of(item)] for item in there) for group, there in groups.items()}
+    items[:] = [item for group in sorted(groups, key=lambda group: -price[group]) for item in groups[group]]
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(group_of(item)))
+
+
+def measuring(items: list[pytest.Item]) -> set[str]:
+    """Tests that measure, which need a machine that does nothing else: for full runs."""
+    return {name_of(item) for item in items if item.get_closest_marker("measures")}
+
+
+def group_of(item: pytest.Item) -> str:
+    """Tests of one group run one after the other in one process: those that share engines or a laboratory."""
+    file = file_of(item)
+    if file.startswith("crates/"):
+        return name_of(item)
+    if file.startswith("formula/"):
+        return "formula full" if "full" in item.fixturenames else "formula"
+    return " ".join([file, *(name for name in LABORATORIES if name in item.fixturenames)])
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_logreport(report):
+    """One line for each phase of a test that has something to say; the process that hands out the tests writes them."""
+    if not RESULTS or "PYTEST_XDIST_WORKER" in os.environ:
+        return
+    # xdist puts the group behind the name.
+    test = report.nodeid.rsplit("@", 1)[0].removeprefix("tests/")
+    why = report.longrepr[2].removeprefix("Skipped: ") if report.skipped and isinstance(report.longrepr, tuple) else ""
+    line = {"test": test, "phase": report.when, "outcome": report.outcome, "seconds": report.duration, "why": why}
+    with open(RESULTS, "a") as file:
+        file.write(json.dumps(line) + "\n")

@@ -1,51 +1,33 @@
-"""Runs the suites of Eos against the real engines, and prints a budget and a count for each.
+"""Runs the tests of Eos against the real engines: installs what they need, starts it once, and stops it.
 
-What the suites need is installed into the user's cache by Eos itself (`eos lab install`); what they start, they stop.
-The long suites run as seeded samples; `--full` runs all of them and writes docs/test-report.md.
+Cheap tests always run, dear ones as a seeded sample that fills a budget of seconds. `--full` runs everything and writes
+docs/test-report.md; `--full --continue` goes on where a full run of the same product was stopped.
 """
 
 import argparse
 import json
 import os
 import random
-import re
 import subprocess
 import sys
+import tempfile
+import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import record
+from record import Result
+from selection import AREAS
 
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "eos"
-PYTEST = "pytest==8.4.2"
-RUFF = "ruff==0.14.4"
-FIRST = ["lint", "compiler"]
-SPINE = "tests/laboratory/test_spine.py::test_one_sentence_down_and_back"
-# Guests are slow where others work beside them, and what measures is moved by it.
-ALONE = ["storage", "speed", "operations", "speed of drift"]
-# The files of the laboratory by suite, so that several labs run side by side; what is in none is in `laboratory`. Of these
-# suites a third of the files is run, and all of them in a full run; tests of one file may build on one another.
-LABORATORY = {
-    "estates": ("composition", "environments", "governance", "hosts", "hostile", "volumes"),
-    "containers": ("containers", "grafana", "hooks", "rotation"),
-    "drift": ("drift",),
-    "looks": ("doctor", "plan", "status"),
-    "full": ("full", "operators"),
-    "gitops": ("gitops", "discover"),
-    "storage": (
-        "guests",
-        "storage",
-        "storage_conversion",
-        "storage_cuts",
-        "storage_database",
-        "storage_expansion",
-    ),
-    "survival": ("survive", "failures"),
-    "truth": ("truth",),
-}
-# What a sampled run has of a suite instead of a third of its files.
-CORE = {"storage": ("storage", "storage_cuts")}
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
+TOOLS = ("pytest==8.4.2", "pytest-xdist==3.8.0", "ruff==0.14.4")
+WORKERS = 4
+# Seconds of all dear tests of a run together; the workers share them.
+BUDGET = 1500
 # What the machine's own settings would do to the engines under test.
 UNWANTED = (
     "TF_CLI_CONFIG_FILE",
@@ -58,230 +40,72 @@ UNWANTED = (
     "VAULT_TOKEN",
     "EOS_ESTATE",
 )
+# Started while the tests compile; the others are started by the first test that needs them.
+STANDING = ("solo", "spare", "full")
+# What OpenTofu has to do as Terraform does.
+OF_TOFU = [
+    "tests/laboratory/test_full.py",
+    "tests/laboratory/test_spine.py::test_one_sentence_down_and_back",
+    "tests/crates/test_crates.py",
+]
+MEASUREMENTS = ("ratios", "operations", "drift")
 
 
-@dataclass
-class Suite:
-    name: str
-    budget: int
-    command: list[str]
-    environment: dict[str, str] = field(default_factory=dict)
-    passed: int = 0
-    failed: int = 0
-    skipped: list[str] = field(default_factory=list)
-    # Left out by the sample.
-    left_out: int = 0
-    seconds: float = 0.0
+class Run:
+    """One run: its environment, its time, and what it found."""
 
+    def __init__(self, options: argparse.Namespace):
+        self.options = options
+        self.begun = time.monotonic()
+        self.environment = {name: value for name, value in os.environ.items() if name not in UNWANTED}
+        self.environment |= {"CARGO_TERM_COLOR": "never", "EOS_TEST_SEED": str(options.seed)}
+        self.place = Path(tempfile.mkdtemp(prefix="eos-test-", dir="/tmp"))
+        self.results_file = self.place / "results.jsonl"
+        self.results: dict[str, Result] = {}
+        self.tools = tools()
 
-def run(command: list[str], environment: dict[str, str], show: bool = True) -> tuple[int, str]:
-    """Runs a command and gives back what it prints, shown as it comes if it runs alone."""
-    process = subprocess.Popen(
-        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    lines = []
-    for line in process.stdout:
-        if show:
-            sys.stdout.write(line)
-            sys.stdout.flush()
-        lines.append(line)
-    return process.wait(), "".join(lines)
+    def say(self, words: str) -> None:
+        print(f"== {time.monotonic() - self.begun:5.0f} s  {words}", flush=True)
 
+    def must(self, *command: object, **more) -> str:
+        words = [str(word) for word in command]
+        ran = subprocess.run(words, cwd=ROOT, env=self.environment, stdout=subprocess.PIPE, text=True, **more)
+        if ran.returncode:
+            sys.exit(f"error: `{' '.join(words)}` ended with {ran.returncode}\n{ran.stdout}")
+        return ran.stdout
 
-def must(command: list[str], environment: dict[str, str]) -> str:
-    code, output = run(command, environment)
-    if code:
-        sys.exit(f"error: `{' '.join(command)}` failed with exit code {code}")
-    return output
+    def build(self) -> None:
+        """The program and the provider first, so that laboratories start while the tests compile."""
+        self.say("cargo builds Eos")
+        self.must("cargo", "build", "--quiet", "--workspace", "--bins")
+        debug = TARGET / "debug"
+        self.environment |= {
+            "EOS_TEST_PROGRAM": str(debug / "eos"),
+            "EOS_TEST_PROVIDER": str(debug / "eos-terraform-provider"),
+        }
+        self.say("eos installs the engines")
+        self.environment |= self.engines("--full")
+        self.environment["EOS_TEST_LABS"] = str(self.place)
+        starting = threading.Thread(target=self.standing, args=("start", *STANDING))
+        if self.needs_laboratories():
+            self.say(f"eos starts the laboratories {', '.join(STANDING)}; cargo builds the tests")
+            starting.start()
+        self.environment["EOS_TEST_CRATES"] = json.dumps(self.crates())
+        if starting.ident:
+            starting.join()
 
+    def needs_laboratories(self) -> bool:
+        return not self.options.only or any("laboratory" in word for word in self.options.only)
 
-def count(suite: Suite, code: int, output: str) -> None:
-    """Reads what cargo and pytest say at their end; a suite that fails without saying so counts as one failure."""
-    for passed, failed in re.findall(r"test result: \w+\. (\d+) passed; (\d+) failed", output):
-        suite.passed += int(passed)
-        suite.failed += int(failed)
-    suite.skipped += re.findall(r"^test (\S+ \.\.\. ignored.*)$", output, re.M)
-    for line in re.findall(r"^=+ (.*) in [\d.]+s.*=$", output, re.M):
-        for number, what in re.findall(r"(\d+) (passed|failed|error)", line):
-            suite.passed += int(number) if what == "passed" else 0
-            suite.failed += int(number) if what != "passed" else 0
-    suite.left_out = sum(int(number) for number in re.findall(r"(\d+) deselected", output.rsplit("\n=", 1)[-1]))
-    # A test that prints why it skipped itself counted as passed above.
-    own = re.findall(r"^skipped: (.+)$", output, re.M)
-    suite.passed -= len(own)
-    suite.skipped += own + re.findall(r"^SKIPPED \[\d+\] \S+ (.+)$", output, re.M)
-    if code and not suite.failed:
-        suite.failed = 1
-    if not code and not suite.passed and suite.name != "lint":
-        print(f"error: suite {suite.name} ran no test")
-        suite.failed += 1
+    def standing(self, *words: str) -> int:
+        command = [str(self.tools / "python"), "tests/laboratory/standing.py", *words]
+        return subprocess.run(command, cwd=ROOT, env=self.environment).returncode
 
-
-def run_suite(suite: Suite, environment: dict[str, str], show: bool = True) -> None:
-    title = f"\n== {suite.name} (budget {suite.budget} s)"
-    if show:
-        print(title, flush=True)
-    begun = time.monotonic()
-    own = {
-        name: environment["EOS_TEST_TOFU"] if value == "tofu" else value for name, value in suite.environment.items()
-    }
-    code, output = run(suite.command, environment | own, show)
-    suite.seconds = time.monotonic() - begun
-    if not show:
-        print(f"{title}\n{output}", end="", flush=True)
-    count(suite, code, output)
-
-
-def tools() -> Path:
-    """A Python environment with pytest and ruff, in the cache, made once."""
-    place = CACHE / "test-tools" / f"{PYTEST}-{RUFF}".replace("==", "-")
-    if not (place / "complete").exists():
-        subprocess.run([sys.executable, "-m", "venv", "--clear", place], check=True)
-        install = [place / "bin/pip", "install", "--quiet", "--no-input", "--disable-pip-version-check", PYTEST, RUFF]
-        subprocess.run(install, check=True)
-        (place / "complete").write_text("ok\n")
-    return place / "bin"
-
-
-def engines(environment: dict[str, str], *options: str) -> dict[str, str]:
-    """Installs the engines and gives their places, as the test suites expect them."""
-    install = [ROOT / "target/debug/eos", "lab", "install", "--full", *options]
-    subprocess.run(install, cwd=ROOT, env=environment, check=True)
-    answer = subprocess.run(
-        [*install, "--json"],
-        cwd=ROOT,
-        env=environment,
-        check=True,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    last = json.loads(answer.stdout.strip().splitlines()[-1])
-    return last["engines"]
-
-
-def laboratory(suite: str, options: argparse.Namespace) -> list[str]:
-    """The files of one suite of the laboratory."""
-    files = sorted((ROOT / "tests/laboratory").glob("test_*.py"))
-    names = {file.stem.removeprefix("test_"): str(file.relative_to(ROOT)) for file in files}
-    if suite not in LABORATORY:
-        elsewhere = [name for names in LABORATORY.values() for name in names]
-        return [path for name, path in names.items() if name not in elsewhere]
-    wanted = LABORATORY[suite]
-    if not options.full and suite in CORE:
-        wanted = CORE[suite]
-    elif not options.full:
-        wanted = random.Random(f"{options.seed} {suite}").sample(wanted, -(-len(wanted) // 3))
-    return [names[name] for name in wanted]
-
-
-def suites(options: argparse.Namespace, environment: dict[str, str]) -> list[Suite]:
-    bin = tools()
-    pytest = [
-        str(bin / "python"),
-        "-m",
-        "pytest",
-        "-v",
-        "-rs",
-        "-s",
-        "--tb=short",
-        "--durations=8",
-        "-p",
-        "no:cacheprovider",
-    ]
-    cargo_test = ["cargo", "test", "-p"]
-    in_full = {"EOS_TEST_FULL": "1"} if options.full else {}
-    seed = {"EOS_TEST_SEED": str(options.seed)}
-    quick = [] if options.full else ["--quick"]
-    sampled = {**seed, **in_full}
-    tofu = [
-        Suite(
-            "opentofu",
-            1200,
-            [*pytest, *laboratory("full", options), SPINE],
-            {**sampled, "EOS_TEST_LAB_OPTIONS": "--tofu"},
-        ),
-        Suite(
-            "tofu provider",
-            180,
-            [*cargo_test, "eos-terraform-provider", "--", "--nocapture"],
-            {"EOS_TEST_TERRAFORM": "tofu"},
-        ),
-    ]
-    # What else a machine does moves these ratios more than Eos does: they are for one that does nothing else.
-    operations = [
-        Suite("operations", 900, [sys.executable, "benches/operations.py"]),
-        Suite("speed of drift", 900, [sys.executable, "benches/drift.py"]),
-    ]
-    return [
-        Suite("lint", 180, ["sh", "tests/lint.sh", str(bin / "ruff")]),
-        Suite("compiler", 300, [*cargo_test, "eos-core", "--", "--include-ignored"], seed),
-        Suite("full", 900, [*pytest, *laboratory("full", options)], sampled),
-        Suite("survival", 5400 if options.full else 600, [*pytest, *laboratory("survival", options)], sampled),
-        Suite("truth", 3600 if options.full else 300, [*pytest, *laboratory("truth", options)], sampled),
-        Suite("drift", 1200 if options.full else 600, [*pytest, *laboratory("drift", options)], sampled),
-        Suite("gitops", 900, [*pytest, *laboratory("gitops", options)], sampled),
-        Suite("estates", 900 if options.full else 600, [*pytest, *laboratory("estates", options)], sampled),
-        Suite("looks", 900 if options.full else 500, [*pytest, *laboratory("looks", options)], sampled),
-        Suite("laboratory", 600 if options.full else 300, [*pytest, *laboratory("laboratory", options)], sampled),
-        Suite("formula", 900 if options.full else 360, [*pytest, "tests/formula"], sampled),
-        Suite("containers", 1500 if options.full else 500, [*pytest, *laboratory("containers", options)], sampled),
-        Suite("engine clients", 300, [*cargo_test, "eos-engine", "--features", "fault", "--", "--nocapture"]),
-        Suite("provider", 180, [*cargo_test, "eos-terraform-provider", "--", "--nocapture"]),
-        Suite("program", 120, [*cargo_test, "eos"]),
-        Suite("lab", 480, [*cargo_test, "eos-lab", "--", "--nocapture"]),
-        *(tofu if options.full else []),
-        Suite("storage", 5400 if options.full else 600, [*pytest, *laboratory("storage", options)], sampled),
-        Suite("speed", 1200 if options.full else 400, [sys.executable, "benches/ratios.py", *quick]),
-        *(operations if options.full else []),
-    ]
-
-
-def build(environment: dict[str, str]) -> None:
-    """The program, the provider, a second program that can kill itself at a journal boundary, and a blind provider."""
-    must(["cargo", "build", "--quiet", "-p", "eos", "--features", "fault"], environment)
-    (ROOT / "target/debug/eos").replace(ROOT / "target/debug/eos-fault")
-    must(["cargo", "build", "--quiet", "-p", "eos-terraform-provider", "--features", "blind"], environment)
-    (ROOT / "target/debug/eos-terraform-provider").replace(ROOT / "target/debug/eos-terraform-provider-blind")
-    must(["cargo", "build", "--quiet", "-p", "eos", "-p", "eos-terraform-provider"], environment)
-
-
-def report(ran: list[Suite], options: argparse.Namespace, seconds: float) -> str:
-    lines = [f"{'suite':<16} {'passed':>6} {'failed':>6} {'skipped':>7} {'seconds':>8} {'budget':>7}"]
-    for suite in ran:
-        over = "  over budget" if suite.seconds > suite.budget else ""
-        lines.append(
-            f"{suite.name:<16} {suite.passed:>6} {suite.failed:>6} {len(suite.skipped):>7} "
-            f"{suite.seconds:>8.0f} {suite.budget:>7}{over}"
-        )
-    lines += [f"skipped: {reason}" for suite in ran for reason in suite.skipped]
-    lines += [f"left out by the sample: {suite.left_out} of {suite.name}" for suite in ran if suite.left_out]
-    lines += [
-        f"left out by the sample: test_{name}.py of {suite.name}"
-        for suite in ran
-        for name in LABORATORY.get(suite.name, ())
-        if not any(word.endswith(f"/test_{name}.py") for word in suite.command)
-    ]
-    lines.append(f"seed {options.seed}, {seconds:.0f} s in all")
-    return "\n".join(lines)
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--full", action="store_true", help="run the long suites in full and write the report")
-    parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
-    parser.add_argument("--only", action="append", help="run only the suites whose name starts so")
-    options = parser.parse_args()
-    started = time.monotonic()
-    environment = {name: value for name, value in os.environ.items() if name not in UNWANTED}
-    environment["CARGO_TERM_COLOR"] = "never"
-    print(f"seed {options.seed}")
-    chosen = suites(options, environment)
-    if options.only:
-        chosen = [suite for suite in chosen if any(suite.name.startswith(only) for only in options.only)]
-    if [suite.name for suite in chosen] != ["lint"]:
-        build(environment)
-        places = engines(environment)
-        environment |= {
+    def engines(self, *words: str) -> dict[str, str]:
+        install = [TARGET / "debug/eos", "lab", "install", *words]
+        subprocess.run(install, cwd=ROOT, env=self.environment, check=True)
+        places = json.loads(self.must(*install, "--json").strip().splitlines()[-1])["engines"]
+        return {
             "EOS_TEST_SALT": places["salt"],
             "EOS_SALT_PYTHON": places["salt"] + "/bin/python",
             "EOS_TEST_NOMAD": places["nomad"],
@@ -289,33 +113,205 @@ def main() -> int:
             "EOS_TEST_CONSUL": places["consul"],
             "EOS_TEST_VAULT": places["vault"],
             "EOS_TEST_VAULT_PLUGINS": places["vault_plugins"],
-            # Where the suites of OpenTofu look for it.
-            **({"EOS_TEST_TOFU": engines(environment, "--tofu")["terraform"]} if options.full else {}),
-            "EOS_TEST_PROVIDER": str(ROOT / "target/debug/eos-terraform-provider"),
-            "EOS_TEST_PROGRAM": str(ROOT / "target/debug/eos"),
-            "EOS_TEST_FAULT_PROGRAM": str(ROOT / "target/debug/eos-fault"),
-            "EOS_TEST_BLIND_PROVIDER": str(ROOT / "target/debug/eos-terraform-provider-blind"),
         }
-    # Most of their time these wait for engines, so three run at once; the last ones run alone.
-    together = [suite for suite in chosen if suite.name not in FIRST + ALONE]
-    for suite in (suite for suite in chosen if suite.name in FIRST):
-        run_suite(suite, environment)
-    with ThreadPoolExecutor(max_workers=3) as pool:
-        list(pool.map(lambda suite: run_suite(suite, environment, show=False), together))
-    for suite in (suite for suite in chosen if suite.name in ALONE):
-        run_suite(suite, environment)
-    text = report(chosen, options, time.monotonic() - started)
-    passed, failed = sum(suite.passed for suite in chosen), sum(suite.failed for suite in chosen)
-    skipped = sum(len(suite.skipped) for suite in chosen)
-    closing = f"{passed} passed, {failed} failed, {skipped} skipped"
-    print(f"\n{text}\n{closing}")
-    if options.full and not options.only:
-        commit = subprocess.run(
-            ["git", "rev-parse", "HEAD"], cwd=ROOT, stdout=subprocess.PIPE, text=True
-        ).stdout.strip()
-        title = "# The last full test run\n\n`make test-full`, at commit"
-        (ROOT / "docs/test-report.md").write_text(f"{title} {commit}.\n\n```\n{text}\n{closing}\n```\n")
-    return 1 if failed else 0
+
+    def crates(self) -> dict[str, str]:
+        """The test programs of the crates by name."""
+        said = self.must("cargo", "test", "--quiet", "--workspace", "--no-run", "--message-format=json")
+        found = {}
+        for line in said.splitlines():
+            message = json.loads(line) if line.startswith("{") else {}
+            if message.get("executable") and message["profile"]["test"]:
+                package, target = Path(message["manifest_path"]).parent.name, message["target"]
+                package = "eos-benches" if package == "benches" else package
+                is_unit = target["kind"] != ["test"]
+                suffix = "" if is_unit and target["name"].replace("_", "-") == package else f"/{target['name']}"
+                found[package + suffix] = message["executable"]
+        return found
+
+    def pytest(self, phase: str, workers: int, places: list[str], more: dict[str, str]) -> None:
+        command = [self.tools / "python", "-m", "pytest", "-c", "tests/pytest.ini", f"--rootdir={ROOT}", "-q"]
+        command += ["-n", str(workers), "--dist", "loadgroup", "--max-worker-restart=0", "-rfE", *places]
+        chosen = {"EOS_TEST_PHASE": phase, "EOS_TEST_RESULTS": str(self.results_file), **more}
+        chosen["EOS_TEST_LEFT_OUT"] = str(self.place / "left-out")
+        ran = subprocess.run(list(map(str, command)), cwd=ROOT, env=self.environment | chosen)
+        # 5: the sample has no test of this phase.
+        if ran.returncode not in (0, 1, 5):
+            name = f"workshop/pytest {phase}"
+            self.results[name] = Result(name, "failed", 0.0, f"pytest ended with {ran.returncode}")
+
+    def lint(self) -> None:
+        begun = time.monotonic()
+        command = ["nice", "sh", "tests/lint.sh", str(self.tools / "ruff")]
+        ran = subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, text=True)
+        self.note("workshop/lint", ran.returncode, begun)
+        print(ran.stdout + ran.stderr, end="", flush=True)
+
+    def note(self, name: str, code: int, begun: float) -> None:
+        outcome = "failed" if code else "passed"
+        self.results[name] = Result(name, outcome, time.monotonic() - begun, f"it ended with {code}" if code else "")
+
+    def test(self) -> None:
+        options = self.options
+        places = options.only or ["tests"]
+        more = {"EOS_TEST_BUDGET": "0" if options.only else str(options.budget)}
+        more["EOS_TEST_CHANGED"] = " ".join(changed_areas())
+        if options.area:
+            more["EOS_TEST_AREA"] = options.area
+        if options.full:
+            more |= {"EOS_TEST_FULL": "1", "EOS_TEST_PASSED": str(self.passed_before())}
+        # Tests wait for engines, and lint uses the processor meanwhile.
+        lint = threading.Thread(target=self.lint)
+        if not options.only:
+            lint.start()
+        self.say("pytest")
+        self.pytest("", WORKERS, places, more)
+        if lint.ident:
+            lint.join()
+        self.say("pytest, one after the other: guests and measurements")
+        self.pytest("quiet", 1, places, more)
+
+    def passed_before(self) -> Path:
+        """What a full run of this product need not run again, as a file."""
+        file = self.place / "passed"
+        passed = record.load_record(record.product_digest()) if self.options.go_on else {}
+        file.write_text("".join(f"{test}\n" for test in passed))
+        self.say(f"{len(passed)} tests passed before at this digest")
+        return file
+
+    def test_tofu(self) -> None:
+        """The same laboratory with OpenTofu; its results have names of their own."""
+        self.say("pytest with OpenTofu")
+        file, self.results_file = self.results_file, self.place / "tofu.jsonl"
+        kept = dict(self.environment)
+        self.environment |= self.engines("--full", "--tofu")
+        self.environment |= {"EOS_TEST_LAB_OPTIONS": "--tofu", "EOS_TEST_LABS": str(self.place / "tofu")}
+        (self.place / "tofu").mkdir()
+        self.environment["EOS_TEST_CRATES"] = json.dumps(
+            {
+                name: program
+                for name, program in json.loads(kept["EOS_TEST_CRATES"]).items()
+                if name.startswith("eos-terraform-provider")
+            }
+        )
+        self.pytest("", WORKERS, OF_TOFU, {"EOS_TEST_FULL": "1"})
+        self.end_laboratories("tofu laboratories")
+        if self.results_file.exists():
+            for test, result in record.read_results(self.results_file.read_text().splitlines()).items():
+                result.test = f"{test} (tofu)"
+                self.results[result.test] = result
+        self.results_file, self.environment = file, kept
+
+    def measure(self) -> None:
+        for name in MEASUREMENTS:
+            self.say(f"benches/{name}.py")
+            begun = time.monotonic()
+            ran = subprocess.run([sys.executable, f"benches/{name}.py"], cwd=ROOT, env=self.environment)
+            self.note(f"workshop/benches {name}", ran.returncode, begun)
+
+    def end_laboratories(self, name: str = "laboratories") -> None:
+        """Everything of this run is gone: asked once, of all laboratories."""
+        self.say("eos stops the laboratories")
+        begun = time.monotonic()
+        self.note(f"workshop/{name} leave nothing behind", self.standing("end"), begun)
+
+    def close(self) -> int:
+        """Prints what ran; a full run writes record, costs and report as well."""
+        if self.results_file.exists():
+            self.results |= record.read_results(self.results_file.read_text().splitlines())
+        options, results = self.options, list(self.results.values())
+        left_out_file = self.place / "left-out"
+        left_out = set(left_out_file.read_text().splitlines()) if left_out_file.exists() else set()
+        left_out -= set(self.results)
+        bad = [result for result in results if result.is_bad]
+        skipped = [result for result in results if result.outcome == "skipped" and not result.is_bad]
+        passed = [result for result in results if result.outcome == "passed"]
+        if options.full:
+            digest = record.product_digest()
+            before = record.load_record(digest) if options.go_on else {}
+            all_passed = before | {result.test: result.seconds for result in passed}
+            record.save_record(digest, all_passed)
+            results += [Result(test, "passed", seconds) for test, seconds in before.items() if test not in self.results]
+            passed = [result for result in results if result.outcome == "passed"]
+        if options.full or options.costs:
+            record.save_costs(self.results.values(), "full" if options.full else "sampled")
+        lines = record.by_area(results, left_out)
+        lines += [f"failed: {result.test} {result.why}" for result in bad]
+        lines += [f"skipped: {result.test}: {result.why}" for result in skipped]
+        slowest = sorted(results, key=lambda result: -result.seconds)[:5]
+        lines += [f"slowest: {result.seconds:.0f} s {result.test}" for result in slowest]
+        lines.append(f"seed {options.seed}, {time.monotonic() - self.begun:.0f} s in all")
+        closing = f"{len(passed)} passed, {len(bad)} failed, {len(skipped)} skipped"
+        print("\n" + "\n".join([*lines, age_of_report(), closing]))
+        if options.full and not options.only:
+            write_report([*lines, closing], options.seed)
+        return 1 if bad or not passed else 0
+
+
+def tools() -> Path:
+    """A Python environment with what the tests themselves need, in the cache, made once."""
+    place = CACHE / "test-tools" / "-".join(TOOLS).replace("==", "-")
+    if not (place / "complete").exists():
+        subprocess.run([sys.executable, "-m", "venv", "--clear", place], check=True)
+        install = [place / "bin/pip", "install", "--quiet", "--no-input", "--disable-pip-version-check", *TOOLS]
+        subprocess.run(install, check=True)
+        (place / "complete").write_text("ok\n")
+    return place / "bin"
+
+
+def git(*words: str) -> str | None:
+    ran = subprocess.run(["git", *words], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return ran.stdout.strip() if ran.returncode == 0 else None
+
+
+def changed_areas() -> set[str]:
+    """Areas whose sources changed since the last full run; all of them where that is not known."""
+    commit = record.reported_commit()
+    listed = git("diff", "--name-only", commit) if commit else None
+    if listed is None:
+        return set(AREAS)
+    files = listed.splitlines()
+    return {name for name, area in AREAS.items() if any(file.startswith(tuple(area["sources"])) for file in files)}
+
+
+def age_of_report() -> str:
+    commit = record.reported_commit()
+    commits = git("rev-list", "--count", f"{commit}..HEAD") if commit else None
+    return f"docs/test-report.md is {commits or 'an unknown number of'} commits old"
+
+
+def write_report(lines: list[str], seed: int) -> None:
+    text = "\n".join(lines)
+    record.REPORT.write_text(
+        f"# The last full test run\n\n`make test-full` at commit {git('rev-parse', 'HEAD')},"
+        f" {datetime.now(UTC):%d %B %Y}, seed {seed}.\n\n```\n{text}\n```\n"
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--full", action="store_true", help="run everything and write the report")
+    parser.add_argument("--continue", dest="go_on", action="store_true", help="leave out what passed at this digest")
+    parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
+    parser.add_argument("--budget", type=float, default=BUDGET, help="seconds of all dear tests together")
+    parser.add_argument("--area", choices=sorted(AREAS), help="cheap tests, and of the dear ones only this area's")
+    parser.add_argument("--costs", action="store_true", help="write what each test took to tests/costs.json")
+    parser.add_argument("--lint", action="store_true", help="formatting, lints and voice only")
+    parser.add_argument("only", nargs="*", help="run these files or tests, such as tests/laboratory/test_spine.py")
+    run = Run(parser.parse_args())
+    print(f"seed {run.options.seed}")
+    if run.options.lint:
+        run.lint()
+        return run.close()
+    run.build()
+    try:
+        run.test()
+    finally:
+        run.end_laboratories()
+    if run.options.full and not run.options.only:
+        run.test_tofu()
+        run.measure()
+    return run.close()
 
 
 if __name__ == "__main__":

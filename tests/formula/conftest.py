@@ -14,15 +14,19 @@ import types
 
 import pytest
 
-from laboratory import FORMULA, MINION, PROVIDER_SOURCE, ROLES, Consul, Nomad, Processes, Releases, Salt, Vault
-
-
-def required(*names: str) -> list[str]:
-    """The values of these variables; the test is skipped if one is not set."""
-    for name in names:
-        if not os.environ.get(name):
-            pytest.skip(f"{name} is not set")
-    return [os.environ[name] for name in names]
+from laboratory import (
+    FORMULA,
+    MINION,
+    PROVIDER_SOURCE,
+    ROLES,
+    Consul,
+    Nomad,
+    Processes,
+    Releases,
+    Salt,
+    Vault,
+    required,
+)
 
 
 @pytest.fixture(scope="session")

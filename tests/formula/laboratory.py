@@ -18,11 +18,21 @@ import urllib.error
 import urllib.request
 import uuid
 
+import pytest
+
 FORMULA = pathlib.Path(__file__).resolve().parents[2] / "formula"
 MINION = "control"
 PROVIDER_SOURCE = "mirror.test/eos/nomad"
 PASSWORD = "laboratory-password-of-eos"
 ROLES = {"eos-user": "user", "eos-operator": "operator", "eos-architect": "architect"}
+
+
+def required(*names: str) -> list[str]:
+    """The values of these variables; the test is skipped if one is not set."""
+    for name in names:
+        if not os.environ.get(name):
+            pytest.skip(f"{name} is not set")
+    return [os.environ[name] for name in names]
 
 
 def free_port() -> int:

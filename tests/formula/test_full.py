@@ -13,8 +13,7 @@ import urllib.error
 import pytest
 
 from configurations import held, of_full, platform, provisioned, workspace
-from conftest import required
-from laboratory import MINION, wait_until
+from laboratory import MINION, required, wait_until
 from test_eject import state_by_hand
 from test_inspect import sync
 from test_workspaces import record_file, remove

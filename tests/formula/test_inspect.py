@@ -10,8 +10,7 @@ import subprocess
 import pytest
 
 from configurations import held, job, platform, workspace
-from conftest import required
-from laboratory import readme_block, wait_until
+from laboratory import readme_block, required, wait_until
 
 OWNER = {"user": str(os.getuid()), "group": str(os.getgid()), "mode": "0750"}
 AS_RENDERED = {"changed": [], "missing": [], "strange": []}

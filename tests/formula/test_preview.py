@@ -15,8 +15,7 @@ import urllib.request
 import pytest
 
 from configurations import job, job_with_volume, platform, workspace
-from conftest import required
-from laboratory import MINION, wait_until
+from laboratory import MINION, required, wait_until
 
 # What Salt, Nomad and the tests' own Terraform write down whatever is asked of them.
 RECORDS = ("log", "master", "nomad", "minion/cache/proc", "minion/tmp")

@@ -14,8 +14,7 @@ import urllib.error
 import pytest
 
 from configurations import held, job_with_volume, platform, provisioned, workspace
-from conftest import required
-from laboratory import MINION, wait_until
+from laboratory import MINION, required, wait_until
 
 
 def record_file(lab, operation: str):

@@ -10,7 +10,7 @@ from collections import Counter
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from conftest import Estate
+from estates import Estate
 
 # Of the connection, not of the answer; and what this server writes itself.
 NOT_PASSED_ON = {"connection", "transfer-encoding", "content-length", "date", "server", "host", "accept-encoding"}

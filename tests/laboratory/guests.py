@@ -17,7 +17,7 @@ import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from conftest import Estate, cannot_have
+from estates import Estate, cannot_have
 
 GUEST_PACKAGES = {
     "linux.uml": "user-mode-linux",

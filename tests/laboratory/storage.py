@@ -4,7 +4,7 @@ import json
 import time
 from contextlib import contextmanager
 
-from conftest import Estate
+from estates import Estate
 from guests import Guest, guest
 
 WAITING = 4

@@ -4,7 +4,9 @@ import json
 import re
 
 import pytest
-from conftest import get
+from estates import get
+
+pytestmark = pytest.mark.chain
 
 STORE = """\
 recipe: store

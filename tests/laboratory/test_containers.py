@@ -9,7 +9,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from conftest import Estate, get, running_estate
+from estates import Estate, get, running_estate
 
 SOFTWARE = {
     "caddy": "Caddy",

@@ -4,7 +4,9 @@ import json
 import subprocess
 
 import pytest
-from conftest import Estate
+from estates import Estate
+
+pytestmark = pytest.mark.chain
 
 IMAGE = "registry.example.org/grafana/grafana:10.4.2"
 FOREIGN = {

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from between import between
-from conftest import PROGRAM, Estate, running_estate
+from estates import PROGRAM, Estate
 
 NOBODY = 65534
 SALT_WELL = dict.fromkeys(("API", "role", "minion control", "plans", "schedule"), "ok")
@@ -222,11 +222,10 @@ def test_no_secret_is_shown(estate):
 
 
 @pytest.fixture(scope="module")
-def full(tmp_path_factory):
-    """With Consul and Vault; without containers, of which nothing here asks."""
-    with running_estate(tmp_path_factory.mktemp("full") / "estate", "--full") as made:
-        made.must("create", "hello", "--yes")
-        yield made
+def full(full_estate):
+    """With Consul and Vault."""
+    full_estate.must("create", "hello", "--yes")
+    return full_estate
 
 
 def test_what_was_left_in_consul_is_found_and_mended(full):

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import stat
 import subprocess
 import time
@@ -10,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from conftest import PROGRAM, Estate, running_estate
+from estates import PROGRAM, Estate
 
 NAMESPACE = "namespace=production"
 IN_STEP = []
@@ -378,13 +377,12 @@ def test_each_policy_of_a_tier(applied):
 
 
 @pytest.fixture(scope="module")
-def full(tmp_path_factory):
-    """An estate with Consul and Vault, without nodes or containers."""
-    with running_estate(tmp_path_factory.mktemp("drift-full") / "estate", "--full") as made:
-        made.must("create", "hello", "--yes")
-        assert told(made) == IN_STEP
-        yield made
-        made.must("delete", "hello", "--yes")
+def full(full_estate):
+    """An estate with Consul and Vault."""
+    full_estate.must("create", "hello", "--yes")
+    assert told(full_estate) == IN_STEP
+    yield full_estate
+    full_estate.must("delete", "hello", "--yes")
 
 
 def test_a_service_that_left_consul_is_missed(full):

@@ -5,7 +5,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from conftest import Estate, get
+from estates import Estate, get
 
 RECIPE = """\
 recipe: leaflet

@@ -13,7 +13,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from conftest import FULL, Estate, get, sample, struck
+from estates import Estate, get, struck
 
 # Serves a directory, the health of which is a file in it. Its volume is that directory; it fails in the ways it is told.
 SERVER = """\
@@ -271,7 +271,6 @@ def test_a_check_that_does_not_pass_shows_what_it_got(tidy):
     assert "the password is ***" in said(error, "task faulty, stderr")
 
 
-@pytest.mark.skipif(not FULL, reason="takes two minutes: only in a full run")
 def test_an_update_whose_check_does_not_pass_goes_back(serving):
     error = failure(serving, "update", "faulty", "--health", "/nowhere", within=260)
     # The instance is gone by now; what its check got was noted before.
@@ -280,7 +279,6 @@ def test_an_update_whose_check_does_not_pass_goes_back(serving):
     still_serves(serving)
 
 
-@pytest.mark.skipif(not FULL, reason="takes two minutes: only in a full run")
 def test_an_instance_that_falls_ill_is_passed_over_and_restarted(serving):
     (one,) = serving.running("faulty")
 
@@ -440,7 +438,7 @@ def test_in_full_an_engine_that_does_not_answer_is_named_in_time(full, engine):
 BLOWS = [(engine, blow) for engine in ("consul", "vault", "nomad") for blow in ("SIGKILL", "SIGSTOP")]
 
 
-@pytest.mark.parametrize(("engine", "blow"), sample(BLOWS, 1))
+@pytest.mark.parametrize(("engine", "blow"), BLOWS)
 def test_in_full_a_rotation_survives_the_engine_that_falls_silent(full, engine, blow):
     def password() -> str:
         return full.vault("/v1/secret/data/production/faulty/app")["data"]["data"]["password"]

@@ -11,8 +11,10 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from conftest import get, no_containers, no_mesh, sample
+from estates import get, no_containers, no_mesh, sample
 from golden_jobs import validate_jobs
+
+pytestmark = pytest.mark.chain
 
 STORE = """\
 recipe: store

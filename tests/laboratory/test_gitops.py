@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import PROGRAM, Estate, get
+from estates import PROGRAM, Estate, get
 
 PIPELINE = Path(__file__).parents[2] / "docs/gitops/pipeline.sh"
 IDENTITY = ("-c", "user.name=ada", "-c", "user.email=ada@localhost")

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import PROGRAM, Estate
+from estates import PROGRAM, Estate
 
 RECIPE = """\
 recipe: {name}

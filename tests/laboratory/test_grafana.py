@@ -9,7 +9,7 @@ import threading
 import urllib.request
 from pathlib import Path
 
-from conftest import Estate, get
+from estates import Estate, get
 from witness import git_objects, leaks
 
 

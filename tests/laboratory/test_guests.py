@@ -5,6 +5,8 @@ import json
 import pytest
 from guests import guest, no_guests
 
+pytestmark = [pytest.mark.chain, pytest.mark.quiet]
+
 WRITE = """
 pvcreate -q /dev/ubdb && vgcreate -q data /dev/ubdb && lvcreate -q -n files -L 400M data &&
 mkfs.xfs -q /dev/data/files && mkdir /srv/files && echo /dev/data/files /srv/files xfs defaults 0 0 >> /etc/fstab &&

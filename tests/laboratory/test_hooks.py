@@ -10,7 +10,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from conftest import Estate, get
+from estates import Estate, get
+
+pytestmark = pytest.mark.chain
 
 ALERTS = ["InstanceDown", "InstanceMissing"]
 

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import FULL, PROGRAM, SEED, Estate, get, sample
+from estates import FULL, PROGRAM, SEED, Estate, get, sample
 from hostile_strings import as_path, as_yaml, is_carried, refused, strings
 
 COUNT = 300 if FULL else 60

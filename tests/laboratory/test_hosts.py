@@ -9,7 +9,9 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from conftest import Estate
+from estates import Estate
+
+pytestmark = pytest.mark.chain
 
 SALT = os.environ.get("EOS_TEST_SALT")
 

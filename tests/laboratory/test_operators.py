@@ -9,7 +9,7 @@ import time
 
 import pytest
 import witness
-from conftest import Estate, no_mesh
+from estates import Estate, no_mesh
 
 # Consul takes no less, and holds back what a dead session held for some seconds.
 TTL = 10
@@ -104,9 +104,7 @@ def test_on_one_component_the_second_waits_or_is_refused(lab):
 
 
 def test_the_work_of_one_who_was_killed_is_taken_over_at_once(lab):
-    killed = lab.eos(
-        "update", "ground", "--greeting", "left", "--yes", env={"EOS_FAULT_KILL_AT": "9"}
-    )
+    killed = lab.eos("update", "ground", "--greeting", "left", "--yes", env={"EOS_FAULT_KILL_AT": "9"})
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     blocked = lab.eos("update", "ground", "--greeting", "other", "--yes", "--no-wait")
     assert blocked.returncode != 0, blocked.stderr

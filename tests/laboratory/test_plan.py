@@ -9,7 +9,9 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from conftest import FULL, struck
+from estates import struck
+
+pytestmark = pytest.mark.chain
 
 KEEPER = """\
 recipe: keeper
@@ -222,7 +224,8 @@ def test_a_deletion_names_all_that_goes(with_hello):
     }
 
 
-@pytest.mark.skipif(not FULL, reason="measures, so it is for a machine that does nothing else: only in a full run")
+@pytest.mark.quiet
+@pytest.mark.measures
 def test_the_joint_plan_takes_little_longer_than_its_slowest_engine(with_hello):
     """The same questions of the same plan, asked by hand and at the same time: the slowest answer is what counts."""
     estate = with_hello

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import Estate, no_containers, no_mesh
+from estates import Estate, no_containers, no_mesh
 from witness import leaks
 
 

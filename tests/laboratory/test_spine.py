@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import Estate, get, sample
+from estates import Estate, get, sample
 
 
 def hello_url(estate: Estate) -> str:

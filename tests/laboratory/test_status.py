@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 from between import between
-from conftest import Estate, running_estate
+from estates import Estate
+
+pytestmark = pytest.mark.chain
 
 MORE = ("second", "third")
 
@@ -203,11 +205,10 @@ def test_terraforms_own_graph_is_drawn_without_a_trace(solo):
 
 
 @pytest.fixture(scope="module")
-def full(tmp_path_factory):
-    """All engines and two nodes more, without containers, of which nothing here asks."""
-    with running_estate(tmp_path_factory.mktemp("full") / "estate", "--full", "--nodes", "2") as made:
-        made.must("create", "hello", "--yes")
-        yield made
+def full(full_estate):
+    """All engines and two nodes more."""
+    full_estate.must("create", "hello", "--yes")
+    return full_estate
 
 
 def test_consul_and_vault_have_their_tables(full):

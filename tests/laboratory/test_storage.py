@@ -6,6 +6,8 @@ import pytest
 from guests import no_guests
 from storage import MIB, storage_host
 
+pytestmark = [pytest.mark.chain, pytest.mark.quiet]
+
 
 # A table with one partition, as `fdisk` writes it.
 TABLE = r"""{ printf '\0\0\2\0\203\377\377\377\0\10\0\0\0\100\0\0'; head -c 48 /dev/zero; printf '\125\252'; } |

@@ -4,6 +4,8 @@ import pytest
 from guests import no_guests
 from storage import storage_host
 
+pytestmark = [pytest.mark.chain, pytest.mark.quiet]
+
 
 @pytest.fixture(scope="module")
 def host(estate):

@@ -5,9 +5,11 @@ import re
 from glob import glob
 
 import pytest
-from conftest import cannot_have, running_estate
+from estates import cannot_have, running_estate
 from guests import guest, no_guests
 from storage import MIB, StorageHost
+
+pytestmark = [pytest.mark.chain, pytest.mark.quiet]
 
 PACKAGES = {
     "/usr/lib/postgresql/*/bin/postgres": "postgresql",

@@ -8,6 +8,8 @@ import pytest
 from guests import MINION, no_guests
 from storage import MIB, storage_host
 
+pytestmark = [pytest.mark.chain, pytest.mark.quiet]
+
 CREATE = "create volume {name} --size {size} --on {group} --device {device} --host node4"
 
 

@@ -9,7 +9,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from conftest import FULL, SEED, no_mesh, running_estate
+from estates import FULL, SEED
 from truth import hands
 from truth.difference import difference, foretold, judge, judge_failure, served, trace
 from truth.generator import generate
@@ -28,10 +28,8 @@ def world(estate):
 
 
 @pytest.fixture(scope="module")
-def full_world(tmp_path_factory):
-    no_mesh()
-    with running_estate(tmp_path_factory.mktemp("truth") / "estate", "--full") as made:
-        yield World(made)
+def full_world(full_estate):
+    yield World(full_estate)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from conftest import FULL
+
+pytestmark = pytest.mark.chain
 
 # Nothing mounts the volume, so that no container is needed: it is made, registered and removed all the same.
 KEEPER = """\
@@ -75,7 +76,6 @@ def test_data_of_development_go_and_data_of_staging_stay(recipes):
     assert estate.jobs() == []
 
 
-@pytest.mark.skipif(not FULL, reason="only in a full run")
 def test_an_edit_by_hand_keeps_the_data_and_what_eos_did_not_make_is_refused(recipes):
     estate = recipes
     path = filled(estate, "development")

@@ -5,7 +5,7 @@ import json
 import subprocess
 from pathlib import Path
 
-from conftest import Estate, get
+from estates import Estate, get
 
 ENVIRONMENT = "production"
 

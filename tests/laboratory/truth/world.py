@@ -7,7 +7,7 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-from conftest import Estate
+from estates import Estate
 
 from .dump import Lab, dump
 from .rest import is_of_a_run, wait_for_rest
