@@ -8,6 +8,7 @@ import argparse
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -48,6 +49,8 @@ OF_TOFU = [
     "tests/laboratory/test_spine.py::test_one_sentence_down_and_back",
     "tests/crates/test_crates.py",
 ]
+# Started by another test, in a directory of that one.
+NO_TESTS = ("an_operation",)
 MEASUREMENTS = ("ratios", "operations", "drift")
 
 
@@ -90,7 +93,7 @@ class Run:
         if self.needs_laboratories():
             self.say(f"eos starts the laboratories {', '.join(STANDING)}; cargo builds the tests")
             starting.start()
-        self.environment["EOS_TEST_CRATES"] = json.dumps(self.crates())
+        self.write_crates(self.crates())
         if starting.ident:
             starting.join()
 
@@ -115,19 +118,25 @@ class Run:
             "EOS_TEST_VAULT_PLUGINS": places["vault_plugins"],
         }
 
-    def crates(self) -> dict[str, str]:
-        """The test programs of the crates by name."""
+    def crates(self) -> dict[str, dict]:
+        """The test programs of the crates by name: `eos-core` for its unit tests, `eos-core/golden` for a file of tests."""
         said = self.must("cargo", "test", "--quiet", "--workspace", "--no-run", "--message-format=json")
         found = {}
         for line in said.splitlines():
             message = json.loads(line) if line.startswith("{") else {}
             if message.get("executable") and message["profile"]["test"]:
-                package, target = Path(message["manifest_path"]).parent.name, message["target"]
-                package = "eos-benches" if package == "benches" else package
-                is_unit = target["kind"] != ["test"]
-                suffix = "" if is_unit and target["name"].replace("_", "-") == package else f"/{target['name']}"
-                found[package + suffix] = message["executable"]
-        return found
+                package, target = Path(message["manifest_path"]).parent, message["target"]
+                name = "eos-benches" if package.name == "benches" else package.name
+                name += "" if "lib" in target["kind"] else f"/{target['name']}"
+                listed = self.must(message["executable"], "--list")
+                tests = [test for test in re.findall(r"^(\S+): test$", listed, re.M) if test not in NO_TESTS]
+                found[name] = {"path": message["executable"], "package": str(package), "tests": tests}
+        return dict(sorted(found.items()))
+
+    def write_crates(self, crates: dict[str, dict]) -> None:
+        file = self.place / f"crates-{len(crates)}.json"
+        file.write_text(json.dumps(crates))
+        self.environment["EOS_TEST_CRATES"] = str(file)
 
     def pytest(self, phase: str, workers: int, places: list[str], more: dict[str, str]) -> None:
         command = [self.tools / "python", "-m", "pytest", "-c", "tests/pytest.ini", f"--rootdir={ROOT}", "-q"]
@@ -187,13 +196,8 @@ class Run:
         self.environment |= self.engines("--full", "--tofu")
         self.environment |= {"EOS_TEST_LAB_OPTIONS": "--tofu", "EOS_TEST_LABS": str(self.place / "tofu")}
         (self.place / "tofu").mkdir()
-        self.environment["EOS_TEST_CRATES"] = json.dumps(
-            {
-                name: program
-                for name, program in json.loads(kept["EOS_TEST_CRATES"]).items()
-                if name.startswith("eos-terraform-provider")
-            }
-        )
+        crates = json.loads(Path(kept["EOS_TEST_CRATES"]).read_text())
+        self.write_crates({name: crates[name] for name in crates if name.startswith("eos-terraform-provider")})
         self.pytest("", WORKERS, OF_TOFU, {"EOS_TEST_FULL": "1"})
         self.end_laboratories("tofu laboratories")
         if self.results_file.exists():
