@@ -260,7 +260,7 @@ const MESSAGES: &[(&str, &str)] = &[
 #[test]
 fn every_message_of_the_page_is_one_that_eos_says() {
     let table = DOCS
-        .split("## What Eos may say")
+        .split("## Messages")
         .nth(1)
         .expect("the table of messages");
     let mut listed: Vec<&str> = table

@@ -238,7 +238,7 @@ HAND = [
         hand=hands.variable("store", "password", "by hand"),
     ),
     Scenario(
-        "a namespace is described anew, then a text changes",
+        "a namespace's description changes, then a text changes",
         ("update", "hello", "--greeting", "Described"),
         given=HELLO,
         hand=hands.namespace("production", "by hand"),
