@@ -1,4 +1,4 @@
-"""Of the long suites a seeded sample is run, and all of it in a full run."""
+"""Runs a seeded sample of the long suites, and all of them in a full run."""
 
 import os
 import random

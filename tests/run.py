@@ -1,6 +1,6 @@
 """Runs the suites of Eos against the real engines, and prints a budget and a count for each.
 
-What the suites need is installed into the user's cache by Eos itself (`eos lab install`); what they start, they stop.
+Eos itself installs the engines into the user's cache (`eos lab install`); the suites stop every process they start.
 The long suites run as seeded samples; `--full` runs all of them and writes docs/test-report.md.
 """
 

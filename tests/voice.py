@@ -1,7 +1,7 @@
-"""One voice: finds private words, decoded openings and long sentences in all that a person reads.
+"""One voice: finds private words, free relatives as subjects and long sentences in every text for a person.
 
-Reads Markdown, help texts, strings of the program and the formula, and transcripts. Code is skipped.
-`python3 tests/voice.py [PATH...]` looks at the files of the repository, or at those below the paths.
+Reads Markdown, help texts, strings of the program and the formula, transcripts, and docstrings of tests. Skips code.
+`python3 tests/voice.py [PATH...]` checks the files of the repository, or those below the paths.
 """
 
 import ast

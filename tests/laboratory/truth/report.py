@@ -1,4 +1,4 @@
-"""The table of all scenarios, as it stands in the documentation."""
+"""The table of all scenarios in the documentation."""
 
 import hashlib
 import json
@@ -81,7 +81,7 @@ class Report:
         ]
         for name, count, row in zip(names, plays, numbers):
             lines.append(f"| {name.replace('|', '/')} | {count} | {' | '.join(map(str, row))} |")
-        lines += ["", "## Exceptions", "", "The comparison leaves out nothing else, and nothing else may be unknown.", ""]
+        lines += ["", "## Exceptions", "", "The test leaves out nothing else, and nothing else may be unknown.", ""]
         lines += ["| object | attribute | | why |", "|---|---|---|---|"]
         lines += [f"| `{object}` | `{name}` | {kind} | {why} |" for object, name, kind, why in COMPUTED]
         file.write_text("\n".join(lines) + "\n")

@@ -1,4 +1,4 @@
-"""The scenarios that are written down: what there is, what is asked for, and what somebody did by hand before."""
+"""The written scenarios: the start, the request, and the manual changes before it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
