@@ -61,7 +61,7 @@ def markdown(source: str):
 
     source = re.sub(r"^ *```.*?^ *```[^\n]*|^>[^\n]*", blank, source, flags=re.S | re.M)
     source = re.sub(r"(?<=\n\n)(?: {4}[^\n]*\n|\n)+", blank, source)
-    source = re.sub(r"(`+)(?!`).+?\1", lambda found: "X" + blank(found), source, flags=re.S)
+    source = re.sub(r"(`+)(?!`)(?:(?!\n\n).)+?\1", lambda found: "X" + blank(found), source, flags=re.S)
     source = re.sub(r"\]\([^)]*\)|[\[*]", "", source)
     paragraph: list[str] = []
     for number, line in enumerate([*source.splitlines(), ""], 1):
