@@ -1,8 +1,8 @@
-"""Does by hand what Eos does for one component, as an expert would script it: the bound that Eos is held to.
+"""Does by hand what Eos does for one component, as an expert would script it: the bound for Eos.
 
-It takes the tree that Eos emitted, runs `terraform init`, `plan` and `apply` of the platform and of the component, waits
-until Nomad calls the deployment healthy, and reads back job, allocations, checks, service and Terraform state. It knows
-nothing of Salt: no lock, no journal, no delivery, no way back.
+It takes the tree that Eos emitted, and runs `terraform init`, `plan` and `apply` of the platform and of the component.
+It waits until Nomad calls the deployment healthy, and reads back job, allocations, checks, service and Terraform state.
+It knows nothing of Salt: no lock, no journal, no delivery, no rollback.
 """
 
 import argparse

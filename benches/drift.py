@@ -1,8 +1,8 @@
 """Measures `eos drift` of an estate of many components against as many runs of `terraform plan`, on a laboratory.
 
-One component is made in earnest. The others are registered without running: their jobs ask for no instance, and their
-workspaces are copies of the first one's, as if each had been applied. Of the runs of Terraform some are measured, and
-what all would take is extrapolated from them. Requests are counted by a relay between Eos and each engine.
+One component is real. The others are registered without running: their jobs ask for no instance, and their
+workspaces are copies of the first one's, as if each had been applied. The bench measures some runs of Terraform and
+extrapolates to all. A relay between Eos and each engine counts the requests.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Measures operations of Eos on a laboratory against a script that does the same by hand, in the same run.
 
-What is compared is measured in turns, one right after the other; of several rounds the least ratio counts, since whatever
-else the machine does only adds to it. The program is a release build. `--quick` measures two rounds.
+The bench measures both in turns, one right after the other. The least ratio of several rounds counts, since other work
+of the machine only adds to it. The program is a release build. `--quick` measures two rounds.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Measures the compiler in made-up estates, prints each figure beside its bound, and fails if one is over it.
 
-Whatever is compared is measured in the same run on the same disk. `--quick` looks at 1,000 components only.
+Every comparison uses figures of the same run on the same disk. `--quick` looks at 1,000 components only.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""A table of figures as they are measured, each held to its bound."""
+"""A table of measured figures, each held to its bound."""
 
 
 class Table:

@@ -1,4 +1,4 @@
-"""The real engines these tests speak to, all on loopback: Salt (master, API, minion), Nomad, Consul and Vault."""
+"""The real engines of these tests, all on loopback: Salt (master, API, minion), Nomad, Consul and Vault."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the doctor and the graph ask of a minion, over the real API: answered as it is there, and nothing is changed."""
+"""The doctor's and the graph's questions to a minion, over the real API: true answers, and no change."""
 
 from __future__ import annotations
 

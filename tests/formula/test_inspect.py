@@ -1,4 +1,4 @@
-"""What a minion has against its pillar, on real engines: each kind of edit is named, and nothing else is."""
+"""A minion against its pillar, on real engines: it names each kind of edit, and nothing else."""
 
 from __future__ import annotations
 

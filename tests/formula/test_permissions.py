@@ -1,4 +1,4 @@
-"""What the role user may call over the real API, and all the ways around that are refused."""
+"""The permissions of the role user over the real API, and every refused way around them."""
 
 from __future__ import annotations
 

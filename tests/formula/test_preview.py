@@ -1,4 +1,4 @@
-"""Previews on real engines: they change nothing, and say what the step then does."""
+"""Previews on real engines: they change nothing, and predict the step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may ask for what: each role held to its tier by the module itself, and approvals, over the real API."""
+"""Roles and approvals over the real API: the module itself holds each role to its tier."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Volumes on LVM, as far as no device-mapper is needed: what tools say is read right, and what must not be is refused.
+"""Volumes on LVM, without device-mapper: the formula reads the tools' answers right, and refuses forbidden requests.
 
-What LVM answered is recorded from a real one (`recorded/`). Disks are loop devices of the machine that runs the tests.
-Making volumes on a real LVM is for the laboratory, which has guests with a kernel of their own.
+A real LVM gave the recorded answers (`recorded/`). Disks are loop devices of the machine that runs the tests.
+The laboratory makes volumes on a real LVM: it has guests with a kernel of their own.
 """
 
 from __future__ import annotations

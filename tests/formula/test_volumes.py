@@ -1,4 +1,4 @@
-"""Directories of volumes on a real minion: made, recorded, and removed only where they are Eos's own and ephemeral."""
+"""Directories of volumes on a real minion: made, recorded, and removed only if Eos made them as ephemeral."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stands between Eos and an engine: notes every request, and can let the engine's clock seem wrong."""
+"""A relay between Eos and an engine: records every request, and can make the engine's clock seem wrong."""
 
 import datetime
 import email.utils

@@ -1,7 +1,7 @@
 """Machines of a lab with a kernel and disks of their own: user-mode Linux, with a minion of the lab's master inside.
 
-A guest sees the files of this machine, read only, and writes what it changes to its system disk; its other disks are
-empty. The power can be cut at any moment: what a disk has by then is what the next boot finds.
+A guest sees the files of this machine, read only, and writes its changes to its system disk; its other disks are
+empty. A test can cut the power at any moment: the next boot finds the disks as they were at the cut.
 """
 
 import functools

@@ -1,4 +1,4 @@
-"""Hostile strings: what every reader on the way might take for something else, and random mixtures of it."""
+"""Hostile strings that some reader on the way might misread, and random mixtures of them."""
 
 import random
 import unicodedata

@@ -1,4 +1,4 @@
-"""What the tests of storage share: a guest as a host of the estate, what an architect approves, and evidence."""
+"""Shared parts of the storage tests: a guest as a host of the estate, an architect's approvals, and evidence."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""A component that uses another: own, ordered, linked by address and secret, and gone together. Real engines."""
+"""A component that uses another: ordered, linked by address and secret, and deleted together. Real engines."""
 
 import json
 import re

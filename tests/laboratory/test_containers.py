@@ -1,4 +1,4 @@
-"""Containers of the lab's own: Docker, registry, images packed here, and the recipes that run them."""
+"""The lab's own containers: Docker, registry, images packed here, and the recipes that run them."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The comparison that judges plans is itself judged: it sees what differs, and it can fail. No engine is needed."""
+"""Tests the comparison that judges plans: it sees every difference, and it can fail. Needs no engine."""
 
 import copy
 

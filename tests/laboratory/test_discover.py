@@ -1,4 +1,4 @@
-"""What runs and is not in the pillar: hosts, a job and a service that Eos did not make; and a pin that is Consul's."""
+"""Discovery of hosts, a job and a service that Eos did not make; and a pin of Consul's."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""The doctor before real engines: everything well, set-ups that are really broken, and the commands that mend them."""
+"""The doctor before real engines: all healthy, really broken set-ups, and the commands that fix them."""
 
 import datetime
 import fcntl

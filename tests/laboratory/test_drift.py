@@ -1,4 +1,4 @@
-"""What was changed behind Eos: named with its layer and attributes, nothing else named, and brought back or adopted."""
+"""Drift: Eos names each change made outside Eos with its layer and attributes, nothing else, and reverts or adopts it."""
 
 import json
 import os

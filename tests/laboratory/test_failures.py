@@ -1,6 +1,6 @@
-"""Every kind of failure, provoked on real engines: which layer and object, whose lines, and what to do.
+"""Every kind of failure, provoked on real engines: the layer, the object, the quoted lines, and the hint.
 
-A failed update leaves the old version serving, with its data as they were.
+A failed update leaves the old version serving, with its data unchanged.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The golden trees, read by the engines they are for: Terraform, Nomad's parser, Salt's renderers."""
+"""The real readers of the golden trees: Terraform, Nomad's parser, Salt's renderers."""
 
 import json
 import os

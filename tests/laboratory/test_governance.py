@@ -1,4 +1,4 @@
-"""Who may do what, on real engines: approvals that Salt enforces, the home, and an audit that shows every change of it."""
+"""Roles on real engines: approvals that Salt enforces, the home, and an audit that shows every change of it."""
 
 import hashlib
 import json

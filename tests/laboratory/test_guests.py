@@ -1,4 +1,4 @@
-"""A guest is a machine like any other: a minion, disks of its own, and a power cord that can be pulled."""
+"""A guest is a machine like any other: a minion, disks of its own, and a power cord to pull."""
 
 import json
 

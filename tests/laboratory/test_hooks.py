@@ -1,4 +1,4 @@
-"""What a real Prometheus knows of components: asked over its own API, and never through Eos."""
+"""Targets and rules of components in a real Prometheus: read over its own API, never through Eos."""
 
 import json
 import os

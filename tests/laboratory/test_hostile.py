@@ -1,4 +1,4 @@
-"""Hostile values from the pillar to where they end: refused with a hint, or read back to the byte by the real readers.
+"""Hostile values from the pillar to their last reader: refused with a hint, or read back to the byte.
 
 The strings come from EOS_TEST_SEED; a full run tries more of them.
 """

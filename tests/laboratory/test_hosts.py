@@ -1,4 +1,4 @@
-"""Hosts come and go: one with a second real minion, and one that nobody answers for."""
+"""Hosts come and go: one with a second real minion, and one that no engine knows."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Two operators at once: on two components they go side by side, on one they wait; who died or was overtaken is told."""
+"""Two operators at once: side by side on two components, in turn on one; Eos reports a dead or overtaken one."""
 
 import json
 import os

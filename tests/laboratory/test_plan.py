@@ -1,4 +1,4 @@
-"""The joint plan: what the engines say before anything is done, to the attribute; and that a silent one is named."""
+"""The joint plan: the engines' predictions, to the attribute; and the plan names a silent engine."""
 
 import json
 import os

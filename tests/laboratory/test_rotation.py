@@ -1,4 +1,4 @@
-"""Secrets in use: rotated, revealed, taken from a .env file. The real servers say which password opens them."""
+"""Secrets in use: rotated, revealed, read from a .env file. The real servers show which password opens them."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The spine on real engines: one sentence all the way down, read back, and taken back."""
+"""The spine on real engines: one sentence all the way down, read back, and rolled back."""
 
 import json
 import signal

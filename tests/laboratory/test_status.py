@@ -1,4 +1,4 @@
-"""What status and the live graph say, compared with the engines' own words, on set-ups that are really broken."""
+"""Status and the live graph against the engines' own words, on set-ups that are really broken."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Another filesystem under the same files: compared file by file, kept until it is committed, and the way back."""
+"""Another filesystem under the same files: compared file by file, kept until its commit, and rolled back."""
 
 import pytest
 from guests import no_guests

@@ -1,7 +1,7 @@
-"""The power fails while storage is changed: after the reboot and `eos resume` a volume is as it was or as it was to be.
+"""The power fails while storage changes: after the reboot and `eos resume` a volume has its old or its new form.
 
-A cut comes at the n-th run of one of the programs that a change consists of: before it, amid it or after it. Each
-of them is stood in for by a script that runs it, and that at the instant says so and goes no further.
+A cut comes at the n-th run of one of the programs of a change: before it, amid it or after it. A script stands in for
+each program and runs it. At the chosen instant the script says so and stops.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""A database whose volume grows while it is at work: no transaction fails, none is lost, and nothing starts anew."""
+"""A database at work whose volume grows: no transaction fails, none is lost, and nothing restarts."""
 
 import pwd
 import re

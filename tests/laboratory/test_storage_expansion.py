@@ -1,4 +1,4 @@
-"""Volumes that are really filled: what is decided, and what becomes of them."""
+"""Volumes that are really full: the decision of `eos expand storage`, and its effect."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Killed at any instant, an operation can be gone on with or taken back; what is there then is read from the engines."""
+"""Killed at any instant, an operation can be resumed or rolled back; the engines themselves show the result."""
 
 import os
 import signal

@@ -1,7 +1,7 @@
-"""A plan is true: what it foretells is what raw dumps of the engines show after it was carried out, and it leaves no trace.
+"""A plan is true: raw dumps of the engines after its application show its predictions, and it leaves no trace.
 
-Every scenario: dump, plan, dump again (nothing may have changed), carry it out, dump, compare. See truth/difference.py
-for what is compared and for the one list of attributes that are not.
+Every scenario: dump, plan, dump again (nothing may have changed), apply, dump, compare. truth/difference.py names the
+compared attributes, and has the one list of exceptions.
 """
 
 import json

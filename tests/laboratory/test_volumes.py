@@ -1,4 +1,4 @@
-"""What becomes of data when a component goes: deleted in development, kept in staging, and kept by all but a delete."""
+"""Data of a deleted component: deleted in development, kept in staging, and kept by everything but a delete."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What the engines of an estate hold of one component, read from each of them directly. Shares no code with Eos."""
+"""One component as each engine of an estate holds it, read from the engine directly. Shares no code with Eos."""
 
 import hashlib
 import json

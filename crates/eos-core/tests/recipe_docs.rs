@@ -259,10 +259,7 @@ const MESSAGES: &[(&str, &str)] = &[
 
 #[test]
 fn every_message_of_the_page_is_one_that_eos_says() {
-    let table = DOCS
-        .split("## What Eos may say")
-        .nth(1)
-        .expect("the table of messages");
+    let table = DOCS.split("## Messages").nth(1).expect("the table of messages");
     let mut listed: Vec<&str> = table
         .lines()
         .filter_map(|line| line.strip_prefix("| ")?.split(" | ").next())

@@ -1,1 +1,1 @@
-"""The proof that a plan of Eos is true: what it foretold against what raw dumps of the engines say happened."""
+"""The proof that a plan of Eos is true: its predictions against raw dumps of the engines."""

@@ -1,8 +1,8 @@
-"""What changed between two dumps, and how that compares with what a plan foretold.
+"""The changes between two dumps, compared with the predictions of a plan.
 
-Objects and attributes are named as in the effects of a plan: by what is really there. An item is one attribute that
-changed, or an object that came or went. Foretold and happened is *predicted*; foretold and not happened is *missed*;
-happened and not foretold is *unpredicted*.
+Objects and attributes have the names of the effects of a plan: those of real things. An item is one changed attribute,
+or an object that came or went. An item in both the plan and the dumps is *predicted*, in the plan alone *missed*, in
+the dumps alone *unpredicted*.
 """
 
 import fnmatch

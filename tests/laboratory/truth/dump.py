@@ -1,9 +1,9 @@
 """Raw dumps of an estate and its engines: each engine by its own HTTP API, all else from the disk.
 
-Shares no code with Eos. Secret values leave it as digests only. By hand: `python dump.py ESTATE`.
+Shares no code with Eos. A dump holds secret values as digests only. By hand: `python dump.py ESTATE`.
 
-Not in a dump, so that two of them can be equal: Salt's job cache and the other caches of the engines, their logs and
-audit logs, evaluations and deployments of Nomad, and the tokens that Nomad's tasks get for as long as they live.
+A dump leaves these out, so that two of them can be equal: Salt's job cache and the other caches of the engines, logs
+and audit logs, evaluations and deployments of Nomad, and the tokens of Nomad's tasks, which live as long as their task.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Scenarios from a seed: the same vocabulary as the written ones, put together by chance."""
+"""Scenarios from a seed: the vocabulary of the written ones, combined by chance."""
 
 import random
 

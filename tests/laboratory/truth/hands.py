@@ -1,4 +1,4 @@
-"""Changes behind Eos's back, one for each layer, made as an administrator would make them by hand."""
+"""Changes made outside Eos, one for each layer, as an administrator would make them by hand."""
 
 import json
 import shutil

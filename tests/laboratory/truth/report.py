@@ -1,4 +1,4 @@
-"""The table of all scenarios, as it stands in the documentation."""
+"""The table of all scenarios in the documentation."""
 
 import hashlib
 import json
@@ -11,15 +11,17 @@ from .difference import COMPUTED, Verdict
 INTRODUCTION = """\
 # How true plans are
 
-A plan says what every engine would do, in every layer. Whether that is so is tested: each scenario below takes raw dumps of
-the estate and its engines (`tests/laboratory/truth/dump.py`, which shares no code with Eos), makes the plan, looks that the
-plan changed nothing, carries it out, and compares what was foretold with what the dumps show. An item is one attribute
-that became another, or an object that came or went: a job, its allocations, a service, a volume, a directory, a secret, an
-entry in Consul, a resource in a Terraform state, a file of the pillar, the release.
+A plan predicts the act of every engine, in every layer. Each scenario below tests the prediction. It takes raw dumps of
+the estate and its engines (`tests/laboratory/truth/dump.py`, which shares no code with Eos). It makes the plan, checks that the
+plan changed nothing, applies it, and compares the prediction with the dumps.
 
-- predicted: foretold, and it happened, with that value
-- missed: foretold, and it did not happen
-- unpredicted: it happened, and was not foretold
+An item is one changed attribute, or an object that came or went. The objects of the engines are jobs, allocations, services,
+volumes, directories, secrets, entries in Consul and resources in a Terraform state. The objects of the estate are files of the
+pillar and the release.
+
+- predicted: the plan named it, and it happened, with that value
+- missed: the plan named it, and it did not happen
+- unpredicted: it happened, and the plan did not name it
 - not asked: it happened, and the plan had named the engine that did not answer
 
 `make test-full` writes this page; `make test` plays a seeded sample.
@@ -79,7 +81,7 @@ class Report:
         ]
         for name, count, row in zip(names, plays, numbers):
             lines.append(f"| {name.replace('|', '/')} | {count} | {' | '.join(map(str, row))} |")
-        lines += ["", "## What is not compared", "", "Nothing else is left out, and nothing else may be unknown.", ""]
+        lines += ["", "## Exceptions", "", "The test leaves out nothing else, and nothing else may be unknown.", ""]
         lines += ["| object | attribute | | why |", "|---|---|---|---|"]
         lines += [f"| `{object}` | `{name}` | {kind} | {why} |" for object, name, kind, why in COMPUTED]
         file.write_text("\n".join(lines) + "\n")

@@ -1,4 +1,4 @@
-"""Whether the engines have come to rest: only then a dump says what an operation left."""
+"""Finds out if the engines have come to rest: only then a dump shows the result of an operation."""
 
 import time
 

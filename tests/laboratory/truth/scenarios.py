@@ -1,4 +1,4 @@
-"""The scenarios that are written down: what there is, what is asked for, and what somebody did by hand before."""
+"""The written scenarios: the start, the request, and the manual changes before it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -238,7 +238,7 @@ HAND = [
         hand=hands.variable("store", "password", "by hand"),
     ),
     Scenario(
-        "a namespace is described anew, then a text changes",
+        "a namespace's description changes, then a text changes",
         ("update", "hello", "--greeting", "Described"),
         given=HELLO,
         hand=hands.namespace("production", "by hand"),

@@ -1,4 +1,4 @@
-"""The world that scenarios are played in: one estate with its lab, brought to what a scenario starts from."""
+"""The world of the scenarios: one estate with its lab, brought to the start of a scenario."""
 
 import json
 import os
