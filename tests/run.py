@@ -140,6 +140,7 @@ class Run:
 
     def pytest(self, phase: str, workers: int, places: list[str], more: dict[str, str]) -> None:
         command = [self.tools / "python", "-m", "pytest", "-c", "tests/pytest.ini", f"--rootdir={ROOT}", "-q"]
+        command += ["-x"] if self.options.stop_at_first else []
         command += ["-n", str(workers), "--dist", "loadgroup", "--max-worker-restart=0", "-rfE", *places]
         chosen = {"EOS_TEST_PHASE": phase, "EOS_TEST_RESULTS": str(self.results_file), **more}
         chosen["EOS_TEST_LEFT_OUT"] = str(self.place / "left-out")
@@ -171,7 +172,7 @@ class Run:
             more |= {"EOS_TEST_FULL": "1", "EOS_TEST_PASSED": str(self.passed_before())}
         # Tests wait for engines, and lint uses the processor meanwhile.
         lint = threading.Thread(target=self.lint)
-        if not options.only:
+        if not options.only and not options.no_lint:
             lint.start()
         self.say("pytest")
         self.pytest("", WORKERS, places, more)
@@ -300,6 +301,8 @@ def main() -> int:
     parser.add_argument("--budget", type=float, default=BUDGET, help="seconds of all dear tests together")
     parser.add_argument("--area", choices=sorted(AREAS), help="cheap tests, and of the dear ones only this area's")
     parser.add_argument("--costs", action="store_true", help="write what each test took to tests/costs.json")
+    parser.add_argument("--no-lint", action="store_true", help="leave lint out")
+    parser.add_argument("--stop-at-first", action="store_true", help="stop at the first test that fails")
     parser.add_argument("--lint", action="store_true", help="formatting, lints and voice only")
     parser.add_argument("only", nargs="*", help="run these files or tests, such as tests/laboratory/test_spine.py")
     run = Run(parser.parse_args())
