@@ -96,6 +96,16 @@ pub fn warnings(recipe: &Recipe) -> Vec<Diagnostic> {
                 hint.to_owned(),
             );
         }
+        let every = service.timing.every();
+        let said = service.timing.timeout.map(|said| said.span);
+        if let Some(timeout) = said.filter(|timeout| *timeout > every) {
+            let name = quoted(&service.name);
+            warn(
+                service.at,
+                format!("Service {name} is checked every {every}, but one check may take {timeout}"),
+                format!("Lower timeout, or raise every to {timeout}"),
+            );
+        }
     }
     for output in &recipe.outputs {
         let mut of_output = output.value.names().peekable();

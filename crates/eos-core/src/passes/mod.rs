@@ -139,6 +139,7 @@ fn group(expanded: &Expanded<'_>, service: &Service) -> Result<Option<Group>, Di
         secrets,
         ports,
         check,
+        timing: service.timing.clone(),
         metrics: service.metrics.clone(),
         mounts,
         mesh: None,

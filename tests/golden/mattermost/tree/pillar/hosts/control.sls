@@ -123,17 +123,17 @@
         ]
       },
       "production/mattermost-database": {
-        "digest": "5e6a9fb2ba0539e59fb4a0ac22bbc75197ba8244e507deb9d20fcc0e5d612097",
+        "digest": "220a458b3c2cdea924878bddcd56672dc5fea0ecd2e6c53ae6b92d944e864f78",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost-database/main.tf": "c78b4ddf4567a967239cc7ac34bb32660e52308e7a31594c12d43b72f0304836",
-          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "2ca42af786cc85325e616a3d52e43dcaf451e706a7a8f88b2d342019cbe1d1ac",
+          "terraform/environments/production/mattermost-database/main.tf": "6e2d943b2efee383b0537ec00ad3985968df49a16b49f9e47642498b52efba07",
+          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "a00137baf346f66b49dd2d9eab80e15bd72567ba0dac59fefae06be8d5f05ae7",
           "terraform/environments/production/mattermost-database/variables.tf": "1a9804caa5ed4d24fb00656b5ad6cc81f927a2c00b0c986741be68af9475ca41",
-          "terraform/modules/mattermost-database/1badbbaa05f1/main.tf": "1ef34824b40c6d751bafc056245f978e8f3113e4d3637984c7dcd49c6822354a",
-          "terraform/modules/mattermost-database/1badbbaa05f1/mattermost-database.nomad.hcl": "82930b2041fffd835cac91d7b4379937ead2e776154307f08f5ffc05dc22e9e3",
-          "terraform/modules/mattermost-database/1badbbaa05f1/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/1badbbaa05f1/variables.tf": "a0c82dfaf2db424cd6ea2d03ca770f8b6160c1427913181a0b3fe73cdfcd1abf"
+          "terraform/modules/mattermost-database/2175471c6f70/main.tf": "03bf89a0caf40a8bc87686b6b30255b1835ee2ab1a9fafb2fa66903d84aceb17",
+          "terraform/modules/mattermost-database/2175471c6f70/mattermost-database.nomad.hcl": "eb10e1859e7f989a43c0cb84c9b2accd282ede3bb89e5d94c43ff6a14a412eb3",
+          "terraform/modules/mattermost-database/2175471c6f70/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/2175471c6f70/variables.tf": "a0c82dfaf2db424cd6ea2d03ca770f8b6160c1427913181a0b3fe73cdfcd1abf"
         },
         "hosts": [
           "control"
@@ -190,17 +190,17 @@
         ]
       },
       "staging/mattermost-database": {
-        "digest": "a99f91e92b6d9873949590b9333504391f7083730754dd203f47d0bee521d1f8",
+        "digest": "e8d13e99a547ebe72aeb18b15ec431a501840dd9f6a3f2082c962c1dacf5d3d0",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost-database/main.tf": "c78b4ddf4567a967239cc7ac34bb32660e52308e7a31594c12d43b72f0304836",
-          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "583455fd8114818ee6be05b2a308bdc09364ee83d5b79d0022fe8cc7e33cb5c6",
+          "terraform/environments/staging/mattermost-database/main.tf": "6e2d943b2efee383b0537ec00ad3985968df49a16b49f9e47642498b52efba07",
+          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "62c3de0b0ef3f5c538050c81d3869da6761ec4216a91b667d371263e46ba0db1",
           "terraform/environments/staging/mattermost-database/variables.tf": "1a9804caa5ed4d24fb00656b5ad6cc81f927a2c00b0c986741be68af9475ca41",
-          "terraform/modules/mattermost-database/1badbbaa05f1/main.tf": "1ef34824b40c6d751bafc056245f978e8f3113e4d3637984c7dcd49c6822354a",
-          "terraform/modules/mattermost-database/1badbbaa05f1/mattermost-database.nomad.hcl": "82930b2041fffd835cac91d7b4379937ead2e776154307f08f5ffc05dc22e9e3",
-          "terraform/modules/mattermost-database/1badbbaa05f1/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/1badbbaa05f1/variables.tf": "a0c82dfaf2db424cd6ea2d03ca770f8b6160c1427913181a0b3fe73cdfcd1abf"
+          "terraform/modules/mattermost-database/2175471c6f70/main.tf": "03bf89a0caf40a8bc87686b6b30255b1835ee2ab1a9fafb2fa66903d84aceb17",
+          "terraform/modules/mattermost-database/2175471c6f70/mattermost-database.nomad.hcl": "eb10e1859e7f989a43c0cb84c9b2accd282ede3bb89e5d94c43ff6a14a412eb3",
+          "terraform/modules/mattermost-database/2175471c6f70/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/2175471c6f70/variables.tf": "a0c82dfaf2db424cd6ea2d03ca770f8b6160c1427913181a0b3fe73cdfcd1abf"
         },
         "hosts": [
           "control"

@@ -4,17 +4,17 @@
     "volumes": {},
     "workspaces": {
       "production/hello": {
-        "digest": "522d272c003c0685c3dd4d84f04f703d246c88e8d5197b060d33adbfe3a2a56a",
+        "digest": "13c5662c63f82faf1606029433cba4b46c2122054b950251666b5d4f67631d56",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/hello/main.tf": "e11119628e822e4649602d5dd9c91d9bd8b862bdeea93f9fa0b0f006d53cb465",
-          "terraform/environments/production/hello/terraform.tfvars.json": "56ee5a1084567328669fa20b9ae7562efb28ad87601ebae7688fa66844270188",
+          "terraform/environments/production/hello/main.tf": "32bcf4451049d5c96b2bdb9749da9525cbe68813bcc5709d2c2181eb05f8dc63",
+          "terraform/environments/production/hello/terraform.tfvars.json": "9e34186ebb342a314c1f979b32d73497c806a6bf4342f65d23231e16431c56b8",
           "terraform/environments/production/hello/variables.tf": "dde938b1222557bc9d84f0f4fad548e2178dcd9eb8ff6338c836931b23937cb8",
-          "terraform/modules/hello/072725b04ed2/hello.nomad.hcl": "71f2b88655e42cadf41ec476932f6f62af7e84fd026ecae2d35cb7e67eca63e1",
-          "terraform/modules/hello/072725b04ed2/main.tf": "bf3f0658109480d567e3ff6fece4c59d22fbf03d48696e5738c4dd3990193644",
-          "terraform/modules/hello/072725b04ed2/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/072725b04ed2/variables.tf": "63ce008c1999428a99b5cdc47381acdfd0b045c304429a5bd7af71980b62c05b"
+          "terraform/modules/hello/1862c6399327/hello.nomad.hcl": "8ee6dac7ee33335b61db3d9c0a334eddad1b4fbca05c4dae975c085790b2cb63",
+          "terraform/modules/hello/1862c6399327/main.tf": "bf3f0658109480d567e3ff6fece4c59d22fbf03d48696e5738c4dd3990193644",
+          "terraform/modules/hello/1862c6399327/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/1862c6399327/variables.tf": "63ce008c1999428a99b5cdc47381acdfd0b045c304429a5bd7af71980b62c05b"
         },
         "hosts": [],
         "secrets": []
@@ -35,17 +35,17 @@
         "secrets": []
       },
       "staging/hello": {
-        "digest": "68c27a836533870210db56b56bcee89092dae7f01502595fdd2afd85d3a818fa",
+        "digest": "ee8855709323c32b375f4c07977b55c773addcc2ff8a8d535919ecb0bd5a378c",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/staging/hello/main.tf": "e11119628e822e4649602d5dd9c91d9bd8b862bdeea93f9fa0b0f006d53cb465",
-          "terraform/environments/staging/hello/terraform.tfvars.json": "6c96dc4ca85a5514c9e0ca041af80ba4e5e838e23635bb21f8b9ab52262a3807",
+          "terraform/environments/staging/hello/main.tf": "32bcf4451049d5c96b2bdb9749da9525cbe68813bcc5709d2c2181eb05f8dc63",
+          "terraform/environments/staging/hello/terraform.tfvars.json": "e67440c50f7a879852b0ce05b427dee57298b7e29b86015321488ef46da0eb83",
           "terraform/environments/staging/hello/variables.tf": "dde938b1222557bc9d84f0f4fad548e2178dcd9eb8ff6338c836931b23937cb8",
-          "terraform/modules/hello/072725b04ed2/hello.nomad.hcl": "71f2b88655e42cadf41ec476932f6f62af7e84fd026ecae2d35cb7e67eca63e1",
-          "terraform/modules/hello/072725b04ed2/main.tf": "bf3f0658109480d567e3ff6fece4c59d22fbf03d48696e5738c4dd3990193644",
-          "terraform/modules/hello/072725b04ed2/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/072725b04ed2/variables.tf": "63ce008c1999428a99b5cdc47381acdfd0b045c304429a5bd7af71980b62c05b"
+          "terraform/modules/hello/1862c6399327/hello.nomad.hcl": "8ee6dac7ee33335b61db3d9c0a334eddad1b4fbca05c4dae975c085790b2cb63",
+          "terraform/modules/hello/1862c6399327/main.tf": "bf3f0658109480d567e3ff6fece4c59d22fbf03d48696e5738c4dd3990193644",
+          "terraform/modules/hello/1862c6399327/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/1862c6399327/variables.tf": "63ce008c1999428a99b5cdc47381acdfd0b045c304429a5bd7af71980b62c05b"
         },
         "hosts": [],
         "secrets": []

@@ -4,17 +4,17 @@
     "volumes": {},
     "workspaces": {
       "production/hello": {
-        "digest": "832deb4f65d3df5634e1e2878f605e0f0bfb7576105b3f92e0943935f4d965e3",
+        "digest": "42da66e4b755d1578fca38466d686fabe25c9aa3b99a8552e9b221bdcff89a4c",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/hello/main.tf": "e11119628e822e4649602d5dd9c91d9bd8b862bdeea93f9fa0b0f006d53cb465",
-          "terraform/environments/production/hello/terraform.tfvars.json": "382e6b4a9781b91044ba9d28e4b3163b0420e130637f8b79aa7f36cd8efbab3f",
+          "terraform/environments/production/hello/main.tf": "32bcf4451049d5c96b2bdb9749da9525cbe68813bcc5709d2c2181eb05f8dc63",
+          "terraform/environments/production/hello/terraform.tfvars.json": "9ea51075fa7bf8862865862dcc583514ae186f1496458b4f50a8ce2ef1f7318d",
           "terraform/environments/production/hello/variables.tf": "dde938b1222557bc9d84f0f4fad548e2178dcd9eb8ff6338c836931b23937cb8",
-          "terraform/modules/hello/072725b04ed2/hello.nomad.hcl": "71f2b88655e42cadf41ec476932f6f62af7e84fd026ecae2d35cb7e67eca63e1",
-          "terraform/modules/hello/072725b04ed2/main.tf": "bf3f0658109480d567e3ff6fece4c59d22fbf03d48696e5738c4dd3990193644",
-          "terraform/modules/hello/072725b04ed2/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/072725b04ed2/variables.tf": "63ce008c1999428a99b5cdc47381acdfd0b045c304429a5bd7af71980b62c05b"
+          "terraform/modules/hello/1862c6399327/hello.nomad.hcl": "8ee6dac7ee33335b61db3d9c0a334eddad1b4fbca05c4dae975c085790b2cb63",
+          "terraform/modules/hello/1862c6399327/main.tf": "bf3f0658109480d567e3ff6fece4c59d22fbf03d48696e5738c4dd3990193644",
+          "terraform/modules/hello/1862c6399327/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/1862c6399327/variables.tf": "63ce008c1999428a99b5cdc47381acdfd0b045c304429a5bd7af71980b62c05b"
         },
         "hosts": [],
         "secrets": []

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "mattermost-database" {
-  source                     = "../../../modules/mattermost-database/1badbbaa05f1"
+  source                     = "../../../modules/mattermost-database/2175471c6f70"
   namespace                  = var.namespace
   datacenter                 = var.datacenter
   postgres_service           = var.postgres_service

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "hello" {
-  source                       = "../../../modules/hello/072725b04ed2"
+  source                       = "../../../modules/hello/1862c6399327"
   namespace                    = var.namespace
   datacenter                   = var.datacenter
   hello_service                = var.hello_service

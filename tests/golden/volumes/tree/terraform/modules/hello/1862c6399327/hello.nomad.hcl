@@ -77,6 +77,10 @@ job "hello" {
   group "hello" {
     count = var.hello_count
 
+    update {
+      min_healthy_time = "1s"
+    }
+
     restart {
       attempts = 3
       interval = "5m"
@@ -97,8 +101,8 @@ job "hello" {
       check {
         type     = "http"
         path     = var.hello_check_path
-        interval = "5s"
-        timeout  = "3s"
+        interval = "1s"
+        timeout  = "1s"
 
         check_restart {
           limit           = 3
