@@ -73,6 +73,8 @@ pub struct Group {
     /// Name it is registered under.
     pub service: String,
     pub count: Sourced<u32>,
+    /// No more than one may run.
+    pub one: bool,
     pub cpu: Sourced<u32>,
     pub memory: Sourced<u32>,
     /// No two instances on one host: they share a static port, or have a volume each.

@@ -13,6 +13,10 @@ impl Span {
         Self(seconds * 1000)
     }
 
+    pub const fn milliseconds(milliseconds: u64) -> Self {
+        Self(milliseconds)
+    }
+
     /// As people write it: `500ms`, `90s`, `5m`, `1h30m`.
     pub fn parse(text: &str) -> Result<Self, String> {
         milliseconds(text).map(Self)

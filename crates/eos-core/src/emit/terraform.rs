@@ -416,10 +416,14 @@ fn component_main(lowered: &Lowered, variables: &[Variable]) -> String {
     body.block("resource", &["nomad_job", "component"], job).print()
 }
 
-/// How long Terraform waits for a deployment, in the terms of `Lowered::rollout`; its provider's own five minutes are
-/// enough for what starts and stops as usual.
+/// How long Terraform waits for a deployment, as `Lowered::rollout` reckons it. Its provider's own patience is enough for
+/// what starts and stops as usual, and for a single instance that is replaced within it.
 fn timeouts(lowered: &Lowered) -> Option<Body<'static>> {
-    if !lowered.groups.iter().any(|group| group.timing.says_limits()) {
+    let is_enough = |group: &Group| {
+        let is_short = group.one && group.timing.replacement().as_secs() <= PATIENCE.into();
+        is_short || !group.timing.says_limits()
+    };
+    if lowered.groups.iter().all(is_enough) {
         return None;
     }
     let groups = lowered.groups.iter().map(|group| {

@@ -129,6 +129,7 @@ fn group(expanded: &Expanded<'_>, service: &Service) -> Result<Option<Group>, Di
             &service.name,
         ),
         count: figures.count,
+        one: service.one,
         cpu: figures.cpu,
         memory: figures.memory,
         distinct_hosts: ports.iter().any(|port| port.fixed.is_some())

@@ -159,13 +159,12 @@ pub async fn settle(
 
 /// How long a step may take at its minion: as long as the recipe lets the instances of its component start and stop.
 fn limit_of(step: &Step, compilation: Option<&Compilation>) -> Duration {
-    let component = compilation.and_then(|all| all.component(&step.environment, &step.component));
-    STEP + match (&step.work, component) {
-        (Work::Workspace { .. }, Some(component)) => component.rollout(),
-        // It is not compiled any more, so that only what any recipe may say is known.
-        (Work::Workspace { .. } | Work::RemoveWorkspace { .. }, None) => LONGEST.duration(),
-        _ => Duration::ZERO,
+    if !matches!(step.work, Work::Workspace { .. } | Work::RemoveWorkspace { .. }) {
+        return STEP;
     }
+    let component = compilation.and_then(|all| all.component(&step.environment, &step.component));
+    // Of what is not compiled any more only the longest is known that any recipe may say.
+    STEP + component.map_or(LONGEST.duration(), Lowered::rollout)
 }
 
 /// Has Salt run one step, and gives its record if it says that it is done.

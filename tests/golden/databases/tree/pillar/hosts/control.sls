@@ -36,17 +36,17 @@
         "secrets": []
       },
       "production/postgres": {
-        "digest": "0a2608f7126efc53839e7766e817bf45912104509c63dca47cf1c8e90de1432e",
+        "digest": "ceb363f7dd1fa06e874860715ba8112955ddc8c6417a8b5e4c4f293ae02c98c1",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/postgres/main.tf": "a7a1052aebadd7cd278f5f70a9d853704c1d57376bd14e9272e1bb8dc59023d5",
-          "terraform/environments/production/postgres/terraform.tfvars.json": "70c3b34c4b37648f4f2b39eb497b50afaa0bf4026798b11ac2dfac27b783d019",
+          "terraform/environments/production/postgres/main.tf": "3e175beb2c149aa0a004320e49418b58d1b740d94453fdba7f27a56bdbf7c3a0",
+          "terraform/environments/production/postgres/terraform.tfvars.json": "12ebd450a74df3491c5d057c25975f410309efeebc016077d736170bfa6b5924",
           "terraform/environments/production/postgres/variables.tf": "14a0d641dc76c8b0795198aabc812a0434755e8d886524fd1c25fa2b0d46c322",
-          "terraform/modules/postgres/bcb1a07313bc/main.tf": "72a206ee93189683cea5e9036024dc57d6089010c939da8e4d9e08238b7e86ae",
-          "terraform/modules/postgres/bcb1a07313bc/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/postgres/bcb1a07313bc/postgres.nomad.hcl": "939875ed36d6ccd1a089049157c8435549eedc4963e006f4a5735d4d9da9a175",
-          "terraform/modules/postgres/bcb1a07313bc/variables.tf": "8a99508b05f2ed5482067614cd17e599479bb1f7b8febaf2cdbe9ce79a57cd47"
+          "terraform/modules/postgres/49a5fe1a1eff/main.tf": "d3f7d0886ceaf82cca759456f1425a1f29ba392f1d80b0f55fccf203fa839c15",
+          "terraform/modules/postgres/49a5fe1a1eff/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/postgres/49a5fe1a1eff/postgres.nomad.hcl": "939875ed36d6ccd1a089049157c8435549eedc4963e006f4a5735d4d9da9a175",
+          "terraform/modules/postgres/49a5fe1a1eff/variables.tf": "8a99508b05f2ed5482067614cd17e599479bb1f7b8febaf2cdbe9ce79a57cd47"
         },
         "hosts": [
           "control"
@@ -62,17 +62,17 @@
         ]
       },
       "production/redis": {
-        "digest": "0bb4b369a0a4fbf5c718d71b3c0eefb1911deb98dff11170ca52ce600cf04870",
+        "digest": "26417478d6679ac5879d23be2780f2c38422c89834abf15e523bfc0fb836aeb6",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/redis/main.tf": "e9b6bd6bb4cc5feb52c5562ac5ebac0cfceaa978062a832e648b0c0a38836b64",
-          "terraform/environments/production/redis/terraform.tfvars.json": "a33d61654a8feddfe8b2b2400a6cd4b9e450a554ec0561d1991df725b15e3a10",
+          "terraform/environments/production/redis/main.tf": "9ce354f4786e3940419522de370b3a18fc707e577097fa9ad1c14be57409ab95",
+          "terraform/environments/production/redis/terraform.tfvars.json": "5e89869aeced20ccf72c6b989433295a56d82ebd02b4caa17265b93935918394",
           "terraform/environments/production/redis/variables.tf": "1d708c19b0cd73b1edbc5528bfe59b3df034bd090e8fed5c1d9db386ed537633",
-          "terraform/modules/redis/3a5220960def/main.tf": "3a5e65c1fa3c3a96b736efca60915aa604ab5273c59f5ede10c2a4ba180dc269",
-          "terraform/modules/redis/3a5220960def/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/redis/3a5220960def/redis.nomad.hcl": "2e036d1bbd0fc4ca6097ca58e0a6312ce7b0a166eab0b5bfbe1e14fdce69bfbd",
-          "terraform/modules/redis/3a5220960def/variables.tf": "d608d0a6a22eb1443a3b879dab3f567416de5435c081099dbd15bf9d066230f2"
+          "terraform/modules/redis/5f6c240cb348/main.tf": "3d9c1b961d6e9665386898778009cf9d557622380e078d68cd73d70f1d0aa2e1",
+          "terraform/modules/redis/5f6c240cb348/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/redis/5f6c240cb348/redis.nomad.hcl": "2e036d1bbd0fc4ca6097ca58e0a6312ce7b0a166eab0b5bfbe1e14fdce69bfbd",
+          "terraform/modules/redis/5f6c240cb348/variables.tf": "d608d0a6a22eb1443a3b879dab3f567416de5435c081099dbd15bf9d066230f2"
         },
         "hosts": [
           "control"

@@ -123,17 +123,17 @@
         ]
       },
       "production/mattermost-database": {
-        "digest": "30e83133d63bed134f857ddb2d97c5087b4ebb215fb5d774677cc230b686d1cc",
+        "digest": "1480ccacbcfbd6ccff4f051466bbab8da58b615e74f8e94d90b4e1f42e40053a",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost-database/main.tf": "478af5bff28b81959349d814371b92d17ca0e8d08d13a52c0e0dc599b563cdaf",
-          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "b264f1f7150e3fbf7e39c0db7a3290740e03d9210d95265080154f474bce4fe7",
+          "terraform/environments/production/mattermost-database/main.tf": "8a4cf4dc2720af5c7a2927b18034bea0714b19754d47f9fe2c108e3c50814f8d",
+          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "1ea60f19cc75589ca5401366124772fa4be6f13493483261c3616fa870f76485",
           "terraform/environments/production/mattermost-database/variables.tf": "eb5f9a2b3f71bca56c6e16f763645ede7e7094c675ff046d11f8ba4ddcbf159b",
-          "terraform/modules/mattermost-database/4080441f63ca/main.tf": "f1e93b315a87bcf105496a34e5a5792216ece6533cca62f0623e5b7645fed12f",
-          "terraform/modules/mattermost-database/4080441f63ca/mattermost-database.nomad.hcl": "a59a25c7f9654067d925dbb5d68249533d6021e7092e850fc86c0e6d57396e13",
-          "terraform/modules/mattermost-database/4080441f63ca/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/4080441f63ca/variables.tf": "f7e1170b9af921a12a7834ac54bba7793a9b3b3a7b3a0e821e6d238c7a6c4d2f"
+          "terraform/modules/mattermost-database/f14c973bf41f/main.tf": "e674bd0f8db9b71f8caa58c9844ff8cf08fa874da9d1bebd78db1f0e309b563c",
+          "terraform/modules/mattermost-database/f14c973bf41f/mattermost-database.nomad.hcl": "a59a25c7f9654067d925dbb5d68249533d6021e7092e850fc86c0e6d57396e13",
+          "terraform/modules/mattermost-database/f14c973bf41f/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/f14c973bf41f/variables.tf": "f7e1170b9af921a12a7834ac54bba7793a9b3b3a7b3a0e821e6d238c7a6c4d2f"
         },
         "hosts": [
           "control"
@@ -190,17 +190,17 @@
         ]
       },
       "staging/mattermost-database": {
-        "digest": "82137b363d3d156fd33fe7498cda1ebff0b3002f6cb1c66ac75d91371fc51247",
+        "digest": "6f81e2a497fcd6f264cf3b804bf3a4a1db59f91b3c4dd2e5c906625e994118e8",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost-database/main.tf": "478af5bff28b81959349d814371b92d17ca0e8d08d13a52c0e0dc599b563cdaf",
-          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "ab7954bf5fe906a85ef30eebb26b63db52f587281176bd963a435a267a24bd5f",
+          "terraform/environments/staging/mattermost-database/main.tf": "8a4cf4dc2720af5c7a2927b18034bea0714b19754d47f9fe2c108e3c50814f8d",
+          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "39a8ff030bcf3f030dde29567ecf610fa9297953fc6aee86dcb6bfcc19d8dd9d",
           "terraform/environments/staging/mattermost-database/variables.tf": "eb5f9a2b3f71bca56c6e16f763645ede7e7094c675ff046d11f8ba4ddcbf159b",
-          "terraform/modules/mattermost-database/4080441f63ca/main.tf": "f1e93b315a87bcf105496a34e5a5792216ece6533cca62f0623e5b7645fed12f",
-          "terraform/modules/mattermost-database/4080441f63ca/mattermost-database.nomad.hcl": "a59a25c7f9654067d925dbb5d68249533d6021e7092e850fc86c0e6d57396e13",
-          "terraform/modules/mattermost-database/4080441f63ca/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/4080441f63ca/variables.tf": "f7e1170b9af921a12a7834ac54bba7793a9b3b3a7b3a0e821e6d238c7a6c4d2f"
+          "terraform/modules/mattermost-database/f14c973bf41f/main.tf": "e674bd0f8db9b71f8caa58c9844ff8cf08fa874da9d1bebd78db1f0e309b563c",
+          "terraform/modules/mattermost-database/f14c973bf41f/mattermost-database.nomad.hcl": "a59a25c7f9654067d925dbb5d68249533d6021e7092e850fc86c0e6d57396e13",
+          "terraform/modules/mattermost-database/f14c973bf41f/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/f14c973bf41f/variables.tf": "f7e1170b9af921a12a7834ac54bba7793a9b3b3a7b3a0e821e6d238c7a6c4d2f"
         },
         "hosts": [
           "control"

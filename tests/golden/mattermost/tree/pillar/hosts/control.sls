@@ -123,17 +123,17 @@
         ]
       },
       "production/mattermost-database": {
-        "digest": "220a458b3c2cdea924878bddcd56672dc5fea0ecd2e6c53ae6b92d944e864f78",
+        "digest": "f06cebd4d06c9e7a3b001918a3a9f59f17ee364268c55609374281c759ce3875",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost-database/main.tf": "6e2d943b2efee383b0537ec00ad3985968df49a16b49f9e47642498b52efba07",
-          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "a00137baf346f66b49dd2d9eab80e15bd72567ba0dac59fefae06be8d5f05ae7",
+          "terraform/environments/production/mattermost-database/main.tf": "3fe4d5405e61fba90e5ca504da42f8cdb6de7369cfdcbd7bb0f68943f96f287f",
+          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "e99e5ee33d817104ea6181822500ea08fed8a9c4f5e67ab0857cd8b8f41a71d7",
           "terraform/environments/production/mattermost-database/variables.tf": "1a9804caa5ed4d24fb00656b5ad6cc81f927a2c00b0c986741be68af9475ca41",
-          "terraform/modules/mattermost-database/2175471c6f70/main.tf": "03bf89a0caf40a8bc87686b6b30255b1835ee2ab1a9fafb2fa66903d84aceb17",
-          "terraform/modules/mattermost-database/2175471c6f70/mattermost-database.nomad.hcl": "eb10e1859e7f989a43c0cb84c9b2accd282ede3bb89e5d94c43ff6a14a412eb3",
-          "terraform/modules/mattermost-database/2175471c6f70/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/2175471c6f70/variables.tf": "a0c82dfaf2db424cd6ea2d03ca770f8b6160c1427913181a0b3fe73cdfcd1abf"
+          "terraform/modules/mattermost-database/befc5ad146ed/main.tf": "1ef34824b40c6d751bafc056245f978e8f3113e4d3637984c7dcd49c6822354a",
+          "terraform/modules/mattermost-database/befc5ad146ed/mattermost-database.nomad.hcl": "eb10e1859e7f989a43c0cb84c9b2accd282ede3bb89e5d94c43ff6a14a412eb3",
+          "terraform/modules/mattermost-database/befc5ad146ed/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/befc5ad146ed/variables.tf": "a0c82dfaf2db424cd6ea2d03ca770f8b6160c1427913181a0b3fe73cdfcd1abf"
         },
         "hosts": [
           "control"
@@ -190,17 +190,17 @@
         ]
       },
       "staging/mattermost-database": {
-        "digest": "e8d13e99a547ebe72aeb18b15ec431a501840dd9f6a3f2082c962c1dacf5d3d0",
+        "digest": "d84b02fdf25d0ff87102a5e1786999f553103e2e9758b5ad55c847f3281c8bbf",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost-database/main.tf": "6e2d943b2efee383b0537ec00ad3985968df49a16b49f9e47642498b52efba07",
-          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "62c3de0b0ef3f5c538050c81d3869da6761ec4216a91b667d371263e46ba0db1",
+          "terraform/environments/staging/mattermost-database/main.tf": "3fe4d5405e61fba90e5ca504da42f8cdb6de7369cfdcbd7bb0f68943f96f287f",
+          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "b2d0205087ab9e5fb3b3df0dee06970c1be40075e90e67c236a7b22ec1d36a2c",
           "terraform/environments/staging/mattermost-database/variables.tf": "1a9804caa5ed4d24fb00656b5ad6cc81f927a2c00b0c986741be68af9475ca41",
-          "terraform/modules/mattermost-database/2175471c6f70/main.tf": "03bf89a0caf40a8bc87686b6b30255b1835ee2ab1a9fafb2fa66903d84aceb17",
-          "terraform/modules/mattermost-database/2175471c6f70/mattermost-database.nomad.hcl": "eb10e1859e7f989a43c0cb84c9b2accd282ede3bb89e5d94c43ff6a14a412eb3",
-          "terraform/modules/mattermost-database/2175471c6f70/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/2175471c6f70/variables.tf": "a0c82dfaf2db424cd6ea2d03ca770f8b6160c1427913181a0b3fe73cdfcd1abf"
+          "terraform/modules/mattermost-database/befc5ad146ed/main.tf": "1ef34824b40c6d751bafc056245f978e8f3113e4d3637984c7dcd49c6822354a",
+          "terraform/modules/mattermost-database/befc5ad146ed/mattermost-database.nomad.hcl": "eb10e1859e7f989a43c0cb84c9b2accd282ede3bb89e5d94c43ff6a14a412eb3",
+          "terraform/modules/mattermost-database/befc5ad146ed/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/befc5ad146ed/variables.tf": "a0c82dfaf2db424cd6ea2d03ca770f8b6160c1427913181a0b3fe73cdfcd1abf"
         },
         "hosts": [
           "control"

@@ -4,17 +4,17 @@
     "volumes": {},
     "workspaces": {
       "production/hello": {
-        "digest": "13c5662c63f82faf1606029433cba4b46c2122054b950251666b5d4f67631d56",
+        "digest": "3f0359f6fd49a875f4ca1ff22ee2ee5d11fc54a310b649c6b75f29927b98a2e4",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/hello/main.tf": "32bcf4451049d5c96b2bdb9749da9525cbe68813bcc5709d2c2181eb05f8dc63",
-          "terraform/environments/production/hello/terraform.tfvars.json": "9e34186ebb342a314c1f979b32d73497c806a6bf4342f65d23231e16431c56b8",
+          "terraform/environments/production/hello/main.tf": "d1d431a9b0e1003ba7e9509548d7adbca6b4760893bbc3e69c0b1a819e623cef",
+          "terraform/environments/production/hello/terraform.tfvars.json": "224a433a2ee3f2f3976a6e0df597433f19fb102ab566f6e7d55da95adef8117f",
           "terraform/environments/production/hello/variables.tf": "dde938b1222557bc9d84f0f4fad548e2178dcd9eb8ff6338c836931b23937cb8",
-          "terraform/modules/hello/1862c6399327/hello.nomad.hcl": "8ee6dac7ee33335b61db3d9c0a334eddad1b4fbca05c4dae975c085790b2cb63",
-          "terraform/modules/hello/1862c6399327/main.tf": "bf3f0658109480d567e3ff6fece4c59d22fbf03d48696e5738c4dd3990193644",
-          "terraform/modules/hello/1862c6399327/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/1862c6399327/variables.tf": "63ce008c1999428a99b5cdc47381acdfd0b045c304429a5bd7af71980b62c05b"
+          "terraform/modules/hello/fe63562e68f0/hello.nomad.hcl": "b0b4831f8d6f7b3a0a1fd30b1b4d5d620b1c59c815e2b98ae43c8c332c1a27db",
+          "terraform/modules/hello/fe63562e68f0/main.tf": "bf3f0658109480d567e3ff6fece4c59d22fbf03d48696e5738c4dd3990193644",
+          "terraform/modules/hello/fe63562e68f0/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/fe63562e68f0/variables.tf": "63ce008c1999428a99b5cdc47381acdfd0b045c304429a5bd7af71980b62c05b"
         },
         "hosts": [],
         "secrets": []
@@ -35,17 +35,17 @@
         "secrets": []
       },
       "staging/hello": {
-        "digest": "ee8855709323c32b375f4c07977b55c773addcc2ff8a8d535919ecb0bd5a378c",
+        "digest": "3b4687a35a67077915d49798de1a8cd961d069f6dd8a2e25797406b414b9a69a",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/staging/hello/main.tf": "32bcf4451049d5c96b2bdb9749da9525cbe68813bcc5709d2c2181eb05f8dc63",
-          "terraform/environments/staging/hello/terraform.tfvars.json": "e67440c50f7a879852b0ce05b427dee57298b7e29b86015321488ef46da0eb83",
+          "terraform/environments/staging/hello/main.tf": "d1d431a9b0e1003ba7e9509548d7adbca6b4760893bbc3e69c0b1a819e623cef",
+          "terraform/environments/staging/hello/terraform.tfvars.json": "665d2293ef8840620813007ba68d3d2d36a6add42be923d13a2f39c2bfcd9741",
           "terraform/environments/staging/hello/variables.tf": "dde938b1222557bc9d84f0f4fad548e2178dcd9eb8ff6338c836931b23937cb8",
-          "terraform/modules/hello/1862c6399327/hello.nomad.hcl": "8ee6dac7ee33335b61db3d9c0a334eddad1b4fbca05c4dae975c085790b2cb63",
-          "terraform/modules/hello/1862c6399327/main.tf": "bf3f0658109480d567e3ff6fece4c59d22fbf03d48696e5738c4dd3990193644",
-          "terraform/modules/hello/1862c6399327/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/1862c6399327/variables.tf": "63ce008c1999428a99b5cdc47381acdfd0b045c304429a5bd7af71980b62c05b"
+          "terraform/modules/hello/fe63562e68f0/hello.nomad.hcl": "b0b4831f8d6f7b3a0a1fd30b1b4d5d620b1c59c815e2b98ae43c8c332c1a27db",
+          "terraform/modules/hello/fe63562e68f0/main.tf": "bf3f0658109480d567e3ff6fece4c59d22fbf03d48696e5738c4dd3990193644",
+          "terraform/modules/hello/fe63562e68f0/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/fe63562e68f0/variables.tf": "63ce008c1999428a99b5cdc47381acdfd0b045c304429a5bd7af71980b62c05b"
         },
         "hosts": [],
         "secrets": []

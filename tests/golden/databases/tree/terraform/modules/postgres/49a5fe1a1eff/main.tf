@@ -48,9 +48,4 @@ resource "nomad_job" "component" {
       secret_version             = tostring(var.secret_version)
     }
   }
-
-  timeouts {
-    create = "${max(300, (var.postgres_count + 1) * 210)}s"
-    update = "${max(300, (var.postgres_count + 1) * 210)}s"
-  }
 }

@@ -44,9 +44,4 @@ resource "nomad_job" "component" {
       secret_version          = tostring(var.secret_version)
     }
   }
-
-  timeouts {
-    create = "${max(300, (var.redis_count + 1) * 120)}s"
-    update = "${max(300, (var.redis_count + 1) * 120)}s"
-  }
 }

@@ -1,9 +1,5 @@
 terraform {
   required_providers {
-    consul = {
-      source  = "hashicorp/consul"
-      version = "~> 2.0"
-    }
     nomad = {
       source  = "hashicorp/nomad"
       version = "~> 2.0"
@@ -21,12 +17,6 @@ resource "nomad_dynamic_host_volume_registration" "data" {
     access_mode     = "single-node-writer"
     attachment_mode = "file-system"
   }
-}
-
-resource "consul_config_entry" "postgres" {
-  kind        = "service-intentions"
-  name        = var.postgres_service
-  config_json = jsonencode({ Sources = [for caller in var.postgres_callers : { Name = caller, Action = "allow", Precedence = 9, Type = "consul" }] })
 }
 
 resource "nomad_job" "component" {
@@ -56,10 +46,5 @@ resource "nomad_job" "component" {
       generation                 = tostring(var.generation)
       secret_version             = tostring(var.secret_version)
     }
-  }
-
-  timeouts {
-    create = "${max(300, (var.postgres_count + 1) * 210)}s"
-    update = "${max(300, (var.postgres_count + 1) * 210)}s"
   }
 }

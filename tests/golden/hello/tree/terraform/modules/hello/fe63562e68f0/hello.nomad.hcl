@@ -102,7 +102,7 @@ job "hello" {
         type     = "http"
         path     = var.hello_check_path
         interval = "1s"
-        timeout  = "1s"
+        timeout  = "3s"
 
         check_restart {
           limit           = 3
