@@ -2,7 +2,7 @@
 
 import json
 import sys
-import time
+from datetime import datetime
 
 import pytest
 from conftest import Estate, get
@@ -44,11 +44,11 @@ def written(estate: Estate, name: str, within: str) -> str:
 def seconds_to_health(estate: Estate, job: str) -> float:
     """From the start of the task to Nomad's verdict on its instance."""
     [one] = estate.running(job)
-    started = [event for event in one["TaskStates"][job]["Events"] if event["Type"] == "Started"]
-    verdict = one["DeploymentStatus"]["Timestamp"]
-    whole, _, rest = verdict.rstrip("Z").partition(".")
-    healthy = time.mktime(time.strptime(whole, "%Y-%m-%dT%H:%M:%S")) - time.timezone + float(f"0.{rest or 0}"[:8])
-    return healthy - started[-1]["Time"] / 1e9
+    [task] = one["TaskStates"].values()
+    [started] = [event["Time"] / 1e9 for event in task["Events"] if event["Type"] == "Started"]
+    healthy = datetime.fromisoformat(one["DeploymentStatus"]["Timestamp"]).timestamp()
+    print(f"{job} is healthy {healthy - started:.1f} s after its task started")
+    return healthy - started
 
 
 def test_hello_is_healthy_seconds_after_its_start(estate):
@@ -57,8 +57,8 @@ def test_hello_is_healthy_seconds_after_its_start(estate):
         group = estate.nomad("/v1/job/prompt?namespace=production")["TaskGroups"][0]
         [check] = group["Services"][0]["Checks"]
         assert (check["Interval"], group["Update"]["MinHealthyTime"]) == (1_000_000_000, 1_000_000_000)
-        # Two seconds on a machine that has nothing else to do.
-        assert seconds_to_health(estate, "prompt") < 4
+        # Two seconds on a machine that has nothing else to do; a check every five seconds would come too late.
+        assert seconds_to_health(estate, "prompt") < 5
         assert get(estate.json("read", "prompt")["outputs"]["hello_url"])
     finally:
         estate.must("delete", "prompt", "--yes")
@@ -71,8 +71,8 @@ def test_a_slow_start_has_the_time_that_its_recipe_says(estate):
         assert seconds_to_health(estate, name) > 8
         task = estate.nomad(f"/v1/job/{name}?namespace=production")["TaskGroups"][0]["Tasks"][0]
         assert task["KillTimeout"] == 40_000_000_000
-        [why] = [line for line in estate.must("why", f"job/{name}.group.start").stdout.splitlines() if "60s" in line or "1m" in line][:1]
-        assert why
+        why = estate.must("why", f"job/{name}.group.start").stdout
+        assert "1m" in why and f"recipes/{name}/recipe.yaml" in why, why
         node = estate.nomad("/v1/agent/self")["config"]["Client"]
         assert node["MaxKillTimeout"] == "1h", "the client itself lets a task take as long"
     finally:

@@ -325,7 +325,10 @@ pub fn component_nodes(lowered: &Lowered, before: Vec<String>) -> Vec<Node> {
             }
             None => {}
         }
-        for (name, said) in [("check.every", group.timing.every), ("check.timeout", group.timing.timeout)] {
+        for (name, said) in [
+            ("check.every", group.timing.every),
+            ("check.timeout", group.timing.timeout),
+        ] {
             list.extend(said.map(|said| (name, said_by_recipe(lowered, said))));
         }
         if let Some(path) = &group.metrics {

@@ -132,12 +132,21 @@ mod tests {
     fn the_usual_follows_the_interval() {
         let usual = Timing::default();
         let shown = |timing: &Timing| {
-            [timing.every(), timing.timeout(), timing.settled(), timing.start(), timing.stop()]
-                .map(|span| span.to_string())
-                .join(" ")
+            [
+                timing.every(),
+                timing.timeout(),
+                timing.settled(),
+                timing.start(),
+                timing.stop(),
+            ]
+            .map(|span| span.to_string())
+            .join(" ")
         };
         assert_eq!(shown(&usual), "5s 3s 2s 90s 5s");
-        let every = Some(Said { span: Span::seconds(1), line: 1 });
+        let every = Some(Said {
+            span: Span::seconds(1),
+            line: 1,
+        });
         assert_eq!(shown(&Timing { every, ..usual }), "1s 3s 1s 90s 5s");
     }
 }

@@ -1177,7 +1177,10 @@ fn hostile_durations_are_refused_with_their_place() {
         ("0s", "start.within must be between 5s and 1h, not 0s"),
         ("4999ms", "start.within must be between 5s and 1h, not 4999ms"),
         ("61m", "start.within must be between 5s and 1h, not 61m"),
-        ("99999999999999999999s", "start.within: \"99999999999999999999s\" is not a duration"),
+        (
+            "99999999999999999999s",
+            "start.within: \"99999999999999999999s\" is not a duration",
+        ),
         ("\"-5s\"", "start.within: \"-5s\" is not a duration"),
         ("\"5 s\"", "start.within: \"5 s\" is not a duration"),
         ("\"\"", "start.within: \"\" is not a duration"),
@@ -1187,7 +1190,10 @@ fn hostile_durations_are_refused_with_their_place() {
         ("[90s]", "start.within must be a duration, not a list"),
         ("null", "start.within must be a duration, not"),
     ] {
-        refused_recipe(&timed(&format!("start: {{within: {value}}}")), &[(expected, 8, 21)]);
+        refused_recipe(
+            &timed(&format!("start: {{within: {value}}}")),
+            &[(expected, 8, 21)],
+        );
     }
     refused_recipe(&timed("start: {}"), &[("start says no time", 8, 12)]);
     refused_recipe(&timed("stop: 30s"), &[("stop must be a map, not text", 8, 11)]);
@@ -1211,7 +1217,8 @@ fn hostile_durations_are_refused_with_their_place() {
 
 #[test]
 fn what_a_recipe_says_of_its_timing_is_in_the_job() {
-    let text = timed("check: {tcp: true, every: 60s, timeout: 2s}") + "    start: {within: 1h}\n    stop: {within: 1h}\n";
+    let text = timed("check: {tcp: true, every: 60s, timeout: 2s}")
+        + "    start: {within: 1h}\n    stop: {within: 1h}\n";
     let compiled = run_recipe(text.as_bytes(), "{replicas: 2}").expect("it compiles");
     let file = |ending: &str| {
         let found = compiled.artifacts.iter().find(|(path, _)| path.ends_with(ending));

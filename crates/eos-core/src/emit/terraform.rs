@@ -434,7 +434,11 @@ fn timeouts(lowered: &Lowered) -> Option<Body<'static>> {
     let all: Vec<String> = std::iter::once(PATIENCE.to_string()).chain(groups).collect();
     let seconds = format!("\"${{max({})}}s\"", all.join(", "));
     let limit = || raw(seconds.clone());
-    Some(Body::new().attribute("create", limit()).attribute("update", limit()))
+    Some(
+        Body::new()
+            .attribute("create", limit())
+            .attribute("update", limit()),
+    )
 }
 
 fn is_called(group: &Group) -> bool {

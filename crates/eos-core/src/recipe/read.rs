@@ -729,7 +729,10 @@ fn check_timing(reader: &mut Reader<'_>, entries: &[Entry], what: &str, timing: 
     let start = timing.start();
     let at = |key: &str, field: &str| Some(find(find(entries, key)?.as_map()?, field)?.at);
     for (field, span) in [("every", timing.every()), ("timeout", timing.timeout())] {
-        if let Some(at) = at("check", field).or_else(|| at("start", "within")).filter(|_| span >= start) {
+        if let Some(at) = at("check", field)
+            .or_else(|| at("start", "within"))
+            .filter(|_| span >= start)
+        {
             reader.report_with_hint(
                 at,
                 format!("{field} of the check of {what} is {span}, and a start may take {start}"),

@@ -330,7 +330,10 @@ mod tests {
         let late = event("Alloc Unhealthy", json!({}), words);
         let (words, hint) = said(json!([started, late])).unwrap();
         assert_eq!(words, "not healthy within 5s: check GET / does not pass");
-        assert!(hint.contains("start: {within: 5s} of service slow in its recipe"), "{hint}");
+        assert!(
+            hint.contains("start: {within: 5s} of service slow in its recipe"),
+            "{hint}"
+        );
         let failed = event("Alloc Unhealthy", json!({}), "Unhealthy because of failed task");
         assert_eq!(said(json!([started, failed])), None);
     }

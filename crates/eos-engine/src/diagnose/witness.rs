@@ -65,12 +65,7 @@ impl Witness {
             .cloned()
     }
 
-    async fn look_on(
-        &self,
-        engines: &Engines,
-        step: &Step,
-        on_progress: &mut dyn FnMut(&str),
-    ) -> Infallible {
+    async fn look_on(&self, engines: &Engines, step: &Step, on_progress: &mut dyn FnMut(&str)) -> Infallible {
         let mut pulling = Pulling::default();
         loop {
             tokio::time::sleep(BETWEEN_LOOKS).await;
@@ -166,12 +161,16 @@ mod tests {
 
     #[test]
     fn a_pull_is_reported_once_and_so_is_its_end() {
-        let pull = json!({"Type": "Driver", "DisplayMessage": "Downloading image", "Details": {"image": "web:1"}});
+        let pull =
+            json!({"Type": "Driver", "DisplayMessage": "Downloading image", "Details": {"image": "web:1"}});
         let started = json!({"Type": "Started", "DisplayMessage": "Task started by client"});
         let mut pulling = Pulling::default();
         let mut change = |events: Value| pulling.change(&[allocation(events)]);
         assert_eq!(change(json!([])), None);
-        assert_eq!(change(json!([pull])).as_deref(), Some("task web pulls image web:1"));
+        assert_eq!(
+            change(json!([pull])).as_deref(),
+            Some("task web pulls image web:1")
+        );
         assert_eq!(change(json!([pull])), None);
         let words = change(json!([pull, started]));
         assert_eq!(words.as_deref(), Some("images are pulled, tasks start"));

@@ -51,20 +51,30 @@ mod tests {
     #[test]
     fn a_pull_is_seen_until_something_follows_it() {
         let received = event("Received", "Task received by client", json!({}));
-        let directory = event("Task Setup", "Building Task Directory", json!({"message": "Building Task Directory"}));
+        let directory = event(
+            "Task Setup",
+            "Building Task Directory",
+            json!({"message": "Building Task Directory"}),
+        );
         let image = json!({"image": "jenkins/jenkins:lts"});
         let begun = event("Driver", "Downloading image", image.clone());
         let words = "Docker image pull progress: Pulled 3/12 (45MiB/200MiB) layers: 2 waiting/7 pulling - est 30.0s remaining";
         let under_way = event("Driver", words, image);
         let started = event("Started", "Task started by client", json!({}));
-        let failed = event("Driver Failure", "Failed to pull `jenkins/jenkins:lts`", json!({}));
+        let failed = event(
+            "Driver Failure",
+            "Failed to pull `jenkins/jenkins:lts`",
+            json!({}),
+        );
         assert_eq!(pulled(json!([received, directory])), None);
         let seen = pulled(json!([received, directory, begun]));
         assert_eq!(seen.as_deref(), Some("image jenkins/jenkins:lts"));
         let seen = pulled(json!([received, directory, begun, under_way]));
         assert_eq!(
             seen.as_deref(),
-            Some("image jenkins/jenkins:lts: Pulled 3/12 (45MiB/200MiB) layers: 2 waiting/7 pulling - est 30.0s remaining")
+            Some(
+                "image jenkins/jenkins:lts: Pulled 3/12 (45MiB/200MiB) layers: 2 waiting/7 pulling - est 30.0s remaining"
+            )
         );
         assert_eq!(pulled(json!([directory, begun, under_way, started])), None);
         assert_eq!(pulled(json!([directory, begun, failed])), None);

@@ -666,7 +666,8 @@ async fn registered(
     let (namespace, component) = (&step.environment, &step.component);
     let component = context.compilation.component(namespace, component);
     let timing = component.and_then(|component| component.groups.iter().find(|one| one.name == group.group));
-    let ends = Instant::now() + REGISTERED + timing.map_or(Duration::ZERO, |one| one.timing.every().duration());
+    let ends =
+        Instant::now() + REGISTERED + timing.map_or(Duration::ZERO, |one| one.timing.every().duration());
     loop {
         let instances = discovery.instances(service, namespace).await?;
         let good = instances
