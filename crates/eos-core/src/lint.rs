@@ -96,6 +96,16 @@ pub fn warnings(recipe: &Recipe) -> Vec<Diagnostic> {
                 hint.to_owned(),
             );
         }
+        let every = service.timing.every();
+        let said = service.timing.timeout.map(|said| said.span);
+        if let Some(timeout) = said.filter(|timeout| *timeout > every) {
+            let name = quoted(&service.name);
+            warn(
+                service.at,
+                format!("Service {name} is checked every {every}, but one check may take {timeout}"),
+                format!("Lower timeout, or raise every to {timeout}"),
+            );
+        }
     }
     for output in &recipe.outputs {
         let mut of_output = output.value.names().peekable();
@@ -277,6 +287,7 @@ mod tests {
              uses:\n  store: {recipe: redis}\n\
              needs:\n  salt: {secret: {}}\n  data: {volume: {purpose: backup, size: 1G, path: /x}}\n\
              services:\n  mine:\n    program: [x]\n    ports: {http: {}}\n\
+             \x20 eager:\n    program: [x]\n    ports: {http: {}}\n    check: {tcp: true, every: 1s, timeout: 2s}\n\
              outputs:\n  fixed: always\n",
         );
         assert_eq!(
@@ -289,6 +300,7 @@ mod tests {
                 "Secret \"salt\" is given to no service",
                 "Volume \"data\" is mounted by no service",
                 "Service \"mine\" has a port and no check",
+                "Service \"eager\" is checked every 1s, but one check may take 2s",
                 "Output \"fixed\" names nothing: it is the same for every component",
             ]
         );

@@ -7,10 +7,12 @@ use crate::recipe::{Purpose, Recipe, Risk};
 use crate::runtime::RuntimeText;
 use crate::source::{Source, Sourced};
 use crate::template::Template;
+use crate::timing::Timing;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What stands for a recipe in a volume that stands for itself.
 pub const STANDING_RECIPE: &str = "volume";
@@ -71,6 +73,8 @@ pub struct Group {
     /// Name it is registered under.
     pub service: String,
     pub count: Sourced<u32>,
+    /// No more than one may run.
+    pub one: bool,
     pub cpu: Sourced<u32>,
     pub memory: Sourced<u32>,
     /// No two instances on one host: they share a static port, or have a volume each.
@@ -82,6 +86,7 @@ pub struct Group {
     pub secrets: Vec<SecretUse>,
     pub ports: Vec<Port>,
     pub check: Option<Check>,
+    pub timing: Timing,
     /// The path at which its first port tells what can be measured.
     pub metrics: Option<String>,
     pub mounts: Vec<Mount>,
@@ -317,6 +322,14 @@ impl Lowered {
     /// `environment/component`: the workspace, and how a message names it.
     pub fn workspace(&self) -> String {
         format!("{}/{}", self.environment, self.component)
+    }
+
+    /// The longest that all of its instances can take to be replaced one after the other, and one of them once more,
+    /// where Nomad goes back to the version before.
+    pub fn rollout(&self) -> Duration {
+        let groups = self.groups.iter();
+        let times = groups.map(|group| group.timing.replacement() * (group.count.value + 1));
+        times.max().unwrap_or_default()
     }
 
     /// Whether some of it speaks through the mesh.

@@ -7,6 +7,7 @@ use crate::pillar::{Converted, Host, Restored, STANDING_NEED};
 use crate::profile::Profile;
 use crate::recipe::Risk;
 use crate::source::{Overruled, Source, Sourced};
+use crate::timing::{Said, Span};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -57,6 +58,14 @@ impl Node {
     /// A volume that goes with its component when a person deletes that.
     pub fn is_ephemeral(&self) -> bool {
         self.text("durability") == Some(Durability::Ephemeral.word())
+    }
+
+    /// How long a task of it has to end by itself, if it is a job whose recipe says so: the longest of its groups.
+    pub fn stop(&self) -> Option<Span> {
+        let is_stop = |name: &str| name.starts_with("group.") && name.ends_with(".stop");
+        let own = self.attributes.iter().filter(|(name, _)| is_stop(name));
+        own.filter_map(|(_, attribute)| Span::parse(attribute.value.as_str()?).ok())
+            .max()
     }
 
     pub fn text(&self, attribute: &str) -> Option<&str> {
@@ -316,6 +325,12 @@ pub fn component_nodes(lowered: &Lowered, before: Vec<String>) -> Vec<Node> {
             }
             None => {}
         }
+        for (name, said) in [
+            ("check.every", group.timing.every),
+            ("check.timeout", group.timing.timeout),
+        ] {
+            list.extend(said.map(|said| (name, said_by_recipe(lowered, said))));
+        }
         if let Some(path) = &group.metrics {
             let attribute = match group.is_closed() {
                 false => Attribute::new(path.as_str(), group.declared.clone()),
@@ -568,6 +583,11 @@ fn job_attributes(lowered: &Lowered) -> BTreeMap<String, Attribute> {
         ] {
             add(name.to_owned(), Attribute::of(figure, figure.value));
         }
+        for (name, said) in [("start", group.timing.start), ("stop", group.timing.stop)] {
+            if let Some(said) = said {
+                add(name.to_owned(), said_by_recipe(lowered, said));
+            }
+        }
         let (name, text) = match &group.driver {
             Driver::Docker { image, .. } => ("image", image),
             Driver::RawExec { command, .. } => ("command", command),
@@ -608,6 +628,11 @@ fn job_attributes(lowered: &Lowered) -> BTreeMap<String, Attribute> {
         }
     }
     list
+}
+
+/// A span of time that the recipe says; the usual ones are no attributes.
+fn said_by_recipe(lowered: &Lowered, said: Said) -> Attribute {
+    Attribute::new(said.span.to_string(), Source::recipe(&lowered.recipe, said.line))
 }
 
 fn attributes<'a>(list: impl IntoIterator<Item = (&'a str, Attribute)>) -> BTreeMap<String, Attribute> {

@@ -55,7 +55,7 @@ impl Pinned {
                     let services = groups.iter().filter_map(|group| group.service.clone());
                     pinned.services.extend(services);
                 }
-                Work::VerifyGone { services } => {
+                Work::VerifyGone { services, .. } => {
                     pinned.jobs.insert(name);
                     pinned.services.extend(services.iter().cloned());
                 }

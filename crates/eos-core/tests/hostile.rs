@@ -1163,3 +1163,77 @@ proptest! {
         }
     }
 }
+
+/// A recipe whose service says this of its timing, in line 8.
+fn timed(line: &str) -> String {
+    format!(
+        "recipe: own\nsummary: s\nversion: '1'\nservices:\n  own:\n    program: [x]\n    ports: {{http: {{}}}}\n    {line}\n"
+    )
+}
+
+#[test]
+fn hostile_durations_are_refused_with_their_place() {
+    for (value, expected) in [
+        ("0s", "start.within must be between 5s and 1h, not 0s"),
+        ("4999ms", "start.within must be between 5s and 1h, not 4999ms"),
+        ("61m", "start.within must be between 5s and 1h, not 61m"),
+        (
+            "99999999999999999999s",
+            "start.within: \"99999999999999999999s\" is not a duration",
+        ),
+        ("\"-5s\"", "start.within: \"-5s\" is not a duration"),
+        ("\"5 s\"", "start.within: \"5 s\" is not a duration"),
+        ("\"\"", "start.within: \"\" is not a duration"),
+        ("1.5m", "start.within: \"1.5m\" is not a duration"),
+        ("\"{{ version }}m\"", "is not a duration"),
+        ("90", "start.within must be a duration, not a whole number"),
+        ("[90s]", "start.within must be a duration, not a list"),
+        ("null", "start.within must be a duration, not"),
+    ] {
+        refused_recipe(
+            &timed(&format!("start: {{within: {value}}}")),
+            &[(expected, 8, 21)],
+        );
+    }
+    refused_recipe(&timed("start: {}"), &[("start says no time", 8, 12)]);
+    refused_recipe(&timed("stop: 30s"), &[("stop must be a map, not text", 8, 11)]);
+    let of_check = |rest: &str| timed(&format!("check: {{tcp: true, {rest}}}"));
+    let refused_check = |rest: &str, fragment: &str, column: u32| {
+        refused_recipe(&of_check(rest), &[(fragment, 8, column)]);
+    };
+    refused_check("every: 0s", "every must be between 1s and 1h, not 0s", 31);
+    refused_check("every: 999ms", "every must be between 1s and 1h, not 999ms", 31);
+    refused_check("timeout: 0ms", "timeout must be between 1s and 1h, not 0s", 33);
+    let late = "every of the check of service \"own\" is 2m, and a start may take 90s";
+    refused_check("every: 2m", late, 31);
+    let late = "timeout of the check of service \"own\" is 90s, and a start may take 90s";
+    refused_check("timeout: 90s", late, 33);
+    let late = "every of the check of service \"own\" is 5s, and a start may take 5s";
+    refused_recipe(
+        &format!("{}    start: {{within: 5s}}\n", of_check("timeout: 1s")),
+        &[(late, 9, 21)],
+    );
+}
+
+#[test]
+fn what_a_recipe_says_of_its_timing_is_in_the_job() {
+    let text = timed("check: {tcp: true, every: 60s, timeout: 2s}")
+        + "    start: {within: 1h}\n    stop: {within: 1h}\n";
+    let compiled = run_recipe(text.as_bytes(), "{replicas: 2}").expect("it compiles");
+    let file = |ending: &str| {
+        let found = compiled.artifacts.iter().find(|(path, _)| path.ends_with(ending));
+        String::from_utf8(found.expect(ending).1.to_vec()).unwrap()
+    };
+    let job = file("own.nomad.hcl");
+    for line in [
+        "healthy_deadline = \"1h\"",
+        "kill_timeout = \"1h\"",
+        "interval = \"1m\"",
+        "timeout  = \"2s\"",
+        "grace           = \"1h\"",
+    ] {
+        assert!(job.contains(line), "{line}\n{job}");
+    }
+    let component = compiled.component("production", "own").expect("it is there");
+    assert_eq!(component.rollout().as_secs(), 3 * 7200);
+}

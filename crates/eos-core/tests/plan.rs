@@ -328,6 +328,19 @@ fn what_a_deleted_component_has_for_its_own_use_goes_with_its_data() {
 }
 
 #[test]
+fn what_goes_has_the_time_to_stop_that_its_recipe_says() {
+    let mattermost = "components:\n  mattermost: {}\n";
+    let deleted = asked(Verb::Delete, "development", "mattermost");
+    let plan = data_plan("development", mattermost, NONE, deleted);
+    let gone = plan.steps.iter().filter_map(|step| match &step.work {
+        Work::VerifyGone { stop, .. } => Some((step.component.as_str(), *stop)),
+        _ => None,
+    });
+    let expected = [("mattermost", None), ("mattermost-database", Some(120))];
+    assert_eq!(gone.collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn nothing_else_takes_data_along() {
     let mattermost = "components:\n  mattermost: {}\n";
     let elsewhere = "components:\n  mattermost: {options: {database: other}}\n  other: {recipe: postgres}\n";

@@ -71,7 +71,7 @@ fn pillar(environment: &str, components: &str) -> Pillar {
 #[test]
 fn every_recipe_is_sound() {
     let recipes = recipes();
-    assert_eq!(recipes.len(), 8, "recipes of the page");
+    assert_eq!(recipes.len(), 9, "recipes of the page");
     let catalog = catalog(&recipes);
     let validator = jsonschema::validator_for(&serde_json::from_str(schema::RECIPE).unwrap()).unwrap();
     for (file, text) in &recipes {
@@ -234,6 +234,14 @@ const MESSAGES: &[(&str, &str)] = &[
     (
         "services: {mine: {program: [x], check: {tcp: true}}}",
         "service \"mine\" has a check but no port to check",
+    ),
+    (
+        "services: {mine: {program: [x], start: {within: 0s}}}",
+        "start.within must be between 5s and 1h, not 0s",
+    ),
+    (
+        "services: {mine: {program: [x], ports: {p: {}}, check: {tcp: true, every: 2m}}}",
+        "every of the check of service \"mine\" is 2m, and a start may take 90s",
     ),
     (
         "services: {mine: {}}",

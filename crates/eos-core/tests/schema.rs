@@ -126,6 +126,10 @@ const RECIPE_PLACES: &[(&str, &str)] = &[
         "/$defs/check",
         "services: {mine: {program: [x], check: {KEY: 1}}}\n",
     ),
+    (
+        "/$defs/within",
+        "services: {mine: {program: [x], start: {KEY: 1}}}\n",
+    ),
 ];
 
 /// As above, with the pillar file it stands in.

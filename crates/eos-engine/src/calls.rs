@@ -196,7 +196,10 @@ mod tests {
         for work in [
             Work::Deliver,
             Work::RemoveSecret { path },
-            Work::VerifyGone { services: Vec::new() },
+            Work::VerifyGone {
+                services: Vec::new(),
+                stop: None,
+            },
         ] {
             assert_eq!(call_of(&step(work), "01OP"), None);
         }

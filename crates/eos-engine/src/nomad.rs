@@ -5,6 +5,7 @@
 
 mod capacity;
 mod lists;
+mod pull;
 mod versions;
 
 use std::collections::BTreeMap;

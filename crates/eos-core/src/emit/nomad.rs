@@ -7,9 +7,13 @@ use super::variables::{Kind, Variable, identifier};
 use crate::lowered::{Check, Driver, Group, Lowered, Mesh};
 use crate::profile::Profile;
 use crate::runtime::{COMPONENT_TAG, MEASURED_TAG, METRICS_TAG, SECRET_VERSION};
+use crate::timing::{Span, Timing};
 
 /// The label of the sidecar's port, and the network of the hosts on which sidecars speak to one another.
 const MESH: &str = "mesh";
+
+/// How long Nomad lets a pull take where a job says nothing.
+const PULL: Span = Span::seconds(300);
 
 pub fn job(component: &Lowered, variables: &[Variable]) -> String {
     let declarations =
@@ -43,32 +47,46 @@ pub fn job(component: &Lowered, variables: &[Variable]) -> String {
     if late.contains(&&super::terraform::SECRET_VERSION) {
         meta.push((SECRET_VERSION.into(), raw("var.secret_version")));
     }
+    let usual = Timing::default();
     let job = Body::new()
         .attribute("namespace", raw("var.namespace"))
         .attribute("datacenters", raw("[var.datacenter]"))
         .attribute("type", "service")
         .attribute("meta", Expression::Map(meta))
-        .block("update", &[], update());
+        .block("update", &[], update(&usual));
     let job = component.groups.iter().fold(job, |job, group| {
         job.block("group", &[&group.name], group_body(component, group))
     });
     declarations.block("job", &[&component.component], job).print()
 }
 
-/// How long an instance has, from its start, to pass its check.
-const TIME_TO_BE_HEALTHY: &str = "90s";
-
 /// Every setting is written out, so that the job Nomad keeps is the job that was sent.
-fn update() -> Body<'static> {
+fn update(timing: &Timing) -> Body<'static> {
     Body::new()
         .attribute("max_parallel", 1)
         .attribute("health_check", "checks")
-        .attribute("min_healthy_time", "2s")
-        .attribute("healthy_deadline", TIME_TO_BE_HEALTHY)
+        .attribute("min_healthy_time", timing.settled().to_string())
+        .attribute("healthy_deadline", timing.start().to_string())
         // The first instance that is not healthy ends the deployment: with a deadline, Nomad would go on to place what
         // cannot run until it is over.
         .attribute("progress_deadline", "0s")
         .attribute("auto_revert", true)
+}
+
+/// What a group has otherwise than its job; Nomad takes the rest from there.
+fn own_update(timing: &Timing) -> Option<Body<'static>> {
+    let usual = Timing::default();
+    let differing = [
+        ("min_healthy_time", timing.settled(), usual.settled()),
+        ("healthy_deadline", timing.start(), usual.start()),
+    ];
+    let mut own = None;
+    for (name, span, usual) in differing {
+        if span != usual {
+            own = Some(own.unwrap_or_else(Body::new).attribute(name, span.to_string()));
+        }
+    }
+    own
 }
 
 /// What fails at its start is started again for some fifteen seconds, which is enough for a sidecar to be there.
@@ -81,10 +99,10 @@ fn restart() -> Body<'static> {
 }
 
 /// An instance whose check fails three times in a row is started again, and has then as long to be healthy as a new one.
-fn check_restart() -> Body<'static> {
+fn check_restart(timing: &Timing) -> Body<'static> {
     Body::new()
         .attribute("limit", 3)
-        .attribute("grace", TIME_TO_BE_HEALTHY)
+        .attribute("grace", timing.start().to_string())
         .attribute("ignore_warnings", false)
 }
 
@@ -97,6 +115,9 @@ fn group_body<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
             .attribute("operator", "distinct_hosts")
             .attribute("value", "true");
         body = body.block("constraint", &[], constraint);
+    }
+    if let Some(update) = own_update(&group.timing) {
+        body = body.block("update", &[], update);
     }
     body = body.block("restart", &[], restart());
     if !group.ports.is_empty() || group.mesh.is_some() {
@@ -205,11 +226,11 @@ fn service<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
                 _ => Body::new().attribute("type", "tcp"),
             },
         };
-        let check = kind.attribute("interval", "5s").attribute("timeout", "3s").block(
-            "check_restart",
-            &[],
-            check_restart(),
-        );
+        let timing = &group.timing;
+        let check = kind
+            .attribute("interval", timing.every().to_string())
+            .attribute("timeout", timing.timeout().to_string())
+            .block("check_restart", &[], check_restart(timing));
         service = service.block("check", &[], check);
     }
     match &group.mesh {
@@ -271,6 +292,10 @@ fn task<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
                 let labels = group.ports.iter().map(|port| port.label.as_str().into());
                 config = config.attribute("ports", Expression::List(labels.collect()));
             }
+            // A pull that takes longer is given up by Docker's driver, whatever time the start has.
+            if group.timing.start() > PULL {
+                config = config.attribute("image_pull_timeout", group.timing.start().to_string());
+            }
             match given.is_empty() {
                 true => config,
                 false => config.attribute("args", args),
@@ -280,9 +305,11 @@ fn task<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
             .attribute("command", var("command"))
             .attribute("args", args),
     };
-    let mut body = Body::new()
-        .attribute("driver", group.driver.name())
-        .block("config", &[], config);
+    let mut body = Body::new().attribute("driver", group.driver.name());
+    if let Some(stop) = group.timing.stop {
+        body = body.attribute("kill_timeout", stop.span.to_string());
+    }
+    body = body.block("config", &[], config);
     let known = group.env.iter().filter(|(_, text)| text.value.known().is_some());
     let env: Vec<(&str, Expression<'_>)> = known
         .map(|(name, _)| (name.as_str(), var(&format!("env_{}", identifier(name)))))

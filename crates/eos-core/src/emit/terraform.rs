@@ -26,6 +26,9 @@ pub struct Workspace {
 
 pub const PLATFORM: &str = "platform";
 
+/// Seconds that Nomad's provider waits for a deployment where nothing says otherwise.
+const PATIENCE: u32 = 300;
+
 /// A variable whose value is looked up when Terraform runs.
 #[derive(Debug, PartialEq)]
 pub struct Late {
@@ -406,8 +409,36 @@ fn component_main(lowered: &Lowered, variables: &[Variable]) -> String {
         });
         job = job.attribute("depends_on", Expression::List(volumes.collect()));
     }
-    let job = job.block("hcl2", &[], Body::new().attribute("vars", Expression::Map(vars)));
+    let mut job = job.block("hcl2", &[], Body::new().attribute("vars", Expression::Map(vars)));
+    if let Some(timeouts) = timeouts(lowered) {
+        job = job.block("timeouts", &[], timeouts);
+    }
     body.block("resource", &["nomad_job", "component"], job).print()
+}
+
+/// How long Terraform waits for a deployment, as `Lowered::rollout` reckons it. Its provider's own patience is enough for
+/// what starts and stops as usual, and for a single instance that is replaced within it.
+fn timeouts(lowered: &Lowered) -> Option<Body<'static>> {
+    let is_enough = |group: &Group| {
+        let is_short = group.one && group.timing.replacement().as_secs() <= PATIENCE.into();
+        is_short || !group.timing.says_limits()
+    };
+    if lowered.groups.iter().all(is_enough) {
+        return None;
+    }
+    let groups = lowered.groups.iter().map(|group| {
+        let count = format!("var.{}_count", identifier(&group.name));
+        let seconds = group.timing.replacement().as_secs_f64().ceil();
+        format!("({count} + 1) * {seconds}")
+    });
+    let all: Vec<String> = std::iter::once(PATIENCE.to_string()).chain(groups).collect();
+    let seconds = format!("\"${{max({})}}s\"", all.join(", "));
+    let limit = || raw(seconds.clone());
+    Some(
+        Body::new()
+            .attribute("create", limit())
+            .attribute("update", limit()),
+    )
 }
 
 fn is_called(group: &Group) -> bool {

@@ -129,6 +129,7 @@ fn group(expanded: &Expanded<'_>, service: &Service) -> Result<Option<Group>, Di
             &service.name,
         ),
         count: figures.count,
+        one: service.one,
         cpu: figures.cpu,
         memory: figures.memory,
         distinct_hosts: ports.iter().any(|port| port.fixed.is_some())
@@ -139,6 +140,7 @@ fn group(expanded: &Expanded<'_>, service: &Service) -> Result<Option<Group>, Di
         secrets,
         ports,
         check,
+        timing: service.timing.clone(),
         metrics: service.metrics.clone(),
         mounts,
         mesh: None,

@@ -198,6 +198,9 @@ pub enum Work {
     /// Nothing of the component runs or is registered any more.
     VerifyGone {
         services: Vec<String>,
+        /// Seconds that a task of it has to end by itself, where its recipe says so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stop: Option<u64>,
     },
     /// Salt has the monitor of the environment load the component's rules, and the monitor gets answers from it.
     Monitor {

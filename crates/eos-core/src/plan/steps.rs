@@ -7,7 +7,7 @@ use crate::compile::Compilation;
 use crate::emit::salt::{sls, volume_pieces, volumes_digest};
 use crate::emit::terraform::PLATFORM;
 use crate::lowered::{Lowered, secret_path};
-use crate::node::Layer;
+use crate::node::{Layer, Node};
 use crate::order::{self, Before};
 use crate::recipe::Risk;
 use crate::storage;
@@ -211,7 +211,9 @@ impl Steps<'_, '_> {
                     None => after.clone(),
                 };
                 let removed = self.add(key, self.applied_risk(key), &before, work);
-                let mut end = self.add(key, Risk::Low, &[removed], Work::VerifyGone { services });
+                let stop = self.applied_stop(key);
+                let work = Work::VerifyGone { services, stop };
+                let mut end = self.add(key, Risk::Low, &[removed], work);
                 if let Some(watch) = watch {
                     end = self.verify_unwatched(key, watch, end);
                 }
@@ -304,6 +306,12 @@ impl Steps<'_, '_> {
             };
             last = vec![self.add(key, self.applied_risk(key), &last, work)];
         }
+    }
+
+    fn applied_stop(&self, key: &Key) -> Option<u64> {
+        let nodes = self.input.applied.get(key).into_iter().flatten();
+        let longest = nodes.filter_map(Node::stop).max();
+        longest.map(|span| span.duration().as_secs())
     }
 
     pub(super) fn applied_risk(&self, key: &Key) -> Risk {

@@ -10,6 +10,7 @@ use crate::emit::sha256;
 use crate::option::{BUILT_IN, OptionType};
 use crate::read::Reader;
 use crate::template::Template;
+use crate::timing::Timing;
 use crate::yaml;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
@@ -189,6 +190,7 @@ pub struct Service {
     pub secrets: Vec<SecretUse>,
     pub ports: Vec<Port>,
     pub check: Option<Check>,
+    pub timing: Timing,
     /// The path at which its first port tells what can be measured.
     pub metrics: Option<String>,
     /// Name of the volume need -> path inside the task.

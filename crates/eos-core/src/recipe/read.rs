@@ -5,6 +5,7 @@ use crate::diagnostic::Position;
 use crate::name::{self, ENVIRONMENTS, quoted};
 use crate::option::{CPU, MEMORY, REPLICAS};
 use crate::pillar::{read_mode, read_owner, read_purpose};
+use crate::timing::{LONGEST, SHORTEST_CHECK, SHORTEST_START, SHORTEST_STOP, Said, Span};
 
 use crate::read::find;
 use crate::yaml::{Entry, Node};
@@ -506,6 +507,8 @@ fn read_service(reader: &mut Reader<'_>, entry: &Entry) -> Option<Service> {
         "secrets",
         "ports",
         "check",
+        "start",
+        "stop",
         "metrics",
         "volumes",
     ];
@@ -528,7 +531,13 @@ fn read_service(reader: &mut Reader<'_>, entry: &Entry) -> Option<Service> {
     let memory = read_figure(reader, entries, "memory", MEMORY);
     let run = read_run(reader, entries, at, &what)?;
     let ports = each(reader, entries, "ports", read_port);
-    let check = find(entries, "check").and_then(|node| read_check(reader, node));
+    let mut timing = Timing::default();
+    let check = find(entries, "check").and_then(|node| read_check(reader, node, &mut timing));
+    timing.start = read_within(reader, entries, "start", SHORTEST_START);
+    timing.stop = read_within(reader, entries, "stop", SHORTEST_STOP);
+    if check.is_some() {
+        check_timing(reader, entries, &what, &timing);
+    }
     if check.is_some() && ports.is_empty() {
         reader.report(at, format!("{what} has a check but no port to check"));
     }
@@ -555,6 +564,7 @@ fn read_service(reader: &mut Reader<'_>, entry: &Entry) -> Option<Service> {
         secrets: each(reader, entries, "secrets", read_secret_use),
         ports,
         check,
+        timing,
         metrics,
         mounts: each(reader, entries, "volumes", |reader, entry| {
             Some((entry.key.clone(), reader.text("volumes", &entry.value)?))
@@ -657,8 +667,10 @@ fn read_words(reader: &mut Reader<'_>, what: &str, node: &Node) -> Vec<Template>
     templates
 }
 
-fn read_check(reader: &mut Reader<'_>, node: &Node) -> Option<Check> {
-    let fields = reader.record("check", node, &["http", "tcp", "command"]);
+fn read_check(reader: &mut Reader<'_>, node: &Node, timing: &mut Timing) -> Option<Check> {
+    let fields = reader.record("check", node, &["http", "tcp", "command", "every", "timeout"]);
+    timing.every = read_span(reader, "every", find(fields, "every"), SHORTEST_CHECK);
+    timing.timeout = read_span(reader, "timeout", find(fields, "timeout"), SHORTEST_CHECK);
     match (find(fields, "http"), find(fields, "tcp"), find(fields, "command")) {
         (Some(path), None, None) => Some(Check::Http(read_template(reader, "http", path)?)),
         (None, Some(flag), command) if flag.to_json() == true => Some(Check::Tcp {
@@ -671,6 +683,61 @@ fn read_check(reader: &mut Reader<'_>, node: &Node) -> Option<Check> {
                 "Use {http: /health}, or {tcp: true} with or without a command",
             );
             None
+        }
+    }
+}
+
+/// `{within: 10m}`: how long a start or a stop may take.
+fn read_within(reader: &mut Reader<'_>, entries: &[Entry], key: &str, shortest: Span) -> Option<Said> {
+    let node = find(entries, key)?;
+    let fields = reader.record(key, node, &["within"]);
+    let within = find(fields, "within");
+    if within.is_none() && node.as_map().is_some() {
+        let hint = format!("Use {key}: {{within: 2m}}");
+        reader.report_with_hint(node.at, format!("{key} says no time"), hint);
+    }
+    read_span(reader, &format!("{key}.within"), within, shortest)
+}
+
+fn read_span(reader: &mut Reader<'_>, what: &str, node: Option<&Node>, shortest: Span) -> Option<Said> {
+    let node = node?;
+    let hint = format!("Write a duration from {shortest} to {LONGEST}, such as 30s or 2m");
+    let Some(text) = node.as_str() else {
+        let message = format!("{what} must be a duration, not {}", node.kind_name());
+        reader.report_with_hint(node.at, message, hint);
+        return None;
+    };
+    match Span::parse(text) {
+        Ok(span) if (shortest..=LONGEST).contains(&span) => Some(Said {
+            span,
+            line: node.at.line,
+        }),
+        Ok(span) => {
+            let message = format!("{what} must be between {shortest} and {LONGEST}, not {span}");
+            reader.report_with_hint(node.at, message, hint);
+            None
+        }
+        Err(why) => {
+            reader.report_with_hint(node.at, format!("{what}: {why}"), hint);
+            None
+        }
+    }
+}
+
+/// A start that ends before its check was made and answered can never be a healthy one.
+fn check_timing(reader: &mut Reader<'_>, entries: &[Entry], what: &str, timing: &Timing) {
+    let start = timing.start();
+    let at = |key: &str, field: &str| Some(find(find(entries, key)?.as_map()?, field)?.at);
+    for (field, span) in [("every", timing.every()), ("timeout", timing.timeout())] {
+        if let Some(at) = at("check", field)
+            .or_else(|| at("start", "within"))
+            .filter(|_| span >= start)
+        {
+            reader.report_with_hint(
+                at,
+                format!("{field} of the check of {what} is {span}, and a start may take {start}"),
+                "Lower it, or raise start: {within: 2m} of the service",
+            );
         }
     }
 }

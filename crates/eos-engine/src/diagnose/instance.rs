@@ -1,9 +1,11 @@
 //! Why one instance is not healthy: how its tasks ended, what they wrote, and what its checks say.
 
+use eos_core::timing::Span;
+
 use super::{Diagnosis, Look, answered, first_sentence, short};
 use crate::discovery::Discovery;
 use crate::error::Layer;
-use crate::nomad::{Allocation, JobVersion, LogStream, TaskGroup, TaskRun};
+use crate::nomad::{Allocation, JobVersion, LogStream, TaskEvent, TaskGroup, TaskRun};
 
 /// So much is read from the end of a log.
 pub(super) const TAIL: u64 = 16 * 1024;
@@ -26,6 +28,9 @@ impl Look<'_> {
             && let Some(group) = group
         {
             self.checks(group, one, found).await;
+            if let Some(late) = Late::of(one, group) {
+                late.tell(found);
+            }
         }
         self.say(found, format!("Nomad, {place}"), one.last_events(EVENTS));
         self.tasks_wrote(one, blamed, found).await;
@@ -91,6 +96,40 @@ impl Look<'_> {
                 self.say(found, from, output.lines().map(str::to_owned).collect());
             }
         }
+    }
+}
+
+/// An instance that did not become healthy in the time its recipe gives a start.
+struct Late<'a> {
+    group: &'a str,
+    limit: Span,
+    pulls: Vec<String>,
+}
+
+impl<'a> Late<'a> {
+    fn of(one: &Allocation, group: &'a TaskGroup) -> Option<Self> {
+        let mut events = one.task_states.values().flat_map(|run| &run.events);
+        let is_late = |event: &TaskEvent| {
+            event.r#type == "Alloc Unhealthy" && event.display_message.contains("deadline")
+        };
+        events.find(|event| is_late(event))?;
+        Some(Self {
+            group: &group.name,
+            limit: Span::milliseconds(group.update.as_ref()?.healthy_deadline / 1_000_000),
+            pulls: one.pulls(),
+        })
+    }
+
+    fn tell(&self, found: &mut Diagnosis) {
+        let Self { group, limit, pulls } = self;
+        let why = match pulls.first() {
+            Some(pull) => pull,
+            None => &found.words,
+        };
+        found.words = format!("not healthy within {limit}: {why}");
+        found.hint = format!(
+            "Does it need longer? Raise start: {{within: {limit}}} of service {group} in its recipe. Else see what it wrote, and what its check asks for"
+        );
     }
 }
 
@@ -265,6 +304,38 @@ mod tests {
             found.as_deref(),
             Some("does not start: failed to launch command with executor: no such file")
         );
+    }
+
+    #[test]
+    fn a_start_that_is_too_slow_names_its_limit_and_the_key_of_the_recipe() {
+        let group = json!({"Name": "slow", "Count": 1, "Update": {"HealthyDeadline": 5_000_000_000_u64}});
+        let group: TaskGroup = serde_json::from_value(group).unwrap();
+        let said = |events: Value| {
+            let run = json!({"State": "running", "Failed": false, "Restarts": 0, "Events": events});
+            let one = json!({"ID": "a1", "Name": "slow.slow[0]", "NodeID": "n1", "JobID": "slow", "JobVersion": 0,
+                "TaskGroup": "slow", "DesiredStatus": "run", "ClientStatus": "running", "TaskStates": {"slow": run}});
+            let one: Allocation = serde_json::from_value(one).unwrap();
+            let mut found = Diagnosis {
+                layer: Layer::Nomad,
+                object: "job slow".to_owned(),
+                words: "check GET / does not pass".to_owned(),
+                lines: Vec::new(),
+                hint: String::new(),
+            };
+            Late::of(&one, &group)?.tell(&mut found);
+            Some((found.words, found.hint))
+        };
+        let started = event("Started", json!({}), "Task started by client");
+        let words = "Services not healthy by deadline: slow";
+        let late = event("Alloc Unhealthy", json!({}), words);
+        let (words, hint) = said(json!([started, late])).unwrap();
+        assert_eq!(words, "not healthy within 5s: check GET / does not pass");
+        assert!(
+            hint.contains("start: {within: 5s} of service slow in its recipe"),
+            "{hint}"
+        );
+        let failed = event("Alloc Unhealthy", json!({}), "Unhealthy because of failed task");
+        assert_eq!(said(json!([started, failed])), None);
     }
 
     #[test]

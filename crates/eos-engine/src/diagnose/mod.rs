@@ -122,7 +122,7 @@ impl Look<'_> {
             Work::Verify { groups, .. } if self.job(None, found).await.is_none() => {
                 self.registration(groups, found).await;
             }
-            Work::VerifyGone { services } => self.remains(services, found).await,
+            Work::VerifyGone { services, .. } => self.remains(services, found).await,
             _ => {}
         }
         if self.hidden.is_none() {

@@ -33,15 +33,21 @@ struct Seen {
 }
 
 impl Witness {
-    /// Does the work of a step, and looks on.
-    pub async fn during<T>(&self, engines: &Engines, step: &Step, work: impl Future<Output = T>) -> T {
+    /// Does the work of a step, and looks on. `on_progress` is given what tasks do before they run.
+    pub async fn during<T>(
+        &self,
+        engines: &Engines,
+        step: &Step,
+        on_progress: &mut dyn FnMut(&str),
+        work: impl Future<Output = T>,
+    ) -> T {
         if !matches!(step.work, Work::Workspace { .. }) {
             return work.await;
         }
         tokio::select! {
             biased;
             ended = work => ended,
-            never = self.look_on(engines, step) => match never {},
+            never = self.look_on(engines, step, on_progress) => match never {},
         }
     }
 
@@ -59,7 +65,8 @@ impl Witness {
             .cloned()
     }
 
-    async fn look_on(&self, engines: &Engines, step: &Step) -> Infallible {
+    async fn look_on(&self, engines: &Engines, step: &Step, on_progress: &mut dyn FnMut(&str)) -> Infallible {
+        let mut pulling = Pulling::default();
         loop {
             tokio::time::sleep(BETWEEN_LOOKS).await;
             let (namespace, job) = (&step.environment, &step.component);
@@ -67,7 +74,11 @@ impl Witness {
             let versions = versions.into_iter().flatten();
             if let Some(newest) = versions.max_by_key(|version| version.version) {
                 self.look_at_checks(engines, namespace, &newest).await;
-                self.look_at_tasks(engines, namespace, &newest).await;
+                let starting = starting(engines, namespace, &newest).await;
+                if let Some(words) = pulling.change(&starting) {
+                    on_progress(&words);
+                }
+                self.look_at_tasks(engines, namespace, &starting).await;
             }
         }
     }
@@ -84,10 +95,8 @@ impl Witness {
         }
     }
 
-    async fn look_at_tasks(&self, engines: &Engines, namespace: &str, job: &JobVersion) {
-        let allocations = answered(engines.nomad.job_allocations(namespace, &job.id)).await;
-        let of_version = |one: &Allocation| one.job_version == job.version && one.healthy() != Some(true);
-        for one in allocations.into_iter().flatten().filter(of_version) {
+    async fn look_at_tasks(&self, engines: &Engines, namespace: &str, starting: &[Allocation]) {
+        for one in starting {
             let again = one.task_states.iter().filter(|(_, run)| run.restarts > 0);
             for task in again.map(|(task, _)| task) {
                 for stream in [LogStream::Stderr, LogStream::Stdout] {
@@ -105,5 +114,66 @@ impl Witness {
     fn seen(&self) -> MutexGuard<'_, BTreeMap<String, Seen>> {
         // Nothing that panics runs while it is held.
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The instances of a version that are not healthy yet.
+async fn starting(engines: &Engines, namespace: &str, job: &JobVersion) -> Vec<Allocation> {
+    let allocations = answered(engines.nomad.job_allocations(namespace, &job.id)).await;
+    let of_version = |one: &Allocation| one.job_version == job.version && one.healthy() != Some(true);
+    allocations.into_iter().flatten().filter(of_version).collect()
+}
+
+/// The pulls of images that were last reported.
+#[derive(Default)]
+struct Pulling {
+    said: Vec<String>,
+}
+
+impl Pulling {
+    /// What a person is to be told now, if it is something new.
+    fn change(&mut self, starting: &[Allocation]) -> Option<String> {
+        let mut pulls: Vec<String> = starting.iter().flat_map(Allocation::pulls).collect();
+        pulls.dedup();
+        if pulls == self.said {
+            return None;
+        }
+        self.said = pulls;
+        Some(match self.said.is_empty() {
+            true => "images are pulled, tasks start".to_owned(),
+            false => self.said.join(", "),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn allocation(events: Value) -> Allocation {
+        let run = json!({"State": "pending", "Failed": false, "Restarts": 0, "Events": events});
+        let one = json!({"ID": "a1", "Name": "web.web[0]", "NodeID": "n1", "JobID": "web", "JobVersion": 0,
+            "TaskGroup": "web", "DesiredStatus": "run", "ClientStatus": "pending", "TaskStates": {"web": run}});
+        serde_json::from_value(one).unwrap()
+    }
+
+    #[test]
+    fn a_pull_is_reported_once_and_so_is_its_end() {
+        let pull =
+            json!({"Type": "Driver", "DisplayMessage": "Downloading image", "Details": {"image": "web:1"}});
+        let started = json!({"Type": "Started", "DisplayMessage": "Task started by client"});
+        let mut pulling = Pulling::default();
+        let mut change = |events: Value| pulling.change(&[allocation(events)]);
+        assert_eq!(change(json!([])), None);
+        assert_eq!(
+            change(json!([pull])).as_deref(),
+            Some("task web pulls image web:1")
+        );
+        assert_eq!(change(json!([pull])), None);
+        let words = change(json!([pull, started]));
+        assert_eq!(words.as_deref(), Some("images are pulled, tasks start"));
+        assert_eq!(change(json!([pull, started])), None);
     }
 }

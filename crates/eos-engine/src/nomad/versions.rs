@@ -34,6 +34,17 @@ pub struct TaskGroup {
     pub tasks: Vec<Task>,
     #[serde(default, deserialize_with = "null_is_empty")]
     pub services: Vec<GroupService>,
+    #[serde(default)]
+    pub update: Option<GroupUpdate>,
+}
+
+/// How a new version of a group takes the place of the old one.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct GroupUpdate {
+    /// Nanoseconds that an instance has to be healthy.
+    #[serde(default)]
+    pub healthy_deadline: u64,
 }
 
 impl TaskGroup {

@@ -136,8 +136,9 @@ impl Run<'_> {
                     compilation: self.compilation(),
                     operation: id,
                 };
+                let mut seen = |message: &str| self.watch.borrow_mut().progress(number, message);
                 let work = steps::perform(&context, step, &mut progress);
-                self.witness.during(self.engines, step, work).await?
+                self.witness.during(self.engines, step, &mut seen, work).await?
             }
         };
         let detail = json!({"effect": words, "seen": seen});

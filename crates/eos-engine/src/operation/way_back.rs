@@ -153,7 +153,8 @@ impl Run<'_> {
             .iter()
             .filter(|step| begun.contains_key(&step.id))
         {
-            steps::settle(self.engines, &self.subject.id, step).await?;
+            let compilation = self.compiled.as_ref().map(|compiled| &compiled.compilation);
+            steps::settle(self.engines, compilation, &self.subject.id, step).await?;
         }
         let guard = self.estate_lock().await?;
         let operation = self.store.borrow().operation(&self.subject.id)?;

@@ -10,6 +10,7 @@ use eos_core::lowered::{CopyOf, Lowered, Monitor};
 use eos_core::plan::{Expected, Previous, SecretWork, Step, Work};
 use eos_core::runtime::SECRET_VERSION;
 use eos_core::template::Template;
+use eos_core::timing::LONGEST;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
@@ -24,15 +25,17 @@ use crate::secrets::{STAGED_NAMESPACE, SecretPath, Secrets, staged_path};
 use crate::waiting;
 
 const CALL: Duration = Duration::from_secs(30);
-/// Salt runs a step; Terraform in it waits for a deployment of up to some minutes.
+/// Salt runs a step. One that waits for a deployment has the time of that besides.
 const STEP: Duration = Duration::from_secs(900);
 /// Salt itself takes about ten seconds to say that a minion is gone.
 const HOST: Duration = Duration::from_secs(15);
 /// A minion fetches every file of the formula; a slow one has taken more than a minute.
 const SYNC: Duration = Duration::from_secs(180);
+/// A deployment has as long at least, whatever the recipe says.
 const HEALTHY: Duration = Duration::from_secs(180);
 /// Nomad's clients look every 30 s whether Consul still has what they registered, and register it again.
 const REGISTERED: Duration = Duration::from_secs(75);
+/// Besides the time that its tasks have to end by themselves.
 const GONE: Duration = Duration::from_secs(90);
 const LOOK: Duration = Duration::from_millis(300);
 
@@ -72,7 +75,10 @@ pub async fn perform(
         }
         Work::VerifyKept { minion, paths } => volumes::verify_kept(context, minion, paths).await,
         Work::VerifyHost { minion, client } => verify_host(context, minion, *client).await,
-        Work::VerifyGone { services } => verify_gone(context, step, services, progress).await,
+        Work::VerifyGone { services, stop } => {
+            let limit = GONE + Duration::from_secs(stop.unwrap_or_default());
+            verify_gone(context, step, services, limit, progress).await
+        }
         Work::Monitor { .. } => monitor(context, step, progress).await,
         Work::RemoveMonitor { by, .. } => remove_monitor(context, step, by, progress).await,
         Work::VerifyUnwatched { by } => verify_unwatched(context, step, by, progress).await,
@@ -126,11 +132,16 @@ pub async fn deliver(
 }
 
 /// Waits until a step that began before is no longer at work on its minion.
-pub async fn settle(engines: &Engines, operation: &str, step: &Step) -> Result<(), EngineError> {
+pub async fn settle(
+    engines: &Engines,
+    compilation: Option<&Compilation>,
+    operation: &str,
+    step: &Step,
+) -> Result<(), EngineError> {
     let Some(Call { minion, .. }) = call_of(step, operation) else {
         return Ok(());
     };
-    let ends = Instant::now() + STEP;
+    let ends = Instant::now() + limit_of(step, compilation);
     loop {
         let asked = json!({"operation": operation, "step": step.id});
         let record = engines.salt.call(&minion, "eos.step_status", asked, CALL).await?;
@@ -144,6 +155,16 @@ pub async fn settle(engines: &Engines, operation: &str, step: &Step) -> Result<(
         }
         tokio::time::sleep(LOOK).await;
     }
+}
+
+/// How long a step may take at its minion: as long as the recipe lets the instances of its component start and stop.
+fn limit_of(step: &Step, compilation: Option<&Compilation>) -> Duration {
+    if !matches!(step.work, Work::Workspace { .. } | Work::RemoveWorkspace { .. }) {
+        return STEP;
+    }
+    let component = compilation.and_then(|all| all.component(&step.environment, &step.component));
+    // Of what is not compiled any more only the longest is known that any recipe may say.
+    STEP + component.map_or(LONGEST.duration(), Lowered::rollout)
 }
 
 /// Has Salt run one step, and gives its record if it says that it is done.
@@ -168,7 +189,7 @@ async fn run_step(
         operation: context.operation,
         step: &step.id,
         arguments: &arguments,
-        deadline: STEP,
+        deadline: limit_of(step, Some(context.compilation)),
     };
     let record = context.engines.salt.run(call, progress).await?;
     if record.get("status").and_then(Value::as_str) == Some("done") {
@@ -589,12 +610,14 @@ async fn verify(
                 .with_hint("It was scaled behind Eos"));
         }
     }
-    let healthy = nomad.wait_healthy(namespace, name, HEALTHY, progress).await?;
+    let component = context.compilation.component(namespace, name);
+    let limit = component.map_or(HEALTHY, |component| component.rollout().max(HEALTHY));
+    let healthy = nomad.wait_healthy(namespace, name, limit, progress).await?;
     let wanted: u32 = groups.iter().map(|group| group.count).sum();
     let mut seen = Vec::new();
     for group in groups {
         if let Some(service) = &group.service {
-            for instance in registered(context, namespace, service, group, progress).await? {
+            for instance in registered(context, step, service, group, progress).await? {
                 seen.push(json!({"service": service, "address": instance.address, "port": instance.port, "node": instance.node}));
             }
         }
@@ -634,13 +657,17 @@ async fn secret_version(context: &Context<'_>, step: &Step) -> Result<Option<u64
 /// Waits until as many instances as wanted are registered and, where there is a check, pass it.
 async fn registered(
     context: &Context<'_>,
-    namespace: &str,
+    step: &Step,
     service: &str,
     group: &Expected,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Vec<Instance>, EngineError> {
     let discovery = context.engines.discovery();
-    let ends = Instant::now() + REGISTERED;
+    let (namespace, component) = (&step.environment, &step.component);
+    let component = context.compilation.component(namespace, component);
+    let timing = component.and_then(|component| component.groups.iter().find(|one| one.name == group.group));
+    let ends =
+        Instant::now() + REGISTERED + timing.map_or(Duration::ZERO, |one| one.timing.every().duration());
     loop {
         let instances = discovery.instances(service, namespace).await?;
         let good = instances
@@ -765,12 +792,13 @@ async fn verify_gone(
     context: &Context<'_>,
     step: &Step,
     services: &[String],
+    limit: Duration,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
     let nomad = &context.engines.nomad;
     let discovery = context.engines.discovery();
     let (namespace, name) = (&step.environment, &step.component);
-    let ends = Instant::now() + GONE;
+    let ends = Instant::now() + limit;
     loop {
         let job = match nomad.job(namespace, name).await {
             Err(error) if error.kind == ErrorKind::NotFound => None,

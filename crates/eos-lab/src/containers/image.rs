@@ -28,6 +28,8 @@ pub struct Settings {
     pub environment: Vec<String>,
     /// `USER` or `USER:GROUP`, in numbers.
     pub user: Option<String>,
+    /// The signal that Docker stops it with, if not SIGTERM.
+    pub stop_signal: Option<String>,
     /// What it holds, as a person would say it.
     pub holds: String,
 }
@@ -35,14 +37,18 @@ pub struct Settings {
 impl Settings {
     /// What of them is in the image.
     fn json(&self) -> Value {
-        json!({
+        let mut settings = json!({
             "Entrypoint": self.entrypoint,
             "Cmd": self.command,
             "Env": self.environment,
             "User": self.user.clone().unwrap_or_default(),
             "WorkingDir": "/",
             "Labels": {LABEL: self.holds},
-        })
+        });
+        if let Some(signal) = &self.stop_signal {
+            settings["StopSignal"] = signal.as_str().into();
+        }
+        settings
     }
 
     /// Distinguishes images that are made of the same files.

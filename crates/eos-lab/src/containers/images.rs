@@ -237,6 +237,7 @@ impl Lab {
             command: input.command.clone(),
             environment,
             user: input.user.clone(),
+            stop_signal: None,
             holds: input.programs.join(" "),
         };
         let files = contents.count();

@@ -196,6 +196,8 @@ impl Software {
                 command: words(self.command),
                 environment,
                 user: image.user.clone(),
+                // As the official image: by SIGTERM a PostgreSQL waits until its last client goes by itself.
+                stop_signal: (self.image == POSTGRES).then(|| "SIGINT".to_owned()),
                 holds: format!("{} {version}", self.name),
             },
             stand_in: false,

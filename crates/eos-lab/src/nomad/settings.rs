@@ -17,6 +17,8 @@ use crate::secrets::Secrets;
 
 /// No cloud is asked for this machine's place in it.
 const NOT_PROBED: &str = "env_aws,env_gce,env_azure,env_digitalocean";
+/// As long as a recipe may say that a stop takes.
+const LONGEST_STOP: &str = "1h";
 /// Nodes of one machine do not give out each other's ports: each has so many, from the first on in turn.
 const FIRST_PORT: u16 = 20_000;
 const PORTS_A_NODE: u16 = 1_200;
@@ -118,6 +120,8 @@ fn client(layout: &Layout, choices: &Choices, node: Option<&Node>) -> Value {
         // How full the disk of this machine is says nothing of the lab, and what a failed task wrote must stay for a look.
         "gc_disk_usage_threshold": 99,
         "gc_inode_usage_threshold": 99,
+        // Without it a client kills every task after thirty seconds, however long its job lets it take to end.
+        "max_kill_timeout": LONGEST_STOP,
     });
     if let Some(node) = node {
         client["servers"] = json!([format!("127.0.0.1:{}", choices.ports.nomad_rpc)]);

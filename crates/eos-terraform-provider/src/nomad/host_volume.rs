@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use tokio::time::Instant;
 
 use super::client::Client;
-use super::{import_id, size};
+use super::{import_id, size, stopping};
 use crate::api::{ApiError, Call, list, strings, text};
 use crate::diagnostic::{Diagnostic, Diagnostics, Step};
 use crate::provider::{Applied, Change, Context, Failed, Outcome, Planned, Resource};
@@ -16,8 +16,6 @@ use crate::value::{List, Map, Value, object};
 
 /// A node announces a new volume with one of its next heartbeats: 11 s were seen on an idle machine.
 const UNTIL_READY: Duration = Duration::from_secs(90);
-/// How long a volume may still be claimed by allocations that were told to stop.
-const UNTIL_RELEASED: Duration = Duration::from_secs(60);
 const QUERY: Duration = Duration::from_secs(10);
 
 pub struct HostVolumeRegistration;
@@ -436,7 +434,8 @@ async fn deregister(
 ) -> Result<(), Diagnostic> {
     let cannot = |error: &ApiError| error.diagnostic(format!("Nomad cannot deregister volume {name}"));
     let namespace = object.namespace.as_str().unwrap_or(context.client.namespace());
-    let deadline = Instant::now() + UNTIL_RELEASED;
+    let begun = Instant::now();
+    let mut patience = None;
     loop {
         let call = Call::delete(&["volume", "host", id, "delete"]).namespace(namespace);
         let refused = match context.client.ask(call).await {
@@ -450,8 +449,15 @@ async fn deregister(
             .ask(object.get(context.client, id))
             .await
             .map_err(|error| cannot(&error))?;
+        let patience = match patience {
+            Some(known) => known,
+            None => {
+                let found = stopping::patience(context.client, namespace, &volume["Allocations"]).await;
+                *patience.insert(found)
+            }
+        };
         let users = users(&volume["Allocations"]);
-        if !users.is_empty() || Instant::now() >= deadline {
+        if !users.is_empty() || begun.elapsed() >= patience {
             let users = if users.is_empty() {
                 vec![refused.words().to_owned()]
             } else {

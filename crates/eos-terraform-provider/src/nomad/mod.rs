@@ -10,6 +10,7 @@ mod job_variables;
 mod namespace;
 mod placement;
 mod size;
+mod stopping;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Step};
 use crate::provider::{Configuration, Provider};

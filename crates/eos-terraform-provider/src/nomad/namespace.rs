@@ -6,6 +6,7 @@ use serde_json::{Value as Json, json};
 use tokio::time::Instant;
 
 use super::client::Client;
+use super::stopping;
 use crate::api::{ApiError, Call, strings, text, texts};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::provider::{Applied, Change, Context, Failed, Outcome, Planned, Resource};
@@ -15,8 +16,6 @@ use crate::value::{List, Map, Set, Value, object};
 /// Nomad makes this namespace itself and refuses to delete it.
 const DEFAULT: &str = "default";
 const DEFAULT_DESCRIPTION: &str = "Default shared namespace";
-/// How long a namespace may still hold allocations of jobs that were just stopped.
-const STOPPING: Duration = Duration::from_secs(60);
 
 pub struct Namespace;
 
@@ -210,13 +209,21 @@ impl Resource for Namespace {
                     .into(),
             );
         }
-        let deadline = Instant::now() + STOPPING;
+        let begun = Instant::now();
+        let mut patience = None;
         loop {
             match context.client.ask(Call::delete(&["namespace", name])).await {
                 Ok(_) => return Ok(Vec::new()),
                 Err(error) if error.says("namespace not found") => return Ok(Vec::new()),
                 // Allocations of a job that was stopped in the same apply take a moment to end.
-                Err(error) if error.says("non-terminal allocations") && Instant::now() < deadline => {
+                Err(error) if error.says("non-terminal allocations") => {
+                    let patience = match patience {
+                        Some(known) => known,
+                        None => *patience.insert(stopping_in(context.client, name).await),
+                    };
+                    if begun.elapsed() >= patience {
+                        return Err(cannot_delete(error).into());
+                    }
                     tokio::select! {
                         () = tokio::time::sleep(Duration::from_secs(1)) => {}
                         () = context.stop.requested() => return Err(cannot_delete(error).into()),
@@ -226,6 +233,12 @@ impl Resource for Namespace {
             }
         }
     }
+}
+
+/// How long the allocations of a namespace may still take to end.
+async fn stopping_in(client: &Client, namespace: &str) -> Duration {
+    let allocations = client.ask(Call::get(&["allocations"]).namespace(namespace)).await;
+    stopping::patience(client, namespace, &allocations.unwrap_or_default()).await
 }
 
 impl NamespaceObject {

@@ -107,9 +107,11 @@ fn node_attribute(path: &str) -> Option<(&str, String)> {
     let name = match parts.as_slice() {
         ["Datacenters", ..] => return Some(("", "datacenter".to_owned())),
         ["TaskGroups", _, "Count"] => "count".to_owned(),
+        ["TaskGroups", _, "Update", "HealthyDeadline"] => "start".to_owned(),
         ["TaskGroups", _, "Networks", _, _, label, "Value"] => format!("port.{label}"),
         ["TaskGroups", _, "Networks", _, _, label, "To"] => format!("port.{label}.to"),
         ["TaskGroups", group, "Tasks", task, rest @ ..] if group == task => match rest {
+            ["KillTimeout"] => "stop".to_owned(),
             ["Resources", "CPU"] => "cpu".to_owned(),
             ["Resources", "MemoryMB"] => "memory".to_owned(),
             ["Config", name @ ("image" | "command")] => (*name).to_owned(),

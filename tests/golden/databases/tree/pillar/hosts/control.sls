@@ -36,17 +36,17 @@
         "secrets": []
       },
       "production/postgres": {
-        "digest": "6d295f681dd42ba7db1367854db3de2617dc2eae8cfca6850e67c58c55156b45",
+        "digest": "ceb363f7dd1fa06e874860715ba8112955ddc8c6417a8b5e4c4f293ae02c98c1",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/postgres/main.tf": "887212cd9d922a9d79af869b859c42f75001b5e871402fada93159f0788cbe5d",
-          "terraform/environments/production/postgres/terraform.tfvars.json": "c63f0d505089ea1422998d4a197afc31f924cb591dc498eb6f2f1124bdc55481",
+          "terraform/environments/production/postgres/main.tf": "3e175beb2c149aa0a004320e49418b58d1b740d94453fdba7f27a56bdbf7c3a0",
+          "terraform/environments/production/postgres/terraform.tfvars.json": "12ebd450a74df3491c5d057c25975f410309efeebc016077d736170bfa6b5924",
           "terraform/environments/production/postgres/variables.tf": "14a0d641dc76c8b0795198aabc812a0434755e8d886524fd1c25fa2b0d46c322",
-          "terraform/modules/postgres/7f4b626244d2/main.tf": "d3f7d0886ceaf82cca759456f1425a1f29ba392f1d80b0f55fccf203fa839c15",
-          "terraform/modules/postgres/7f4b626244d2/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/postgres/7f4b626244d2/postgres.nomad.hcl": "ef35b7b25aad325627845ce204b4d4dac82a0474fd41b87dbe98ebcb4e7a7705",
-          "terraform/modules/postgres/7f4b626244d2/variables.tf": "8a99508b05f2ed5482067614cd17e599479bb1f7b8febaf2cdbe9ce79a57cd47"
+          "terraform/modules/postgres/49a5fe1a1eff/main.tf": "d3f7d0886ceaf82cca759456f1425a1f29ba392f1d80b0f55fccf203fa839c15",
+          "terraform/modules/postgres/49a5fe1a1eff/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/postgres/49a5fe1a1eff/postgres.nomad.hcl": "939875ed36d6ccd1a089049157c8435549eedc4963e006f4a5735d4d9da9a175",
+          "terraform/modules/postgres/49a5fe1a1eff/variables.tf": "8a99508b05f2ed5482067614cd17e599479bb1f7b8febaf2cdbe9ce79a57cd47"
         },
         "hosts": [
           "control"
@@ -62,17 +62,17 @@
         ]
       },
       "production/redis": {
-        "digest": "f51a47cf9c5fc9a9511e60b41eb221913a8fdebbf0a0ca50b03c85288217fa39",
+        "digest": "26417478d6679ac5879d23be2780f2c38422c89834abf15e523bfc0fb836aeb6",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/redis/main.tf": "b35eac2886c932413d1f06d1f115d657398909633a1f647cb6836822721b4b35",
-          "terraform/environments/production/redis/terraform.tfvars.json": "6fda980d7313d3097a276f74f96c265585ad4719aa0d16f973b28b40624de57b",
+          "terraform/environments/production/redis/main.tf": "9ce354f4786e3940419522de370b3a18fc707e577097fa9ad1c14be57409ab95",
+          "terraform/environments/production/redis/terraform.tfvars.json": "5e89869aeced20ccf72c6b989433295a56d82ebd02b4caa17265b93935918394",
           "terraform/environments/production/redis/variables.tf": "1d708c19b0cd73b1edbc5528bfe59b3df034bd090e8fed5c1d9db386ed537633",
-          "terraform/modules/redis/5721a4965bcc/main.tf": "3d9c1b961d6e9665386898778009cf9d557622380e078d68cd73d70f1d0aa2e1",
-          "terraform/modules/redis/5721a4965bcc/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/redis/5721a4965bcc/redis.nomad.hcl": "67dafe87254028f7f7a481d7e1149119b8e7d7bc854c5974576a467abd7730a0",
-          "terraform/modules/redis/5721a4965bcc/variables.tf": "d608d0a6a22eb1443a3b879dab3f567416de5435c081099dbd15bf9d066230f2"
+          "terraform/modules/redis/5f6c240cb348/main.tf": "3d9c1b961d6e9665386898778009cf9d557622380e078d68cd73d70f1d0aa2e1",
+          "terraform/modules/redis/5f6c240cb348/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/redis/5f6c240cb348/redis.nomad.hcl": "2e036d1bbd0fc4ca6097ca58e0a6312ce7b0a166eab0b5bfbe1e14fdce69bfbd",
+          "terraform/modules/redis/5f6c240cb348/variables.tf": "d608d0a6a22eb1443a3b879dab3f567416de5435c081099dbd15bf9d066230f2"
         },
         "hosts": [
           "control"

@@ -123,17 +123,17 @@
         ]
       },
       "production/mattermost-database": {
-        "digest": "cb49f4db43d0bbf2ad0c7f48a366faae18ca90be32e95e57419e490516318912",
+        "digest": "1480ccacbcfbd6ccff4f051466bbab8da58b615e74f8e94d90b4e1f42e40053a",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost-database/main.tf": "ed5c0cdebd96bc2f21fe09a391fab0d99a8ab1dc2512e344e3a01392d4e5c32d",
-          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "26f88b903d1fdc0d8e16fb4c4bda9b43b7f091d1c40665a50e37dfabcba989a7",
+          "terraform/environments/production/mattermost-database/main.tf": "8a4cf4dc2720af5c7a2927b18034bea0714b19754d47f9fe2c108e3c50814f8d",
+          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "1ea60f19cc75589ca5401366124772fa4be6f13493483261c3616fa870f76485",
           "terraform/environments/production/mattermost-database/variables.tf": "eb5f9a2b3f71bca56c6e16f763645ede7e7094c675ff046d11f8ba4ddcbf159b",
-          "terraform/modules/mattermost-database/e63be39ea590/main.tf": "e674bd0f8db9b71f8caa58c9844ff8cf08fa874da9d1bebd78db1f0e309b563c",
-          "terraform/modules/mattermost-database/e63be39ea590/mattermost-database.nomad.hcl": "88636efb0b17af806aecd5174c51f40fef4eb3b431ba33b735a17d6558b36347",
-          "terraform/modules/mattermost-database/e63be39ea590/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/e63be39ea590/variables.tf": "f7e1170b9af921a12a7834ac54bba7793a9b3b3a7b3a0e821e6d238c7a6c4d2f"
+          "terraform/modules/mattermost-database/f14c973bf41f/main.tf": "e674bd0f8db9b71f8caa58c9844ff8cf08fa874da9d1bebd78db1f0e309b563c",
+          "terraform/modules/mattermost-database/f14c973bf41f/mattermost-database.nomad.hcl": "a59a25c7f9654067d925dbb5d68249533d6021e7092e850fc86c0e6d57396e13",
+          "terraform/modules/mattermost-database/f14c973bf41f/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/f14c973bf41f/variables.tf": "f7e1170b9af921a12a7834ac54bba7793a9b3b3a7b3a0e821e6d238c7a6c4d2f"
         },
         "hosts": [
           "control"
@@ -190,17 +190,17 @@
         ]
       },
       "staging/mattermost-database": {
-        "digest": "c11b5667e64d0ad4417c8f3427664c9fbb265a4ec201c52589c19ca656dc6bb1",
+        "digest": "6f81e2a497fcd6f264cf3b804bf3a4a1db59f91b3c4dd2e5c906625e994118e8",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost-database/main.tf": "ed5c0cdebd96bc2f21fe09a391fab0d99a8ab1dc2512e344e3a01392d4e5c32d",
-          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "7adfb476abf1f0396262720806da1548159d18d0b878bde1229708d33e476f09",
+          "terraform/environments/staging/mattermost-database/main.tf": "8a4cf4dc2720af5c7a2927b18034bea0714b19754d47f9fe2c108e3c50814f8d",
+          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "39a8ff030bcf3f030dde29567ecf610fa9297953fc6aee86dcb6bfcc19d8dd9d",
           "terraform/environments/staging/mattermost-database/variables.tf": "eb5f9a2b3f71bca56c6e16f763645ede7e7094c675ff046d11f8ba4ddcbf159b",
-          "terraform/modules/mattermost-database/e63be39ea590/main.tf": "e674bd0f8db9b71f8caa58c9844ff8cf08fa874da9d1bebd78db1f0e309b563c",
-          "terraform/modules/mattermost-database/e63be39ea590/mattermost-database.nomad.hcl": "88636efb0b17af806aecd5174c51f40fef4eb3b431ba33b735a17d6558b36347",
-          "terraform/modules/mattermost-database/e63be39ea590/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/e63be39ea590/variables.tf": "f7e1170b9af921a12a7834ac54bba7793a9b3b3a7b3a0e821e6d238c7a6c4d2f"
+          "terraform/modules/mattermost-database/f14c973bf41f/main.tf": "e674bd0f8db9b71f8caa58c9844ff8cf08fa874da9d1bebd78db1f0e309b563c",
+          "terraform/modules/mattermost-database/f14c973bf41f/mattermost-database.nomad.hcl": "a59a25c7f9654067d925dbb5d68249533d6021e7092e850fc86c0e6d57396e13",
+          "terraform/modules/mattermost-database/f14c973bf41f/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/f14c973bf41f/variables.tf": "f7e1170b9af921a12a7834ac54bba7793a9b3b3a7b3a0e821e6d238c7a6c4d2f"
         },
         "hosts": [
           "control"

@@ -4,17 +4,17 @@
     "volumes": {},
     "workspaces": {
       "production/hello": {
-        "digest": "832deb4f65d3df5634e1e2878f605e0f0bfb7576105b3f92e0943935f4d965e3",
+        "digest": "5f18d47117d9a19d6affe8d75d55eb25665d6ca3854148bf437fc20f0ab6a581",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/hello/main.tf": "e11119628e822e4649602d5dd9c91d9bd8b862bdeea93f9fa0b0f006d53cb465",
-          "terraform/environments/production/hello/terraform.tfvars.json": "382e6b4a9781b91044ba9d28e4b3163b0420e130637f8b79aa7f36cd8efbab3f",
+          "terraform/environments/production/hello/main.tf": "d1d431a9b0e1003ba7e9509548d7adbca6b4760893bbc3e69c0b1a819e623cef",
+          "terraform/environments/production/hello/terraform.tfvars.json": "bb921c1e23a3f764f5d7b8332f25a013b8ff2097c493250e375bd621a5f084e8",
           "terraform/environments/production/hello/variables.tf": "dde938b1222557bc9d84f0f4fad548e2178dcd9eb8ff6338c836931b23937cb8",
-          "terraform/modules/hello/072725b04ed2/hello.nomad.hcl": "71f2b88655e42cadf41ec476932f6f62af7e84fd026ecae2d35cb7e67eca63e1",
-          "terraform/modules/hello/072725b04ed2/main.tf": "bf3f0658109480d567e3ff6fece4c59d22fbf03d48696e5738c4dd3990193644",
-          "terraform/modules/hello/072725b04ed2/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/072725b04ed2/variables.tf": "63ce008c1999428a99b5cdc47381acdfd0b045c304429a5bd7af71980b62c05b"
+          "terraform/modules/hello/fe63562e68f0/hello.nomad.hcl": "b0b4831f8d6f7b3a0a1fd30b1b4d5d620b1c59c815e2b98ae43c8c332c1a27db",
+          "terraform/modules/hello/fe63562e68f0/main.tf": "bf3f0658109480d567e3ff6fece4c59d22fbf03d48696e5738c4dd3990193644",
+          "terraform/modules/hello/fe63562e68f0/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/fe63562e68f0/variables.tf": "63ce008c1999428a99b5cdc47381acdfd0b045c304429a5bd7af71980b62c05b"
         },
         "hosts": [],
         "secrets": []

@@ -21,17 +21,17 @@
     },
     "workspaces": {
       "development/jenkins": {
-        "digest": "cda7f740e2ff82abdea6bacbbdeab00841d321a7a418127f432cb558fbc2697c",
+        "digest": "c62221b8cb8d7113a14496ce2c3ad7651f38a5ea8246e18ea157d1f9660b5dc7",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/development/jenkins/main.tf": "2f2db063eb743a979ec7d7d21b3d7c3b18d3fafba14801e267cdac037e60cbde",
-          "terraform/environments/development/jenkins/terraform.tfvars.json": "8b9cf07f9f984c39f9837865d5e9eba5594f3a8deecf726af6ea27f8a59275b6",
+          "terraform/environments/development/jenkins/main.tf": "a674a8b2cb12c17c456dcd3e6460526ca646449655dc0a109c04b8c2d2a0cf1b",
+          "terraform/environments/development/jenkins/terraform.tfvars.json": "0dca1ada8953ca358c48eb890d5205f92564ceb0da3fd3a07d3a6f90f99242c3",
           "terraform/environments/development/jenkins/variables.tf": "7908209b9717f2607ff3d12374ab9ecd211dac0c3e2ed0b9956cae89eb3f1c7e",
-          "terraform/modules/jenkins/9edb3af3701d/jenkins.nomad.hcl": "63fba7f474f9eb5bf7aab2107716faa20d2ce1c6f0c7f9201d84f2cc49d193e8",
-          "terraform/modules/jenkins/9edb3af3701d/main.tf": "b91b4f74492411411af18000957a3940334fb3b6b3692467898232c4cc364466",
-          "terraform/modules/jenkins/9edb3af3701d/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/jenkins/9edb3af3701d/variables.tf": "267d4f4817bf37c1603f1c767dbe42af65ef50733b459324a769c942095e4057"
+          "terraform/modules/jenkins/04c08151e81b/jenkins.nomad.hcl": "0a2b201642051a8114e119c7c1551a640606e481a002ab11e5b02d6070921e02",
+          "terraform/modules/jenkins/04c08151e81b/main.tf": "8164baf797dcb38f69584c97bffaa7a38833712f6cc4b6e94b1163f8857cbc83",
+          "terraform/modules/jenkins/04c08151e81b/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/jenkins/04c08151e81b/variables.tf": "267d4f4817bf37c1603f1c767dbe42af65ef50733b459324a769c942095e4057"
         },
         "hosts": [
           "control"
@@ -54,17 +54,17 @@
         "secrets": []
       },
       "production/jenkins": {
-        "digest": "0ba2b666c83f71d0ba7c65f2e4fad04220b76a414814bc8053b6c6996154488f",
+        "digest": "d59e148a661a4935c1ebf598e7888dbe970bc24d6371476cbdc95ba8508ea51c",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/jenkins/main.tf": "2f2db063eb743a979ec7d7d21b3d7c3b18d3fafba14801e267cdac037e60cbde",
-          "terraform/environments/production/jenkins/terraform.tfvars.json": "8bf3f765954e749d0a4f20c9617b6568858d0baa3d6c82a8126bfe6501590999",
+          "terraform/environments/production/jenkins/main.tf": "a674a8b2cb12c17c456dcd3e6460526ca646449655dc0a109c04b8c2d2a0cf1b",
+          "terraform/environments/production/jenkins/terraform.tfvars.json": "3bf04ee0b4804a0e996301343956221c37dae7a15435b157f1356b978cfe6f37",
           "terraform/environments/production/jenkins/variables.tf": "7908209b9717f2607ff3d12374ab9ecd211dac0c3e2ed0b9956cae89eb3f1c7e",
-          "terraform/modules/jenkins/9edb3af3701d/jenkins.nomad.hcl": "63fba7f474f9eb5bf7aab2107716faa20d2ce1c6f0c7f9201d84f2cc49d193e8",
-          "terraform/modules/jenkins/9edb3af3701d/main.tf": "b91b4f74492411411af18000957a3940334fb3b6b3692467898232c4cc364466",
-          "terraform/modules/jenkins/9edb3af3701d/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/jenkins/9edb3af3701d/variables.tf": "267d4f4817bf37c1603f1c767dbe42af65ef50733b459324a769c942095e4057"
+          "terraform/modules/jenkins/04c08151e81b/jenkins.nomad.hcl": "0a2b201642051a8114e119c7c1551a640606e481a002ab11e5b02d6070921e02",
+          "terraform/modules/jenkins/04c08151e81b/main.tf": "8164baf797dcb38f69584c97bffaa7a38833712f6cc4b6e94b1163f8857cbc83",
+          "terraform/modules/jenkins/04c08151e81b/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/jenkins/04c08151e81b/variables.tf": "267d4f4817bf37c1603f1c767dbe42af65ef50733b459324a769c942095e4057"
         },
         "hosts": [
           "control",

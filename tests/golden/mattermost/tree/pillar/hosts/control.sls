@@ -123,17 +123,17 @@
         ]
       },
       "production/mattermost-database": {
-        "digest": "5e6a9fb2ba0539e59fb4a0ac22bbc75197ba8244e507deb9d20fcc0e5d612097",
+        "digest": "f06cebd4d06c9e7a3b001918a3a9f59f17ee364268c55609374281c759ce3875",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost-database/main.tf": "c78b4ddf4567a967239cc7ac34bb32660e52308e7a31594c12d43b72f0304836",
-          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "2ca42af786cc85325e616a3d52e43dcaf451e706a7a8f88b2d342019cbe1d1ac",
+          "terraform/environments/production/mattermost-database/main.tf": "3fe4d5405e61fba90e5ca504da42f8cdb6de7369cfdcbd7bb0f68943f96f287f",
+          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "e99e5ee33d817104ea6181822500ea08fed8a9c4f5e67ab0857cd8b8f41a71d7",
           "terraform/environments/production/mattermost-database/variables.tf": "1a9804caa5ed4d24fb00656b5ad6cc81f927a2c00b0c986741be68af9475ca41",
-          "terraform/modules/mattermost-database/1badbbaa05f1/main.tf": "1ef34824b40c6d751bafc056245f978e8f3113e4d3637984c7dcd49c6822354a",
-          "terraform/modules/mattermost-database/1badbbaa05f1/mattermost-database.nomad.hcl": "82930b2041fffd835cac91d7b4379937ead2e776154307f08f5ffc05dc22e9e3",
-          "terraform/modules/mattermost-database/1badbbaa05f1/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/1badbbaa05f1/variables.tf": "a0c82dfaf2db424cd6ea2d03ca770f8b6160c1427913181a0b3fe73cdfcd1abf"
+          "terraform/modules/mattermost-database/befc5ad146ed/main.tf": "1ef34824b40c6d751bafc056245f978e8f3113e4d3637984c7dcd49c6822354a",
+          "terraform/modules/mattermost-database/befc5ad146ed/mattermost-database.nomad.hcl": "eb10e1859e7f989a43c0cb84c9b2accd282ede3bb89e5d94c43ff6a14a412eb3",
+          "terraform/modules/mattermost-database/befc5ad146ed/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/befc5ad146ed/variables.tf": "a0c82dfaf2db424cd6ea2d03ca770f8b6160c1427913181a0b3fe73cdfcd1abf"
         },
         "hosts": [
           "control"
@@ -190,17 +190,17 @@
         ]
       },
       "staging/mattermost-database": {
-        "digest": "a99f91e92b6d9873949590b9333504391f7083730754dd203f47d0bee521d1f8",
+        "digest": "d84b02fdf25d0ff87102a5e1786999f553103e2e9758b5ad55c847f3281c8bbf",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost-database/main.tf": "c78b4ddf4567a967239cc7ac34bb32660e52308e7a31594c12d43b72f0304836",
-          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "583455fd8114818ee6be05b2a308bdc09364ee83d5b79d0022fe8cc7e33cb5c6",
+          "terraform/environments/staging/mattermost-database/main.tf": "3fe4d5405e61fba90e5ca504da42f8cdb6de7369cfdcbd7bb0f68943f96f287f",
+          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "b2d0205087ab9e5fb3b3df0dee06970c1be40075e90e67c236a7b22ec1d36a2c",
           "terraform/environments/staging/mattermost-database/variables.tf": "1a9804caa5ed4d24fb00656b5ad6cc81f927a2c00b0c986741be68af9475ca41",
-          "terraform/modules/mattermost-database/1badbbaa05f1/main.tf": "1ef34824b40c6d751bafc056245f978e8f3113e4d3637984c7dcd49c6822354a",
-          "terraform/modules/mattermost-database/1badbbaa05f1/mattermost-database.nomad.hcl": "82930b2041fffd835cac91d7b4379937ead2e776154307f08f5ffc05dc22e9e3",
-          "terraform/modules/mattermost-database/1badbbaa05f1/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/1badbbaa05f1/variables.tf": "a0c82dfaf2db424cd6ea2d03ca770f8b6160c1427913181a0b3fe73cdfcd1abf"
+          "terraform/modules/mattermost-database/befc5ad146ed/main.tf": "1ef34824b40c6d751bafc056245f978e8f3113e4d3637984c7dcd49c6822354a",
+          "terraform/modules/mattermost-database/befc5ad146ed/mattermost-database.nomad.hcl": "eb10e1859e7f989a43c0cb84c9b2accd282ede3bb89e5d94c43ff6a14a412eb3",
+          "terraform/modules/mattermost-database/befc5ad146ed/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/befc5ad146ed/variables.tf": "a0c82dfaf2db424cd6ea2d03ca770f8b6160c1427913181a0b3fe73cdfcd1abf"
         },
         "hosts": [
           "control"

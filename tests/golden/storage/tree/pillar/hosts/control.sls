@@ -19,17 +19,17 @@
         "secrets": []
       },
       "production/postgres": {
-        "digest": "18350d3be36dea70afb49f286eea8df94bbf598b79c8e7d53d396e45341c3815",
+        "digest": "e4909d10ec1167b3969b4134fc7a252a7457b0d6b06272c3680c589ec12a1035",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/postgres/main.tf": "bbe60461036d4f68af5df94b0f724623d9ef87a4b04a0d195c78bcefd4379eb2",
-          "terraform/environments/production/postgres/terraform.tfvars.json": "46d135a81f0db5253b7438aaccfa39d2b47f3302cdc462a773d46ed7a162d246",
+          "terraform/environments/production/postgres/main.tf": "a652df2f01830cf02a7976075b3e7f6d5d8831049b5902e6bfa8026b030322a4",
+          "terraform/environments/production/postgres/terraform.tfvars.json": "bb2469c33ed7d4b088f16c1484089238918d18d11552a90da3b7d3348c157871",
           "terraform/environments/production/postgres/variables.tf": "1a9804caa5ed4d24fb00656b5ad6cc81f927a2c00b0c986741be68af9475ca41",
-          "terraform/modules/postgres/f72cd745a248/main.tf": "858957ae354ffddebffa03467d88434c4a62045863481d6ecda80db5edc450c7",
-          "terraform/modules/postgres/f72cd745a248/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/postgres/f72cd745a248/postgres.nomad.hcl": "5f93c9797ecc4abb2601fc83fa652a79ef214e1c817700f6f212d0c6920c5d47",
-          "terraform/modules/postgres/f72cd745a248/variables.tf": "a0c82dfaf2db424cd6ea2d03ca770f8b6160c1427913181a0b3fe73cdfcd1abf"
+          "terraform/modules/postgres/8c945d9b97db/main.tf": "858957ae354ffddebffa03467d88434c4a62045863481d6ecda80db5edc450c7",
+          "terraform/modules/postgres/8c945d9b97db/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/postgres/8c945d9b97db/postgres.nomad.hcl": "5e7b48fd9790a6cfae253f943dd33cca6cec7b3e887dc9ed9785af35b37bef77",
+          "terraform/modules/postgres/8c945d9b97db/variables.tf": "a0c82dfaf2db424cd6ea2d03ca770f8b6160c1427913181a0b3fe73cdfcd1abf"
         },
         "hosts": [
           "node1"

@@ -4,17 +4,17 @@
     "volumes": {},
     "workspaces": {
       "production/hello": {
-        "digest": "522d272c003c0685c3dd4d84f04f703d246c88e8d5197b060d33adbfe3a2a56a",
+        "digest": "3f0359f6fd49a875f4ca1ff22ee2ee5d11fc54a310b649c6b75f29927b98a2e4",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/hello/main.tf": "e11119628e822e4649602d5dd9c91d9bd8b862bdeea93f9fa0b0f006d53cb465",
-          "terraform/environments/production/hello/terraform.tfvars.json": "56ee5a1084567328669fa20b9ae7562efb28ad87601ebae7688fa66844270188",
+          "terraform/environments/production/hello/main.tf": "d1d431a9b0e1003ba7e9509548d7adbca6b4760893bbc3e69c0b1a819e623cef",
+          "terraform/environments/production/hello/terraform.tfvars.json": "224a433a2ee3f2f3976a6e0df597433f19fb102ab566f6e7d55da95adef8117f",
           "terraform/environments/production/hello/variables.tf": "dde938b1222557bc9d84f0f4fad548e2178dcd9eb8ff6338c836931b23937cb8",
-          "terraform/modules/hello/072725b04ed2/hello.nomad.hcl": "71f2b88655e42cadf41ec476932f6f62af7e84fd026ecae2d35cb7e67eca63e1",
-          "terraform/modules/hello/072725b04ed2/main.tf": "bf3f0658109480d567e3ff6fece4c59d22fbf03d48696e5738c4dd3990193644",
-          "terraform/modules/hello/072725b04ed2/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/072725b04ed2/variables.tf": "63ce008c1999428a99b5cdc47381acdfd0b045c304429a5bd7af71980b62c05b"
+          "terraform/modules/hello/fe63562e68f0/hello.nomad.hcl": "b0b4831f8d6f7b3a0a1fd30b1b4d5d620b1c59c815e2b98ae43c8c332c1a27db",
+          "terraform/modules/hello/fe63562e68f0/main.tf": "bf3f0658109480d567e3ff6fece4c59d22fbf03d48696e5738c4dd3990193644",
+          "terraform/modules/hello/fe63562e68f0/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/fe63562e68f0/variables.tf": "63ce008c1999428a99b5cdc47381acdfd0b045c304429a5bd7af71980b62c05b"
         },
         "hosts": [],
         "secrets": []
@@ -35,17 +35,17 @@
         "secrets": []
       },
       "staging/hello": {
-        "digest": "68c27a836533870210db56b56bcee89092dae7f01502595fdd2afd85d3a818fa",
+        "digest": "3b4687a35a67077915d49798de1a8cd961d069f6dd8a2e25797406b414b9a69a",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/staging/hello/main.tf": "e11119628e822e4649602d5dd9c91d9bd8b862bdeea93f9fa0b0f006d53cb465",
-          "terraform/environments/staging/hello/terraform.tfvars.json": "6c96dc4ca85a5514c9e0ca041af80ba4e5e838e23635bb21f8b9ab52262a3807",
+          "terraform/environments/staging/hello/main.tf": "d1d431a9b0e1003ba7e9509548d7adbca6b4760893bbc3e69c0b1a819e623cef",
+          "terraform/environments/staging/hello/terraform.tfvars.json": "665d2293ef8840620813007ba68d3d2d36a6add42be923d13a2f39c2bfcd9741",
           "terraform/environments/staging/hello/variables.tf": "dde938b1222557bc9d84f0f4fad548e2178dcd9eb8ff6338c836931b23937cb8",
-          "terraform/modules/hello/072725b04ed2/hello.nomad.hcl": "71f2b88655e42cadf41ec476932f6f62af7e84fd026ecae2d35cb7e67eca63e1",
-          "terraform/modules/hello/072725b04ed2/main.tf": "bf3f0658109480d567e3ff6fece4c59d22fbf03d48696e5738c4dd3990193644",
-          "terraform/modules/hello/072725b04ed2/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/072725b04ed2/variables.tf": "63ce008c1999428a99b5cdc47381acdfd0b045c304429a5bd7af71980b62c05b"
+          "terraform/modules/hello/fe63562e68f0/hello.nomad.hcl": "b0b4831f8d6f7b3a0a1fd30b1b4d5d620b1c59c815e2b98ae43c8c332c1a27db",
+          "terraform/modules/hello/fe63562e68f0/main.tf": "bf3f0658109480d567e3ff6fece4c59d22fbf03d48696e5738c4dd3990193644",
+          "terraform/modules/hello/fe63562e68f0/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/fe63562e68f0/variables.tf": "63ce008c1999428a99b5cdc47381acdfd0b045c304429a5bd7af71980b62c05b"
         },
         "hosts": [],
         "secrets": []

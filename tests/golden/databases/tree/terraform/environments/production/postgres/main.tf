@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "postgres" {
-  source                     = "../../../modules/postgres/7f4b626244d2"
+  source                     = "../../../modules/postgres/49a5fe1a1eff"
   namespace                  = var.namespace
   datacenter                 = var.datacenter
   postgres_service           = var.postgres_service

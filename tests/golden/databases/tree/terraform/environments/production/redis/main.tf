@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "redis" {
-  source                  = "../../../modules/redis/5721a4965bcc"
+  source                  = "../../../modules/redis/5f6c240cb348"
   namespace               = var.namespace
   datacenter              = var.datacenter
   redis_service           = var.redis_service

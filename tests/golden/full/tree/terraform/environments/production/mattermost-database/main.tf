@@ -20,7 +20,7 @@ provider "consul" {}
 provider "nomad" {}
 
 module "mattermost-database" {
-  source                     = "../../../modules/mattermost-database/e63be39ea590"
+  source                     = "../../../modules/mattermost-database/f14c973bf41f"
   namespace                  = var.namespace
   datacenter                 = var.datacenter
   postgres_service           = var.postgres_service

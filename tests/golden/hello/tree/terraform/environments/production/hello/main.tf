@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "hello" {
-  source                       = "../../../modules/hello/072725b04ed2"
+  source                       = "../../../modules/hello/fe63562e68f0"
   namespace                    = var.namespace
   datacenter                   = var.datacenter
   hello_service                = var.hello_service

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "jenkins" {
-  source                   = "../../../modules/jenkins/9edb3af3701d"
+  source                   = "../../../modules/jenkins/04c08151e81b"
   namespace                = var.namespace
   datacenter               = var.datacenter
   jenkins_service          = var.jenkins_service

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "mattermost-database" {
-  source                     = "../../../modules/mattermost-database/1badbbaa05f1"
+  source                     = "../../../modules/mattermost-database/befc5ad146ed"
   namespace                  = var.namespace
   datacenter                 = var.datacenter
   postgres_service           = var.postgres_service

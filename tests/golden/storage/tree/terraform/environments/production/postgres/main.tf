@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "postgres" {
-  source                     = "../../../modules/postgres/f72cd745a248"
+  source                     = "../../../modules/postgres/8c945d9b97db"
   namespace                  = var.namespace
   datacenter                 = var.datacenter
   postgres_service           = var.postgres_service

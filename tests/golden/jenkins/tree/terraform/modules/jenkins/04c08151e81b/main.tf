@@ -44,4 +44,9 @@ resource "nomad_job" "component" {
       generation               = tostring(var.generation)
     }
   }
+
+  timeouts {
+    create = "${max(300, (var.jenkins_count + 1) * 605)}s"
+    update = "${max(300, (var.jenkins_count + 1) * 605)}s"
+  }
 }

@@ -50,10 +50,6 @@ variable "postgres_file_start" {
   type = string
 }
 
-variable "postgres_port_db" {
-  type = number
-}
-
 variable "postgres_port_db_to" {
   type = number
 }
@@ -74,12 +70,12 @@ variable "secret_version" {
   type = number
 }
 
-job "postgres" {
+job "mattermost-database" {
   namespace   = var.namespace
   datacenters = [var.datacenter]
   type        = "service"
   meta = {
-    eos_component      = "postgres"
+    eos_component      = "mattermost-database"
     eos_recipe         = "postgres"
     eos_version        = "17.6"
     eos_digest         = var.eos_digest
@@ -98,11 +94,6 @@ job "postgres" {
   group "postgres" {
     count = var.postgres_count
 
-    constraint {
-      operator = "distinct_hosts"
-      value    = "true"
-    }
-
     restart {
       attempts = 3
       interval = "5m"
@@ -112,8 +103,7 @@ job "postgres" {
 
     network {
       port "db" {
-        static = var.postgres_port_db
-        to     = var.postgres_port_db_to
+        to = var.postgres_port_db_to
       }
     }
 
@@ -143,7 +133,8 @@ job "postgres" {
     }
 
     task "postgres" {
-      driver = "docker"
+      driver       = "docker"
+      kill_timeout = "2m"
 
       config {
         image = var.postgres_image
@@ -169,7 +160,7 @@ job "postgres" {
         destination = "$${NOMAD_SECRETS_DIR}/password"
         env         = false
         change_mode = "noop"
-        data        = "{{ with nomadVar \"nomad/jobs/postgres\" }}{{ .password.Value }}{{ end }}"
+        data        = "{{ with nomadVar \"nomad/jobs/mattermost-database\" }}{{ .password.Value }}{{ end }}"
       }
 
       volume_mount {

@@ -50,6 +50,10 @@ variable "postgres_file_start" {
   type = string
 }
 
+variable "postgres_port_db" {
+  type = number
+}
+
 variable "postgres_port_db_to" {
   type = number
 }
@@ -70,12 +74,12 @@ variable "secret_version" {
   type = number
 }
 
-job "mattermost-database" {
+job "postgres" {
   namespace   = var.namespace
   datacenters = [var.datacenter]
   type        = "service"
   meta = {
-    eos_component      = "mattermost-database"
+    eos_component      = "postgres"
     eos_recipe         = "postgres"
     eos_version        = "17.6"
     eos_digest         = var.eos_digest
@@ -94,6 +98,11 @@ job "mattermost-database" {
   group "postgres" {
     count = var.postgres_count
 
+    constraint {
+      operator = "distinct_hosts"
+      value    = "true"
+    }
+
     restart {
       attempts = 3
       interval = "5m"
@@ -103,7 +112,8 @@ job "mattermost-database" {
 
     network {
       port "db" {
-        to = var.postgres_port_db_to
+        static = var.postgres_port_db
+        to     = var.postgres_port_db_to
       }
     }
 
@@ -133,7 +143,8 @@ job "mattermost-database" {
     }
 
     task "postgres" {
-      driver = "docker"
+      driver       = "docker"
+      kill_timeout = "2m"
 
       config {
         image = var.postgres_image
@@ -159,7 +170,7 @@ job "mattermost-database" {
         destination = "$${NOMAD_SECRETS_DIR}/password"
         env         = false
         change_mode = "noop"
-        data        = "{{ with nomadVar \"nomad/jobs/mattermost-database\" }}{{ .password.Value }}{{ end }}"
+        data        = "{{ with nomadVar \"nomad/jobs/postgres\" }}{{ .password.Value }}{{ end }}"
       }
 
       volume_mount {

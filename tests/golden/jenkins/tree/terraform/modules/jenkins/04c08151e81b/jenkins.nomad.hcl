@@ -82,6 +82,10 @@ job "jenkins" {
       value    = "true"
     }
 
+    update {
+      healthy_deadline = "10m"
+    }
+
     restart {
       attempts = 3
       interval = "5m"
@@ -117,7 +121,7 @@ job "jenkins" {
 
         check_restart {
           limit           = 3
-          grace           = "90s"
+          grace           = "10m"
           ignore_warnings = false
         }
       }
@@ -127,8 +131,9 @@ job "jenkins" {
       driver = "docker"
 
       config {
-        image = var.jenkins_image
-        ports = ["http"]
+        image              = var.jenkins_image
+        ports              = ["http"]
+        image_pull_timeout = "10m"
       }
 
       env {

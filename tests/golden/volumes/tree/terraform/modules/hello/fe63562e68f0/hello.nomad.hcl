@@ -77,6 +77,10 @@ job "hello" {
   group "hello" {
     count = var.hello_count
 
+    update {
+      min_healthy_time = "1s"
+    }
+
     restart {
       attempts = 3
       interval = "5m"
@@ -97,7 +101,7 @@ job "hello" {
       check {
         type     = "http"
         path     = var.hello_check_path
-        interval = "5s"
+        interval = "1s"
         timeout  = "3s"
 
         check_restart {

@@ -6,39 +6,51 @@ variable "datacenter" {
   type = string
 }
 
-variable "redis_service" {
+variable "postgres_service" {
   type = string
 }
 
-variable "redis_count" {
+variable "postgres_count" {
   type = number
 }
 
-variable "redis_cpu" {
+variable "postgres_cpu" {
   type = number
 }
 
-variable "redis_memory" {
+variable "postgres_memory" {
   type = number
 }
 
-variable "redis_image" {
+variable "postgres_image" {
   type = string
 }
 
-variable "redis_arg_0" {
+variable "postgres_arg_0" {
   type = string
 }
 
-variable "redis_arg_1" {
+variable "postgres_arg_1" {
   type = string
 }
 
-variable "redis_secret_redis_conf" {
+variable "postgres_env_postgres_db" {
   type = string
 }
 
-variable "redis_port_db_to" {
+variable "postgres_env_postgres_user" {
+  type = string
+}
+
+variable "postgres_env_pgdata" {
+  type = string
+}
+
+variable "postgres_file_start" {
+  type = string
+}
+
+variable "postgres_port_db_to" {
   type = number
 }
 
@@ -58,14 +70,14 @@ variable "secret_version" {
   type = number
 }
 
-job "redis" {
+job "postgres" {
   namespace   = var.namespace
   datacenters = [var.datacenter]
   type        = "service"
   meta = {
-    eos_component      = "redis"
-    eos_recipe         = "redis"
-    eos_version        = "8.2"
+    eos_component      = "postgres"
+    eos_recipe         = "postgres"
+    eos_version        = "17.6"
     eos_digest         = var.eos_digest
     eos_secret_version = var.secret_version
   }
@@ -79,8 +91,8 @@ job "redis" {
     auto_revert       = true
   }
 
-  group "redis" {
-    count = var.redis_count
+  group "postgres" {
+    count = var.postgres_count
 
     restart {
       attempts = 3
@@ -91,7 +103,7 @@ job "redis" {
 
     network {
       port "db" {
-        to = var.redis_port_db_to
+        to = var.postgres_port_db_to
       }
     }
 
@@ -103,7 +115,7 @@ job "redis" {
     }
 
     service {
-      name     = var.redis_service
+      name     = var.postgres_service
       port     = "db"
       provider = "nomad"
 
@@ -120,34 +132,45 @@ job "redis" {
       }
     }
 
-    task "redis" {
-      driver = "docker"
+    task "postgres" {
+      driver       = "docker"
+      kill_timeout = "2m"
 
       config {
-        image = var.redis_image
+        image = var.postgres_image
         ports = ["db"]
-        args  = [var.redis_arg_0, var.redis_arg_1]
+        args  = [var.postgres_arg_0, var.postgres_arg_1]
       }
 
       env {
-        REDIS_CONFIGURATION = "$${NOMAD_SECRETS_DIR}/redis.conf"
+        POSTGRES_DB            = var.postgres_env_postgres_db
+        POSTGRES_USER          = var.postgres_env_postgres_user
+        PGDATA                 = var.postgres_env_pgdata
+        POSTGRES_PASSWORD_FILE = "$${NOMAD_SECRETS_DIR}/password"
       }
 
       template {
-        destination = "$${NOMAD_SECRETS_DIR}/redis.conf"
+        destination = "$${NOMAD_TASK_DIR}/start"
+        env         = false
+        change_mode = "restart"
+        data        = var.postgres_file_start
+      }
+
+      template {
+        destination = "$${NOMAD_SECRETS_DIR}/password"
         env         = false
         change_mode = "noop"
-        data        = var.redis_secret_redis_conf
+        data        = "{{ with nomadVar \"nomad/jobs/postgres\" }}{{ .password.Value }}{{ end }}"
       }
 
       volume_mount {
         volume      = "data"
-        destination = "/data"
+        destination = "/var/lib/postgresql/data"
       }
 
       resources {
-        cpu    = var.redis_cpu
-        memory = var.redis_memory
+        cpu    = var.postgres_cpu
+        memory = var.postgres_memory
       }
     }
   }

@@ -149,7 +149,8 @@ job "mattermost-database" {
     }
 
     task "postgres" {
-      driver = "docker"
+      driver       = "docker"
+      kill_timeout = "2m"
 
       config {
         image = var.postgres_image

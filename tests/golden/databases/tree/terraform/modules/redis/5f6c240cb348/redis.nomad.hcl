@@ -6,51 +6,39 @@ variable "datacenter" {
   type = string
 }
 
-variable "postgres_service" {
+variable "redis_service" {
   type = string
 }
 
-variable "postgres_count" {
+variable "redis_count" {
   type = number
 }
 
-variable "postgres_cpu" {
+variable "redis_cpu" {
   type = number
 }
 
-variable "postgres_memory" {
+variable "redis_memory" {
   type = number
 }
 
-variable "postgres_image" {
+variable "redis_image" {
   type = string
 }
 
-variable "postgres_arg_0" {
+variable "redis_arg_0" {
   type = string
 }
 
-variable "postgres_arg_1" {
+variable "redis_arg_1" {
   type = string
 }
 
-variable "postgres_env_postgres_db" {
+variable "redis_secret_redis_conf" {
   type = string
 }
 
-variable "postgres_env_postgres_user" {
-  type = string
-}
-
-variable "postgres_env_pgdata" {
-  type = string
-}
-
-variable "postgres_file_start" {
-  type = string
-}
-
-variable "postgres_port_db_to" {
+variable "redis_port_db_to" {
   type = number
 }
 
@@ -70,14 +58,14 @@ variable "secret_version" {
   type = number
 }
 
-job "postgres" {
+job "redis" {
   namespace   = var.namespace
   datacenters = [var.datacenter]
   type        = "service"
   meta = {
-    eos_component      = "postgres"
-    eos_recipe         = "postgres"
-    eos_version        = "17.6"
+    eos_component      = "redis"
+    eos_recipe         = "redis"
+    eos_version        = "8.2"
     eos_digest         = var.eos_digest
     eos_secret_version = var.secret_version
   }
@@ -91,8 +79,8 @@ job "postgres" {
     auto_revert       = true
   }
 
-  group "postgres" {
-    count = var.postgres_count
+  group "redis" {
+    count = var.redis_count
 
     restart {
       attempts = 3
@@ -103,7 +91,7 @@ job "postgres" {
 
     network {
       port "db" {
-        to = var.postgres_port_db_to
+        to = var.redis_port_db_to
       }
     }
 
@@ -115,7 +103,7 @@ job "postgres" {
     }
 
     service {
-      name     = var.postgres_service
+      name     = var.redis_service
       port     = "db"
       provider = "nomad"
 
@@ -132,44 +120,35 @@ job "postgres" {
       }
     }
 
-    task "postgres" {
-      driver = "docker"
+    task "redis" {
+      driver       = "docker"
+      kill_timeout = "30s"
 
       config {
-        image = var.postgres_image
+        image = var.redis_image
         ports = ["db"]
-        args  = [var.postgres_arg_0, var.postgres_arg_1]
+        args  = [var.redis_arg_0, var.redis_arg_1]
       }
 
       env {
-        POSTGRES_DB            = var.postgres_env_postgres_db
-        POSTGRES_USER          = var.postgres_env_postgres_user
-        PGDATA                 = var.postgres_env_pgdata
-        POSTGRES_PASSWORD_FILE = "$${NOMAD_SECRETS_DIR}/password"
+        REDIS_CONFIGURATION = "$${NOMAD_SECRETS_DIR}/redis.conf"
       }
 
       template {
-        destination = "$${NOMAD_TASK_DIR}/start"
-        env         = false
-        change_mode = "restart"
-        data        = var.postgres_file_start
-      }
-
-      template {
-        destination = "$${NOMAD_SECRETS_DIR}/password"
+        destination = "$${NOMAD_SECRETS_DIR}/redis.conf"
         env         = false
         change_mode = "noop"
-        data        = "{{ with nomadVar \"nomad/jobs/postgres\" }}{{ .password.Value }}{{ end }}"
+        data        = var.redis_secret_redis_conf
       }
 
       volume_mount {
         volume      = "data"
-        destination = "/var/lib/postgresql/data"
+        destination = "/data"
       }
 
       resources {
-        cpu    = var.postgres_cpu
-        memory = var.postgres_memory
+        cpu    = var.redis_cpu
+        memory = var.redis_memory
       }
     }
   }
