@@ -7,6 +7,8 @@ from datetime import datetime
 import pytest
 from estates import Estate, get
 
+pytestmark = pytest.mark.side_by_side
+
 # Listens only after so many seconds.
 SLOW = """\
 import http.server, os, sys, time
