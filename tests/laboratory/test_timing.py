@@ -101,8 +101,8 @@ def test_a_start_that_takes_longer_is_refused_with_its_limit_and_the_key(estate)
 )
 def test_hostile_times_are_refused_before_any_engine_is_asked(estate, tmp_path, line, words):
     recipe = tmp_path / "recipe.yaml"
-    text = f"recipe: hasty\nsummary: s\nversion: '1'\nservices:\n  hasty:\n    program: [x]\n    ports: {{http: {{}}}}\n    {line}\n"
-    recipe.write_text(text)
+    service = f"  hasty:\n    program: [x]\n    ports: {{http: {{}}}}\n    {line}\n"
+    recipe.write_text(f"recipe: hasty\nsummary: s\nversion: '1'\nservices:\n{service}")
     ran = estate.eos("catalog", "lint", str(recipe))
     assert ran.returncode == 2, ran.stdout + ran.stderr
     assert words in ran.stdout + ran.stderr

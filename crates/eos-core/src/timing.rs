@@ -31,7 +31,10 @@ impl Span {
 impl fmt::Display for Span {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units = [("h", 3_600_000), ("m", 60_000), ("s", 1000)];
-        match units.into_iter().find(|(_, length)| self.0 % length == 0) {
+        match units
+            .into_iter()
+            .find(|(_, length)| self.0.is_multiple_of(*length))
+        {
             Some((unit, length)) if self.0 > 0 => write!(out, "{}{unit}", self.0 / length),
             Some(_) => out.write_str("0s"),
             None => write!(out, "{}ms", self.0),
