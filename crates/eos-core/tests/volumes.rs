@@ -276,7 +276,7 @@ fn what_cannot_be_is_refused_before_anybody_is_asked() {
         (
             FILES,
             intent(Verb::Create, "files", json!({"size": "11G"})),
-            "exists in production, with other options",
+            "exists in production with other options",
         ),
         (
             FILES,

@@ -39,8 +39,8 @@ Exit codes:
   0    done, or nothing to do
   1    failed
   2    wrong input, nothing was changed
-  3    changes are pending, something is unhealthy (--check), drift was found, or
-       doctor found something to fix
+  3    changes are pending or something is unhealthy (--check), drift was
+       found, or doctor found something to fix
   4    another person must approve it first
   130  interrupted"
 )]

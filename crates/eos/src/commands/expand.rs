@@ -31,10 +31,11 @@ enum What {
 
 /// Plan the growth of volumes that are filling up, and apply it with --auto
 ///
-/// Eos grows a volume that is above the threshold, or soon will be at its rate, in its volume group. It keeps a tenth
-/// of the group free. If the group is full, Eos adds a disk that the pillar gives to it. The report lists every option
-/// it rejected and why. With --yes, Eos stays within the standing approval of `[expand]` in eos.toml: `risk = "medium"`
-/// lets volumes grow in their groups, `"high"` lets disks join, `at_most = "100G"` limits one growth of a volume.
+/// Eos grows a volume above the threshold, or soon above it at its rate, in its volume group. It keeps a tenth of the
+/// group free. If the group is full, Eos adds a disk that the pillar gives to it. The report lists every option it
+/// rejected and why. With --yes, Eos stays within the standing approval of `[expand]` in eos.toml. There, `risk =
+/// "medium"` lets volumes grow in their groups, and `"high"` lets disks join. `at_most = "100G"` limits one growth of a
+/// volume.
 #[derive(Debug, clap::Args)]
 struct Storage {
     /// Apply the growth

@@ -10,7 +10,7 @@ use eos_engine::estate::Estate;
 use eos_engine::{status, terraform_graph};
 use std::path::{Path, PathBuf};
 
-/// Show the order of all layers
+/// Show the dependency graph over all layers
 ///
 /// Eos draws the graph in waves, as a picture or for programs. It reads the pillar; only `--live` and `--terraform` ask
 /// the engines. It shows all environments unless you name one.

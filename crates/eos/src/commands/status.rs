@@ -8,8 +8,8 @@ use eos_engine::status;
 
 /// Show components and engines
 ///
-/// Eos prints a line per component from Nomad, one line for the layers, and one line per fault with the command that
-/// inspects it. It names an engine that does not answer, and still shows the others.
+/// Eos prints a line per component, one line for the layers, and one per fault with the command that inspects it. It
+/// names an engine that does not answer, and still shows the others.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -9,9 +9,9 @@ use eos_engine::storage;
 
 /// Show disks, volumes and how full they are
 ///
-/// Eos shows, per host of the pillar: volumes with their fill, their growth and the day they are full at that rate;
-/// snapshots; volume groups with free space; disks, and why one cannot be used. It asks all hosts at once. It names a
-/// host that does not answer, and still shows the others. Nothing changes.
+/// Eos shows every host of the pillar. Volumes have their fill, their growth, and the day they are full at that rate.
+/// Volume groups have their free space; an unusable disk has its reason. Eos asks all hosts at once. It names a host
+/// that does not answer, and still shows the others. Nothing changes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -40,7 +40,7 @@ pub fn next_words(decisions: &[Decision]) -> Option<&'static str> {
     is_left.then_some("then look again: eos storage")
 }
 
-/// `2 volumes run full: 1 can grow, 1 needs a person; risk medium`
+/// `2 volumes are filling up: 1 can grow, 1 left to a person; risk medium`
 fn summary(decisions: &[Decision]) -> String {
     let all = decisions.len();
     let grow = decisions
@@ -159,8 +159,8 @@ mod tests {
             "2 volumes are filling up: 1 can grow, 1 left to a person; risk medium
 
   ~ postgres-data on node1  100 GiB -> 129 GiB, 90 % -> 69 % full, alert at 85 %
-      why    postgres-data is 90 % full; its limit is 85 %; 29 GiB more of data-vg
-             make it 69 %
+      why    postgres-data is 90 % full; its limit is 85 %; 29 GiB more of
+             data-vg make it 69 %
       not    add disk /dev/sdc: data-vg has the room
 
   ! queue on node1  stays at 100 GiB, 90 % full
