@@ -30,7 +30,7 @@ use std::path::PathBuf;
     subcommand_required = true,
     after_help = "\
 First steps:
-  eos init estate && cd estate  make an estate
+  eos init estate && cd estate  create an estate
   eos lab up                    start Salt, Terraform and Nomad here
   eos create hello              compile, deploy and prove a first component
   eos status                    see it run
@@ -39,8 +39,8 @@ Exit codes:
   0    done, or nothing to do
   1    failed
   2    wrong input, nothing was changed
-  3    changes are pending or something is unhealthy (--check), drift was
-       found, or doctor found something to fix
+  3    changes are pending or a part is unhealthy (--check),
+       drift was found, or doctor found something to fix
   4    another person must approve it first
   130  interrupted"
 )]
