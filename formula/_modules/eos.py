@@ -483,7 +483,7 @@ def _error_of(sls: str, failed: list[dict]) -> dict:
         return _salt_error(sls, "The SLS has no states", "Compile and deliver again")
     first = next((state for state in failed if state.get("__state_ran__", True)), failed[0])
     words, _, hint = first["comment"].partition("\nhint: ")
-    return _salt_error(first["__id__"], words, hint or "Mend what Salt names on this minion, then run the step again")
+    return _salt_error(first["__id__"], words, hint or "Fix the fault that Salt names, then run the step again")
 
 
 def _read_record(path: str) -> dict | None:

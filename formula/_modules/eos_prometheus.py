@@ -45,7 +45,7 @@ def load(name: str, pillar: dict) -> dict:
         if refused or not asked:
             _restore(path, before, monitor)
             words = "; ".join(refused) or f"No Prometheus answers on this host at port {monitor['port']}"
-            return _failed(name, words, f"`eos status {wanted['monitor']}` says how it is")
+            return _failed(name, words, f"`eos status {wanted['monitor']}` shows its health")
         __utils__["eos_disk.write_json"](_record_path(name), {"risk": wanted.get("risk")})
     return {"changes": _changes(before, wanted["rules"], strays), "error": None}
 
@@ -75,7 +75,7 @@ def unload(name: str, monitor: dict) -> dict | None:
             with contextlib.suppress(FileNotFoundError):
                 os.remove(path)
         _, refused = _reload(monitor["port"])
-    return _failed(name, "; ".join(refused), "Mend what Prometheus names")["error"] if refused else None
+    return _failed(name, "; ".join(refused), "Fix the fault that Prometheus names")["error"] if refused else None
 
 
 def _strays(name: str, pillar: dict) -> list[str]:

@@ -60,7 +60,7 @@ def approve(who: dict, operation: str, plan: str, calls: dict[str, str], minutes
     """Records that the caller approves these calls of an operation; answers the record as it is on disk."""
     require_role(who, "operator", "approve")
     if who["role"] is None:
-        raise CommandExecutionError("Only an API user with a role can approve, because an approval names one")
+        raise CommandExecutionError("Only an API user with a role can approve, because an approval names a user")
     until = datetime.datetime.now(datetime.UTC) + datetime.timedelta(minutes=minutes)
     approval = {
         "operation": operation,

@@ -400,8 +400,8 @@ def _require_filesystem(wanted: object, seen: _Seen) -> None:
     if found == wanted.filesystem:
         return
     if found is None:
-        words = f"{_named(wanted)} holds no filesystem that can be told, though Eos made one in it"
-        raise _refusal(wanted, words, "Repair it by hand; to begin anew, remove the volume with its data")
+        words = f"{_named(wanted)} holds no filesystem that Eos recognises, though Eos made one in it"
+        raise _refusal(wanted, words, "Repair it by hand; to start again, remove the volume with its data")
     words = f"{_named(wanted)} holds {found}, not {wanted.filesystem}"
     raise _refusal(wanted, words, "Ask for a conversion of it, or for the filesystem that it has")
 
@@ -417,7 +417,7 @@ def _mounted(wanted: object, seen: _Seen) -> list:
         if seen.volume.number is not None and seen.mounted_elsewhere:
             other = seen.mounted_elsewhere[0].path
             words = f"{_named(wanted)} is mounted at {other}, not at {wanted.path}"
-            raise _refusal(wanted, words, f"Unmount {other}, after whoever uses it is stopped")
+            raise _refusal(wanted, words, f"Unmount {other}, after you stop its users")
         steps.append(_step({"mount": {"old": None, "new": wanted.path}}, lambda: _mount(wanted, options), False))
     else:
         if entry is None or entry[:4] != meant:

@@ -78,7 +78,7 @@ def committed(wanted: object, seen: object) -> list:
 def _converted(wanted: object, seen: object, found: str) -> list:
     if found != wanted.conversion["from"]:
         words = f"Volume {wanted.full_name} holds {found}, and the conversion is from {wanted.conversion['from']}"
-        raise _refusal(wanted, words, "Plan again: it is not what it was")
+        raise _refusal(wanted, words, "Plan again: it changed since")
     if kept := _kept(seen):
         words = f"Volume {wanted.full_name} has {kept} of an earlier conversion"
         raise _refusal(wanted, words, "Commit that conversion first")
@@ -87,7 +87,7 @@ def _converted(wanted: object, seen: object, found: str) -> list:
         words = f"Volume {wanted.full_name} cannot be converted while it has snapshots: {names}"
         raise _refusal(wanted, words, "Remove them first")
     if not __utils__["eos_filesystem.is_known"](found):
-        words = f"Volume {wanted.full_name} holds {found}, which nothing here converts"
+        words = f"Volume {wanted.full_name} holds {found}, which Eos cannot convert"
         raise _refusal(wanted, words, "Copy its data by hand")
     if not seen.is_mounted:
         # How it is converted depends on what it holds.
@@ -122,7 +122,7 @@ def _taken_back(wanted: object, seen: object, found: str) -> list:
             free = __utils__["eos_volume.human"](seen.group.free)
             words = f"Volume group {wanted.group} has {free} free, and the snapshot that guards the way back needs"
             raise _refusal(wanted, f"{words} {__utils__['eos_volume.human'](room)}", "Add a disk to the group")
-        __salt__["eos_storage_snapshots.require_closed"](wanted, seen, "taken back")
+        __salt__["eos_storage_snapshots.require_closed"](wanted, seen, "rolled back")
         return [_step(change, lambda: _take_back_in_place(wanted, seen, room))]
     old = seen.part("old")
     if not _is_tagged(old, "eos.old"):
@@ -131,7 +131,7 @@ def _taken_back(wanted: object, seen: object, found: str) -> list:
         return [_step({}, lambda: _lvm("activate", old.full_name))]
     if seen.filesystem_of(old)["type"] != wanted.filesystem:
         return []
-    __salt__["eos_storage_snapshots.require_closed"](wanted, seen, "taken back")
+    __salt__["eos_storage_snapshots.require_closed"](wanted, seen, "rolled back")
     return [_step(change, lambda: _take_back(wanted, seen))]
 
 
@@ -249,7 +249,7 @@ def _require_same(wanted: object, before: dict, after: dict) -> None:
     if found:
         told = "; ".join(found[:_TOLD]) + (f"; and {len(found) - _TOLD} more" if len(found) > _TOLD else "")
         words = f"The converted copy of volume {wanted.full_name} is not the same: {told}"
-        raise _refusal(wanted, words, "Nothing was changed; mend or move what is named, and run the step again")
+        raise _refusal(wanted, words, "Nothing was changed; fix or move the named files, and run the step again")
 
 
 @contextlib.contextmanager

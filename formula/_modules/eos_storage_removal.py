@@ -95,7 +95,7 @@ def _seen_inside(volume: object, record: dict) -> Iterator[str]:
         __utils__["eos_lvm.activate"](run, volume.full_name)
     kind = __utils__["eos_filesystem.probe_one"](run, volume.path)["type"]
     if kind is None:
-        raise CommandExecutionError(f"{volume.full_name} holds no filesystem that can be told")
+        raise CommandExecutionError(f"{volume.full_name} holds no filesystem that Eos recognises")
     with tempfile.TemporaryDirectory(prefix="eos-look-") as place:
         __utils__["eos_mount.mount"](run, volume.path, place, kind, "ro")
         try:

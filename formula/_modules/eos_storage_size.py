@@ -41,7 +41,7 @@ def shrunk(wanted: object, seen: object) -> list:
         return []
     asked = _human(target)
     if wanted.filesystem == "xfs":
-        words = f"Volume {wanted.full_name} cannot be made smaller: XFS can only grow"
+        words = f"Volume {wanted.full_name} cannot shrink: XFS can only grow"
         raise _refusal(wanted, words, "Make a smaller volume and copy the data, or convert it to ext4 or btrfs")
     if wanted.filesystem == "btrfs" and target < _SMALLEST_BTRFS:
         words = (
@@ -76,7 +76,7 @@ def require_may_shrink(wanted: object, seen: object) -> None:
     target = _target(wanted, seen)
     if seen.volume.size > target and not _may_shrink(wanted, seen):
         there, asked = _human(seen.volume.size), _human(target)
-        words = f"Volume {wanted.full_name} has {there}, and {asked} are wanted: it is never made smaller by accident"
+        words = f"Volume {wanted.full_name} has {there}, and {asked} are wanted: Eos shrinks a volume only on request"
         raise _refusal(wanted, words, "Ask for its present size, or for it to be shrunk")
 
 

@@ -58,7 +58,7 @@ def restored(wanted: object, seen: object) -> list:
         return [_step(change, lambda: _mark(seen, when))]
     if found is None:
         words = f"Volume {wanted.full_name} has no snapshot {name} to restore"
-        raise _refusal(wanted, words, "Restore one that there is")
+        raise _refusal(wanted, words, "Restore an existing one")
     if not found.is_valid:
         words = f"Snapshot {name} of volume {wanted.full_name} ran out of room for changes, and is invalid"
         raise _refusal(wanted, words, "Restore another one; give the next one more room")
@@ -126,13 +126,13 @@ def require_closed(wanted: object, seen: object, what: str) -> None:
         return
     if elsewhere := seen.mounted_elsewhere:
         words = f"Volume {wanted.full_name} cannot be {what} while it is mounted at {elsewhere[0].path} as well"
-        raise _refusal(wanted, words, "Stop who uses it there, and unmount that")
+        raise _refusal(wanted, words, "Stop its users there, and unmount it")
     if inside := [mount.path for mount in seen.mounts if mount.path.startswith(f"{seen.mount.path}/")]:
         words = f"Volume {wanted.full_name} cannot be {what} while {inside[0]} is mounted in it"
         raise _refusal(wanted, words, "Unmount that first")
     if used := __utils__["eos_mount.open_files"]([wanted.path]):
         words = f"Volume {wanted.full_name} cannot be {what} while {used[wanted.path]} has files open in {wanted.path}"
-        raise _refusal(wanted, words, "Stop what uses the volume, and run the step again")
+        raise _refusal(wanted, words, "Stop the users of the volume, and run the step again")
 
 
 def _merge(wanted: object, seen: object, snapshot: object) -> None:

@@ -178,7 +178,7 @@ class _Run:
     def _terraform(self, configuration: dict, *arguments: str, heed: Callable[[str], None]) -> int:
         """Runs one Terraform command in a configuration; `heed` is given every line it says."""
         if self.stopped:
-            words = "The job was told to stop"
+            words = "The job was asked to stop"
             raise __utils__["eos_failure.of"]("salt", self.workspace.name, words, "Run the step again")
         environment = self._environment(configuration)
         parent = os.getpid()
@@ -321,11 +321,11 @@ class _Heard:
 
     def failure(self, doing: str) -> CommandExecutionError:
         if self.run.stopped:
-            words = f"Told to stop while {doing}"
+            words = f"Asked to stop while {doing}"
             return __utils__["eos_failure.of"]("salt", self.run.workspace.name, words, "Run the step again")
-        hint = "Mend what Terraform names, then run the step again"
+        hint = "Fix the fault that Terraform names, then run the step again"
         if not self.errors:
-            words = "\n".join(self.plain)[-_LONGEST_WORDS:] or f"Terraform ended while {doing} without a word"
+            words = "\n".join(self.plain)[-_LONGEST_WORDS:] or f"Terraform ended while {doing} without output"
             return __utils__["eos_failure.of"]("terraform", self.run.workspace.name, words, hint)
         address = self.errors[0].get("address") or self.run.workspace.name
         words = "\n".join(": ".join(filter(None, (e["summary"], e.get("detail")))) for e in self.errors)

@@ -64,9 +64,9 @@ def remove(volumes: dict[str, str], wanted: dict[str, dict], with_data: list[str
     for name, path in _deepest_first(volumes):
         if _is_on_lvm(records.get(name)):
             if words := __salt__["eos_storage_removal.remove"](records[name]):
-                return _failure(name, words, "Mend what LVM names on this minion")
+                return _failure(name, words, "Fix the fault that LVM names on this minion")
         elif os.path.lexists(path) and (words := __utils__["eos_directory.remove"](path)):
-            return _failure(name, words, "Mend what rm names on this minion")
+            return _failure(name, words, "Fix the fault that rm names on this minion")
         if records.get(name, {}).get("path") == path:
             _forget(name)
     return None

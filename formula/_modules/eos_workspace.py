@@ -50,7 +50,7 @@ class _Workspace:
     def __init__(self, environment: str, component: str, profile: object):
         for name in (environment, component):
             if not isinstance(name, str) or not _NAME.fullmatch(name):
-                raise CommandExecutionError(f"{name!r} is no name of an environment or component")
+                raise CommandExecutionError(f"{name!r} cannot name an environment or component")
         self.name, self.profile = f"{environment}/{component}", profile
         self.directory = os.path.join(__salt__["eos_profile.setting"]("terraform_root"), environment, component)
         self.tree = os.path.join(self.directory, "tree")

@@ -71,7 +71,7 @@ def run(command: list[str], name: str, succeeds: tuple[int, ...] = (0,), gently:
         words = "; ".join(line for line in said if line and not any(noise in line for noise in _NOISE))
         program = command[1] if command[0] == "lvm" else command[0]
         ended = f"it ended with {ran.returncode}"
-        raise _failure(name, f"{program}: {words[:_WORDS] or ended}", "Mend what it names on this minion")
+        raise _failure(name, f"{program}: {words[:_WORDS] or ended}", "Fix the fault that it names on this minion")
     return ran.stdout
 
 

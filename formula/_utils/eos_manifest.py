@@ -30,7 +30,7 @@ def of(run: Callable, path: str) -> dict[str, dict]:
 def differences(source: dict[str, dict], copy: dict[str, dict]) -> list[str]:
     """What is not the same, in words, an entry each; empty if the copy is one."""
     found = [f"{path} is missing" for path in sorted(source.keys() - copy.keys())]
-    found += [f"{path} is there in addition" for path in sorted(copy.keys() - source.keys())]
+    found += [f"{path} is an extra file" for path in sorted(copy.keys() - source.keys())]
     for path in sorted(source.keys() & copy.keys()):
         old, new = dict(source[path]), dict(copy[path])
         old_room, new_room = old.pop("allocated", 0), new.pop("allocated", 0)

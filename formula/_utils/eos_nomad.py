@@ -80,7 +80,7 @@ def parse_job(nomad: object, text: str, variables: str) -> dict:
     body = {"JobHCL": text, "Variables": variables, "Canonicalize": True}
     status, answer = nomad.ask("POST", "/v1/jobs/parse", body)
     if status != 200:
-        raise nomad.failure("jobspec", f"{status}: {answer}", "Mend what Nomad names in the recipe")
+        raise nomad.failure("jobspec", f"{status}: {answer}", "Fix the fault that Nomad names in the recipe")
     return answer
 
 

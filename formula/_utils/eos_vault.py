@@ -30,7 +30,7 @@ def renew(vault: object, lease_ids: list[str]) -> None:
     for path, body in requests:
         status, answer = vault.ask("POST", path, body)
         if status != 200:
-            words = f"What was leased could not be renewed: {status}: {answer}"
+            words = f"Vault did not renew the leases: {status}: {answer}"
             raise vault.failure(path, words, "AppRole eos-control needs Vault's policy default")
 
 
@@ -39,7 +39,7 @@ def log_out(vault: object) -> None:
     status, answer = vault.ask("POST", "/v1/auth/token/revoke-self", {})
     if status not in (200, 204):
         words = f"The token of this run could not be revoked: {status}: {answer}"
-        hint = "It and its leases end by themselves within the hour"
+        hint = "The token and its leases expire within the hour"
         raise vault.failure("token of AppRole eos-control", words, hint)
 
 

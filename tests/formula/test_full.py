@@ -266,7 +266,7 @@ def test_a_terminated_step_ends_its_tokens(full, alone):
         os.kill(running["process"]["pid"], signal.SIGTERM)
         record = future.result()
         assert record["status"] == "interrupted", record
-        assert "Told to stop" in record["error"]["words"]
+        assert "Asked to stop" in record["error"]["words"]
         full.hold.unlink()
         assert full.run_locked("terminated", name, release)["status"] == "done"
 

@@ -390,7 +390,7 @@ def test_a_copy_is_compared_in_all_that_a_file_is(load, tmp_path):
         "time": (lambda: os.utime(copy / "sparse", (1, 1)), "sparse differs in time"),
         "link": (lambda: ((copy / "link").unlink(), (copy / "link").symlink_to("/other")), "link differs in target"),
         "missing": (lambda: (copy / "fifo").unlink(), "fifo is missing"),
-        "more": (lambda: (copy / "more").write_text("x"), "more is there in addition"),
+        "more": (lambda: (copy / "more").write_text("x"), "more is an extra file"),
         "apart": (lambda: _set_apart(copy), "differs in same as"),
         "dense": (lambda: _made_dense(copy / "sparse"), "sparse takes"),
     }

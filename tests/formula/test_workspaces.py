@@ -351,7 +351,7 @@ def test_a_terminated_step_stops_terraform_and_revokes_its_token(laboratory):
         os.kill(running["process"]["pid"], signal.SIGTERM)
         record = future.result()
         assert record["status"] == "interrupted", record
-        assert "Told to stop" in record["error"]["words"]
+        assert "Asked to stop" in record["error"]["words"]
         assert "eos production/terminated" not in laboratory.nomad.token_names()
         assert not list(laboratory.workspace(name).glob("*.tfplan"))
         laboratory.hold.unlink()

@@ -151,10 +151,10 @@ def test_a_failed_create_leaves_nothing_or_what_can_be_deleted(recipes):
     try:
         failed = estate.eos("create", "notes", "--yes")
         assert failed.returncode == 1 and "relative http path" in failed.stderr, failed.stderr
-        assert "taken back:" in failed.stderr and not [job for job in estate.jobs() if "/notes" in job], failed.stderr
+        assert "rolled back:" in failed.stderr and not [job for job in estate.jobs() if "/notes" in job], failed.stderr
         assert variable(estate, "notes-store") == {}
         kept = estate.eos("create", "notes", "--yes", "--keep")
-        assert kept.returncode == 1 and "not taken back:" in kept.stderr, kept.stderr
+        assert kept.returncode == 1 and "not rolled back:" in kept.stderr, kept.stderr
         assert "production/notes-store" in estate.jobs()
         estate.must("delete", "notes", "--yes")
         assert not [job for job in estate.jobs() if "/notes" in job]

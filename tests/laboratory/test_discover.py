@@ -87,7 +87,7 @@ def test_what_others_started_is_proposed_or_named(found):
     options = ["--cpu", "300", "--image", IMAGE, "--memory", "700", "--port", "3001"]
     environment = ["--environment", "production"]
     assert metrics["command"] == ["eos", "create", "grafana", "--name", "metrics", *options, *environment]
-    assert "default/metrics" in metrics["seen"] and "goes on beside it" in metrics["notes"][0]
+    assert "default/metrics" in metrics["seen"] and "keeps running beside it" in metrics["notes"][0]
     unknown = {one["object"]: one for one in discovered["unknown"]}
     assert set(unknown) == {"job default/sleeper", "service ledger"}
     node = found.running("sleeper", "default")[0]["NodeName"]

@@ -184,7 +184,7 @@ def test_a_state_lock_is_left_behind_only_if_nobody_holds_it(estate):
             fcntl.lockf(held, fcntl.LOCK_EX)
             assert not_well(estate, "terraform", "locks") == []
         (finding,) = not_well(estate, "terraform", "locks")
-        assert "production/hello was locked by a run that is gone" in finding["words"], finding
+        assert "a run that is gone locked the Terraform state of production/hello" in finding["words"], finding
         mend(estate, finding)
         assert not file.exists() and not_well(estate, "terraform", "locks") == []
     finally:
@@ -244,7 +244,7 @@ def test_what_was_left_in_consul_is_found_and_mended(full):
     running.wait(10)
     operation = next(locks.glob("*.lock")).stem[:10]
     (lock,), (stopped,) = not_well(full, "consul", "locks"), not_well(full, "estate", "operations")
-    assert f"production/hello is held by operation {operation}" in lock["words"], lock
+    assert f"operation {operation} holds the lock of production/hello" in lock["words"], lock
     assert lock["mend"] == stopped["mend"] == f"eos resume {operation}"
     mend(full, stopped)
     assert not_well(full, "consul", "locks") == not_well(full, "estate", "operations") == []

@@ -145,7 +145,7 @@ def test_a_job_count_is_named_brought_back_and_taken_back(applied):
     # To look is not to touch, and to be asked is not to agree.
     assert applied.must("reconcile", "--plan").returncode == 0
     refused = applied.eos("reconcile")
-    assert refused.returncode == 2 and "nobody is here to confirm it" in refused.stderr
+    assert refused.returncode == 2 and "no terminal to confirm it on" in refused.stderr
     assert len(applied.running("hello")) == 2
     is_brought_back(applied)
     # What ran as it should was not restarted.
@@ -220,7 +220,7 @@ def test_what_nobody_owns_is_named_and_left(applied):
     try:
         assert told(applied) == [("job/sleeper", "unowned", "nomad", {})]
         ran = applied.eos("reconcile", "--yes")
-        assert ran.returncode == 3 and "what Eos did not make it does not remove" in " ".join(ran.stderr.split())
+        assert ran.returncode == 3 and "Eos removes only its own objects" in " ".join(ran.stderr.split())
         assert job(applied, "sleeper") is not None
     finally:
         applied.nomad(f"/v1/job/sleeper?{NAMESPACE}&purge=true", "DELETE")
@@ -287,7 +287,7 @@ def test_reality_is_adopted(applied):
     changed["Priority"] = 70
     applied.nomad(f"/v1/jobs?{NAMESPACE}", "POST", {"Job": changed})
     refused = applied.eos("reconcile", "--adopt", "--yes", env={"COLUMNS": "300"})
-    assert refused.returncode == 2 and "Priority comes from no option" in refused.stderr
+    assert refused.returncode == 2 and "no option sets Priority" in refused.stderr
     is_brought_back(applied)
     # A job that is gone takes its component along.
     applied.must("create", "hello", "--name", "second", "--yes")
@@ -353,7 +353,7 @@ def test_each_policy_of_a_tier(applied):
         assert len(applied.running("hello")) == 2
         settings(applied, '[drift]\nmedium = "correct"\n')
         ran = applied.eos("drift", env={"COLUMNS": "300"})
-        assert ran.returncode == 2 and "only what is of low risk is corrected unasked" in ran.stderr
+        assert ran.returncode == 2 and "Eos corrects only low risk without asking" in ran.stderr
         settings(applied, '[drift]\nlow = "ask"\n')
         with watching(applied, "--json") as (watch, said):
             applied.wait_until(lambda: said.read_text(), 60, "a look")

@@ -207,7 +207,7 @@ def test_a_task_that_ends_at_once_shows_its_code_and_its_last_lines_without_its_
     options = ["--root", str(volume(tidy)), "--mode", "crash", "--password", "-"]
     error = failure(tidy, "create", "faulty", *options, within=120, input=password)
     assert error["layer"] == "nomad" and error["object"].startswith("job faulty, allocation "), error
-    assert error["words"] == "task faulty ended with exit code 3, and was started 4 times", error
+    assert error["words"] == "task faulty ended with exit code 3, and Nomad started it 4 times", error
     assert "no such database" in said(error, "task faulty, stderr")
     assert "the password is ***" in said(error, "task faulty, stderr")
     assert "Exit Code: 3" in said(error, "Nomad, allocation ")

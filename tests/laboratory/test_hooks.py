@@ -175,7 +175,7 @@ def test_what_nobody_can_watch_is_no_success(prometheus):
     assert "monitor failed" in ran.stderr and "No Prometheus answers" in ran.stderr, ran.stderr
     estate.wait_until(lambda: is_up(prometheus), 60, "Prometheus answers again, or anew")
     # One that hangs cannot say that it has forgotten; one that Nomad replaced in the meantime never knew.
-    if "not taken back" in ran.stderr:
+    if "not rolled back" in ran.stderr:
         estate.must("rollback", estate.json("history")["operations"][0]["id"], "--yes")
     assert "production/greeter" not in estate.jobs()
     assert prometheus.targets("greeter") == [] and prometheus.rules("greeter") == []

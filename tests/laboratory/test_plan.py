@@ -118,7 +118,7 @@ def test_an_update_names_every_attribute_of_the_job(with_hello):
         "nomad/allocations/production/hello": ("change", {"destructive": (None, 1)}),
     }
     shown = estate.must("update", "hello", "--greeting", "Hi", "--plan").stdout
-    assert "nomad: 1 instance starts anew\n" in shown
+    assert "nomad: 1 instance restarts\n" in shown
     estate.must("update", "hello", "--greeting", "Hi", "--yes")
     assert digest(estate) == new
 
@@ -133,7 +133,7 @@ def test_scaling_starts_nothing_anew(with_hello):
         "nomad/service/production/hello": ("change", {"instances": (1, 3)}),
     }
     shown = estate.must("update", "hello", "--replicas", "3", "--plan").stdout
-    assert "nomad: no instance starts anew, 2 instances more\n" in shown
+    assert "nomad: no instance restarts, 2 instances more\n" in shown
 
 
 def test_what_was_changed_behind_eos_is_told_apart(with_hello):
@@ -152,7 +152,7 @@ def test_what_was_changed_behind_eos_is_told_apart(with_hello):
         {"destructive": (None, 1), "stop": (None, 1)},
     )
     shown = estate.must(*words, "--plan").stdout
-    assert "! changed behind Eos: job/hello TaskGroups.hello.Count 2 -> 1 (nomad)\n" in shown
+    assert "! changed outside Eos: job/hello TaskGroups.hello.Count 2 -> 1 (nomad)\n" in shown
     # By itself it is drift, and nothing that is pending.
     assert estate.eos("plan", "--check").returncode == 0
     estate.must(*words, "--yes")

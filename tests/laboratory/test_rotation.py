@@ -97,12 +97,12 @@ def test_redis_takes_the_new_password_alone_and_keeps_its_data(estate, tmp_path)
     assert after != before
     meta = estate.nomad("/v1/job/redis?namespace=production")["Meta"]
     assert meta["eos_secret_version"] == str(variable(estate, "redis")["ModifyIndex"])
-    assert "point of no return: secret/redis (the old value cannot be had back)" in rotated.stderr, rotated.stderr
+    assert "point of no return: secret/redis (the old value cannot be recovered)" in rotated.stderr, rotated.stderr
 
     # A value that is given; and nothing starts a second time on its own.
     third = canary()
     same = estate.eos("rotate", "secret", "redis", "password", "--to", "-", "--yes", input=second + "\n")
-    assert same.returncode == 2 and "this very value already" in same.stderr
+    assert same.returncode == 2 and "already has this value" in same.stderr
     given = estate.must("rotate", "secret", "redis", "password", "--to", "-", "--yes", input=third + "\n")
     assert variable(estate, "redis")["Items"] == {"password": third}
     assert redis(estate, f"AUTH {second}")[0].startswith("-WRONGPASS")

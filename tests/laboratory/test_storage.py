@@ -99,8 +99,8 @@ def test_a_snapshot_can_be_deleted(host, data):
 
 REFUSALS = {
     "resize lvm files 300M": "XFS has no shrink",
-    "resize lvm files 50T": "GiB free, and 50.0 TiB more are needed",
-    "resize lvm files -1G": "is no size to resize to",
+    "resize lvm files 50T": "GiB free and needs 50.0 TiB more",
+    "resize lvm files -1G": "is not a size",
     "resize lvm files lots": "is not a size",
     "resize lvm fils +1G": "Did you mean files?",
     "create volume small --size 100M --on data-vg --host node1": "XFS needs 300 MiB at least",

@@ -288,7 +288,7 @@ def test_the_first_interrupt_lets_a_step_end_and_says_so(lab):
     running.send_signal(signal.SIGINT)
     rest, _ = running.communicate(timeout=120)
     assert running.returncode == 130, "".join(lines) + rest
-    assert "none is half done" in rest, rest
+    assert "no step is half done" in rest, rest
     assert '"title":"terraform"' in rest and '"event":"done"' in rest, rest
     assert newest(lab)["outcome"] == "interrupted"
     lab.must("rollback", newest(lab)["id"], "--yes")

@@ -66,7 +66,7 @@ def test_data_of_development_go_and_data_of_staging_stay(recipes):
     assert (ephemeral / "deep/file").read_text() == "data", "a plan touches nothing"
     ran = estate.must("delete", "keeper", "-e", "development", "--yes", "--json")
     done = [one for one in map(json.loads, ran.stdout.splitlines()) if one["event"] == "done"]
-    assert done[-1]["title"] == "volume" and "gone, read back" in done[-1]["effect"], done
+    assert done[-1]["title"] == "volume" and "gone with all data, read back" in done[-1]["effect"], done
     assert not ephemeral.exists()
 
     plan = planned(estate, "delete", "keeper", "-e", "staging")

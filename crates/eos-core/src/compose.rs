@@ -449,7 +449,8 @@ fn unknown_use(consumer: &Expanded<'_>, name: &str, target: &str) -> Diagnostic 
     ))
     .at(&at.file, at.position)
     .hint(format!(
-        "Keep it or make it with `eos create {recipe}{named} --environment {}`, or let {} use another with --{}",
+        "Keep it, create it with `eos create {recipe}{named} --environment {}`, or let {} use another with \
+         --{}",
         consumer.component.environment,
         consumer.component.name,
         flag(name)

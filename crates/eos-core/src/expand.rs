@@ -113,7 +113,7 @@ impl Expanded<'_> {
                     Diagnostic::new(format!("Option {} of {}: {why}", spec.name, self.component.name))
                         .at(&given.at.file, given.at.position)
                         .hint(format!(
-                            "`eos catalog show {}` says what it takes",
+                            "`eos catalog show {}` shows its values",
                             self.recipe.name
                         ))
                 })?;

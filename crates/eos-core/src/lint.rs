@@ -54,11 +54,7 @@ pub fn warnings(recipe: &Recipe) -> Vec<Diagnostic> {
                 .is_some_and(|rest| rest.starts_with('.'))
         }) {
             let hint = format!("Name a value of it in a service, such as {{{{ {name}.address }}}}");
-            warn(
-                used.at,
-                format!("Nothing is told where {} is", quoted(name)),
-                hint,
-            );
+            warn(used.at, format!("No service names {}", quoted(name)), hint);
         }
     }
     for secret in &recipe.secrets {
@@ -296,7 +292,7 @@ mod tests {
                 "Option \"idle\" has no help",
                 "Option \"idle\" changes nothing: no template names it",
                 "Option \"key\" changes nothing: no template names it",
-                "Nothing is told where \"store\" is",
+                "No service names \"store\"",
                 "Secret \"salt\" is given to no service",
                 "Volume \"data\" is mounted by no service",
                 "Service \"mine\" has a port and no check",

@@ -153,7 +153,7 @@ impl OptionType {
         }
         if text.len() > TEXT_LIMIT {
             return Err(format!(
-                "it is {} bytes long, and a task is given at most {TEXT_LIMIT}",
+                "it is {} bytes long, and a task takes at most {TEXT_LIMIT}",
                 text.len()
             ));
         }
@@ -164,7 +164,7 @@ impl OptionType {
             ));
         }
         if runtime::has_mark(text) {
-            return Err("it contains a noncharacter, which Eos uses for marks of its own".to_owned());
+            return Err("it contains a noncharacter, which Eos reserves for its own marks".to_owned());
         }
         match self {
             Self::Port if !value.as_i64().is_some_and(|port| (1..=65535).contains(&port)) => {

@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
             self.report_with_hint(
                 node.at,
                 format!("{what} must be text, not {}", node.kind_name()),
-                "Write one value, in quotes if it is to be text nevertheless",
+                "Write one value; put it in quotes to make it text",
             );
         }
         text

@@ -83,8 +83,10 @@ fn names(root: &Node) -> BTreeSet<(String, String)> {
 }
 
 fn changed_since(file: &str, now: &Node, section: &str, name: &str) -> Diagnostic {
-    let found = Diagnostic::new(format!("{name} was changed again since"))
-        .hint("`eos history` shows by what: take that back first, or say what you want with `eos update`");
+    let found = Diagnostic::new(format!("{name} changed again since")).hint(
+        "`eos history` shows the later operation: roll that back first, or set the value with `eos \
+            update`",
+    );
     match now.path(&[section, name]).or_else(|| now.get(section)) {
         Some(node) => found.at(file, node.at),
         None => found,
@@ -141,14 +143,11 @@ mod tests {
         let one = "\n  hello:\n    recipe: hello\n";
         let two = "\n  hello:\n    recipe: hello\n    options: {replicas: 2}\n";
         let three = "\n  hello:\n    recipe: hello\n    options: {replicas: 3}\n";
-        assert_eq!(
-            undone(three, one, two).unwrap_err(),
-            "hello was changed again since"
-        );
+        assert_eq!(undone(three, one, two).unwrap_err(), "hello changed again since");
         assert_eq!(undone(two, one, two).as_deref(), Ok(one));
         assert_eq!(
             undone(" {}\n", one, two).unwrap_err(),
-            "hello was changed again since"
+            "hello changed again since"
         );
     }
 }

@@ -172,11 +172,11 @@ fn mistakes_of_recipes_are_told_with_their_place() {
     );
     wrong(
         "needs: {x: {volume: {purpose: application}, secret: {}}}\n",
-        "must be one thing",
+        "must have one key",
     );
-    wrong("options: {x: {type: choice}}\n", "choice of nothing");
+    wrong("options: {x: {type: choice}}\n", "has no choices");
     wrong("options: {x: {pattern: \"[\"}}\n", "pattern cannot be read");
-    wrong("options: {x: {type: flag, min: 3}}\n", "no bound of a flag");
+    wrong("options: {x: {type: flag, min: 3}}\n", "not a bound of a flag");
 }
 
 #[test]

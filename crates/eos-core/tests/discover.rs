@@ -161,8 +161,8 @@ fn half_a_host_is_unknown_and_says_what_is_missing() {
         .extend([node("stranger", true), node("Node.Example", true)]);
     let told = unknown(&asked(&found)).join("\n");
     for words in [
-        "host alone (): a Salt minion that is no Nomad client",
-        "host stranger (10.0.0.2): a Nomad client that is no Salt minion",
+        "host alone (): a Salt minion without a Nomad client",
+        "host stranger (10.0.0.2): a Nomad client without a Salt minion",
         "host mute (): its Salt minion does not answer",
         "host Node.Example (10.0.0.2): it cannot be in the pillar: \"Node.Example\" cannot name a host",
     ] {
@@ -183,7 +183,10 @@ fn a_job_of_a_known_image_is_proposed_with_what_can_be_read_from_it() {
         )
     );
     let notes = proposal.notes.join("\n");
-    assert!(notes.contains("default/metrics goes on beside it"), "{notes}");
+    assert!(
+        notes.contains("default/metrics keeps running beside it"),
+        "{notes}"
+    );
     assert!(notes.contains("port 3001"), "{notes}");
     // It compiles, beside what there is, and nothing but the one entry is new.
     let mut edited = files();
@@ -257,7 +260,7 @@ fn what_fits_nothing_is_unknown() {
                 component: Some("left".to_owned()),
                 ..foreign("production", "left", None)
             },
-            "job production/left (control): Eos made it for left, which is not in the pillar any more",
+            "job production/left (control): Eos made it for left, which is no longer in the pillar",
         ),
     ];
     for (job, expected) in cases {

@@ -704,9 +704,9 @@ fn a_shared_component_in_use_cannot_go() {
     let said = messages(&without.compile().unwrap_err());
     assert_eq!(
         said,
-        "metrics uses alertmanager as alertmanager, which is not in production | Keep it or make it with `eos create \
+        "metrics uses alertmanager as alertmanager, which is not in production | Keep it, create it with `eos create \
          alertmanager --environment production`, or let metrics use another with --alertmanager\nprometheus uses \
-         alertmanager as alertmanager, which is not in production | Keep it or make it with `eos create alertmanager \
+         alertmanager as alertmanager, which is not in production | Keep it, create it with `eos create alertmanager \
          --environment production`, or let prometheus use another with --alertmanager"
     );
     let mut without = estate.clone();

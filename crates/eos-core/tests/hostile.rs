@@ -454,7 +454,7 @@ fn malformed_recipes_are_refused_with_their_place() {
             "options: {a: {type: strin}}",
             ("Unknown option type \"strin\"", 7, 21),
         ),
-        ("options: {a: {type: choice}}", ("is a choice of nothing", 7, 11)),
+        ("options: {a: {type: choice}}", ("has no choices", 7, 11)),
         (
             "options: {a: {type: secret, default: x}}",
             ("is a secret and has a default", 7, 11),
@@ -476,7 +476,7 @@ fn malformed_recipes_are_refused_with_their_place() {
             "options: {a: {default: \"{% if 1 %}\"}}",
             ("only {{ expressions }}", 7, 24),
         ),
-        ("needs: {data: {}}", ("need \"data\" must be one thing", 7, 9)),
+        ("needs: {data: {}}", ("need \"data\" must have one key", 7, 9)),
         (
             "needs: {data: {volume: {purpose: x, size: 1G, path: /a}}}",
             ("Unknown purpose", 7, 34),

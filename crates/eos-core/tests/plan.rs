@@ -445,7 +445,7 @@ fn a_new_value_for_a_secret_is_a_point_of_no_return() {
 fn a_rotated_secret_reaches_all_that_have_a_copy_after_the_one_whose_it_is() {
     let there = create("mattermost", json!({}));
     for (profile, finals, note) in [
-        (Profile::Solo, 2, "the old value cannot be had back"),
+        (Profile::Solo, 2, "the old value cannot be recovered"),
         (
             Profile::Full,
             0,
@@ -488,9 +488,9 @@ fn a_rotated_secret_reaches_all_that_have_a_copy_after_the_one_whose_it_is() {
             notes,
             [
                 note,
-                "starts anew with its copy; from mattermost-database's new start until then it cannot sign in",
+                "restarts with the new copy; cannot log in to mattermost-database between the two restarts",
                 note,
-                "starts anew with the new value",
+                "restarts with the new value",
             ]
         );
         let rotates = |component: &str| {
@@ -538,7 +538,7 @@ fn a_rotation_is_taken_back_by_the_version_before_it() {
         .iter()
         .map(|change| change.note.as_deref().unwrap())
         .collect();
-    assert_eq!(notes, ["as it was before", "starts anew with the earlier value"]);
+    assert_eq!(notes, ["as it was before", "restarts with the earlier value"]);
     assert!(matches!(plan.steps[1].work, Work::RestoreSecret { .. }));
 }
 

@@ -215,14 +215,18 @@ fn what_cannot_be_is_refused_before_anybody_is_asked() {
             update(json!({"size": "8G"})),
             "Volume files cannot shrink from 10 GiB to 8 GiB: XFS has no shrink",
         ),
-        (FILES, update(json!({"size": "-1G"})), "is no size to resize to"),
+        (FILES, update(json!({"size": "-1G"})), "is not a size"),
         (FILES, update(json!({"size": "much"})), "is not a size"),
         (
             FILES,
             update(json!({"restore": "before"})),
             "has no snapshot \"before\"",
         ),
-        (FILES, update(json!({"commit": true})), "was not converted"),
+        (
+            FILES,
+            update(json!({"commit": true})),
+            "has no conversion to commit",
+        ),
         (
             FILES,
             update(json!({"filesystem": "ext4", "compression": "zstd"})),
@@ -252,7 +256,7 @@ fn what_cannot_be_is_refused_before_anybody_is_asked() {
         (
             FILES,
             create(json!({"size": "1G", "host": "node1", "devices": ["sdb"]})),
-            "is no device",
+            "is not a device",
         ),
         (
             FILES,
@@ -267,12 +271,12 @@ fn what_cannot_be_is_refused_before_anybody_is_asked() {
         (
             FILES,
             intent(Verb::Create, "snapshot1", json!({"size": "1G"})),
-            "LVM keeps names that begin so",
+            "LVM reserves names that begin like this",
         ),
         (
             FILES,
             intent(Verb::Create, "files", json!({"size": "11G"})),
-            "exists in production, made otherwise",
+            "exists in production with other options",
         ),
         (
             FILES,
@@ -313,10 +317,7 @@ fn a_plan_says_what_the_host_has_to_give() {
     let (plan, refused) = planned(FILES, grow(), &room);
     assert_eq!((refused.as_str(), step(&plan)), ("", Risk::Medium));
     assert_eq!(plan.changes[0].reversibility, Reversibility::Final);
-    assert_eq!(
-        plan.changes[0].note.as_deref(),
-        Some("XFS cannot be made smaller again")
-    );
+    assert_eq!(plan.changes[0].note.as_deref(), Some("XFS cannot shrink again"));
 
     let spare = observed(host(GIB, json!([disk("/dev/sdc", None)]), there(json!([]))));
     let (plan, refused) = planned(&device, grow(), &spare);
@@ -341,7 +342,7 @@ fn a_plan_says_what_the_host_has_to_give() {
         (
             FILES,
             host(GIB, json!([]), there(json!([]))),
-            "has 1 GiB free, and 5 GiB more are needed",
+            "has 1 GiB free and needs 5 GiB more",
         ),
         (
             &device,
@@ -370,7 +371,7 @@ fn a_plan_says_what_the_host_has_to_give() {
         (
             FILES,
             host(20 * GIB, json!([]), volume(10 * GIB, "ext4", json!([]))),
-            "files holds ext4, and is never formatted over data",
+            "files holds ext4, and Eos never formats over data",
         ),
         (
             FILES,

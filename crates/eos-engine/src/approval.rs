@@ -109,7 +109,7 @@ pub fn requester(store: &Store, operation: &str) -> Result<String, EngineError> 
         .into_iter()
         .find(|entry| entry.action == Action::Begin.words());
     begun.map(|entry| entry.user).ok_or_else(|| {
-        refused(operation, "the audit does not say who asked for it").with_hint("Ask for it again")
+        refused(operation, "the audit does not name its requester").with_hint("Ask for it again")
     })
 }
 
@@ -125,10 +125,13 @@ pub async fn consider(
         operation.outcome,
         Outcome::Waiting | Outcome::Failed | Outcome::Interrupted
     ) {
-        let words = format!("it does not wait for one, it is {}", operation.outcome.words());
+        let words = format!(
+            "it does not wait for approval, it is {}",
+            operation.outcome.shown()
+        );
         return Err(
             EngineError::new(Layer::Estate, ErrorKind::Conflict, approval_of(id), words)
-                .with_hint("`eos history` shows which do"),
+                .with_hint("`eos history` shows the operations that wait"),
         );
     }
     // Of one that is being taken back, it is the way back that is approved.

@@ -239,13 +239,11 @@ impl ComponentLock {
             };
             let now = match held(&self.consul, key).await? {
                 Held::By { holder, .. } => format!("now {}", by(holder.as_ref())),
-                Held::Nobody => "nobody holds it now".to_owned(),
+                Held::Nobody => "no operation holds it now".to_owned(),
             };
             return Err(key
-                .error(ErrorKind::Conflict, format!("it was lost on the way; {now}"))
-                .with_hint(
-                    "Its session was not renewed in time or was ended; `eos resume` takes the lock again",
-                ));
+                .error(ErrorKind::Conflict, format!("the operation lost it; {now}"))
+                .with_hint("Its session expired or was ended; `eos resume` takes the lock again"));
         }
         Ok(())
     }
@@ -316,8 +314,8 @@ fn refusal(key: &LockKey, held: Held, words: &str) -> EngineError {
             let error = key.error(ErrorKind::Conflict, by(holder.as_ref()));
             match holder {
                 Some(Holder { operation, .. }) => error.with_hint(format!(
-                    "If it was killed, `eos resume {operation}` in its estate goes on with it at once; else its lock \
-                     ends by itself some time after it was last renewed"
+                    "If it was killed, `eos resume {operation}` in its estate continues it at once; \
+                     otherwise its lock expires by itself"
                 )),
                 None => error,
             }
@@ -325,7 +323,7 @@ fn refusal(key: &LockKey, held: Held, words: &str) -> EngineError {
         Held::Nobody if words.contains("lock delay") => key.error(
             ErrorKind::Conflict,
             format!(
-                "its holder ended a moment ago; Consul holds it back for {} s",
+                "its holder ended a moment ago; Consul delays the next lock for {} s",
                 LOCK_DELAY.as_secs()
             ),
         ),

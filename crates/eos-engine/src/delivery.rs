@@ -346,7 +346,7 @@ fn switch(root: &Path, digest: &str) -> Result<(), EngineError> {
         let object = link.display().to_string();
         return Err(
             EngineError::new(Layer::Estate, ErrorKind::Invalid, object, "it is not a symlink")
-                .with_hint("Move it away: delivery owns this name"),
+                .with_hint("Move it elsewhere: delivery owns this name"),
         );
     }
     let new = root.join(format!(".current-{}", Ulid::new()));
@@ -364,7 +364,7 @@ pub(crate) fn failed(path: &Path, error: &io::Error) -> EngineError {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             EngineError::new(Layer::Estate, ErrorKind::Failed, object, "no space is left there")
-                .with_hint("Free some space; the release that was current still is")
+                .with_hint("Free some space; the current release stays current")
         }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             EngineError::new(Layer::Estate, ErrorKind::Refused, object, error.to_string()).with_hint(

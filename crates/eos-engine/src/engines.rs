@@ -79,7 +79,7 @@ pub(crate) fn refuse_other_profile(profile: Profile, endpoints: &Endpoints) -> R
         ),
         Profile::Solo if has_one => (
             "the profile is solo, but the lab has Consul and Vault",
-            "Set profile = \"full\"; or bring the lab down and remove it, which loses what is in it: eos lab reset",
+            "Set profile = \"full\"; or remove the lab with everything in it: eos lab reset",
         ),
         Profile::Full | Profile::Solo => return Ok(()),
     };

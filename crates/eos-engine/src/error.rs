@@ -114,7 +114,7 @@ impl fmt::Display for EngineError {
             ErrorKind::Conflict => "found a conflict at",
             ErrorKind::Timeout => "ran out of time with",
             ErrorKind::Failed => "failed at",
-            ErrorKind::Invalid => "cannot make sense of",
+            ErrorKind::Invalid => "cannot understand",
         };
         write!(f, "{} {verb} {}", self.layer, self.object)?;
         if !self.words.is_empty() {

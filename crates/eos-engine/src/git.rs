@@ -290,7 +290,7 @@ async fn finish(
     let error = |kind, words: String| EngineError::new(Layer::Git, kind, object, words);
     let failed = |cause: std::io::Error| match cause.kind() {
         std::io::ErrorKind::NotFound => {
-            error(ErrorKind::NotFound, "the program git is not there".to_owned()).with_hint("Install git")
+            error(ErrorKind::NotFound, "git is not installed".to_owned()).with_hint("Install git")
         }
         _ => error(ErrorKind::Failed, cause.to_string()),
     };
@@ -312,7 +312,7 @@ async fn finish(
         .map_err(|_| {
             error(
                 ErrorKind::Timeout,
-                format!("git did not end in {} s", LIMIT.as_secs()),
+                format!("git did not finish in {} s", LIMIT.as_secs()),
             )
         })?;
     output.map_err(failed)
@@ -358,9 +358,9 @@ fn refused(object: &str, stderr: &[u8]) -> EngineError {
             Layer::Git,
             ErrorKind::Conflict,
             object,
-            "another git works in this repository",
+            "another git process works in this repository",
         )
-        .with_hint("Wait until it has ended; after a crash, remove .git/index.lock");
+        .with_hint("Wait until it ends; after a crash, remove .git/index.lock");
     }
     let error = EngineError::new(Layer::Git, ErrorKind::Failed, object, words);
     if words.contains("dubious ownership") {

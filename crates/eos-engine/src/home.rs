@@ -53,11 +53,8 @@ pub(crate) fn known(estate: &Path) -> Result<Option<String>, EngineError> {
     let id = text.trim();
     match Ulid::from_string(id) {
         Ok(_) => Ok(Some(id.to_owned())),
-        Err(_) => Err(
-            broken(ErrorKind::Invalid, "it does not hold the id of a home").with_hint(
-                "Bring it back from a copy; or remove it, whereupon this is another machine to the estate",
-            ),
-        ),
+        Err(_) => Err(broken(ErrorKind::Invalid, "it does not hold the id of a home")
+            .with_hint("Restore it from a copy; or remove it, and the estate sees this as another machine")),
     }
 }
 
@@ -81,7 +78,7 @@ fn make(estate: &Path) -> Result<String, EngineError> {
         })
     };
     write().map_err(|error| broken(ErrorKind::Failed, error.to_string()))?;
-    known(estate)?.ok_or_else(|| broken(ErrorKind::Failed, "it was written and is not there"))
+    known(estate)?.ok_or_else(|| broken(ErrorKind::Failed, "Eos wrote it, but it is not there"))
 }
 
 /// The name of this machine, for people.

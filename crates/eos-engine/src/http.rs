@@ -238,9 +238,9 @@ pub fn transport_error(layer: Layer, object: &str, address: &str, error: &reqwes
         );
     }
     if is_certificate_error(error) {
-        let words = format!("{address} shows another certificate than the one it is pinned to");
+        let words = format!("{address} shows a certificate other than the pinned one");
         return EngineError::new(layer, ErrorKind::Refused, object, words)
-            .with_hint("Name the server's certificate in eos.toml, if it was exchanged on purpose");
+            .with_hint("If somebody replaced the certificate on purpose, name the new one in eos.toml");
     }
     EngineError::new(
         layer,

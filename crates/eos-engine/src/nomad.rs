@@ -807,7 +807,7 @@ impl NomadClient {
         };
         if job.version != version {
             return Ok(failed(format!(
-                "version {version} was replaced by version {}",
+                "version {} replaced version {version}",
                 job.version
             )));
         }
@@ -959,7 +959,7 @@ fn read_refusal(object: &str, status: StatusCode, body: &str) -> EngineError {
     match status {
         StatusCode::NOT_FOUND => error(ErrorKind::NotFound, body),
         // The body is what somebody else wrote meanwhile: of a variable, its values.
-        StatusCode::CONFLICT => error(ErrorKind::Conflict, "it was changed meanwhile"),
+        StatusCode::CONFLICT => error(ErrorKind::Conflict, "another client changed it meanwhile"),
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
             error(ErrorKind::Refused, body).with_hint("Check the token that eos.toml names for Nomad")
         }
@@ -985,7 +985,12 @@ mod tests {
             r#"{"Namespace":"default","Path":"nomad/jobs/web","ModifyIndex":20,"Items":{"password":"v1"}}"#;
         let cases = [
             (404, "job not found", ErrorKind::NotFound, "job not found"),
-            (409, conflict, ErrorKind::Conflict, "it was changed meanwhile"),
+            (
+                409,
+                conflict,
+                ErrorKind::Conflict,
+                "another client changed it meanwhile",
+            ),
             (403, "Permission denied", ErrorKind::Refused, "Permission denied"),
             (
                 400,

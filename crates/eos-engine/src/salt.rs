@@ -574,7 +574,7 @@ fn read_return(object: &str, status: StatusCode, body: &str) -> Result<Value, En
         let words = "the answer is not JSON";
         return Err(
             EngineError::new(Layer::Salt, ErrorKind::Unreachable, object, words)
-                .with_hint("Salt's API answers before its master is ready: try again in a few seconds"),
+                .with_hint("Salt's API answers before its master is ready; try again in a few seconds"),
         );
     };
     body.r#return
@@ -592,8 +592,8 @@ fn read_token(object: &str, answer: Value) -> Result<Token, EngineError> {
     let invalid = |words: &str| EngineError::new(Layer::Salt, ErrorKind::Invalid, object, words);
     // The decoder's own message is left out: it would quote the answer.
     let answer: Answer = serde_json::from_value(answer).map_err(|_| invalid("the answer has no token"))?;
-    let expires =
-        Timestamp::from_second(answer.expire as i64).map_err(|_| invalid("the token's end is no date"))?;
+    let expires = Timestamp::from_second(answer.expire as i64)
+        .map_err(|_| invalid("the token's expiry is not a date"))?;
     Ok(Token::new(answer.token, expires))
 }
 
@@ -645,7 +645,7 @@ fn read_outcome(
     let words = words_of(value);
     if words.ends_with("is not available.") {
         return Err(EngineError::new(Layer::Salt, ErrorKind::NotFound, object, words)
-            .with_hint("The formula is not on this minion yet: saltutil.sync_all brings it there"));
+            .with_hint("The formula is not on this minion yet; saltutil.sync_all installs it"));
     }
     // The formula asks other engines, and says in these words that one is silent.
     let silent = [Layer::Nomad, Layer::Consul, Layer::Vault]

@@ -228,7 +228,7 @@ fn changed_by_others(layer: Layer, at: SecretPath<'_>) -> EngineError {
         layer,
         ErrorKind::Conflict,
         format!("secret {}", at.path),
-        format!("it was changed by others during all of {ATTEMPTS} attempts"),
+        format!("others changed it during all {ATTEMPTS} attempts"),
     )
 }
 
@@ -248,7 +248,7 @@ fn compare(
         let read = found.items.get(name);
         if read.is_none_or(|read| read.expose_secret() != value.expose_secret()) {
             let object = format!("item {name} of secret {}", at.path);
-            let words = "it was written, but reads back differently";
+            let words = "Eos wrote it, but reads back another value";
             return Err(EngineError::new(layer, ErrorKind::Conflict, object, words));
         }
     }

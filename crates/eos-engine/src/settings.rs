@@ -49,7 +49,7 @@ impl Expand {
         let risk = decision.risk.unwrap_or_default();
         let Some(approved) = self.risk.filter(|approved| *approved >= risk) else {
             return Err(format!(
-                "Volume {name} is not touched: no standing approval covers risk {}",
+                "Volume {name} stays untouched: no standing approval covers risk {}",
                 risk.word()
             ));
         };
@@ -57,7 +57,7 @@ impl Expand {
         let at_most = self.at_most.as_deref().and_then(|text| option::bytes(text).ok());
         match at_most {
             Some(at_most) if more > at_most => Err(format!(
-                "Volume {name} is not touched: {} more are above the standing approval of {} at {}",
+                "Volume {name} stays untouched: {} more exceed the standing approval of {} at {}",
                 option::human_size(more),
                 option::human_size(at_most),
                 approved.word()
@@ -134,9 +134,8 @@ impl Settings {
         let drift = file.drift;
         for (tier, policy) in [("medium", drift.medium), ("high", drift.high)] {
             if policy == Policy::Correct {
-                let words = format!(
-                    "drift.{tier} cannot be \"correct\": only what is of low risk is corrected unasked"
-                );
+                let words =
+                    format!("drift.{tier} cannot be \"correct\": Eos corrects only low risk without asking");
                 return Err(EngineError::new(Layer::Estate, ErrorKind::Invalid, FILE, words)
                     .with_hint("Write \"ask\", or \"report\""));
             }
@@ -279,7 +278,7 @@ fn lab_endpoints(estate: &Path) -> Result<Option<Endpoints>, EngineError> {
             LAB_ENDPOINTS,
             error.to_string(),
         )
-        .with_hint("eos lab up writes it anew")
+        .with_hint("eos lab up writes it again")
     })
 }
 
@@ -457,7 +456,7 @@ token_file = "secrets/vault"
             (
                 "[drift]\nmedium = \"correct\"\n",
                 "eos.toml",
-                "only what is of low risk is corrected unasked",
+                "Eos corrects only low risk without asking",
             ),
             (
                 "[drift]\nlow = \"mend\"\n",

@@ -112,6 +112,16 @@ impl Outcome {
             Outcome::Waiting => "waiting for approval",
         }
     }
+
+    /// The word for people; `words` is the one on record, which does not change.
+    pub fn shown(self) -> &'static str {
+        match self {
+            Outcome::TakenBack => "rolled back",
+            Outcome::Running | Outcome::Done | Outcome::Failed | Outcome::Interrupted | Outcome::Waiting => {
+                self.words()
+            }
+        }
+    }
 }
 
 /// What is known of an operation before it begins.

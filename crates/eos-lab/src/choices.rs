@@ -341,7 +341,7 @@ mod tests {
         assert_eq!(more.nodes[..2], full.nodes);
         for (profile, nodes, words) in [
             (Profile::Solo, None, "cannot go back to solo"),
-            (Profile::Full, Some(2), "asked for are 2, and there are 3"),
+            (Profile::Full, Some(2), "it has 3, and you asked for 2"),
             (Profile::Full, Some(10), "at most 9 nodes"),
         ] {
             let error = open(full_engines(), profile, nodes).unwrap_err().to_string();

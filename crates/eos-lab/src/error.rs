@@ -53,14 +53,14 @@ pub enum Error {
         hint: Option<&'static str>,
     },
 
-    #[error("{program} says it is version {found}, but {expected} was installed")]
+    #[error("{program} reports version {found}, but Eos installed {expected}")]
     WrongVersion {
         program: PathBuf,
         expected: String,
         found: String,
     },
 
-    #[error("port {port} of {engine} is taken by a process that is not of this lab")]
+    #[error("a process outside this lab uses port {port} of {engine}")]
     PortTaken { engine: String, port: u16 },
 
     #[error("no free port was found between {from} and {to} on 127.0.0.1")]
@@ -81,7 +81,7 @@ pub enum Error {
         log: PathBuf,
     },
 
-    #[error("{engine} could not be ended: {count} of its processes are still there")]
+    #[error("{engine} did not end: {count} of its processes still run")]
     StillThere { engine: String, count: usize },
 
     #[error("the lab has no engine named {name}")]
@@ -90,16 +90,16 @@ pub enum Error {
     #[error("this lab has the full profile, and cannot go back to solo")]
     StaysFull,
 
-    #[error("the engines that were given are not those of the full profile")]
+    #[error("these engines are not those of the full profile")]
     NotFull,
 
-    #[error("a lab cannot lose nodes: asked for are {wanted}, and there are {there}")]
+    #[error("a lab cannot lose nodes: it has {there}, and you asked for {wanted}")]
     FewerNodes { there: usize, wanted: usize },
 
     #[error("a lab has at most {most} nodes")]
     TooManyNodes { most: usize },
 
-    #[error("Vault is initialised, but {path}, which holds its key, is gone")]
+    #[error("Vault is initialised, but {path} with its key is gone")]
     VaultKeyLost { path: PathBuf },
 
     #[error("the formula of this program has no file {path}")]
@@ -160,7 +160,7 @@ impl Error {
             Error::NotFull => Some("eos lab install --full installs them".into()),
             Error::TooManyNodes { .. } => None,
             Error::VaultKeyLost { .. } => {
-                Some("Put it back from a copy; else eos lab reset removes the lab with all it holds".into())
+                Some("Restore it from a copy; or eos lab reset removes the lab with all it holds".into())
             }
             Error::FormulaIncomplete { .. } => {
                 Some("Build the program again from a complete source tree".into())

@@ -117,7 +117,7 @@ fn findings(seen: &Seen, profile: Profile) -> Vec<Finding> {
             "C compiler",
             seen.c_compiler.as_deref(),
             to_install,
-            "Nomad is built with it",
+            "builds Nomad",
             "gcc libc6-dev",
         ),
         disk(seen),
@@ -126,14 +126,14 @@ fn findings(seen: &Seen, profile: Profile) -> Vec<Finding> {
             "ip",
             seen.ip.as_deref(),
             to_mesh,
-            "nodes have addresses of their own by it",
+            "gives nodes their own addresses",
             "iproute2",
         ),
         program(
             "iptables",
             seen.iptables.as_deref(),
             to_mesh,
-            "networks of tasks are joined by it",
+            "joins the networks of tasks",
             "iptables",
         ),
         match seen.cni_plugins {
@@ -141,7 +141,7 @@ fn findings(seen: &Seen, profile: Profile) -> Vec<Finding> {
             None => not_ok(
                 "CNI plugins",
                 to_mesh,
-                "no bridge networks without them, and so no mesh",
+                "without them no bridge networks, so no mesh",
                 "apt install containernetworking-plugins",
             ),
         },
@@ -150,7 +150,7 @@ fn findings(seen: &Seen, profile: Profile) -> Vec<Finding> {
             "registry",
             seen.registry.as_deref(),
             Condition::Limited,
-            "images made here are kept by it",
+            "stores the images made here",
             "docker-registry",
         ),
     ]
@@ -190,8 +190,8 @@ fn user(seen: &Seen) -> Finding {
             "user",
             Condition::Limited,
             format!(
-                "user {user}, not root: no exec driver, no bridge and so no mesh, nodes share one address, no Docker \
-                 of the lab's own"
+                "user {user}, not root: no exec driver, no bridge and so no mesh, nodes share one address, \
+                 no Docker of the lab"
             ),
             "sudo eos lab up",
         ),

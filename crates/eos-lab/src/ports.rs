@@ -63,7 +63,7 @@ mod tests {
         let error = check("nomad", &[port]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            format!("port {port} of nomad is taken by a process that is not of this lab")
+            format!("a process outside this lab uses port {port} of nomad")
         );
         assert!(error.hint().unwrap().contains(&port.to_string()));
         drop(held);

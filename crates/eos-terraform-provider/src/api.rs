@@ -95,9 +95,7 @@ impl ApiError {
         let token = format!("The ACL token ({token_attribute}, or {token_variable})");
         match status {
             403 if self.is_denied() => diagnostic.hint(format!("{token} lacks the right to do this")),
-            403 => diagnostic.hint(format!(
-                "{token} is not one that {name} knows; it may have expired"
-            )),
+            403 => diagnostic.hint(format!("{token} is unknown to {name}; it may have expired")),
             _ => diagnostic,
         }
     }
@@ -180,7 +178,7 @@ impl Api {
         let address = Url::parse(&settings.address).map_err(|error| {
             wrong(
                 "address",
-                format!("address {} is no URL: {error}", settings.address),
+                format!("address {} is not a URL: {error}", settings.address),
             )
         })?;
         if !matches!(address.scheme(), "http" | "https") {
@@ -239,7 +237,7 @@ impl Api {
                 engine: self.engine,
                 call: name,
                 status: Some(200),
-                words: format!("no JSON: {error}"),
+                words: format!("not JSON: {error}"),
             }),
         }
     }

@@ -54,8 +54,8 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if std::env::var(COOKIE.0).as_deref() != Ok(COOKIE.1) {
-        eprintln!("error: This program is a Terraform provider and is started by Terraform, not by hand");
-        eprintln!("hint: Put it into a provider mirror; `--version` says which providers it serves");
+        eprintln!("error: This program is a Terraform provider: Terraform starts it");
+        eprintln!("hint: Put it into a provider mirror; `--version` lists the providers it serves");
         return ExitCode::FAILURE;
     }
     let name = served_name(&file);

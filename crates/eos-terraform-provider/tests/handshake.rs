@@ -137,7 +137,7 @@ fn a_run_by_hand_says_what_the_program_is() {
         .expect("the program starts");
     assert_eq!(run.status.code(), Some(1));
     assert!(
-        String::from_utf8_lossy(&run.stderr).contains("is started by Terraform"),
+        String::from_utf8_lossy(&run.stderr).contains("Terraform starts it"),
         "{run:?}"
     );
 

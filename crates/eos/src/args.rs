@@ -20,7 +20,7 @@ use eos_engine::estate::Estate;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Eos, the infrastructure compiler: one sentence becomes Salt, Terraform and Nomad, carried out and proved.
+/// Eos, the infrastructure compiler: one sentence becomes Salt, Terraform and Nomad, applied and proved.
 #[derive(Debug, Parser)]
 #[command(
     name = "eos",
@@ -30,7 +30,7 @@ use std::path::PathBuf;
     subcommand_required = true,
     after_help = "\
 First steps:
-  eos init estate && cd estate  make an estate
+  eos init estate && cd estate  create an estate
   eos lab up                    start Salt, Terraform and Nomad here
   eos create hello              compile, deploy and prove a first component
   eos status                    see it run
@@ -39,9 +39,9 @@ Exit codes:
   0    done, or nothing to do
   1    failed
   2    wrong input, nothing was changed
-  3    changes are pending or not all is well (--check), drift was found, or
-       doctor has found what needs mending
-  4    somebody must approve it first
+  3    changes are pending or a part is unhealthy (--check),
+       drift was found, or doctor found something to fix
+  4    another person must approve it first
   130  interrupted"
 )]
 pub struct Cli {
@@ -55,28 +55,28 @@ pub struct Cli {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Everywhere")]
 pub struct Everywhere {
-    /// Answer in JSON, on standard output
+    /// Print JSON on standard output
     #[arg(long, global = true)]
     pub json: bool,
-    /// Do not ask before changes are made
+    /// Apply changes without confirmation
     #[arg(long, short, global = true)]
     pub yes: bool,
-    /// If a step fails, leave all as it is then, for a look
+    /// If a step fails, do not roll back; leave everything for inspection
     #[arg(long, global = true)]
     pub keep: bool,
-    /// Do not wait for others who are at work on the same components
+    /// Fail instead of waiting for another operation on the same components
     #[arg(long, global = true)]
     pub no_wait: bool,
-    /// development, staging or production; eos.toml names the usual one
+    /// development, staging or production; eos.toml names the default
     #[arg(
         long, short, global = true, value_name = "NAME", hide_possible_values = true,
         value_parser = clap::builder::PossibleValuesParser::new(ENVIRONMENTS)
     )]
     pub environment: Option<String>,
-    /// Where the estate is; else EOS_ESTATE, else around here
+    /// Estate directory [default: $EOS_ESTATE, or the nearest parent with eos.toml]
     #[arg(long, global = true, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
     pub estate: Option<PathBuf>,
-    /// Colour: auto, always or never; NO_COLOR is honoured
+    /// Colour: auto, always or never; Eos honours NO_COLOR
     #[arg(
         long,
         global = true,
@@ -151,7 +151,7 @@ const STYLES: Styles = Styles::styled()
 #[derive(Debug)]
 pub struct Invocation {
     pub cli: Cli,
-    /// What was given for the options of a recipe (`create`, `update`).
+    /// The given options of a recipe (`create`, `update`).
     pub typed: Option<Typed>,
 }
 
@@ -296,7 +296,7 @@ pub fn recipe_of(peek: &Peek) -> Result<Option<Recipe>, Problem> {
 /// A noun of the language that no recipe stands for.
 fn not_yet(noun: &str) -> Diagnostic {
     Diagnostic::new(format!(
-        "{} is a reserved word: no recipe is called so, and this version of Eos cannot create it",
+        "{} is a reserved word: no recipe has this name, and this version of Eos cannot create it",
         quoted(noun)
     ))
     .hint("`eos catalog list` shows what can be created")
@@ -311,7 +311,7 @@ fn shown(error: clap::Error, recipe: Option<&Recipe>) -> Result<Parsed, Problem>
     }
 }
 
-/// What is wrong with the command line, in Eos's own words.
+/// The fault of the command line, in Eos's own words.
 fn wording(error: &clap::Error, recipe: Option<&Recipe>) -> Diagnostic {
     let text = |kind: ContextKind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.clone()),
@@ -344,16 +344,13 @@ fn wording(error: &clap::Error, recipe: Option<&Recipe>) -> Diagnostic {
                     },
                 )
             }
-            (_, Some(_)) => Diagnostic::new(format!("There is no flag {flag} here")).hint(
-                meant.map_or("The --help of the command lists its flags".to_owned(), |m| {
+            (_, Some(_)) => Diagnostic::new(format!("This command has no flag {flag}")).hint(
+                meant.map_or("--help lists the flags of the command".to_owned(), |m| {
                     format!("Did you mean {m}?")
                 }),
             ),
-            (_, None) => Diagnostic::new(format!(
-                "There is nothing that {} could mean here",
-                quoted(&argument)
-            ))
-            .hint("The --help of the command shows what it takes"),
+            (_, None) => Diagnostic::new(format!("Unexpected argument {}", quoted(&argument)))
+                .hint("--help shows the arguments of the command"),
         },
         ErrorKind::InvalidSubcommand => {
             let word = text(ContextKind::InvalidSubcommand).unwrap_or_default();
@@ -366,7 +363,7 @@ fn wording(error: &clap::Error, recipe: Option<&Recipe>) -> Diagnostic {
             )
         }
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            Diagnostic::new("The command is not complete").hint("With --help it shows how it goes on")
+            Diagnostic::new("The command is incomplete").hint("--help shows how to complete it")
         }
         ErrorKind::MissingRequiredArgument => {
             let is = if argument.contains(", ") { "are" } else { "is" };
@@ -392,12 +389,12 @@ fn wording(error: &clap::Error, recipe: Option<&Recipe>) -> Diagnostic {
             let other = text(ContextKind::PriorArg).unwrap_or_default();
             match other.split([' ', '[']).next() == Some(&flag) {
                 true => Diagnostic::new(format!("{flag} is given twice")).hint("Give it once"),
-                false => Diagnostic::new(format!("{flag} and {other} cannot be together"))
+                false => Diagnostic::new(format!("{flag} and {other} exclude each other"))
                     .hint("Leave one of them out"),
             }
         }
         ErrorKind::InvalidUtf8 => {
-            Diagnostic::new("A word of the command is not UTF-8").hint("Write it in UTF-8")
+            Diagnostic::new("An argument of the command is not UTF-8").hint("Write it in UTF-8")
         }
         _ => {
             let rendered = error.render().to_string();
@@ -407,7 +404,7 @@ fn wording(error: &clap::Error, recipe: Option<&Recipe>) -> Diagnostic {
                 .unwrap_or_default()
                 .trim_start_matches("error: ")
                 .to_owned();
-            Diagnostic::new(first).hint("The --help of the command shows what it takes")
+            Diagnostic::new(first).hint("--help shows the arguments of the command")
         }
     }
 }
@@ -419,7 +416,7 @@ fn missing_hint(argument: &str) -> &'static str {
         both if both.contains("--from <NAME>") || both.contains("--to <NAME>") => {
             "For example: eos promote COMPONENT --from staging --to production"
         }
-        _ => "The --help of the command shows what it takes",
+        _ => "--help shows the arguments of the command",
     }
 }
 

@@ -78,8 +78,8 @@ fn take(file: &str, text: &str, recipe: &Recipe) -> Result<FromFile, Vec<Diagnos
             Diagnostic::new(words).at(file, position).hint(hint)
         };
         let Some((name, value)) = line.split_once('=').filter(|(name, _)| is_name(name)) else {
-            let hint = "A line is NAME=value, without spaces round the =, a comment or empty";
-            found.push(wrong("This is no line of a .env file".to_owned(), hint));
+            let hint = "Write NAME=value without spaces around the =, a comment, or an empty line";
+            found.push(wrong("This line is not NAME=value".to_owned(), hint));
             continue;
         };
         let Some(option) = options.get(name).copied() else {
@@ -106,7 +106,7 @@ fn take(file: &str, text: &str, recipe: &Recipe) -> Result<FromFile, Vec<Diagnos
     if !unused.is_empty() {
         let known: Vec<_> = options.keys().map(String::as_str).collect();
         let hint = match known.is_empty() {
-            true => format!("Recipe {} has no secrets to give", recipe.name),
+            true => format!("Recipe {} has no secrets", recipe.name),
             false => format!("Secrets of {} are {}", recipe.name, known.join(", ")),
         };
         let words = format!("Not used: {}", unused.join(", "));
@@ -141,15 +141,15 @@ fn value_of(text: &str) -> Result<String, Unclear> {
     match next.is_empty() || (next.len() < rest.len() && next.starts_with('#')) {
         true => Ok(value),
         false => Err(Unclear {
-            words: "goes on after its end",
+            words: "has text after its end",
             hint: "Put a value with spaces in quotes; only a comment may follow it, after a space",
         }),
     }
 }
 
 const UNCLOSED: Unclear = Unclear {
-    words: "has a quote that does not end on its line",
-    hint: "A value is on one line; a quote in it stands between quotes of the other kind",
+    words: "has a quote that does not close on its line",
+    hint: "Keep a value on one line; put a quote between quotes of the other kind",
 };
 
 fn double_quoted(text: &str) -> Result<(String, &str), Unclear> {
@@ -189,7 +189,7 @@ fn plain(text: &str) -> Result<(String, &str), Unclear> {
     let at_start = value.starts_with(['~', '#']) || value.contains(":~");
     if at_start || value.contains(['\'', '"', '\\', ';', '&', '|', '<', '>', '(', ')']) {
         return Err(Unclear {
-            words: "has a sign that means something to a shell",
+            words: "has a character that is special in a shell",
             hint: QUOTE,
         });
     }
@@ -275,27 +275,27 @@ services:
                 "KEY=\"canary$x\"",
                 "1: The value of KEY has a $ or a `, which a shell would expand",
             ),
-            ("KEY=canary x", "1: The value of KEY goes on after its end"),
-            ("KEY='canary'x", "1: The value of KEY goes on after its end"),
-            ("KEY='canary'#x", "1: The value of KEY goes on after its end"),
+            ("KEY=canary x", "1: The value of KEY has text after its end"),
+            ("KEY='canary'x", "1: The value of KEY has text after its end"),
+            ("KEY='canary'#x", "1: The value of KEY has text after its end"),
             (
                 "KEY='canary",
-                "1: The value of KEY has a quote that does not end on its line",
+                "1: The value of KEY has a quote that does not close on its line",
             ),
             (
                 "KEY=canary'x'",
-                "1: The value of KEY has a sign that means something to a shell",
+                "1: The value of KEY has a character that is special in a shell",
             ),
             (
                 "KEY=~/canary",
-                "1: The value of KEY has a sign that means something to a shell",
+                "1: The value of KEY has a character that is special in a shell",
             ),
             (
                 "KEY=\"canary\\n\"",
                 "1: The value of KEY has a backslash, which Docker and a shell read differently there",
             ),
-            ("KEY = canary", "1: This is no line of a .env file"),
-            ("canary", "1: This is no line of a .env file"),
+            ("KEY = canary", "1: This line is not NAME=value"),
+            ("canary", "1: This line is not NAME=value"),
             ("APP_KEY=a\nKEY=canary", "2: APP_KEY and KEY both mean option key"),
         ] {
             let found = taken(line).unwrap_err();

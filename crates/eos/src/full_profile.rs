@@ -17,7 +17,7 @@ pub async fn take(estate: &mut Estate) -> Result<(), Problem> {
     }
     if estate.settings.source == Source::File {
         return Err(Problem::usage(
-            format!("{FILE} names the engines of this estate, which are not those of a lab"),
+            format!("{FILE} names the engines of this estate, which does not use a lab"),
             "Set profile = \"full\" there yourself, with [consul] and [vault]",
         ));
     }
@@ -37,7 +37,7 @@ pub async fn take(estate: &mut Estate) -> Result<(), Problem> {
     let paths: Vec<&str> = COMMITTED.iter().copied().chain([FILE]).collect();
     estate
         .repository()
-        .commit(&paths, "Take the profile full", &[])
+        .commit(&paths, "Set profile full", &[])
         .await?;
     Ok(())
 }

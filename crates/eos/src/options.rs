@@ -46,7 +46,7 @@ pub fn refuse_reserved(recipe: &Recipe) -> Result<(), Vec<Diagnostic>> {
     let found: Vec<_> = clashing
         .map(|option| {
             Diagnostic::new(format!(
-                "Option {} of recipe {} has the name of a flag that every command has",
+                "Option {} of recipe {} has the name of a flag of every command",
                 option.name, recipe.name
             ))
             .at(&recipe.file, option.at)
@@ -96,11 +96,15 @@ pub fn add_flags(command: Command, verb: &str, subject: &str, recipe: &Recipe) -
     }
     let first = recipe.options.first().map_or("replicas", |option| &option.name);
     command
-        .about(format!("Create {}: {} (version {})", recipe.name, recipe.summary, recipe.version))
+        .about(format!(
+            "Create {}: {} (version {})",
+            recipe.name, recipe.summary, recipe.version
+        ))
         .mut_arg("recipe", |recipe| recipe.hide(true))
         .after_help(format!(
-            "An option without a flag is taken from the environment ({OPTION_PREFIX}<NAME>, such as {}), then asked for on a \
-             terminal if it has no default. A secret given as - is read from standard input.",
+            "Eos takes an option without a flag from the environment ({OPTION_PREFIX}<NAME>, such as {}). \
+             On a terminal it asks for an option that has no default. It reads a secret given as - from \
+             standard input.",
             variable(first)
         ))
 }
@@ -142,7 +146,7 @@ fn takes_kind(kind: &OptionType) -> String {
         OptionType::Duration => "a duration such as 90s, 5m or 2d".to_owned(),
         OptionType::Path => "an absolute path".to_owned(),
         OptionType::Domain => "a domain name".to_owned(),
-        OptionType::List(of) => format!("{}, or several with commas between", takes_kind(of)),
+        OptionType::List(of) => format!("{}, or several separated by commas", takes_kind(of)),
         OptionType::Component => "the name of a component".to_owned(),
         OptionType::Choice(choices) => format!("one of {}", choices.join(", ")),
         OptionType::Secret => "a secret, or - to read it from standard input".to_owned(),

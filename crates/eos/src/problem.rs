@@ -77,7 +77,7 @@ impl Problem {
                     }
                     Aftermath::Stands { why } => {
                         let id = &step.operation;
-                        let next = format!("then: eos resume {id}; or take it back: eos rollback {id}");
+                        let next = format!("then: eos resume {id}; or roll it back: eos rollback {id}");
                         (next, None, some(why))
                     }
                 };
@@ -120,12 +120,12 @@ impl Problem {
                     is_back,
                 } = stopped;
                 let hint = match is_back {
-                    true => format!("eos resume {operation} goes on taking it back"),
+                    true => format!("eos resume {operation} continues the rollback"),
                     false => {
-                        format!("eos resume {operation} goes on; eos rollback {operation} takes it back")
+                        format!("eos resume {operation} continues; eos rollback {operation} rolls it back")
                     }
                 };
-                let steps = format!("{done} of {total} steps are done, none is half done");
+                let steps = format!("{done} of {total} steps are done, and no step is half done");
                 vec![Fault {
                     hint: Some(hint),
                     operation: Some(operation.clone()),
@@ -139,10 +139,11 @@ impl Problem {
                 operation: Some(operation),
             } => vec![Fault {
                 hint: Some(format!(
-                    "eos resume {operation} looks how far it came, and goes on; eos rollback {operation} takes it back"
+                    "eos resume {operation} checks how far it got and continues; eos rollback {operation} \
+                     rolls it back"
                 )),
                 operation: Some(operation.clone()),
-                ..Fault::new("Interrupted at once: what its engine was asked for may still be going on")
+                ..Fault::new("Interrupted at once: its engine may still be working on the last request")
             }],
         }
     }
@@ -160,8 +161,8 @@ fn waiting_fault(waiting: &Waiting) -> Fault {
         needed.role.with_article()
     );
     let hint = format!(
-        "They say: eos approve {operation} --as USER; then, while that holds (60 minutes unless they say otherwise): \
-         eos resume {operation}"
+        "They run eos approve {operation} --as USER. While that holds (60 minutes by default), you run eos \
+         resume {operation}"
     );
     Fault {
         operation: Some(operation.clone()),
@@ -253,8 +254,8 @@ impl From<&EngineError> for Fault {
     fn from(error: &EngineError) -> Self {
         let message = match (error.layer, error.kind) {
             (Layer::Estate, ErrorKind::NotFound) => format!("Cannot find {}", error.object),
-            (Layer::Estate, ErrorKind::Invalid) => format!("Cannot make sense of {}", error.object),
-            (Layer::Estate, _) => format!("Cannot go on with {}", error.object),
+            (Layer::Estate, ErrorKind::Invalid) => format!("Cannot understand {}", error.object),
+            (Layer::Estate, _) => format!("Cannot continue with {}", error.object),
             _ => capital(
                 &EngineError {
                     words: String::new(),
@@ -276,7 +277,7 @@ impl From<&EngineError> for Fault {
 /// For what the person wrote and the engine crate has no hint for.
 fn hint_for(error: &EngineError) -> Option<&'static str> {
     let settings = error.layer == Layer::Estate && error.object.starts_with(eos_engine::settings::FILE);
-    settings.then_some("Mend the file; a new estate (`eos init`) shows its simplest form")
+    settings.then_some("Fix the file; a new estate (`eos init`) shows its simplest form")
 }
 
 fn some(text: &str) -> Option<String> {

@@ -315,7 +315,7 @@ fn an_estate_that_cannot_be_read_leaves_what_is_built_in() {
     );
     assert_eq!(
         site.complete(&["-e", "development", "update", ""]),
-        ["web\t", "host\tChange what is known of a host"]
+        ["web\t", "host\tChange the facts of a host"]
     );
     assert!(starts(
         &site.complete(&["-e", "development", "update", "web", "--"]),
@@ -329,13 +329,13 @@ fn an_estate_that_cannot_be_read_leaves_what_is_built_in() {
     }
     assert_eq!(
         site.complete(&["update", ""]),
-        ["host\tChange what is known of a host"]
+        ["host\tChange the facts of a host"]
     );
     assert_eq!(
         site.complete(&["--estate", "/nowhere", "delete", ""]),
         [
-            "host\tTake a host out of the estate",
-            "volume\tTake a volume out of the estate"
+            "host\tRemove a host from the estate",
+            "volume\tRemove a volume from the estate"
         ]
     );
     assert!(starts(

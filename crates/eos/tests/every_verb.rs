@@ -79,7 +79,7 @@ fn every_manual_page_is_set_without_a_warning() {
         let set = groff.wait_with_output().expect("groff ends");
         assert_eq!(String::from_utf8_lossy(&set.stderr), "", "{verb}");
         assert!(
-            String::from_utf8_lossy(&set.stdout).contains("Answer in JSON"),
+            String::from_utf8_lossy(&set.stdout).contains("Print JSON"),
             "{verb}"
         );
     }

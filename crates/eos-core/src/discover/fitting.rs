@@ -36,10 +36,7 @@ pub fn fit<'c>(catalog: &'c Catalog, job: &Job) -> Option<Fit<'c>> {
         let service = recipe.front().or(recipe.services.first())?;
         let (group, task) = tasks(job).next()?;
         let mut fit = read(recipe, service, job, group, task);
-        fit.doubt = Some(format!(
-            "Only its name says that it is a {}: look whether that is so",
-            recipe.name
-        ));
+        fit.doubt = Some(format!("Only its name suggests a {}: check it", recipe.name));
         Some(fit)
     })
 }

@@ -212,12 +212,12 @@ impl Search<'_> {
                 (_, node) => {
                     let why = match (answers, node.is_some()) {
                         (true, false) => {
-                            "a Salt minion that is no Nomad client: start Nomad there under this name"
+                            "a Salt minion without a Nomad client: start Nomad there under this name"
                         }
                         (true, true) => "its Nomad client is down",
                         (false, _) if minion.is_some() => "its Salt minion does not answer",
                         (false, _) => {
-                            "a Nomad client that is no Salt minion: start salt-minion there with this id"
+                            "a Nomad client without a Salt minion: start salt-minion there with this id"
                         }
                     };
                     let told = minion.and_then(|minion| minion.grains.address());
@@ -264,7 +264,7 @@ impl Search<'_> {
             match &job.component {
                 Some(_) if is_wanted => self.result.known.components += 1,
                 Some(component) => {
-                    let why = format!("Eos made it for {component}, which is not in the pillar any more");
+                    let why = format!("Eos made it for {component}, which is no longer in the pillar");
                     self.unknown(object, place, &why);
                 }
                 None if is_wanted => {
@@ -457,11 +457,12 @@ fn notes(job: &Job, environment: &str, fit: &Fit<'_>) -> Vec<String> {
     let same_place = job.namespace == environment;
     notes.push(match same_place {
         true => format!(
-            "Eos would write its own job in place of {}/{}; data of the old one is not taken along",
+            "Eos would write its own job in place of {}/{}, without the data of the old one",
             job.namespace, job.id
         ),
         false => format!(
-            "Eos would make a job of its own, {environment}/{}; {}/{} goes on beside it, with its data, until you stop it",
+            "Eos would make its own job, {environment}/{}; {}/{} keeps running beside it, with its data, \
+             until you stop it",
             job.id, job.namespace, job.id
         ),
     });

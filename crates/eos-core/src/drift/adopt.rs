@@ -30,17 +30,17 @@ pub fn adopt(
     asked: &Intent,
 ) -> Result<Adoption, Diagnostic> {
     let name = &object.object;
-    let refuse = |why: String| Diagnostic::new(format!("{name} cannot be taken into the pillar: {why}"));
+    let refuse = |why: String| Diagnostic::new(format!("{name} cannot be adopted into the pillar: {why}"));
     if object.component.is_none() || !name.starts_with("job/") {
         return Err(
-            refuse("only what differs of a job can be said in the pillar".to_owned())
-                .hint("eos reconcile brings it back to what the pillar says"),
+            refuse("only differences of a job have a place in the pillar".to_owned())
+                .hint("eos reconcile corrects it to the pillar"),
         );
     }
     match object.verdict {
         Verdict::Missing => return Ok(Adoption::Delete),
         Verdict::Changed => {}
-        _ => return Err(refuse("it was not changed".to_owned())),
+        _ => return Err(refuse("it did not change".to_owned())),
     }
     let job = job_node(files, catalog, profile, asked)
         .map_err(|found| found.into_iter().next().unwrap_or_else(|| refuse(String::new())))?;
@@ -48,12 +48,12 @@ pub fn adopt(
     let mut expected = Vec::new();
     for difference in &object.attributes {
         let place = attribute_of(&job, &difference.name)
-            .ok_or_else(|| refuse(format!("{} comes from no option", difference.name)))?;
+            .ok_or_else(|| refuse(format!("no option sets {}", difference.name)))?;
         let (attribute_name, attribute) = place;
         // What is zero is left out of a job.
         let nothing = attribute.value.is_number().then(|| Value::from(0));
         let real = difference.after.clone().or(nothing);
-        let real = real.ok_or_else(|| refuse(format!("{} is not there any more", difference.name)))?;
+        let real = real.ok_or_else(|| refuse(format!("{} is gone", difference.name)))?;
         let option = option_of(&attribute_name, &attribute.from).ok_or_else(|| {
             let from = attribute.from.words();
             refuse(format!(

@@ -140,20 +140,21 @@ fn cannot_be_mended(object: &Object) -> Option<(String, Option<String>)> {
     let said = |why: &str, hint: &str| Some((why.to_owned(), Some(hint.to_owned())));
     match (object.verdict, object.layer) {
         (Verdict::PillarAhead, _) => said("the pillar is ahead of what was applied", "eos apply"),
-        (Verdict::Unreachable, _) => said("it could not be looked at", "eos doctor"),
+        (Verdict::Unreachable, _) => said("Eos could not inspect it", "eos doctor"),
         // A file that strangers put among ours is not served and not applied once what is ours is written again.
         (Verdict::Unowned, Layer::Files) => None,
         (Verdict::Unowned, Layer::Nomad) => said(
-            "no component has it, and what Eos did not make it does not remove",
-            "eos discover says what it could be; else remove it with the engine's own tools",
+            "no component owns it, and Eos removes only its own objects",
+            "eos discover proposes a recipe for it; or remove it with the engine's own tools",
         ),
         (Verdict::Unowned, _) => said(
-            "no component has it, and what Eos did not make it does not remove",
+            "no component owns it, and Eos removes only its own objects",
             "Remove it with the engine's own tools",
         ),
         (_, Layer::Vault) => said(
-            "policies are the administrator's, not a component's",
-            "eos lab up writes those of a lab anew; elsewhere an administrator does: `eos drift --json` has the text",
+            "policies belong to the administrator, not to a component",
+            "eos lab up writes the policies of a lab again; elsewhere an administrator does: `eos drift \
+             --json` has the text",
         ),
         _ => None,
     }

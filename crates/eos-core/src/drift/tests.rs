@@ -449,7 +449,7 @@ fn reality_is_adopted_where_an_option_says_it() {
     // Nomad may run none of it; the pillar cannot say so.
     let none = adopted(count(0, 1)).unwrap_err();
     assert!(
-        none.starts_with("job/hello cannot be taken into the pillar: Option replicas"),
+        none.starts_with("job/hello cannot be adopted into the pillar: Option replicas"),
         "{none}"
     );
     let priority = Compared {
@@ -459,6 +459,6 @@ fn reality_is_adopted_where_an_option_says_it() {
     };
     assert_eq!(
         adopted(Ok(priority)).unwrap_err(),
-        "job/hello cannot be taken into the pillar: Priority comes from no option"
+        "job/hello cannot be adopted into the pillar: no option sets Priority"
     );
 }

@@ -17,7 +17,7 @@ const NAME_SIZE: f64 = 12.5;
 const SMALL_SIZE: f64 = 11.0;
 /// How much wider bold letters are.
 const BOLD: f64 = 1.1;
-const DIRECTION: &str = "An arrow leads from what is done first to what comes after it";
+const DIRECTION: &str = "An arrow leads from the earlier node to the later one";
 
 pub fn svg(graph: &Graph) -> String {
     let layout = layout(graph);

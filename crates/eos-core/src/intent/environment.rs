@@ -24,7 +24,7 @@ pub fn edit(files: &PillarFiles, catalog: &Catalog, intent: &Intent) -> Result<P
             let from = intent.from.as_deref().unwrap_or_default();
             let mut names = names(&pillar, from).peekable();
             if names.peek().is_none() {
-                let nothing = format!("There is no component in {from} that could be promoted");
+                let nothing = format!("There is no component in {from} to promote");
                 return Err(vec![
                     Diagnostic::new(nothing).hint("`eos list` shows what there is"),
                 ]);
@@ -41,7 +41,7 @@ pub fn edit(files: &PillarFiles, catalog: &Catalog, intent: &Intent) -> Result<P
             Ok(files)
         }
         _ => Err(vec![Diagnostic::new(
-            "Only what is deleted or promoted can be a whole environment",
+            "Only delete and promote take a whole environment",
         )]),
     }
 }

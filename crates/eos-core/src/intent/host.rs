@@ -33,7 +33,7 @@ pub fn edit(files: &PillarFiles, pillar: &Pillar, intent: &Intent) -> Result<Pil
             true => {
                 let hint = format!("Change it with `eos update host {name}`");
                 return Err(vec![
-                    Diagnostic::new(format!("Host {name} exists with other facts")).hint(hint),
+                    Diagnostic::new(format!("Host {name} exists with other options")).hint(hint),
                 ]);
             }
         },
@@ -59,7 +59,7 @@ pub fn edit(files: &PillarFiles, pillar: &Pillar, intent: &Intent) -> Result<Pil
         (Verb::Promote, Some(_)) => return Err(vec![Diagnostic::new("A host belongs to no environment")]),
         (Verb::Reconcile, Some(_)) => {
             return Err(vec![Diagnostic::new(
-                "A host is not reconciled, what is on it is",
+                "Eos reconciles the components of a host, not the host",
             )]);
         }
         (Verb::Rotate, Some(_)) => return Err(vec![Diagnostic::new("A host has no secrets")]),
@@ -109,7 +109,8 @@ fn wrong(option: &str, text: &str) -> Option<Diagnostic> {
             Some(Diagnostic::new(format!("Unknown role {}", quoted(text))).hint(hint))
         }
         "devices" if !text.starts_with("/dev/") || text.contains("..") || !plain(text) => Some(
-            Diagnostic::new(format!("{} is no device", quoted(text))).hint("For example --device /dev/sdb"),
+            Diagnostic::new(format!("{} is not a device", quoted(text)))
+                .hint("For example --device /dev/sdb"),
         ),
         "address" | "datacenter" | "volume_group" if !plain(text) => Some(Diagnostic::new(format!(
             "{} cannot be the {option} of a host",
@@ -184,10 +185,10 @@ fn refuse_in_use(pillar: &Pillar, host: &Host) -> Result<(), Vec<Diagnostic>> {
     if host.has_role("control") {
         found.push(
             Diagnostic::new(format!(
-                "Host {} runs Terraform for the estate and cannot go",
+                "Host {} runs Terraform for the estate and cannot be removed",
                 host.name
             ))
-            .hint("Its workspaces lie there: an estate keeps its control host"),
+            .hint("The workspaces are on it: an estate keeps its control host"),
         );
     }
     for volume in pillar.volumes.values() {

@@ -299,7 +299,7 @@ fn update(
     let owner = owner(pillar, catalog, intent);
     if let Some(owner) = owner.filter(|_| intent.upgrade) {
         let words = format!(
-            "{} is upgraded with {}, which it belongs to",
+            "{} belongs to {}, which upgrades it",
             intent.component, owner.name
         );
         let hint = format!("`eos update {} --upgrade`", owner.name);

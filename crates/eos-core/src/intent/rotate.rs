@@ -73,11 +73,12 @@ fn refusals(intent: &Intent, secrets: &[SecretItem]) -> Vec<Diagnostic> {
         if let Some(why) = &secret.not_rotated {
             let words = format!("Secret {name} of {component} cannot be rotated: {why}");
             found.push(Diagnostic::new(words).hint(format!(
-                "Change it in the program itself; `eos update {component} --{} -` then keeps it where `eos read --reveal` finds it",
+                "Change it in the program itself; `eos update {component} --{} -` then records it for `eos \
+                 read --reveal`",
                 flag(name)
             )));
         } else if secret.generate.is_none() && !given {
-            let words = format!("Eos does not know how to make {name} of {component}: a person chooses it");
+            let words = format!("Eos cannot generate {name} of {component}: a person chooses it");
             let hint = format!("Give it: eos rotate secret {component} {name} --to -");
             found.push(Diagnostic::new(words).hint(hint));
         }

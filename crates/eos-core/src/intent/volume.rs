@@ -147,7 +147,7 @@ impl Edit<'_> {
         if name.starts_with("snapshot") || name.starts_with("pvmove") {
             return wrong(
                 format!(
-                    "{} cannot name a volume: LVM keeps names that begin so for itself",
+                    "{} cannot name a volume: LVM reserves names that begin like this",
                     quoted(name)
                 ),
                 "Choose another name",
@@ -187,7 +187,7 @@ impl Edit<'_> {
             return match is_as_asked(existing, &fields) {
                 true => Ok(()),
                 false => wrong(
-                    format!("Volume {name} exists in {environment}, made otherwise"),
+                    format!("Volume {name} exists in {environment} with other options"),
                     format!("`eos resize lvm {name} SIZE` changes its size"),
                 ),
             };
@@ -256,7 +256,10 @@ impl Edit<'_> {
                     "Volume {} is a directory: its size is not enforced, and it has no snapshots",
                     volume.name
                 ),
-                format!("Give host {} a volume group, and make it anew", volume.host.value),
+                format!(
+                    "Give host {} a volume group, and create the volume again",
+                    volume.host.value
+                ),
             );
         };
         let before = self.text.clone();
@@ -339,8 +342,8 @@ impl Edit<'_> {
         };
         if text.starts_with('-') {
             return wrong(
-                format!("{} is no size to resize to", quoted(&text)),
-                "Say how large it shall be, such as 200G, or how much more, such as +50G",
+                format!("{} is not a size", quoted(&text)),
+                "Give the new size, such as 200G, or the growth, such as +50G",
             );
         }
         let size = match option::bytes(&text) {
@@ -384,10 +387,7 @@ impl Edit<'_> {
                 Some(converted) if converted.committed => Ok(()),
                 Some(_) => self.set(&["converted", "committed"], &true.into()),
                 None => wrong(
-                    format!(
-                        "Volume {} was not converted, so there is nothing to commit",
-                        volume.name
-                    ),
+                    format!("Volume {} has no conversion to commit", volume.name),
                     "`eos convert filesystem PATH FILESYSTEM` converts one",
                 ),
             };
@@ -399,7 +399,7 @@ impl Edit<'_> {
         let Some(wanted) = Filesystem::from_word(word).filter(|wanted| *wanted != Filesystem::Directory)
         else {
             return wrong(
-                format!("{} is no filesystem of a volume", quoted(word)),
+                format!("{} is not a filesystem for a volume", quoted(word)),
                 "Use xfs, btrfs or ext4",
             );
         };
@@ -506,7 +506,7 @@ fn refuse_uncommitted(volume: &Volume, lvm: &Lvm) -> Edited<()> {
     match &lvm.converted {
         Some(converted) if !converted.committed => wrong(
             format!(
-                "Volume {} was converted, and that is not committed yet",
+                "Volume {} has a conversion that is not committed yet",
                 volume.name
             ),
             format!(
@@ -555,7 +555,7 @@ fn check(option: &str, value: &Value) -> Edited<()> {
             let devices = value.as_array().into_iter().flatten();
             let mut bad = devices.filter(|device| !device.as_str().is_some_and(is_device));
             bad.next()
-                .map(|device| format!("{device} is no device: use a path such as /dev/sdb"))
+                .map(|device| format!("{device} is not a device: use a path such as /dev/sdb"))
         }
         "purpose" if text.and_then(Purpose::from_word).is_none() => Some(format!(
             "purpose cannot be {value}: use {}",

@@ -133,7 +133,7 @@ impl Lowered {
                     "(count(up{{environment=\"{environment}\",service=\"{service}\"}} == 1) or vector(0)) < {count}"
                 ),
                 labels,
-                summary: format!("Of {service} in {environment} less than {count} answer"),
+                summary: format!("Fewer than {count} instances of {service} in {environment} answer"),
             });
         }
         alerts

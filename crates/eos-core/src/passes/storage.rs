@@ -413,7 +413,7 @@ fn wanted_filesystem(
         let words = Filesystem::WORDS.join(", ");
         expanded.wrong(
             template,
-            &format!("{:?} is no filesystem: use {words}", wanted.value),
+            &format!("{:?} is not a filesystem: use {words}", wanted.value),
         )
     })?;
     Ok(Some(Sourced::new(filesystem, wanted.from)))

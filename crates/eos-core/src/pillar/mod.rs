@@ -208,7 +208,7 @@ fn read_host(reader: &mut Reader<'_>, entry: &Entry) -> Option<Host> {
             reader.report_with_hint(
                 entry.key_at,
                 format!("Host {} has no address", name::named(&entry.key)),
-                "Add address: with a name or number that other hosts reach it by",
+                "Add address: with a name or IP address that other hosts reach",
             );
             None
         }
@@ -298,7 +298,7 @@ fn read_component(reader: &mut Reader<'_>, entry: &Entry, environment: &str) -> 
         reader.report_with_hint(
             entry.key_at,
             problem,
-            "Choose another name, and say with recipe: what it is made from",
+            "Choose another name, and name its recipe with recipe:",
         );
     }
     let file = reader.file;

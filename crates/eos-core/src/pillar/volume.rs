@@ -149,7 +149,7 @@ pub fn read_standing(reader: &mut Reader<'_>, entry: &Entry, environment: &str) 
             reader.report_with_hint(
                 entry.key_at,
                 format!("Volume {} has no host", name::named(&entry.key)),
-                "Add host: with the name of the host that it lies on",
+                "Add host: with the name of its host",
             );
             return None;
         }
@@ -275,7 +275,7 @@ fn read_settings(reader: &mut Reader<'_>, prefix: &str, fields: &[Entry]) -> Vol
     let devices = given("devices").map_or_else(Vec::new, |node| {
         let devices = reader.texts("devices", node);
         for device in devices.iter().filter(|device| !is_device(device)) {
-            let words = format!("{} is no device", name::quoted(device));
+            let words = format!("{} is not a device", name::quoted(device));
             reader.report_with_hint(node.at, words, "For example devices: [/dev/sdb]");
         }
         devices

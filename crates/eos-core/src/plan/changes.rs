@@ -83,7 +83,7 @@ pub(super) fn component_changes(input: &PlanInput<'_>, key: &Key) -> Vec<Change>
                 .iter()
                 .filter(|node| node.address.starts_with("job/") || key.1 == PLATFORM)
                 .map(|node| Change {
-                    note: Some("the engines are not in step with the pillar".to_owned()),
+                    note: Some("the engines differ from the pillar".to_owned()),
                     ..change(Action::Change, node, Some(node))
                 }),
         );
@@ -100,7 +100,7 @@ fn add_made_again(input: &PlanInput<'_>, wanted: &[Node], changes: &mut Vec<Chan
     for node in wanted.iter().filter(|node| intent.makes_again(&node.address)) {
         if !changes.iter().any(|change| change.address == node.address) {
             changes.push(Change {
-                note: Some("changed on its host, and made again".to_owned()),
+                note: Some("changed on its host; Eos makes it again".to_owned()),
                 ..change(Action::Change, node, Some(node))
             });
         }
@@ -140,10 +140,10 @@ fn add_new_secrets(input: &PlanInput<'_>, key: &Key, wanted: &[Node], changes: &
         if !changes.iter().any(|change| change.address == job.address) {
             let note = match items.iter().find_map(|item| copied_from(input, item)) {
                 Some(of) => {
-                    format!("starts anew with its copy; from {of}'s new start until then it cannot sign in")
+                    format!("restarts with the new copy; cannot log in to {of} between the two restarts")
                 }
-                None if restored => "starts anew with the earlier value".to_owned(),
-                None => "starts anew with the new value".to_owned(),
+                None if restored => "restarts with the earlier value".to_owned(),
+                None => "restarts with the new value".to_owned(),
             };
             changes.push(Change {
                 note: Some(note),
@@ -198,27 +198,27 @@ fn note(change: &mut Change, input: &PlanInput<'_>) {
     let text = match (change.layer, change.action) {
         (Layer::Secret, Action::Delete) => {
             change.reversibility = Reversibility::Final;
-            "its values cannot be had back"
+            "its values cannot be recovered"
         }
         (Layer::Secret, Action::Create) => {
             let items = secret_items(input, &(change.environment.clone(), change.component.clone()));
             let generated = items.iter().any(|item| !item.given && item.copy_of.is_none());
             match (generated, items.iter().any(|item| item.given)) {
-                (true, true) => "what was not given is generated",
+                (true, true) => "given, the rest generated",
                 (true, false) => "generated",
                 (false, true) => "given",
-                (false, false) => "copied from what it uses",
+                (false, false) => "copied from the component it uses",
             }
         }
         (Layer::Secret, Action::Change) => {
             let key = (change.environment.clone(), change.component.clone());
             match (kept_by_program(input, &key), change.reversibility) {
                 (Some(why), Reversibility::Final) => {
-                    &format!("recorded only: {why}; the old value cannot be had back")
+                    &format!("recorded only: {why}; the old value cannot be recovered")
                 }
                 (Some(why), _) => &format!("recorded only: {why}"),
                 (None, _) if is_restored(input, &key) => "as it was before",
-                (None, Reversibility::Final) => "the old value cannot be had back",
+                (None, Reversibility::Final) => "the old value cannot be recovered",
                 (None, _)
                     if secret_items(input, &key)
                         .iter()
@@ -236,7 +236,7 @@ fn note(change: &mut Change, input: &PlanInput<'_>) {
                 true => {
                     change.reversibility = Reversibility::Final;
                     match input.intent.as_ref().is_some_and(Intent::takes_data) {
-                        true => "it goes with all its data and snapshots, as was asked",
+                        true => "deleted with all its data and snapshots, as requested",
                         false => &format!(
                             "the {} and its data are deleted: storage of {} is ephemeral",
                             form(change),
@@ -292,31 +292,29 @@ fn volume_note(change: &mut Change, input: &PlanInput<'_>) -> Option<String> {
         let (before, after) = (attribute.before.as_ref(), attribute.after.as_ref());
         match (attribute.name.as_str(), before, after) {
             ("size", Some(before), Some(after)) if after.as_u64() < before.as_u64() => {
-                notes.push("made smaller once it is proved that all fits, with a snapshot first".to_owned());
+                notes.push("shrinks after a snapshot, once Eos proves that the data fits".to_owned());
             }
             ("size", Some(_), Some(_)) if volume.filesystem.value == Filesystem::Xfs => {
                 lasting(Reversibility::Final);
-                notes.push("XFS cannot be made smaller again".to_owned());
+                notes.push("XFS cannot shrink again".to_owned());
             }
             ("restored", _, Some(_)) => {
                 lasting(Reversibility::Final);
-                notes.push(
-                    "what was written since the snapshot is lost, and the snapshot is used up".to_owned(),
-                );
+                notes.push("writes since the snapshot are lost, and the snapshot is used up".to_owned());
             }
             ("converted", _, Some(_)) if commits(attribute) => {
                 lasting(Reversibility::Final);
-                notes.push("the volume as it was before the conversion goes".to_owned());
+                notes.push("the old volume of the conversion is deleted".to_owned());
             }
             ("converted", _, Some(_)) => {
                 lasting(Reversibility::Restorable);
                 notes.push(
-                    "not to be written to meanwhile; as it was, it is kept until `--commit`".to_owned(),
+                    "nothing may write to it meanwhile; the old volume stays until `--commit`".to_owned(),
                 );
             }
             (snapshot, Some(_), None) if snapshot.starts_with("snapshot.") && lvm.restored.is_none() => {
                 lasting(Reversibility::Final);
-                notes.push("what the snapshot holds is lost".to_owned());
+                notes.push("the content of the snapshot is lost".to_owned());
             }
             _ => {}
         }
@@ -336,7 +334,7 @@ fn takes(component: &Lowered, volume: &Volume, host: &HostStorage) -> Vec<String
     let Ok(fit) = storage::fit(component, volume, host) else {
         let id = volume.id(&component.environment, &component.component);
         let larger = host.volume(&id).filter(|there| there.size > volume.size.value);
-        let stays = larger.map(|there| format!("it has {}, and keeps them", human_size(there.size)));
+        let stays = larger.map(|there| format!("it has {} and keeps them", human_size(there.size)));
         return stays.into_iter().collect();
     };
     let mut notes = Vec::new();

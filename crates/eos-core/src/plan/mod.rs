@@ -368,11 +368,14 @@ pub fn refusals(
         if observed.bridges.is_empty() && component.is_meshed() {
             found.push(
                 Diagnostic::new(format!(
-                    "{} needs the mesh, and no host can give a task a network of its own",
+                    "{} needs the mesh, and no host can give a task its own network",
                     component.component
                 ))
                 .at(&at.file, at.position)
-                .hint("Run Nomad as root with the CNI plugins (apt install containernetworking-plugins); `eos doctor` says what is missing"),
+                .hint(
+                    "Run Nomad as root with the CNI plugins (apt install containernetworking-plugins); \
+                    `eos doctor` shows the missing part",
+                ),
             );
         }
         for volume in &component.volumes {

@@ -135,7 +135,7 @@ fn check_name(reader: &mut Reader<'_>, recipe: &Recipe, template: &Template, pla
             reader.report_with_hint(
                 template.at,
                 format!("{} is not known here", quoted(name)),
-                "What a component uses can be named in services only",
+                "Only services can name a used component",
             );
         } else if !early && name == first {
             reader.report_with_hint(
@@ -187,7 +187,7 @@ fn check_monitor(reader: &mut Reader<'_>, recipe: &Recipe, monitor: &Monitor) {
     let volume = recipe.volumes.iter().find(|need| need.name == monitor.rules);
     if volume.is_none_or(|volume| volume.each || volume.when.is_some()) {
         let words = format!("The rules of a monitor cannot lie in {}", quoted(&monitor.rules));
-        let hint = "Name a volume that there is one of, whatever the options";
+        let hint = "Name a volume that has one copy with any options";
         reader.report_with_hint(monitor.at, words, hint);
     }
     let front = recipe.front().map(|service| &service.ports[0]);
@@ -279,7 +279,7 @@ fn check_apart(reader: &mut Reader<'_>, service: &Service, what: &str, names: &[
                     quoted(other),
                     quoted(name)
                 ),
-                "Case and marks do not tell them apart: rename one",
+                "Case and marks do not make them different: rename one",
             );
         }
     }
@@ -302,7 +302,7 @@ pub fn check_uses(recipe: &Recipe, catalog: &Catalog) -> Vec<Diagnostic> {
                 Some(_) => reader.report(
                     template.at,
                     format!(
-                        "{} is given secret option {option}: its value would stand in the pillar",
+                        "{} gets secret option {option}, whose value would be in the pillar",
                         used.recipe
                     ),
                 ),
@@ -351,7 +351,7 @@ fn check_used_name(
                 "{} is not known here",
                 quoted(&format!("{}.{attribute}", used.name))
             ),
-            "Where a component is can be named in env, files and secrets",
+            "Only env, files and secrets can name the address of a component",
         );
         return;
     }

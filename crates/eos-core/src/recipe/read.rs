@@ -223,7 +223,7 @@ fn read_option(reader: &mut Reader<'_>, entry: &Entry) -> Option<OptionSpec> {
             None => {
                 reader.report_with_hint(
                     node.at,
-                    format!("{key} of {what} is no bound of a {}", kind.word()),
+                    format!("{key} of {what} is not a bound of a {}", kind.word()),
                     "Integers, sizes and durations have bounds, written like their values",
                 );
                 None
@@ -264,11 +264,7 @@ fn read_type(reader: &mut Reader<'_>, entries: &[Entry], at: Position, what: &st
     };
     let word = reader.text("type", node)?;
     if word == "choice" && choices.is_empty() {
-        reader.report_with_hint(
-            at,
-            format!("{what} is a choice of nothing"),
-            "Add choices: [one, other]",
-        );
+        reader.report_with_hint(at, format!("{what} has no choices"), "Add choices: [one, other]");
         return None;
     }
     OptionType::from_word(&word, choices, &of).or_else(|| {
@@ -366,7 +362,7 @@ fn read_need(reader: &mut Reader<'_>, entry: &Entry, needs: &mut Needs) {
     let [only] = fields else {
         reader.report_with_hint(
             entry.key_at,
-            format!("{what} must be one thing"),
+            format!("{what} must have one key"),
             format!("It is one of {}", KINDS.join(", ")),
         );
         return;
@@ -443,8 +439,8 @@ fn read_not_rotated(reader: &mut Reader<'_>, fields: &[Entry]) -> Option<String>
     if why.trim().is_empty() {
         reader.report_with_hint(
             node.at,
-            "not_rotated says no reason",
-            "Say in a sentence what the program does with the secret",
+            "not_rotated names no reason",
+            "Write one sentence about the program's use of the secret",
         );
     }
     Some(why)
@@ -762,7 +758,7 @@ fn read_secret_use(reader: &mut Reader<'_>, entry: &Entry) -> Option<SecretUse> 
     let option = |reader: &mut Reader<'_>, node: &Node| -> Option<Template> {
         let name = reader.text("secrets", node)?;
         Template::name(&name, node.at).or_else(|| {
-            reader.report(node.at, format!("{} is no name of a secret", quoted(&name)));
+            reader.report(node.at, format!("{} cannot name a secret", quoted(&name)));
             None
         })
     };
@@ -805,7 +801,7 @@ fn check_file_name(reader: &mut Reader<'_>, at: Position, name: &str) {
     if name.is_empty() || name.starts_with('.') || name.len() > 100 || !name.chars().all(fits) {
         reader.report_with_hint(
             at,
-            format!("{} is no name of a file", quoted(name)),
+            format!("{} cannot name a file", quoted(name)),
             "Use letters, digits and . _ -, without directories",
         );
     }

@@ -230,7 +230,7 @@ impl<'a> Full<'a> {
                 "{name} is {percent} % full and grows by {growth} a day, which makes it {level} % in {}",
                 shown_days(days)
             ),
-            _ => format!("{name} is {percent} % full, and may be {level} %"),
+            _ => format!("{name} is {percent} % full; its limit is {level} %"),
         }
     }
 }
@@ -328,7 +328,7 @@ fn decide_volume(
             None
         }
         None => {
-            let words = format!("{} says nothing of that group", host.host);
+            let words = format!("{} does not report that group", host.host);
             considered.push(not(format!("grow in {}", volume.group), words));
             None
         }
@@ -460,7 +460,7 @@ fn snapshot_candidates(host: HostDisks<'_>, full: &Full<'_>, terms: &Terms) -> V
             let id = volume.id.as_deref().filter(|_| snapshot.eos);
             let (why_not, command) = match id {
                 Some(id) => (
-                    format!("{about}; Eos deletes no snapshot unasked"),
+                    format!("{about}; Eos deletes a snapshot only on request"),
                     Some(delete_command(
                         id,
                         &volume.name,
@@ -489,7 +489,7 @@ fn conversion_candidates(host: HostDisks<'_>, full: &Full<'_>, terms: &Terms) ->
         let more = environment_words(id, &terms.environment);
         Some(Candidate {
             candidate: format!("commit the conversion of {name}"),
-            why_not: "what was there before takes room; Eos gives up no way back unasked".to_owned(),
+            why_not: "the old volume takes room; Eos deletes it only on request".to_owned(),
             command: Some(format!("eos convert filesystem {name} --commit{more}")),
         })
     })
@@ -527,7 +527,7 @@ fn why(host: HostDisks<'_>, full: &Full<'_>, way: Option<&Way<'_>>, considered: 
     let group = &volume.group;
     let Some(way) = way else {
         let can = match volume.snapshots.is_empty() {
-            false => "its snapshots keep it from growing: delete them, or move data away".to_owned(),
+            false => "its snapshots prevent its growth: delete them, or move data elsewhere".to_owned(),
             true => {
                 let named = |what: &str| {
                     considered
@@ -546,7 +546,8 @@ fn why(host: HostDisks<'_>, full: &Full<'_>, way: Option<&Way<'_>>, considered: 
                 };
                 let host = host.host;
                 format!(
-                    "neither {group} nor a disk given to Eos on {host} has the room: {disk}{snapshots} or move data away"
+                    "neither {group} nor a disk given to Eos on {host} has the room: {disk}{snapshots} or \
+                     move data elsewhere"
                 )
             }
         };
@@ -967,8 +968,8 @@ mod tests {
         };
         assert_eq!(
             decision.why,
-            "postgres is 90 % full, and may be 85 %; neither data-vg nor a disk given to Eos on node1 has the room: \
-             give Eos a disk, delete snapshots or move data away"
+            "postgres is 90 % full; its limit is 85 %; neither data-vg nor a disk given to Eos on node1 has the room: \
+             give Eos a disk, delete snapshots or move data elsewhere"
         );
         let said: Vec<String> = decision
             .considered
@@ -985,10 +986,10 @@ mod tests {
         assert_eq!(
             said,
             [
-                "delete snapshot old of grafana: it is of 2026-09-01 and takes 1 GiB; Eos deletes no snapshot unasked [eos snapshot delete grafana old]",
-                "delete snapshot full of grafana: it is invalid and takes 1 GiB; Eos deletes no snapshot unasked [eos snapshot delete grafana full]",
+                "delete snapshot old of grafana: it is of 2026-09-01 and takes 1 GiB; Eos deletes a snapshot only on request [eos snapshot delete grafana old]",
+                "delete snapshot full of grafana: it is invalid and takes 1 GiB; Eos deletes a snapshot only on request [eos snapshot delete grafana full]",
                 "delete snapshot by-hand of grafana: it is invalid and takes 1 GiB; Eos did not make it []",
-                "commit the conversion of grafana: what was there before takes room; Eos gives up no way back unasked [eos convert filesystem grafana --commit]",
+                "commit the conversion of grafana: the old volume takes room; Eos deletes it only on request [eos convert filesystem grafana --commit]",
                 "grow in data-vg: data-vg has 1 GiB above its reserve of 11 GiB, which would leave it 89 % full []",
                 "add disk /dev/sdc: with it data-vg has 4.6 GiB above its reserve of 11.4 GiB, which would leave it 86 % full []",
                 "add disk /dev/sdd (500 GiB): the pillar does not give it to Eos [eos update host node1 --device /dev/sdb,/dev/sdc,/dev/sdd]",
@@ -1014,7 +1015,7 @@ mod tests {
         assert_eq!(found[0].rule, Rule::Nothing);
         assert_eq!(
             found[0].why,
-            "postgres is 90 % full, and may be 85 %; its snapshots keep it from growing: delete them, or move data away"
+            "postgres is 90 % full; its limit is 85 %; its snapshots prevent its growth: delete them, or move data elsewhere"
         );
         let command = found[0].considered[0].command.as_deref();
         assert_eq!(
@@ -1029,7 +1030,7 @@ mod tests {
         let trend = || growing(volume("postgres", 100, 70), 4.0);
         assert_eq!(
             why(&host(400, 300, vec![], vec![volume("postgres", 100, 90)]), &[]),
-            "postgres is 90 % full, and may be 85 %; 28.6 GiB more of data-vg make it 69 %"
+            "postgres is 90 % full; its limit is 85 %; 28.6 GiB more of data-vg make it 69 %"
         );
         assert_eq!(
             why(&host(400, 300, vec![], vec![trend()]), &[]),

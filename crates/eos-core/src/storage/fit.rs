@@ -162,7 +162,7 @@ impl Wanted<'_> {
             return Ok(());
         }
         misfit(
-            format!("{} holds {has}, and is never formatted over data", there.name),
+            format!("{} holds {has}, and Eos never formats over data", there.name),
             format!(
                 "`eos convert filesystem {} {wanted}` keeps what is on it",
                 self.volume.path.value
@@ -186,7 +186,7 @@ impl Wanted<'_> {
             .is_none_or(|from| there.size > self.rounded(from))
         {
             let words = format!(
-                "it has {has}, more than the {asked} of the pillar, and nobody asked to make it smaller"
+                "it has {has}, more than the {asked} of the pillar, and no command asked to shrink it"
             );
             return misfit(
                 words,
@@ -197,11 +197,11 @@ impl Wanted<'_> {
         let least = used + used / 10 + LEFT;
         if size < least {
             let words = format!(
-                "it holds {}, and cannot shrink to {asked}: {} are the least",
+                "it holds {} and cannot shrink to {asked}: the minimum is {}",
                 human_size(used),
                 human_size(least)
             );
-            return misfit(words, "Make room on it first, or ask for less shrinking");
+            return misfit(words, "Free space on it first, or shrink it less");
         }
         Ok(())
     }
@@ -246,7 +246,7 @@ impl Wanted<'_> {
         misfit(
             format!("it cannot be {what} while files are open in {path}"),
             format!(
-                "Stop what uses it; `fuser -vm {path}` on host {} says who",
+                "Stop the processes that use it; `fuser -vm {path}` on host {} lists them",
                 self.on()
             ),
         )
@@ -316,12 +316,12 @@ impl Wanted<'_> {
         match (group, why_not.is_empty()) {
             (_, false) => misfit(format!("on host {on}, {}", why_not.join("; ")), hint),
             (None, true) if fit.disks.is_empty() => misfit(
-                format!("host {on} has no volume group {group_name}, and no disk is named to make it of"),
+                format!("host {on} has no volume group {group_name} and no disk for it"),
                 hint,
             ),
             _ => misfit(
                 format!(
-                    "{group_name} of host {on} has {} free, and {} more are needed",
+                    "{group_name} of host {on} has {} free and needs {} more",
                     human_size(free),
                     human_size(more)
                 ),

@@ -242,7 +242,7 @@ impl<'a> Explainer<'a> {
             }],
             (Source::Kept { file, line, what }, _) => vec![Change::Edit {
                 place: in_estate(file, *line),
-                what: format!("{what}, after its data was moved"),
+                what: format!("{what}, after you moved its data"),
             }],
             (Source::Recipe { made_of, .. }, Some(home)) if !made_of.is_empty() => made_of
                 .iter()
@@ -264,7 +264,7 @@ impl<'a> Explainer<'a> {
                     self.question.environment
                 ))]
             }
-            _ => vec![follows("from how the component was made".to_owned())],
+            _ => vec![follows("from the command that made the component".to_owned())],
         }
     }
 
@@ -290,7 +290,7 @@ impl<'a> Explainer<'a> {
             }],
             ("host", Some((need, _)), _) => vec![Change::Edit {
                 place: of_component(home),
-                what: format!("hosts: {{{}: [HOST]}}, before it is made", need.name),
+                what: format!("hosts: {{{}: [HOST]}}, before Eos makes it", need.name),
             }],
             ("count", _, Some(service)) => vec![self.edit_recipe(home, Some(service.at.line))],
             ("datacenter", ..) => self.update(home, "datacenter").into_iter().collect(),
@@ -341,7 +341,7 @@ impl<'a> Explainer<'a> {
         let Some(own) = own else {
             let name = &recipe.name;
             return follows(format!(
-                "from recipe {name}; a copy of it in recipes/{name}/recipe.yaml can say otherwise"
+                "from recipe {name}; a copy of it in recipes/{name}/recipe.yaml can override it"
             ));
         };
         let component = &home.expanded.component;

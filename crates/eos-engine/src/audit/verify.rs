@@ -117,7 +117,7 @@ fn check(store: &Store, anchors: &[Anchor]) -> rusqlite::Result<Verdict> {
     let named = anchors.iter().find(|anchor| anchor.seq > end);
     let named = named.map(|anchor| format!("commit {} names entry {}", short(&anchor.commit), anchor.seq));
     let count = Some(counted(&transaction)?).filter(|count| *count > end);
-    let witness = named.or_else(|| count.map(|count| format!("there have been {count}")));
+    let witness = named.or_else(|| count.map(|count| format!("Eos wrote {count}")));
     verdict.misfit = witness.map(|witness| Misfit {
         entry: end + 1,
         words: format!("is missing: the audit ends with entry {end}, but {witness}"),
@@ -130,16 +130,16 @@ fn misfit_of_entry(entry: &Entry, wanted: i64, previous: &str, anchors: &[Anchor
         return Some("is missing".to_owned());
     }
     if canonical(&entry.detail) != entry.detail_text || entry.computed_hash() != entry.hash {
-        return Some("was changed: its hash is not that of what it says".to_owned());
+        return Some("was changed: its hash does not fit its content".to_owned());
     }
     if entry.previous != previous {
-        return Some("does not follow the entry before it: one of the two was written anew".to_owned());
+        return Some("does not follow the entry before it: one of the two was rewritten".to_owned());
     }
     let other = anchors
         .iter()
         .find(|anchor| anchor.seq == wanted && anchor.hash != entry.hash)?;
     Some(format!(
-        "was written anew: commit {} names another one",
+        "was rewritten: commit {} names another one",
         short(&other.commit)
     ))
 }
@@ -370,7 +370,7 @@ mod tests {
         let misfit = check(&store, &[]).unwrap().misfit.unwrap();
         assert_eq!(
             misfit.words,
-            "is missing: the audit ends with entry 3, but there have been 4"
+            "is missing: the audit ends with entry 3, but Eos wrote 4"
         );
         // What is appended later does not cover it up.
         store.audit(&login()).unwrap();
@@ -411,7 +411,7 @@ mod tests {
             misfit,
             Misfit {
                 entry: 2,
-                words: "was written anew: commit 0123456789ab names another one".to_owned()
+                words: "was rewritten: commit 0123456789ab names another one".to_owned()
             }
         );
     }

@@ -63,7 +63,7 @@ impl Look<'_> {
     /// What the checks of an instance say that do not pass.
     async fn checks(&self, group: &TaskGroup, one: &Allocation, found: &mut Diagnosis) {
         let discovery = self.engines.discovery();
-        found.hint = "See what it wrote, and what its check asks for".to_owned();
+        found.hint = "Read its output, and see which answer its check expects".to_owned();
         for service in &group.services {
             let checked = service
                 .checks
@@ -171,7 +171,7 @@ impl Cause {
                 };
                 match starts {
                     0 | 1 => format!("ended {how}"),
-                    starts => format!("ended {how}, and was started {starts} times"),
+                    starts => format!("ended {how}, and Nomad started it {starts} times"),
                 }
             }
             Cause::OutOfMemory { limit } => match limit {
@@ -190,7 +190,7 @@ impl Cause {
                 format!("Are its secrets there? eos status {job} shows them")
             }
             Cause::NotStarted { .. } => "Correct its program, image or options, or the host".to_owned(),
-            Cause::Ended { .. } => "See what it wrote; correct its options".to_owned(),
+            Cause::Ended { .. } => "Read its output; correct its options".to_owned(),
             Cause::OutOfMemory { .. } => "Raise --memory".to_owned(),
         }
     }
@@ -282,7 +282,7 @@ mod tests {
         let words = of(json!([started, ended("3", "false")]), 3);
         assert_eq!(
             words.as_deref(),
-            Some("ended with exit code 3, and was started 4 times")
+            Some("ended with exit code 3, and Nomad started it 4 times")
         );
         let words = of(json!([started, ended("137", "true")]), 0);
         assert_eq!(words.as_deref(), Some("used more than its 64 MiB of memory"));

@@ -83,7 +83,7 @@ impl Look<'_> {
                     plural(missing.len() + registered.len(), "instance", "instances"),
                 );
                 found.hint = format!(
-                    "Register it anew by a restart: nomad alloc restart -namespace {namespace} {}",
+                    "Register it again by a restart: nomad alloc restart -namespace {namespace} {}",
                     short(&first.id)
                 );
                 for one in missing {
@@ -134,7 +134,7 @@ impl Look<'_> {
             found.hint = match is_there {
                 true => format!("Somebody registered job {name} again: stop it there, or keep it"),
                 false => format!(
-                    "It takes long to stop; look at it: nomad alloc status {}",
+                    "It takes long to stop; inspect it: nomad alloc status {}",
                     short(&first.id)
                 ),
             };

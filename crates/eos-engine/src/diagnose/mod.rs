@@ -126,8 +126,7 @@ impl Look<'_> {
             _ => {}
         }
         if self.hidden.is_none() {
-            let words =
-                "left out what the tasks wrote: their secrets could not be read, and so not be hidden in it";
+            let words = "left out the output of the tasks: Eos could not read their secrets to hide them";
             found.lines.push(LogLines {
                 from: "eos".to_owned(),
                 lines: vec![words.to_owned()],
@@ -145,7 +144,7 @@ impl Look<'_> {
             .partition(|line| line.starts_with(HINT));
         found.hint = match hints.first() {
             Some(hint) => hint.trim_start_matches(HINT).to_owned(),
-            None => format!("Mend what {} names", error.layer.name()),
+            None => format!("Fix the fault that {} names", error.layer.name()),
         };
         if said.len() > 1 {
             let said = said.into_iter().map(str::to_owned).collect();
@@ -209,9 +208,9 @@ fn first_sentence(words: &str) -> String {
 fn default_hint(error: &EngineError) -> String {
     match error.kind {
         ErrorKind::Unreachable | ErrorKind::Timeout => {
-            format!("Is {} well? eos doctor looks at it", error.layer.name())
+            format!("Is {} healthy? eos doctor checks it", error.layer.name())
         }
-        _ => format!("Mend what {} names", error.layer.name()),
+        _ => format!("Fix the fault that {} names", error.layer.name()),
     }
 }
 

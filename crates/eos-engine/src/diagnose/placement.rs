@@ -93,7 +93,7 @@ fn why(unplaced: &Unplaced, group: Option<&TaskGroup>, capacity: &[Capacity]) ->
                 hint: "Is the host of the volume up? eos status shows it",
             },
             "distinct_hosts" => Reason {
-                words: format!("each instance needs a host of its own, and {on} have one already"),
+                words: format!("each instance needs its own host, and {on} have one already"),
                 hint: "Lower --replicas, or add a host",
             },
             other => Reason {

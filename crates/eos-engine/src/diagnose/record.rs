@@ -28,8 +28,7 @@ impl Record {
                 found.layer = Layer::Salt;
                 found.object = format!("state {} on {minion}", text("id"));
                 found.words = first_sentence(text("comment"));
-                found.hint =
-                    format!("Correct what the pillar says of it (path, owner), or mend it on {minion}");
+                found.hint = format!("Correct it in the pillar (path, owner), or fix it on {minion}");
             }
             found.lines.push(LogLines {
                 from: format!("Salt on {minion}, state {} ({})", text("id"), text("name")),
@@ -66,7 +65,10 @@ impl Record {
                         )]
                     }
                     false => {
-                        found.hint = format!("{}; what runs now may be neither: eos status", found.hint);
+                        found.hint = format!(
+                            "{}; neither configuration may be running now: eos status",
+                            found.hint
+                        );
                         let why = outcome["error"].as_str().unwrap_or_default().lines();
                         let first = format!("applying {which} again failed too:");
                         std::iter::once(first)

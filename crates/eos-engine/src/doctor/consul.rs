@@ -86,7 +86,7 @@ impl Examination<'_> {
             .collect();
         let version = Engine::Consul.finding(Area::Consul, &seen, &self.renew("consul"));
         let health = (!servers.healthy).then(|| {
-            let words = format!("not well: {}", ill.join(", "));
+            let words = format!("unhealthy: {}", ill.join(", "));
             Finding::not_ok(
                 Area::Consul,
                 "servers",

@@ -41,7 +41,7 @@ impl Examination<'_> {
             _ => (Condition::Limited, "eos doctor".to_owned()),
         };
         let what = format!("minion {}", self.endpoints.control);
-        let words = format!("it does not say how it is set up: {}", words_of(error));
+        let words = format!("it does not report its settings: {}", words_of(error));
         Some(Finding::not_ok(Area::Salt, what, condition, words, mend))
     }
 
@@ -74,10 +74,11 @@ impl Examination<'_> {
 
     fn schedule_finding(&self, own: &Value) -> Finding {
         if own.get("schedule") == Some(&Value::Bool(true)) {
-            let words = "Terraform's states are compared with what is there, without Eos too";
+            let words = "a Salt schedule compares Terraform's states with reality, also without Eos";
             return Finding::ok(Area::Salt, "schedule", words);
         }
-        let words = "nothing looks for drift while Eos is away: no schedule of eos_terraform.sync_states";
+        let words = "nothing looks for drift while Eos does not run: no schedule of \
+            eos_terraform.sync_states";
         let add =
             "salt-call schedule.add eos-drift function=eos_terraform.sync_states seconds=300 maxrunning=1";
         let mend = match self.is_lab() {
@@ -99,7 +100,7 @@ impl Examination<'_> {
             None => {
                 let words = format!(
                     "{program}: {}",
-                    text("error").unwrap_or("it does not say its version")
+                    text("error").unwrap_or("it does not report its version")
                 );
                 let mend = self.renew("terraform");
                 Some(Finding::not_ok(
@@ -118,7 +119,7 @@ impl Examination<'_> {
             None => Finding::ok(
                 Area::Terraform,
                 "credential",
-                "there, for the minion's user alone",
+                "readable by the minion's user alone",
             ),
             Some(fault) => {
                 let mend = match self.is_lab() {
@@ -143,8 +144,8 @@ impl Examination<'_> {
         let orphans: BTreeSet<String> = on_disk.chain(in_consul).collect();
         if orphans.is_empty() {
             let words = match named.len() {
-                1 => "1, as the pillar has it".to_owned(),
-                count => format!("{count}, as the pillar has them"),
+                1 => "1, as in the pillar".to_owned(),
+                count => format!("{count}, as in the pillar"),
             };
             return vec![Finding::ok(Area::Terraform, "workspaces", words)];
         }
@@ -166,7 +167,7 @@ impl Examination<'_> {
                 self.expected.salt, self.endpoints.control
             ),
         };
-        let words = format!("{name} is there, but the pillar does not name it");
+        let words = format!("{name} exists, but the pillar does not name it");
         Finding::not_ok(Area::Terraform, "workspaces", Condition::Limited, words, mend)
     }
 }
@@ -184,7 +185,7 @@ fn environment_finding(seen: &Value, mend: &str) -> Finding {
             Area::Salt,
             "plans",
             Condition::Limited,
-            "the master has no environment for plans, so engines cannot be asked what a change would do",
+            "the master has no environment for plans, so the engines cannot preview a change",
             mend,
         ),
     }

@@ -27,7 +27,7 @@ pub(super) fn findings(estate: &Estate) -> Vec<Finding> {
         true => vec![Finding::ok(
             Area::Estate,
             "files",
-            "nobody but their owner can change them",
+            "only their owner can change them",
         )],
         false => faults.into_iter().map(|fault| fault.finding("files")).collect(),
     };

@@ -52,7 +52,7 @@ pub(super) fn operations(estate: &Estate) -> Vec<Finding> {
         findings.push(Finding::ok(
             Area::Estate,
             "operations",
-            "none was interrupted, no lock is left behind",
+            "no operation was interrupted, no lock is left over",
         ));
     }
     findings
@@ -60,7 +60,7 @@ pub(super) fn operations(estate: &Estate) -> Vec<Finding> {
 
 fn interrupted_finding(operation: &Operation) -> Finding {
     let id = short(&operation.id);
-    let words = format!("{id} was stopped before its end: {}", operation.words);
+    let words = format!("{id} stopped before its end: {}", operation.words);
     Finding::not_ok(
         Area::Estate,
         "operations",
@@ -72,8 +72,8 @@ fn interrupted_finding(operation: &Operation) -> Finding {
 
 fn left_finding(estate: &Estate, count: usize) -> Finding {
     let words = match count {
-        1 => "the lock of an operation is there, but no process that holds it".to_owned(),
-        count => format!("locks of {count} operations are there, but no process that holds them"),
+        1 => "the lock of an operation exists, but no process holds it".to_owned(),
+        count => format!("locks of {count} operations exist, but no process holds them"),
     };
     // Only those that are free: an operation may begin meanwhile.
     let directory = quoted(&estate.root.join(".eos/locks/operations"));
@@ -130,7 +130,7 @@ pub(super) fn consul_locks(estate: &Estate, keys: &Keys) -> Vec<Finding> {
         (!is_alive(estate, &found)).then(|| held_finding(lock, &found))
     });
     let state = keys.state_locks.iter().map(|state| {
-        let words = format!("{state} in Consul was locked by a run of Terraform that is gone");
+        let words = format!("a Terraform run that is gone locked {state} in Consul");
         let mend = format!("consul kv delete -recurse {state}/.lock");
         Finding::not_ok(Area::Terraform, "locks", Condition::Limited, words, mend)
     });
@@ -142,7 +142,7 @@ fn held_finding(lock: &Locked, operation: &Operation) -> Finding {
         short(&operation.id),
         format!("{}/{}", lock.environment, lock.component),
     );
-    let words = format!("that of {name} is held by operation {id}, whose process is gone");
+    let words = format!("operation {id} holds the lock of {name}, but its process is gone");
     let mend = match operation.ended {
         None => format!("eos resume {id}"),
         Some(_) => format!("consul kv delete terraform/{name}/lock"),
@@ -173,7 +173,7 @@ pub(super) fn state_locks(seen: &Value, mend: impl Fn(&str) -> String) -> Vec<Fi
     left.map(|lock| {
         let text = |name: &str| lock.get(name).and_then(Value::as_str).unwrap_or_default();
         let words = format!(
-            "the Terraform state of {} was locked by a run that is gone",
+            "a run that is gone locked the Terraform state of {}",
             text("workspace")
         );
         Finding::not_ok(

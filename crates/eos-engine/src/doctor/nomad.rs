@@ -90,7 +90,7 @@ impl Examination<'_> {
         let seen: Vec<(String, String)> = servers.chain(clients).collect();
         let version = Engine::Nomad.finding(Area::Nomad, &seen, &self.renew("nomad"));
         let lost = (!lost.is_empty()).then(|| {
-            let words = format!("the others do not reach {}", lost.join(", "));
+            let words = format!("the other servers do not reach {}", lost.join(", "));
             Finding::not_ok(
                 Area::Nomad,
                 "servers",
@@ -120,12 +120,12 @@ impl Examination<'_> {
         let finding = |(name, has): (String, Result<bool, EngineError>)| {
             let what = format!("bridge {name}");
             let finding = match has {
-                Ok(true) => Finding::ok(Area::Nomad, what, "tasks can have networks of their own"),
+                Ok(true) => Finding::ok(Area::Nomad, what, "tasks can have their own networks"),
                 Ok(false) => Finding::not_ok(
                     Area::Nomad,
                     what,
                     Condition::Limited,
-                    "no bridge or no CNI plugins there, and so no mesh",
+                    "no bridge or no CNI plugins there, so no mesh",
                     format!(
                         "apt install containernetworking-plugins && {}",
                         self.start("nomad")
@@ -141,7 +141,7 @@ impl Examination<'_> {
 
 fn token_finding(token: &OwnToken, mend: &str) -> Finding {
     if token.is_needless() {
-        let words = "Nomad asks nobody for a token: whoever reaches it may change everything";
+        let words = "Nomad requires no token: everyone who reaches it may change everything";
         return Finding::not_ok(
             Area::Nomad,
             "token",
@@ -170,7 +170,7 @@ fn node_finding(node: &Node, start: &str) -> Finding {
         ("ready", "eligible") => Finding::ok(Area::Nomad, what, "ready"),
         ("ready", _) => {
             let mend = format!("nomad node eligibility -enable {}", node.id);
-            let words = "ready, but nothing new is placed there";
+            let words = "ready, but Nomad places nothing new there";
             Finding::not_ok(Area::Nomad, what, Condition::Limited, words, mend)
         }
         (status, _) => Finding::not_ok(Area::Nomad, what, Condition::Broken, status, start),
@@ -218,10 +218,7 @@ fn host_findings(pillar: &Pillar, nodes: &[Node], bring: &dyn Fn(&str) -> String
     let lost: Vec<Finding> = clients()
         .filter(|host| !is_node(&host.name))
         .map(|host| {
-            let words = format!(
-                "a client of the pillar, but no node of Nomad is named {}",
-                host.name
-            );
+            let words = format!("a client in the pillar, but no Nomad node is named {}", host.name);
             let what = format!("host {}", host.name);
             Finding::not_ok(Area::Nomad, what, Condition::Broken, words, bring(&host.name))
         })
@@ -230,7 +227,7 @@ fn host_findings(pillar: &Pillar, nodes: &[Node], bring: &dyn Fn(&str) -> String
         return lost;
     }
     let names: Vec<&str> = clients().map(|host| host.name.as_str()).collect();
-    let words = format!("the node of each client has its name: {}", names.join(", "));
+    let words = format!("each client has a node of its name: {}", names.join(", "));
     vec![Finding::ok(Area::Nomad, "hosts", words)]
 }
 

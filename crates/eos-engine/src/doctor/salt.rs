@@ -132,7 +132,7 @@ impl Examination<'_> {
         Some(match here.as_ref() == Some(&home.id) {
             true => Finding::ok(Area::Estate, "home", "this machine operates it"),
             false => {
-                let words = format!("{} operates it: here it can be planned only", home.name);
+                let words = format!("{} operates it: this machine can only plan", home.name);
                 Finding::not_ok(Area::Estate, "home", Condition::Limited, words, "eos home take")
             }
         })
@@ -152,7 +152,7 @@ fn role_finding(info: &Value, user: &str, mend: &str) -> Finding {
     match info.get("role").and_then(Value::as_str) {
         Some(role) => Finding::ok(Area::Salt, "role", format!("{user} is {role}")),
         None => {
-            let words = format!("API user {user} has no role, and may change nothing");
+            let words = format!("API user {user} has no role and may change nothing");
             Finding::not_ok(Area::Salt, "role", Condition::Broken, words, mend)
         }
     }
@@ -162,7 +162,7 @@ fn formula_finding(minion: &str, info: &Value, expected: &str, bring: &str, rene
     let what = format!("minion {minion}");
     let said = |name: &str| info.get(name).and_then(Value::as_str).unwrap_or_default();
     if said("formula") != expected {
-        let words = "its formula is not the one that this program carries";
+        let words = "its formula differs from the one in this program";
         return Finding::not_ok(Area::Salt, what, Condition::Broken, words, bring);
     }
     let version = said("version");

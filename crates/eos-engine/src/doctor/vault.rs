@@ -99,7 +99,7 @@ fn token_finding(token: &OwnToken, mend: &str) -> Finding {
     };
     let until = minute(expires);
     if token.renewable {
-        return Finding::ok(Area::Vault, "token", format!("until {until}, renewed by use"));
+        return Finding::ok(Area::Vault, "token", format!("until {until}, renewed on use"));
     }
     match token.ttl < SOON {
         false => Finding::ok(Area::Vault, "token", format!("until {until}")),
@@ -129,7 +129,7 @@ mod tests {
         token.renewable = true;
         assert_eq!(
             token_finding(&token, "mend").words,
-            "until 2026-11-16 05:00 UTC, renewed by use"
+            "until 2026-11-16 05:00 UTC, renewed on use"
         );
     }
 }

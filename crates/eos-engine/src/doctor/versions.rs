@@ -54,7 +54,7 @@ impl Engine {
         match numbers(version) {
             None => (
                 Condition::Limited,
-                Some(format!("{} does not say its version", self.name())),
+                Some(format!("{} does not report its version", self.name())),
             ),
             Some(found) if found < least => (
                 Condition::Broken,
@@ -62,7 +62,7 @@ impl Engine {
             ),
             Some(found) if found >= next => (
                 Condition::Limited,
-                Some(format!("{version} was never tried: {}", self.words())),
+                Some(format!("{version} is untested: {}", self.words())),
             ),
             Some(_) => (Condition::Ok, None),
         }

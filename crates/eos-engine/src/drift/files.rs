@@ -84,7 +84,7 @@ fn unknown(engines: &Engines, current: &str, is_edited: bool) -> Release {
             Layer::Salt,
             ErrorKind::Invalid,
             format!("release {current}"),
-            "its files are not those that its name stands for, and no pillar is known that it was compiled from",
+            "its files do not fit its name, and Eos knows no pillar that compiles to them",
         )),
     }
 }

@@ -70,7 +70,8 @@ async fn rules(vault: &VaultClient, name: &str) -> Result<Option<String>, Engine
 fn hinted(error: EngineError) -> EngineError {
     match error.kind {
         ErrorKind::Refused => error.with_hint(
-            "The policy eos-program lets Eos read sys/auth and sys/policies/acl/*; eos lab up writes that of a lab",
+            "The policy eos-program lets Eos read sys/auth and sys/policies/acl/*; in a lab, eos lab up \
+             writes it",
         ),
         _ => error,
     }

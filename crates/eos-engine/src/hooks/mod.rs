@@ -74,7 +74,7 @@ impl Monitored<'_> {
                     return Err(
                         EngineError::new(Layer::Prometheus, ErrorKind::Timeout, name, found).with_hint(
                             format!(
-                                "`eos logs {}` says what it does; `eos status` what it is to watch",
+                                "`eos logs {}` shows its log; `eos status` shows the components",
                                 self.monitor.component
                             ),
                         ),

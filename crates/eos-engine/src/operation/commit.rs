@@ -80,8 +80,8 @@ impl Run<'_> {
             None => format!("Apply {} ({environment})", plan.components.join(", ")),
         };
         match (self.is_back, &self.subject.takes_back) {
-            (true, _) => format!("Take back {}", self.subject.id),
-            (false, Some(other)) => format!("Take back {other}"),
+            (true, _) => format!("Roll back {}", self.subject.id),
+            (false, Some(other)) => format!("Roll back {other}"),
             (false, None) => what,
         }
     }

@@ -66,7 +66,8 @@ impl Run<'_> {
             let next = tokio::select! {
                 next = running.next() => next,
                 () = this.terms.stop.wanted() => {
-                    let words = "The steps that have begun come to their end, then it stops; again: it stops at once";
+                    let words = "Finishing the steps in progress, then stopping; press Ctrl-C again to stop \
+                        now";
                     this.watch.borrow_mut().waiting(words);
                     continue;
                 }

@@ -34,7 +34,7 @@ impl Run<'_> {
         let compiled = self.compile_with(plan)?;
         if compiled.compilation.release != plan.release && serves(plan, &compiled.compilation).is_err() {
             return Err(stale(
-                "the pillar, the catalog or Eos itself changed after it was made",
+                "the pillar, the catalog or Eos itself changed after the plan was made",
             ));
         }
         self.compiled = Some(compiled);
@@ -60,7 +60,7 @@ impl Run<'_> {
 
     pub(super) async fn plan_again(&mut self) -> Result<(), Failure> {
         if self.terms.exact {
-            return Err(stale("the pillar was changed after it was made"));
+            return Err(stale("the pillar changed after the plan was made"));
         }
         let confirmed = &self.subject.plan;
         let mut again = match &self.subject.takes_back {
@@ -72,7 +72,7 @@ impl Run<'_> {
         };
         if let Some(more) = again.changes.iter().find(|change| !includes(confirmed, change)) {
             return Err(stale(&format!(
-                "the pillar was changed after it was made, and it would now change {} otherwise",
+                "the pillar changed after the plan was made, which would now change {} differently",
                 more.address
             )));
         }
@@ -120,7 +120,7 @@ pub(super) async fn refuse_hand_edits(estate: &Estate, compilation: &Compilation
                 format!("{first}{more}"),
                 "generated, but edited by hand",
             )
-            .with_hint("Put the change into the pillar, then `eos compile` writes it anew"))
+            .with_hint("Put the change into the pillar; `eos compile` then writes the file again"))
         }
     }
 }
@@ -149,7 +149,7 @@ pub(super) fn serves(plan: &Plan, compilation: &Compilation) -> Result<(), Engin
             Layer::Estate,
             ErrorKind::Conflict,
             "the plan",
-            format!("{} was changed in the pillar after it was made", step.component),
+            format!("{} changed in the pillar after the plan was made", step.component),
         )
         .with_hint("Make a new plan")),
     }

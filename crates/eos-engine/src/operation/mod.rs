@@ -140,7 +140,7 @@ pub async fn apply(
             "the plan",
             "it was made without the engines",
         )
-        .with_hint("Make it again now that they answer")
+        .with_hint("Plan again now that they answer")
         .into());
     }
     let by = actor(engines, terms, author);
@@ -214,7 +214,7 @@ async fn reopen<'a>(
 ) -> Result<Run<'a>, EngineError> {
     let id = &operation.id;
     let alive = Lock::try_acquire(&estate.root, Target::Operation(id), Some(id))
-        .map_err(|error| error.with_hint("It is at work in another process: wait for its end"))?;
+        .map_err(|error| error.with_hint("It runs in another process: wait for its end"))?;
     let author = Author {
         who: &operation.who,
         words: &operation.words,

@@ -12,9 +12,7 @@ use crate::lock::{self, Target};
 use crate::store::{Operation, Outcome, Store};
 
 fn not_found(named: Option<&str>, words: &str) -> EngineError {
-    let object = named.map_or("operation to go on with".to_owned(), |id| {
-        format!("operation {id}")
-    });
+    let object = named.map_or("operation to continue".to_owned(), |id| format!("operation {id}"));
     EngineError::new(Layer::Estate, ErrorKind::NotFound, object, words)
         .with_hint("`eos history` shows them all")
 }
@@ -24,10 +22,10 @@ pub fn find(store: &Store, beginning: &str) -> Result<Operation, EngineError> {
     let mut matching = store.beginning_with(&beginning.to_uppercase())?;
     match matching.len() {
         1 => Ok(matching.remove(0)),
-        0 => Err(not_found(Some(beginning), "there is none whose id begins so")),
+        0 => Err(not_found(Some(beginning), "no id begins with these letters")),
         count => Err(not_found(
             Some(beginning),
-            &format!("{count} operations begin so: give more letters"),
+            &format!("{count} ids begin with these letters: give more of them"),
         )),
     }
 }
@@ -46,12 +44,12 @@ pub(super) fn resumable(store: &Store, named: Option<&str>) -> Result<Operation,
                 .into_iter()
                 .next()
                 .or(latest)
-                .ok_or_else(|| not_found(None, "nothing was left unfinished"))?
+                .ok_or_else(|| not_found(None, "no operation is unfinished"))?
         }
     };
     match is_resumable(found.outcome) {
         true => Ok(found),
-        false => Err(not_found(named, &format!("it is {}", found.outcome.words()))),
+        false => Err(not_found(named, &format!("it is {}", found.outcome.shown()))),
     }
 }
 
@@ -73,9 +71,9 @@ pub fn newest_to_undo(store: &Store) -> Result<Operation, EngineError> {
             Layer::Estate,
             ErrorKind::NotFound,
             "operation to undo",
-            "all that was done has been taken back",
+            "every finished operation is rolled back",
         )
-        .with_hint("`eos history` shows what was done; `eos rollback OPERATION` takes back any of it")
+        .with_hint("`eos history` shows the operations; `eos rollback OPERATION` rolls back any of them")
     };
     newest.cloned().ok_or_else(nothing)
 }
@@ -92,7 +90,7 @@ pub(super) fn read_plan(operation: &str, plan: serde_json::Value) -> Result<Plan
             format!("plan of operation {operation}"),
             error.to_string(),
         )
-        .with_hint("It was made by another version of Eos: go on with that one")
+        .with_hint("Another version of Eos made it: continue with that version")
     })
 }
 
@@ -125,10 +123,10 @@ pub(super) fn refuse_unfinished(
             Layer::Estate,
             ErrorKind::Conflict,
             format!("operation {id}"),
-            format!("it was stopped before its end: {}", operation.words),
+            format!("it stopped before its end: {}", operation.words),
         )
         .with_hint(format!(
-            "Go on with it: eos resume {id}; or take it back: eos rollback {id}"
+            "Continue it: eos resume {id}; or roll it back: eos rollback {id}"
         )));
     }
     Ok(())

@@ -104,7 +104,7 @@ impl<'a> Run<'a> {
                     && let Err(error) = self.remove_staged().await
                 {
                     let path = staged_path(&self.subject.id);
-                    let words = format!("{path} may still hold a secret that was given: {error}");
+                    let words = format!("{path} may still hold a given secret: {error}");
                     self.watch.borrow_mut().waiting(&words);
                 }
                 self.end(Outcome::TakenBack).await?;
@@ -168,7 +168,7 @@ impl<'a> Run<'a> {
         if let Err(failure) = refreshed {
             // It can never go on, and as long as it counts as unfinished nothing else could begin.
             self.end(Outcome::Failed).await?;
-            return Err(failure.with_hint("`eos plan` shows what is left to do, `eos apply` does it"));
+            return Err(failure.with_hint("`eos plan` shows the remaining changes, `eos apply` applies them"));
         }
         match self.admit() {
             Ok(()) => self.go(None).await,
@@ -328,7 +328,7 @@ impl<'a> Run<'a> {
 
     pub(super) async fn end(&mut self, outcome: Outcome) -> Result<(), EngineError> {
         for error in self.locks.release().await {
-            let words = format!("The lock was not given back: {error}");
+            let words = format!("Eos did not release the lock: {error}");
             self.watch.borrow_mut().waiting(&words);
         }
         let by = actor(self.engines, self.terms, self.subject.author);

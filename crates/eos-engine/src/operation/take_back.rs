@@ -86,7 +86,7 @@ pub(super) async fn plan_rollback(
 /// What is wished for where an operation that was done is taken back.
 pub async fn rollback(estate: &Estate, operation: &Operation) -> Result<Wish, Failure> {
     if operation.outcome != Outcome::Done {
-        let words = format!("it is {}, not done", operation.outcome.words());
+        let words = format!("it is {}, not done", operation.outcome.shown());
         return Err(EngineError::new(
             Layer::Estate,
             ErrorKind::Conflict,

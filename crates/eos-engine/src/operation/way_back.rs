@@ -72,7 +72,7 @@ impl Run<'_> {
                         _ => Outcome::Failed,
                     };
                     self.end(outcome).await?;
-                    let why = format!("taking it back failed as well: {second}");
+                    let why = format!("the rollback failed as well: {second}");
                     Aftermath::Stands { why }
                 }
             },
@@ -83,31 +83,33 @@ impl Run<'_> {
     /// Why a failed operation is not taken back by itself.
     pub(super) fn why_it_stands(&self, error: &EngineError) -> Result<Option<String>, EngineError> {
         if self.terms.keep {
-            return Ok(Some("it was to be kept for a look".to_owned()));
+            return Ok(Some("--keep leaves it for inspection".to_owned()));
         }
         if self.terms.stop.is_wanted() {
-            return Ok(Some("it was to stop".to_owned()));
+            return Ok(Some("you stopped it".to_owned()));
         }
         let is_silent = error.kind == ErrorKind::Unreachable
             || (error.kind == ErrorKind::Timeout && error.layer == Layer::Salt);
         if is_silent {
             return Ok(Some(format!(
-                "without {} nothing can be taken back",
+                "Eos cannot roll back while {} does not answer",
                 error.layer.name()
             )));
         }
         if error.layer == Layer::Consul && error.kind == ErrorKind::Conflict {
-            return Ok(Some("another may be at work on the same components".to_owned()));
+            return Ok(Some(
+                "another operation may be changing the same components".to_owned(),
+            ));
         }
         let begun = self.begun()?;
         let is_past = |step: &&Step| step.work.is_final() && begun.contains_key(&step.id);
         let past = self.subject.plan.steps.iter().find(is_past);
-        Ok(past.map(|step| format!("step {} cannot be taken back, and had begun", step.work.title())))
+        Ok(past.map(|step| format!("step {} began and cannot be rolled back", step.work.title())))
     }
 
     pub(super) async fn turn_back(&mut self, title: &str) -> Result<Vec<String>, Failure> {
         let turned = self.plan_back().await?;
-        let why = format!("{title} failed: taking back what was done");
+        let why = format!("{title} failed: rolling back");
         self.go_by(turned, &why).await
     }
 
@@ -123,7 +125,7 @@ impl Run<'_> {
             },
             None => self.plan_back().await?,
         };
-        match self.go_by(turned, "taking back what was done").await {
+        match self.go_by(turned, "rolling back").await {
             Ok(effects) => Ok(self.finished(Vec::new(), Some(effects))),
             Err(Failure::Step(failure)) => {
                 self.store
@@ -216,7 +218,7 @@ impl Run<'_> {
                     error,
                     diagnosis: None,
                     aftermath: Aftermath::Stands {
-                        why: "it is being taken back".to_owned(),
+                        why: "it is being rolled back".to_owned(),
                     },
                 })));
             }

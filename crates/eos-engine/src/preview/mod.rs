@@ -79,7 +79,7 @@ pub async fn joint_plan(estate: &Estate, engines: Option<&Engines>, wish: Wish) 
 /// Marks a plan that is carried out without a question: nobody would read what the engines say of it.
 pub fn without_preview(plan: &mut Plan) {
     plan.unasked
-        .push(unasked("the plan is carried out without being confirmed"));
+        .push(unasked("Eos applies the plan without confirmation"));
 }
 
 fn unasked(why: &str) -> Unasked {

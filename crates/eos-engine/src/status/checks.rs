@@ -84,7 +84,7 @@ pub(super) fn of_consul(listed: &[ListedCheck]) -> Checks {
                     false => CheckStatus::FAILING,
                 },
                 words: match of_node {
-                    true => format!("Consul's agent on {} is not well", check.node),
+                    true => format!("Consul's agent on {} is unhealthy", check.node),
                     false => got(&check.output),
                 },
             });

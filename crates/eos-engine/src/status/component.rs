@@ -49,7 +49,7 @@ impl ComponentStatus {
         let Some(job) = asked.job(&name) else {
             (self.desired, self.running, self.healthy) = (Some(0), Some(0), Some(0));
             if self.is_applied {
-                let words = "Nomad has no such job, though it was applied";
+                let words = "Nomad has no such job, although Eos applied it";
                 self.trouble = Some(Trouble::new(name, words, format!("eos plan{more}")));
             }
             return;

@@ -74,10 +74,16 @@ impl Seen for ConsulSeen {
             .servers
             .iter()
             .filter(|server| !server.healthy)
-            .map(|server| Trouble::new(format!("consul server {}", server.server), "it is not well", LOOK))
+            .map(|server| {
+                Trouble::new(
+                    format!("consul server {}", server.server),
+                    "it is unhealthy",
+                    LOOK,
+                )
+            })
             .collect();
         let unwell = (!self.is_healthy && servers.is_empty())
-            .then(|| Trouble::new("consul", "its servers are not well", LOOK));
+            .then(|| Trouble::new("consul", "its servers are unhealthy", LOOK));
         let nodes = self
             .checks
             .iter()

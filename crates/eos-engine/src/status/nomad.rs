@@ -151,7 +151,7 @@ impl Seen for NomadSeen {
             let about = format!("node {}", node.node);
             match (node.status.as_str(), node.eligible) {
                 ("ready", true) => None,
-                ("ready", false) => Some(Trouble::new(about, "nothing new is placed there", LOOK)),
+                ("ready", false) => Some(Trouble::new(about, "Nomad places nothing new there", LOOK)),
                 (status, _) => Some(Trouble::new(about, status, LOOK)),
             }
         });

@@ -104,7 +104,7 @@ impl Seen for TerraformSeen {
     fn troubles(&self) -> Vec<Trouble> {
         let trouble = |one: &WorkspaceStatus| {
             let about = format!("workspace {}", one.workspace);
-            Trouble::new(about, "it is not as the last operation left it", "eos drift")
+            Trouble::new(about, "it changed since the last operation", "eos drift")
         };
         let moved = self
             .workspaces

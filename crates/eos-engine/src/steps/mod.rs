@@ -114,7 +114,7 @@ pub async fn deliver(
     let served = info.get("release").and_then(Value::as_str).unwrap_or_default();
     if served != compilation.release {
         let words = format!(
-            "the minion is served {}",
+            "the master serves the minion {}",
             if served.is_empty() { "no release" } else { served }
         );
         return Err(EngineError::new(
@@ -180,7 +180,7 @@ async fn run_step(
     }) = call_of(step, context.operation)
     else {
         let object = format!("step {}", step.id);
-        let words = "it asks nothing of Salt";
+        let words = "it asks Salt for nothing";
         return Err(EngineError::new(Layer::Estate, ErrorKind::Invalid, object, words));
     };
     let call = StepCall {
@@ -490,7 +490,7 @@ async fn verify_host(context: &Context<'_>, minion: &str, client: bool) -> Resul
     let served = info.get("release").and_then(Value::as_str).unwrap_or_default();
     let current = delivery::current(&context.engines.endpoints.delivery)?;
     if current.as_deref() != Some(served) {
-        let words = format!("minion {minion} is served another release");
+        let words = format!("the master serves minion {minion} another release");
         return Err(EngineError::new(
             Layer::Salt,
             ErrorKind::Failed,
@@ -513,7 +513,7 @@ fn missing_secret(layer: Layer, item: &str, path: &str) -> EngineError {
         layer,
         ErrorKind::NotFound,
         format!("secret {item} of {path}"),
-        "no value was given, and none can be made",
+        "no value was given, and Eos cannot generate one",
     )
     .with_hint("Give it with `eos update COMPONENT --OPTION -`")
 }
@@ -574,7 +574,7 @@ async fn verify(
         .await
         .map_err(|error| match error.kind {
             ErrorKind::NotFound => error.with_hint(format!(
-                "It was removed behind Eos: `eos delete {name}`, then create it again"
+                "It was removed outside Eos: `eos delete {name}`, then create it again"
             )),
             _ => error,
         })?;
@@ -582,7 +582,7 @@ async fn verify(
         let words = "Nomad runs another version than the wanted one";
         return Err(
             EngineError::new(Layer::Nomad, ErrorKind::Failed, format!("job {name}"), words).with_hint(
-                format!("It was reverted or changed behind Eos: `eos logs {name}`, then `eos resume`"),
+                format!("It was reverted or changed outside Eos: `eos logs {name}`, then `eos resume`"),
             ),
         );
     }
@@ -592,9 +592,8 @@ async fn verify(
     {
         let words = format!("Nomad runs it with another version of its secrets than {version}, the newest");
         return Err(
-            EngineError::new(Layer::Nomad, ErrorKind::Failed, format!("job {name}"), words).with_hint(
-                "They were written again, or the job was reverted, behind Eos: `eos apply` brings them together",
-            ),
+            EngineError::new(Layer::Nomad, ErrorKind::Failed, format!("job {name}"), words)
+                .with_hint("The secrets or the job changed outside Eos: `eos apply` brings them together"),
         );
     }
     for Expected { group, count, .. } in groups {
@@ -607,7 +606,7 @@ async fn verify(
             let words = format!("Nomad is asked for {asked} instances of {group}, not for {count}");
             let object = format!("job {name}");
             return Err(EngineError::new(Layer::Nomad, ErrorKind::Failed, object, words)
-                .with_hint("It was scaled behind Eos"));
+                .with_hint("It was scaled outside Eos"));
         }
     }
     let component = context.compilation.component(namespace, name);
@@ -766,7 +765,7 @@ async fn unwatched(
         .iter()
         .any(|seen| seen.get("monitor").is_some_and(Value::is_null))
     {
-        true => format!("{by} does not run, and watches nothing"),
+        true => format!("{by} does not run and watches nothing"),
         false => format!("{}: {what} from {by}, read back", step.component),
     };
     Ok(Verified {
@@ -784,7 +783,7 @@ fn monitored<'a>(context: &'a Context<'_>, step: &'a Step, monitor: &'a Monitor)
 }
 
 fn not_watched(component: &str) -> EngineError {
-    let words = "the plan has it watched, and what was compiled does not";
+    let words = "the plan watches it, but the compiled files do not";
     EngineError::new(Layer::Estate, ErrorKind::Conflict, component, words).with_hint("Make a new plan")
 }
 

@@ -111,7 +111,7 @@ fn misfit(volume: &Volume, lvm: &Lvm, mounted: &Value) -> Option<String> {
         .as_ref()
         .is_some_and(|converted| converted.committed);
     (is_committed && mounted.get("old") == Some(&Value::Bool(true)))
-        .then(|| "what it was before its conversion is still there".to_owned())
+        .then(|| "the old volume of its conversion is still there".to_owned())
 }
 
 fn number(mounted: &Value, key: &str) -> u64 {
@@ -126,7 +126,7 @@ pub(super) async fn verify_kept(
 ) -> Result<Verified, EngineError> {
     let seen = observe_volumes(context, minion, paths).await?;
     let words = paths.iter().map(|path| match exists(&seen, path) {
-        Some(true) => format!("{path} is left as it was"),
+        Some(true) => format!("{path} stays as it was"),
         _ => format!("{path} was gone already"),
     });
     let words = format!("{minion}: {}", words.collect::<Vec<_>>().join(", "));
@@ -153,7 +153,7 @@ pub(super) async fn remove(
     }
     let count = plural(volumes.len(), "volume", "volumes");
     Ok(Verified {
-        words: format!("{minion}: {count} with all data gone, read back"),
+        words: format!("{minion}: {count} gone with all data, read back"),
         seen,
     })
 }
@@ -285,7 +285,7 @@ mod tests {
             (
                 ", converted: {from: xfs, when: \"2026-11-17T01:00:00Z\", committed: true}",
                 json!({"old": true}),
-                Some("what it was before its conversion is still there"),
+                Some("the old volume of its conversion is still there"),
             ),
         ];
         for (settings, told, why) in cases {

@@ -147,12 +147,17 @@ async fn a_lost_lock_is_noticed(consul: &ConsulClient) {
     let error = lock.still_held().await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Conflict);
     assert!(
-        error.words.contains("lost on the way; nobody holds it now"),
+        error
+            .words
+            .contains("the operation lost it; no operation holds it now"),
         "{error}"
     );
     // The end of a session holds its keys back for a while.
     let error = refused(consul, "01B", &["minio"]).await;
-    assert!(error.words.contains("Consul holds it back for 5 s"), "{error}");
+    assert!(
+        error.words.contains("Consul delays the next lock for 5 s"),
+        "{error}"
+    );
     let wanted = components(&["minio"]);
     let other = ComponentLock::wait(
         consul,

@@ -290,7 +290,7 @@ async fn store<'a>(layout: &'a Layout, choices: &'a Choices) -> Result<Store<'a>
         return Err(Error::NoContainers { why });
     };
     let docker = Engine::at(&endpoint).ok_or_else(|| Error::NoContainers {
-        why: format!("the Docker at {endpoint} is reached by ways that only its own client knows"),
+        why: format!("only Docker's own client can reach the Docker at {endpoint}"),
     })?;
     match docker.answers().await {
         true => Ok(Store {

@@ -84,7 +84,7 @@ impl ContainerChoices {
 /// Why a lab of this user cannot have a Docker of its own, if it cannot.
 fn why_not() -> Option<String> {
     if !rustix::process::geteuid().is_root() {
-        return Some("a Docker of the lab's own needs root, and no other is reachable".into());
+        return Some("the lab's own Docker needs root, and no other Docker answers".into());
     }
     let missing = [DOCKERD, REGISTRY, "ip"]
         .into_iter()

@@ -22,9 +22,7 @@ const BUILD: GoBuild = GoBuild {
     go_needed: "1.25.5",
     tags: "codegen_generated hashicorpmetrics",
     link: "-s -w -X github.com/hashicorp/nomad/version.GitCommit=f876384fe3ab",
-    c_hint: Some(
-        "Nomad is built with it (Debian: apt install gcc libc6-dev), or put nomad 1.10 or newer on PATH",
-    ),
+    c_hint: Some("It builds Nomad (Debian: apt install gcc libc6-dev); or put nomad 1.10 or newer on PATH"),
     packages: 1650,
 };
 /// On two cores.

@@ -137,7 +137,7 @@ impl Run<'_> {
         Err(failed(
             self.what,
             if words.is_empty() {
-                "it said nothing"
+                "it printed nothing"
             } else {
                 &words
             },

@@ -140,7 +140,7 @@ impl<'a> Nomad<'a> {
     /// Ends its tasks, then itself. `others` are the daemons of the lab that are not Nomad's.
     pub async fn stop(&self, others: &[&Daemon<'_>], step: &Running<'_>) -> Result<()> {
         if let Err(error) = self.end_tasks(others, step).await {
-            step.note(&format!("tasks are ended by force: {error}"));
+            step.note(&format!("the lab ends tasks by force: {error}"));
         }
         let all: Vec<&Daemon<'_>> = self.agents().map(|agent| &agent.daemon).collect();
         daemon::stop_all(&all, STOP).await
@@ -386,14 +386,10 @@ impl<'a> Nomad<'a> {
 
     async fn grant(&self, formula: &[FormulaFile<'_>]) -> Result<()> {
         let rules = served::policy(formula, DEPLOY_POLICY_FILE)?;
-        self.policy(DEPLOY_POLICY, "What one Terraform run of Eos may do", &rules)
+        self.policy(DEPLOY_POLICY, "Rights of one Terraform run of Eos", &rules)
             .await?;
-        self.policy(
-            PROGRAM_POLICY,
-            "What the program eos itself may do",
-            PROGRAM_RULES,
-        )
-        .await?;
+        self.policy(PROGRAM_POLICY, "Rights of the program eos", PROGRAM_RULES)
+            .await?;
         match self.choices.profile {
             Profile::Solo => {
                 let token = self.secrets.nomad_management.expose_secret();
@@ -402,7 +398,7 @@ impl<'a> Nomad<'a> {
             }
             // There the control minion has its tokens from Vault.
             Profile::Full => {
-                let description = "What those may do who only ask which nodes there are";
+                let description = "Rights of a client that only lists nodes";
                 let rules = served::policy(formula, NODES_POLICY_FILE)?;
                 self.policy(vault::NODES_POLICY, description, &rules).await?;
             }

@@ -266,13 +266,16 @@ impl ConfigEntryObject {
             Ok(Some(kept)) => match differences(&written, &kept) {
                 places if places.is_empty() => None,
                 places => Some(
-                    Diagnostic::error(format!("Consul keeps {title} otherwise than it was written"))
-                        .detail(format!("Differences: {}", places.join(", ")))
-                        .hint(format!(
-                            "Write them as Consul does: {}",
-                            readable(&kept, Some(&written))
-                        ))
-                        .at("config_json"),
+                    Diagnostic::error(format!(
+                        "Consul stores {title} with other values than the provider \
+                        wrote"
+                    ))
+                    .detail(format!("Differences: {}", places.join(", ")))
+                    .hint(format!(
+                        "Write them as Consul does: {}",
+                        readable(&kept, Some(&written))
+                    ))
+                    .at("config_json"),
                 ),
             },
             Ok(None) => {
@@ -320,9 +323,9 @@ fn unknown_kind(kind: &str) -> Option<Diagnostic> {
 fn parse(text: &str) -> Result<Json, Diagnostic> {
     let wrong = |summary: String| Diagnostic::error(summary).at("config_json");
     let entry: Json =
-        serde_json::from_str(text).map_err(|error| wrong(format!("config_json is no JSON: {error}")))?;
+        serde_json::from_str(text).map_err(|error| wrong(format!("config_json is not JSON: {error}")))?;
     if !entry.is_object() {
-        return Err(wrong("config_json is no JSON object".to_owned()));
+        return Err(wrong("config_json is not a JSON object".to_owned()));
     }
     for (field, attribute) in [("Kind", "kind"), ("Name", "name")] {
         if member(&entry, field).is_some() {
@@ -369,8 +372,8 @@ mod tests {
                 "no config entries of kind ingress-gateway",
             ),
             (entry(PROXY, "web", "{}"), "has the name global"),
-            (entry(SERVICE, "web", "{"), "config_json is no JSON: "),
-            (entry(SERVICE, "web", "[]"), "config_json is no JSON object"),
+            (entry(SERVICE, "web", "{"), "config_json is not JSON: "),
+            (entry(SERVICE, "web", "[]"), "config_json is not a JSON object"),
             (
                 entry(SERVICE, "web", "{\"kind\": \"x\"}"),
                 "holds Kind, which is the attribute kind",

@@ -69,7 +69,7 @@ impl Resource for Keys {
                     Attribute::optional::<i64>("flags", "A number that is kept with the value; 0 if not set"),
                     Attribute::optional::<bool>(
                         "delete",
-                        "Whether to delete the key when this block or the resource goes",
+                        "Delete the key when this block or the resource goes",
                     ),
                 ],
             ),
@@ -238,10 +238,11 @@ impl KeysObject {
         written.map_err(|error| refused(&error, format!("Consul refuses key {name}"), &key.rule("write")))?;
         match self.find(client, key).await? {
             Some(kept) if kept.says_the_same(key) => Ok(()),
-            _ => Err(
-                Diagnostic::error(format!("Consul keeps key {name} otherwise than it was written"))
-                    .hint("Look for somebody else who writes it"),
-            ),
+            _ => Err(Diagnostic::error(format!(
+                "Consul stores key {name} with another value than the provider \
+                    wrote"
+            ))
+            .hint("Another client may write it")),
         }
     }
 

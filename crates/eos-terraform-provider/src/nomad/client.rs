@@ -86,7 +86,7 @@ fn headers(configured: &[(String, String)], http_auth: Option<&str>) -> Result<H
     for (name, value) in configured {
         let name: HeaderName = name
             .parse()
-            .map_err(|_| wrong("headers", format!("{name} is no header name")))?;
+            .map_err(|_| wrong("headers", format!("{name} is not a header name")))?;
         let value = secret_header(value).map_err(|why| wrong("headers", format!("header {name}: {why}")))?;
         headers.append(name, value);
     }

@@ -106,7 +106,7 @@ impl Resource for HostVolumeRegistration {
             .is_some_and(|capacity| size::parse(capacity).is_none())
         {
             found.push(
-                Diagnostic::error("capacity is no size")
+                Diagnostic::error("capacity is not a size")
                     .hint("Write it like 10GiB or 500MB")
                     .at("capacity"),
             );
@@ -116,7 +116,7 @@ impl Resource for HostVolumeRegistration {
             .as_str()
             .is_some_and(|path| !path.starts_with('/'))
         {
-            found.push(Diagnostic::error("host_path is no absolute path").at("host_path"));
+            found.push(Diagnostic::error("host_path is not an absolute path").at("host_path"));
         }
         let mode = |index: usize, attribute: &'static str, value: &Value<String>, offered: &[&str]| {
             let value = value.as_str().filter(|value| !offered.contains(value))?;
@@ -125,7 +125,7 @@ impl Resource for HostVolumeRegistration {
                 Step::Index(i64::try_from(index).unwrap_or_default()),
                 Step::Attribute(attribute),
             ];
-            let wrong = Diagnostic::error(format!("{attribute} {value} is none that host volumes have"));
+            let wrong = Diagnostic::error(format!("{attribute} {value} does not exist for host volumes"));
             Some(
                 wrong
                     .hint(format!("One of: {}", offered.join(", ")))
@@ -259,8 +259,8 @@ impl Resource for HostVolumeRegistration {
             return Err(Diagnostic::error(format!(
                 "Volume {name} was made by plugin {plugin}, not registered"
             ))
-            .detail("To deregister it would delete its data.")
-            .hint("terraform state rm takes it out of the Terraform state and leaves it as it is")
+            .detail("Deregistering it would delete its data.")
+            .hint("terraform state rm removes it from the Terraform state and leaves the volume as it is")
             .into());
         }
         deregister(context, &object, id, name)
@@ -407,7 +407,7 @@ async fn ready(context: &Context<'_, Client>, object: &mut VolumeObject, id: &st
                 answer.map_err(|error| error.diagnostic(format!("Volume {name} cannot be read")))?
             }
             () = context.stop.requested() => {
-                return Err(Diagnostic::error(format!("Interrupted while volume {name} was waited for"))
+                return Err(Diagnostic::error(format!("Interrupted while waiting for volume {name}"))
                     .hint("It is registered and stays in the Terraform state"));
             }
             () = tokio::time::sleep_until(deadline) => {

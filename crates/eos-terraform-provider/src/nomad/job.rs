@@ -39,7 +39,7 @@ impl Resource for Job {
             [
                 Attribute::defaulted::<String>("id", "ID of the job"),
                 Attribute::required::<String>("jobspec", "The job, as HCL or JSON"),
-                Attribute::defaulted::<bool>("json", "Whether jobspec is JSON"),
+                Attribute::defaulted::<bool>("json", "The jobspec is JSON"),
                 Attribute::defaulted::<bool>(
                     "detach",
                     "Do not wait for a healthy deployment (default: true)",
@@ -54,7 +54,7 @@ impl Resource for Job {
                 ),
                 Attribute::defaulted::<bool>("purge_on_destroy", "Forget the job when it is stopped"),
                 Attribute::defaulted::<bool>("policy_override", "Override soft-mandatory policies"),
-                Attribute::defaulted::<bool>("read_allocation_ids", "Whether to read allocation_ids"),
+                Attribute::defaulted::<bool>("read_allocation_ids", "Read allocation_ids"),
                 Attribute::defaulted::<bool>("rerun_if_dead", "Run the job again if it is dead"),
                 Attribute::computed::<String>("name", "Name of the job"),
                 Attribute::computed::<String>("namespace", "Namespace of the job"),
@@ -108,27 +108,25 @@ impl Resource for Job {
         };
         if hcl2.is_some_and(|hcl2| hcl2.allow_fs.is_true()) {
             found.push(
-                Diagnostic::error(
-                    "allow_fs cannot work: Nomad reads the job, and has no files of Terraform's",
-                )
-                .hint("Read the file in Terraform and pass it by hcl2 { vars }: file(\"...\")")
-                .within(within_hcl2("allow_fs")),
+                Diagnostic::error("allow_fs cannot work: Nomad reads the job, and has no files of Terraform")
+                    .hint("Read the file in Terraform and pass it by hcl2 { vars }: file(\"...\")")
+                    .within(within_hcl2("allow_fs")),
             );
         }
         if hcl2.is_some() && config.json.is_true() {
-            found.push(Diagnostic::error("hcl2 means nothing to a jobspec in JSON").at("hcl2"));
+            found.push(Diagnostic::error("hcl2 has no effect on a jobspec in JSON").at("hcl2"));
         }
         for (name, _) in hcl2.and_then(|hcl2| hcl2.vars.known()).into_iter().flatten() {
             if !job_variables::is_name(name) {
                 let place = within_hcl2("vars").into_iter().chain([Step::Key(name.clone())]);
-                found.push(Diagnostic::error(format!("{name} is no name of a variable")).within(place));
+                found.push(Diagnostic::error(format!("{name} cannot name a variable")).within(place));
             }
         }
         if let Some(timeouts) = config.timeouts.known() {
             for (name, value) in [("create", &timeouts.create), ("update", &timeouts.update)] {
                 if value.as_str().is_some_and(|text| duration::parse(text).is_none()) {
                     found.push(
-                        Diagnostic::error(format!("timeouts.{name} is no duration"))
+                        Diagnostic::error(format!("timeouts.{name} is not a duration"))
                             .hint("Write it like 90s, 5m or 1h30m")
                             .within([Step::Attribute("timeouts"), Step::Attribute(name)]),
                     );
@@ -228,7 +226,7 @@ impl Resource for Job {
             Err(error) if !same_job && error.says("nonexistent namespace") => {
                 warnings.push(
                     Diagnostic::warning(format!("Namespace {namespace} of job {id} does not exist yet"))
-                        .detail("Nomad could read the job, but not check it any further."),
+                        .detail("Nomad read the job, but could not check it further."),
                 );
                 true
             }
@@ -302,7 +300,7 @@ impl Resource for Job {
     ) -> Result<Diagnostics, Diagnostics> {
         let id = object.id.as_str().unwrap_or_default();
         if object.deregister_on_destroy.known() == Some(&false) {
-            return Ok(Diagnostic::warning(format!("Job {id} runs on in Nomad"))
+            return Ok(Diagnostic::warning(format!("Job {id} keeps running in Nomad"))
                 .detail("deregister_on_destroy is false: the job only leaves the Terraform state.")
                 .into());
         }
@@ -406,7 +404,7 @@ fn parse_json(jobspec: &str) -> Result<Json, Diagnostic> {
     if job.is_object() {
         Ok(job)
     } else {
-        Err(Diagnostic::error("The jobspec is no JSON object").at("jobspec"))
+        Err(Diagnostic::error("The jobspec is not a JSON object").at("jobspec"))
     }
 }
 
@@ -434,7 +432,7 @@ async fn parse_hcl(client: &Client, object: &JobObject, namespace: &str) -> Resu
         let diagnostic = error.diagnostic("Nomad cannot read the jobspec").at("jobspec");
         if error.says("Permission denied") {
             diagnostic.hint(format!(
-                "Reading a job was asked for in namespace {namespace}; NOMAD_NAMESPACE sets it"
+                "The provider asked Nomad to read the job in namespace {namespace}; NOMAD_NAMESPACE sets it"
             ))
         } else {
             diagnostic

@@ -239,7 +239,7 @@ impl Rollout<'_> {
                 .detail(placement::reasons(&groups, self.job).join("\n"))
                 .hint("Ask for less, or add a node that offers it; the job is registered and waits"),
             Cut::Refused(error) => error
-                .diagnostic(format!("Whether job {id} is {goal} cannot be read"))
+                .diagnostic(format!("Nomad does not report whether job {id} is {goal}"))
                 .hint(kept),
             Cut::TimedOut => {
                 let late = Diagnostic::error(format!(
@@ -292,7 +292,7 @@ impl Rollout<'_> {
             (failed, unhealthy, allocation["ModifyIndex"].as_u64())
         });
         match worst {
-            None => "No allocation was made".to_owned(),
+            None => "Nomad made no allocation".to_owned(),
             Some(allocation) => describe(allocation),
         }
     }
@@ -325,7 +325,7 @@ fn describe(allocation: &Json) -> String {
             }
         }
     }
-    lines.push(format!("What it wrote: nomad alloc logs -stderr {id}"));
+    lines.push(format!("Its output: nomad alloc logs -stderr {id}"));
     lines.join("\n")
 }
 

@@ -60,7 +60,7 @@ impl Resource for Namespace {
             [
                 Attribute::defaulted::<String>("id", "Name of the namespace"),
                 Attribute::required::<String>("name", "Name of the namespace"),
-                Attribute::optional::<String>("description", "What it is for"),
+                Attribute::optional::<String>("description", "Description of the namespace"),
                 Attribute::optional::<String>("quota", "Quota that limits it (Nomad Enterprise)"),
                 Attribute::optional::<Map<String>>("meta", "Free metadata"),
             ],
@@ -70,7 +70,7 @@ impl Resource for Namespace {
             0,
             1,
             Block::new(
-                "What jobs of the namespace may use",
+                "Capabilities of the jobs in the namespace",
                 [
                     Attribute::optional::<List<String>>("enabled_task_drivers", "Only these task drivers"),
                     Attribute::optional::<List<String>>("disabled_task_drivers", "Not these task drivers"),
@@ -203,11 +203,9 @@ impl Resource for Namespace {
                 .ask(Call::put(&["namespace"], body))
                 .await
                 .map_err(cannot_delete)?;
-            return Ok(
-                Diagnostic::warning("Namespace default stays: Nomad cannot be without it")
-                    .detail("Its description, metadata and limits were set back.")
-                    .into(),
-            );
+            return Ok(Diagnostic::warning("Namespace default stays: Nomad needs it")
+                .detail("The provider reset its description, metadata and limits.")
+                .into());
         }
         let begun = Instant::now();
         let mut patience = None;

@@ -364,7 +364,7 @@ fn broken_entries(consul: &Consul, workspace: &Workspace<'_>) {
     workspace.apply().expect(
         1,
         &[
-            "Consul keeps config entry service-intentions/api otherwise than it was written",
+            "Consul stores config entry service-intentions/api with other values than the provider wrote",
             "Differences: Sources[*].Precedence",
         ],
     );
@@ -493,7 +493,7 @@ fn acls<'a>(consul: &Consul, workspace: impl Fn(&str, &str) -> Workspace<'a>) {
         1,
         &[
             "ACL not found",
-            "The ACL token (token, or CONSUL_HTTP_TOKEN) is not one that consul knows",
+            "The ACL token (token, or CONSUL_HTTP_TOKEN) is unknown to consul",
         ],
     );
     assert!(!refused.says(wrong), "an error shows the token");

@@ -400,7 +400,7 @@ fn broken_jobs(nomad: &Nomad, workspace: &Workspace<'_>) {
         .plan()
         .expect(1, &["The jobspec declares no variable typo"]);
     workspace.write(&[&broken("timeouts {\n create = \"soon\"\n }\n")]);
-    workspace.plan().expect(1, &["timeouts.create is no duration"]);
+    workspace.plan().expect(1, &["timeouts.create is not a duration"]);
 
     // A task that dies: the error tells how, and the job is in the Terraform state, to be replaced.
     workspace.write(&[&broken("")]);
@@ -417,7 +417,7 @@ fn broken_jobs(nomad: &Nomad, workspace: &Workspace<'_>) {
         &[
             "Deployment of job broken ended failed",
             "Exit Code: 3",
-            "What it wrote: nomad alloc logs -stderr",
+            "Its output: nomad alloc logs -stderr",
         ],
     );
     // What a task writes may be a secret, and Terraform's words are kept in many a log.
@@ -709,7 +709,7 @@ fn text_from_elsewhere(nomad: &Nomad, workspace: &Workspace<'_>) {
     );
     workspace
         .destroy()
-        .expect(0, &["2 destroyed", "Job text runs on in Nomad"]);
+        .expect(0, &["2 destroyed", "Job text keeps running in Nomad"]);
     assert_eq!(nomad.get("/v1/job/text")["Stop"], false);
 
     // Back under Terraform, stopped by hand, then forgotten by hand.

@@ -10,11 +10,10 @@ use eos_engine::planning::Wish;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// Carry out a plan, or the pillar as it stands
+/// Apply a plan, or the pillar as it is
 ///
-/// Without a file it plans the pillar as it stands, shows that, and asks. With a file it carries out that very plan, and
-/// refuses if anything that the plan was made against has moved since: the pillar, a Terraform state, a job in Nomad, or
-/// what Consul has of its services.
+/// Without a file, Eos plans the pillar as it is, shows the plan, and asks. With a file, Eos applies exactly that plan.
+/// It refuses if the pillar, a Terraform state, a Nomad job or a Consul service changed since.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -8,11 +8,11 @@ use crate::views::reports::Approved;
 use eos_engine::operation::find;
 use eos_engine::{EngineError, approval};
 
-/// Approve an operation that waits for it
+/// Approve an operation that waits for approval
 ///
-/// Shows the plan and asks. The approval is bound to this very plan, holds for a while, and is recorded by Salt on every
-/// minion that the plan is for. Who asked for the operation cannot approve it, and resumes it afterwards: high risk
-/// needs an architect, medium risk an operator.
+/// Eos shows the plan and asks. The approval covers only this plan and expires. Salt records it on every minion of the
+/// plan. The requester cannot approve the operation, but resumes it afterwards. High risk needs an architect, medium
+/// risk an operator.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -21,16 +21,16 @@ Examples:
 pub struct Args {
     /// The operation, by its id or the beginning of it
     operation: String,
-    /// The user of Salt's API who approves; else EOS_SALT_USER
+    /// The Salt API user who approves [default: $EOS_SALT_USER]
     #[arg(long = "as", value_name = "USER")]
     user: Option<String>,
-    /// How long it may be carried out
+    /// How long the approval is valid
     #[arg(long, default_value_t = 60, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=10080))]
     minutes: u32,
 }
 
 pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
-    session.refuse_environment("The operation says which environment it is for")?;
+    session.refuse_environment("The operation names its environment")?;
     let mut estate = session.estate()?;
     if let Some(user) = &args.user {
         estate.settings.act_as(user);

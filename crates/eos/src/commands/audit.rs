@@ -4,10 +4,10 @@ use super::{Answer, Session};
 use crate::problem::{Exit, Problem};
 use eos_engine::audit::{self, Verdict};
 
-/// Show who did what here, or prove that the record of it is whole
+/// Show who did what, or verify that the record is complete
 ///
-/// Every operation, approval, revealed secret, login and move of the home is an entry. Each holds the hash of the one
-/// before it, and every commit of an operation names the newest, in its trailer `Audit:`.
+/// Eos records every operation, approval, revealed secret, login and move of the home as an entry. Each entry holds the
+/// hash of the one before it. Every commit of an operation names the newest entry, in its trailer `Audit:`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -23,16 +23,16 @@ pub struct Args {
 enum Command {
     /// Show the entries, newest first
     Show {
-        /// How many, the newest first
+        /// How many entries, newest first
         #[arg(long, default_value_t = 20, value_name = "NUMBER")]
         limit: u32,
     },
-    /// Look at every entry, the journals they seal and the commits that name one
+    /// Check every entry, the journals they seal and the commits that name one
     Verify,
 }
 
 pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
-    session.refuse_environment("The audit is that of the whole estate")?;
+    session.refuse_environment("The audit covers the whole estate")?;
     let estate = session.estate()?;
     let store = estate.store_to_read()?;
     match args.command {
@@ -52,7 +52,8 @@ fn misfit(verdict: &Verdict) -> Option<Problem> {
     let misfit = verdict.misfit.as_ref()?;
     let message = format!("Entry {} of the audit {}", misfit.entry, misfit.words);
     let hint = format!(
-        "All before it fit: {} of {}, compared with {} in commits; what is in .eos/store.db now is not what Eos wrote",
+        "All entries before it fit: {} of {}, compared with {} in commits; something other than Eos changed \
+         .eos/store.db",
         misfit.entry - 1,
         verdict.counted_entries(),
         verdict.counted_anchors()

@@ -25,7 +25,7 @@ use std::io;
 use std::pin::pin;
 use std::time::Duration;
 
-/// What is to be changed, and in which words it was asked for.
+/// The wanted change, and the words of the request.
 pub struct Change<'a> {
     pub wish: Wish,
     pub secrets: &'a BTreeMap<String, SecretString>,
@@ -142,7 +142,7 @@ pub struct Confirmed<'a> {
     pub plan: &'a Plan,
     pub secrets: &'a BTreeMap<String, SecretString>,
     pub words: &'a str,
-    /// The operation that it takes back.
+    /// The operation that it rolls back.
     pub takes_back: Option<&'a str>,
     /// It was made before, and holds only as long as nothing has moved.
     pub exact: bool,
@@ -155,7 +155,7 @@ fn components_of(estate: &Estate, environment: &str) -> Result<Vec<String>, Prob
     Ok(of_environment.map(|(_, name)| name).collect())
 }
 
-/// Carries out a plan that was confirmed.
+/// Applies a plan that was confirmed.
 pub async fn carry_out(
     session: &mut Session<'_>,
     estate: &Estate,
@@ -195,7 +195,7 @@ pub async fn go_on(
     watched.settle(estate, &terms.stop, ended)
 }
 
-/// Takes back an operation that did not come to its end.
+/// Rolls back an operation that did not finish.
 pub async fn give_up(
     session: &mut Session<'_>,
     estate: &Estate,
@@ -229,7 +229,7 @@ pub async fn plan_as_possible(
     if let Some(error) = silent {
         let without = match plan.effects.is_empty() {
             true => "this plan is made without the engines".to_owned(),
-            false => format!("this plan is made without what {} has", error.layer.name()),
+            false => format!("this plan is made without the state of {}", error.layer.name()),
         };
         let hint = error
             .hint
@@ -270,8 +270,8 @@ pub fn confirm(session: &Session<'_>, question: &str) -> Result<(), Problem> {
     }
     if session.view.is_for_programs() || !terminal::can_ask() {
         return Err(Problem::usage(
-            "Nothing was changed: nobody is here to confirm it",
-            "Say --yes to go on without being asked",
+            "Nothing was changed: there is no terminal to confirm it on",
+            "Add --yes to go on without confirmation",
         ));
     }
     let answer = terminal::ask(&format!("\n{question} [y/N] "));
@@ -279,30 +279,30 @@ pub fn confirm(session: &Session<'_>, question: &str) -> Result<(), Problem> {
         Ok("y" | "yes") => Ok(()),
         Ok(_) => Err(Problem::not_done(
             "Nothing was changed: it was not confirmed",
-            "Answer y, or say --yes",
+            "Answer y, or add --yes",
         )),
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Err(Problem::not_done(
             "Nothing was changed: it was not confirmed",
-            "Answer y, or say --yes",
+            "Answer y, or add --yes",
         )),
         Err(error) => Err(Problem::not_done(
             format!("Cannot read the answer: {error}"),
-            "Say --yes to go on without being asked",
+            "Add --yes to go on without confirmation",
         )),
     }
 }
 
-/// What to say where a change was asked for and there is nobody to carry it out.
+/// The refusal of a change where no engine can apply it.
 pub fn no_engines(session: &mut Session<'_>, secret_given: bool) -> Problem {
     if secret_given {
         session.view.warn(
-            &Diagnostic::new("The secret that was given is not kept")
-                .hint("Give it again once there are engines"),
+            &Diagnostic::new("Eos does not keep the given secret")
+                .hint("Give it again when the estate has engines"),
         );
     }
     Problem::not_done(
         "Nothing was changed: this estate has no engines",
-        "`eos lab up` starts them on this machine; eos.toml names others",
+        "`eos lab up` starts them on this machine; eos.toml can name others",
     )
 }
 
@@ -311,7 +311,7 @@ pub fn need_engines(estate: &Estate) -> Result<Engines, Problem> {
     Engines::connect(&estate.settings)?.ok_or_else(|| {
         Problem::not_done(
             "This estate has no engines",
-            "`eos lab up` starts them on this machine; eos.toml names others",
+            "`eos lab up` starts them on this machine; eos.toml can name others",
         )
     })
 }
@@ -335,7 +335,7 @@ async fn until_stopped(
     }
 }
 
-/// The view, and the operation it was told of.
+/// The view, and the operation it shows.
 struct Watched<'a> {
     view: &'a mut dyn View,
     operation: Option<String>,

@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 
 /// A recipe that works as it is; NAME stands for its name.
 const NEW_RECIPE: &str = include_str!("new_recipe.yaml");
-/// What the first line of it tells editors to look at.
+/// Editors find the schema of a recipe here, by its first line.
 const SCHEMA_FILE: &str = "recipes/recipe.schema.json";
 
-/// Show, check and begin recipes
+/// Show, check and start recipes
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -39,18 +39,18 @@ enum Command {
         /// The recipe to show
         recipe: String,
     },
-    /// Check recipes: those of the estate, or the files given
+    /// Check recipes: those of the estate, or the named files
     ///
-    /// All that is wrong is said at once, with its place. Warnings are about what works and leads nowhere, such as an
-    /// option that no template names; with warnings alone the exit code is 0.
+    /// Eos reports every fault at once, with its place. Warnings are about keys that work but have no effect, such as
+    /// an option that no template names. With warnings alone the exit code is 0.
     Lint {
         /// Files to check
         #[arg(value_hint = clap::ValueHint::FilePath)]
         files: Vec<PathBuf>,
     },
-    /// Begin a recipe of the estate's own, in recipes/NAME/recipe.yaml
+    /// Start a new recipe of the estate, in recipes/NAME/recipe.yaml
     ///
-    /// It works as it is, to be changed step by step. Editors with a YAML language server explain every key of it.
+    /// The new recipe works at once; change it step by step. Editors with a YAML language server explain every key.
     New {
         /// Its name: lower-case letters, digits and hyphens
         name: String,

@@ -6,7 +6,7 @@ use crate::views::reports::Compiled;
 
 /// Compile the pillar into Salt, Terraform and Nomad files
 ///
-/// The same pillar gives the same bytes. No engine is asked and nothing is applied.
+/// The same pillar gives the same bytes. Eos asks no engine and applies nothing.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -16,7 +16,7 @@ use eos_engine::estate::Estate;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-/// Answer what could stand where the cursor is, for a shell
+/// Answer the completions at the cursor, for a shell
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The words up to the cursor, the program first; the last one is to be completed
@@ -395,7 +395,7 @@ impl Nearby {
     }
 }
 
-/// What a recipe says behind a word at the start of a line.
+/// The text of a recipe after a word at the start of a line.
 fn top_line<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     let value = |line: &'a str| line.strip_prefix(key)?.strip_prefix(':');
     Some(text.lines().find_map(value)?.trim().trim_matches(['"', '\'']))

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 /// Print the completions for a shell
 ///
-/// They complete commands, recipes with their options, and the components of the estate at hand.
+/// They complete commands, recipes with their options, and the components of the current estate.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -16,7 +16,7 @@ use serde_json::Value;
 Examples:
   eos convert filesystem /data btrfs --compression zstd
   eos convert filesystem /data --commit
-  eos undo                              go back, as long as it is not committed")]
+  eos undo                              go back, before the commit")]
 pub struct Args {
     #[command(subcommand)]
     noun: What,
@@ -29,24 +29,24 @@ enum What {
 
 /// Convert the filesystem of a volume
 ///
-/// ext4 becomes Btrfs in place where that is safe, with a snapshot first; all else is copied to a new volume. Nothing may
-/// write to it meanwhile. Every file is compared: content, owner, rights, attributes, links. The volume as it was is
-/// kept until --commit; `eos undo` goes back to it, without what was written since.
+/// Eos converts ext4 to Btrfs in place where that is safe, after a snapshot. It copies everything else to a new volume.
+/// Nothing may write to the volume meanwhile. Eos compares every file: content, owner, rights, attributes, links. It
+/// keeps the old volume until --commit. `eos undo` goes back to it and loses later writes.
 #[derive(Debug, clap::Args)]
 struct Filesystem {
-    /// Where the volume is mounted, or its name
+    /// Mount path or name of the volume
     #[arg(value_hint = ValueHint::DirPath)]
     path: String,
-    /// The filesystem it shall have: btrfs, xfs or ext4
+    /// The new filesystem: btrfs, xfs or ext4
     #[arg(
         required_unless_present = "commit", hide_possible_values = true,
         value_parser = PossibleValuesParser::new(["btrfs", "xfs", "ext4"])
     )]
     filesystem: Option<String>,
-    /// What Btrfs compresses with: zstd, zlib or lzo
+    /// Compression of Btrfs: zstd, zlib or lzo
     #[arg(long, hide_possible_values = true, value_parser = PossibleValuesParser::new(COMPRESSIONS))]
     compression: Option<String>,
-    /// The volume as it was need not be kept any longer
+    /// Delete the old volume that Eos kept
     #[arg(long, conflicts_with_all = ["filesystem", "compression"])]
     commit: bool,
     #[command(flatten)]

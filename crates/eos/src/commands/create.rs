@@ -12,9 +12,9 @@ use std::path::PathBuf;
 
 /// Create a component from a recipe
 ///
-/// Writes it into the pillar, compiles it, shows the plan, and on confirmation has the engines carry it out. The
-/// options of the recipe are flags of this command: `eos create RECIPE --help` lists them. What is there already, as it
-/// was asked for, is left alone.
+/// Eos writes the component into the pillar, compiles it, shows the plan, and applies it once you confirm. The options
+/// of the recipe are flags of this command: `eos create RECIPE --help` lists them. A component that already exists with
+/// these options stays untouched.
 #[derive(Debug, clap::Args)]
 #[command(
     subcommand_negates_reqs = true,
@@ -28,13 +28,13 @@ Examples:
 `eos catalog list` shows the recipes, `eos create RECIPE --help` the options of one."
 )]
 pub struct Args {
-    /// What to create, by the name of its recipe
+    /// The recipe to create it from
     #[arg(required = true)]
     recipe: Option<String>,
-    /// Name of the component, if it is not to be that of the recipe
+    /// Name of the component [default: the name of the recipe]
     #[arg(long)]
     name: Option<String>,
-    /// Take secrets from this .env file; what is given as a flag wins
+    /// Take secrets from this .env file; a flag wins over it
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     env_file: Option<PathBuf>,
     #[command(flatten)]

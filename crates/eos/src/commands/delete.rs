@@ -10,9 +10,9 @@ use eos_engine::estate::Estate;
 
 /// Delete a component
 ///
-/// The plan shows what goes and what cannot be had back. Directories of volumes and the data in them are kept, except in
-/// development, where they are deleted last. With --all every component of the environment goes, in one plan: so a
-/// throw-away environment ends.
+/// The plan shows what Eos deletes and what you cannot recover. Eos keeps the volumes and their data, except in
+/// development, where it deletes them last. --all deletes every component of the environment in one plan, to end a
+/// throw-away environment.
 #[derive(Debug, clap::Args)]
 #[command(
     subcommand_negates_reqs = true,
@@ -79,7 +79,7 @@ async fn delete_all(session: &mut Session<'_>, estate: &Estate, look: &Look) -> 
     let Some(environment) = session.everywhere.environment.clone() else {
         return Err(Problem::usage(
             "--all needs the environment by name",
-            "Say --environment development, for example",
+            "For example: --environment development",
         ));
     };
     let asked = Asked {

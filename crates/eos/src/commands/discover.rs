@@ -10,14 +10,14 @@ use eos_engine::lock::{Lock, Target};
 use eos_lab::Lab;
 use std::collections::BTreeMap;
 
-/// Find what runs and is not in the pillar
+/// Find objects that run but are not in the pillar
 ///
-/// Asks Salt for its minions, Nomad for its clients, jobs and services, and Consul for its services. A host, or a job that
-/// fits a recipe, is proposed as an edit of the pillar; the rest is named with where it runs, and so is what the pillar has
-/// and nobody answers for. Nothing is taken over: a job that Eos did not make goes on, and Eos would make its own.
+/// Eos asks Salt for its minions, Nomad for its clients, jobs and services, and Consul for its services. It proposes a
+/// pillar edit for each host and each job that fits a recipe. It lists the rest with their places, and pillar entries
+/// that do not answer. Eos takes nothing over: a foreign job keeps running, and Eos would make its own.
 ///
-/// With --write the proposals are written into the pillar, without a commit and without applying anything: look at
-/// them with `git diff` and `eos plan`, and take out what you do not want.
+/// --write writes the proposals into the pillar, without a commit and without applying them. Review them with `git
+/// diff` and `eos plan`, and remove those you do not want.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -25,7 +25,7 @@ Examples:
   eos discover --json
   eos discover --write && git diff && eos plan")]
 pub struct Args {
-    /// Write what is proposed into the pillar, and nothing else
+    /// Write the proposals into the pillar, and nothing else
     #[arg(long)]
     write: bool,
 }

@@ -12,10 +12,11 @@ use eos_engine::{EngineError, ErrorKind, env_names};
 use eos_lab::{Cache, Lab, Wanted};
 use std::path::Path;
 
-/// Find what does not work, and what mends it
+/// Find faults, and show how to fix them
 ///
-/// One line a finding: of this machine, of the estate, and of each engine, all asked at once and for a few seconds at
-/// most. `limited` means that Eos works with less; `missing` and `broken` need mending and make the exit code 3.
+/// Doctor prints one line per finding: about this machine, the estate, and each engine. It asks all engines at once,
+/// for a few seconds at most. `limited` means that Eos works with less. `missing` and `broken` need a fix and make the
+/// exit code 3.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,7 +25,7 @@ Examples:
 pub struct Args {}
 
 pub async fn run(session: &mut Session<'_>, _args: &Args) -> Answer {
-    session.refuse_environment("The doctor looks at all environments")?;
+    session.refuse_environment("Doctor checks all environments")?;
     let opened = Estate::open(session.everywhere.estate.as_deref());
     let is_named = session.everywhere.estate.is_some() || std::env::var_os(env_names::ESTATE).is_some();
     let findings = match opened {
@@ -46,7 +47,7 @@ pub async fn run(session: &mut Session<'_>, _args: &Args) -> Answer {
     })
 }
 
-/// What a lab needs is asked for where there may be one: an estate with other engines can do without.
+/// The needs of a lab matter where there may be one: an estate with other engines can do without.
 async fn lab_of(estate: &Estate) -> Vec<Finding> {
     if estate.settings.source == Source::File {
         return Vec::new();
@@ -153,7 +154,7 @@ fn no_estate(error: &EngineError) -> Finding {
             Area::Estate,
             "eos.toml",
             Condition::Limited,
-            "there is no estate here, so no engines were asked",
+            "there is no estate here, so Eos asked no engines",
             "eos init DIRECTORY",
         ),
         _ => {

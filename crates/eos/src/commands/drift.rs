@@ -13,26 +13,26 @@ use eos_engine::lock::{Lock, Target};
 use eos_engine::vault::policies;
 use std::time::Duration;
 
-/// Find what was changed behind Eos
+/// Find changes made outside Eos
 ///
-/// The pillar is compared with Terraform's states and with what is really there: jobs and services in Nomad and Consul,
-/// policies in Vault, directories and files on hosts, generated files. What differs is named with the layer that differs.
-/// Nothing is changed. The exit code is 3 if anything is not in step.
+/// Eos compares the pillar with Terraform's states and with the real objects: jobs and services in Nomad and Consul,
+/// policies in Vault, directories and files on hosts, generated files. It lists each difference with its layer and
+/// changes nothing. The exit code is 3 if anything differs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   eos drift
   eos drift grafana           one component
-  eos drift --all             what is in step, too
-  eos drift --watch           look every 300 seconds, at the home
+  eos drift --all             with the objects in step
+  eos drift --watch           check every 300 seconds, on the home machine
   eos drift --json | jq '.objects[] | select(.verdict == \"changed\")'")]
 pub struct Args {
-    /// The component to look at; else all of the environment
+    /// The component to check [default: all of the environment]
     component: Option<String>,
-    /// Show what is in step, too
+    /// Also show objects in step
     #[arg(long)]
     all: bool,
-    /// Look again and again, every so many seconds
+    /// Check again every so many seconds
     #[arg(
         long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "300",
         value_parser = clap::value_parser!(u64).range(1..=86_400)
@@ -59,7 +59,7 @@ pub fn exit(drift: &Drift) -> Exit {
     }
 }
 
-/// What differs in the environment, or of one component of it.
+/// The differences of the environment, or of one component of it.
 pub async fn find(
     session: &Session<'_>,
     estate: &Estate,
@@ -78,7 +78,7 @@ pub async fn find(
     Ok(look(estate, engines, &question).await?)
 }
 
-/// Looks until it is interrupted, and tells what changed since the last look. What the policy says so of is corrected.
+/// Looks until it is interrupted, and shows the changes since the last look. It corrects what the policy lets it.
 async fn watch(
     session: &mut Session<'_>,
     estate: &Estate,

@@ -12,7 +12,7 @@ use eos_core::storage::expand::{Decision, THRESHOLD, decide};
 use eos_engine::storage;
 use serde_json::{Value, json};
 
-/// Give volumes that run full more room
+/// Grow volumes that are filling up
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -29,18 +29,19 @@ enum What {
     Storage(Storage),
 }
 
-/// Say what is to be done about volumes that run full, and do it with --auto
+/// Plan the growth of volumes that are filling up, and apply it with --auto
 ///
-/// A volume above the threshold, or that will soon be at the rate seen, grows in its volume group, of which a tenth is kept
-/// free; else a disk that the pillar gives to Eos joins the group. What was considered is told. With --yes it acts
-/// without asking only within the standing approval of `[expand]` in eos.toml: `risk = "medium"` lets volumes grow in
-/// their groups, `"high"` lets disks join, `at_most = "100G"` is how much a volume may get at once.
+/// Eos grows a volume above the threshold, or soon above it at its rate, in its volume group. It keeps a tenth of the
+/// group free. If the group is full, Eos adds a disk that the pillar gives to it. The report lists every option it
+/// rejected and why. With --yes, Eos stays within the standing approval of `[expand]` in eos.toml. There, `risk =
+/// "medium"` lets volumes grow in their groups, and `"high"` lets disks join. `at_most = "100G"` limits one growth of a
+/// volume.
 #[derive(Debug, clap::Args)]
 struct Storage {
-    /// Carry it out
+    /// Apply the growth
     #[arg(long)]
     auto: bool,
-    /// How full a volume may be, in percent
+    /// Threshold of a volume, in percent full
     #[arg(long, value_name = "PERCENT", default_value_t = THRESHOLD, value_parser = clap::value_parser!(u8).range(1..=99))]
     threshold: u8,
     /// Only volumes of this host
@@ -61,7 +62,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     if let Some(silent) = seen.silent() {
         return Err(Problem::not_done(
             silent,
-            "`eos doctor` says what is wrong; --host looks at one alone",
+            "`eos doctor` shows the cause; --host checks one host alone",
         ));
     }
     let decisions = decide(&seen.disks(), &storage::terms(&estate, args.threshold));

@@ -10,32 +10,32 @@ use eos_engine::estate::Estate;
 use eos_engine::{status, terraform_graph};
 use std::path::{Path, PathBuf};
 
-/// Show what comes after what, over all layers
+/// Show the dependency graph over all layers
 ///
-/// In waves, as a picture or for programs; from the pillar, no engine is asked unless for `--live` or `--terraform`. All
-/// environments, unless one is named.
+/// Eos draws the graph in waves, as a picture or for programs. It reads the pillar; only `--live` and `--terraform` ask
+/// the engines. It shows all environments unless you name one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   eos graph                       in waves: each comes after those above it
-  eos graph grafana               with all that it comes after
+  eos graph grafana               with everything before it
   eos graph --out graph.svg       a picture, for a browser
   eos graph --format dot | dot -Tpdf > graph.pdf
-  eos graph --live                with what is well, ill or not there
+  eos graph --live                with the health of each node
   eos graph --terraform grafana   Terraform's own graph, for Graphviz")]
 pub struct Args {
-    /// Only this component, and all that it comes after
+    /// Only this component, and everything before it
     component: Option<String>,
-    /// svg, dot or json; the name of the file says it too
+    /// svg, dot or json [default: the ending of the file name]
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     format: Option<Format>,
     /// Write to this file
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Ask the engines, and show how each thing is just now
+    /// Ask the engines, and show the health of each node
     #[arg(long)]
     live: bool,
-    /// Terraform's own graph of this component as it was applied, in the language of Graphviz
+    /// Terraform's own graph of this component as applied, for Graphviz
     #[arg(long, value_name = "COMPONENT", conflicts_with_all = ["component", "live"])]
     terraform: Option<String>,
 }
@@ -113,8 +113,8 @@ async fn terraform(session: &mut Session<'_>, args: &Args, component: &str) -> A
 fn engines(estate: &Estate) -> Result<Engines, Problem> {
     Engines::connect(&estate.settings)?.ok_or_else(|| {
         Problem::not_done(
-            "This estate has no engines that could be asked",
-            "`eos lab up` starts them on this machine, eos.toml names others",
+            "This estate has no engines to ask",
+            "`eos lab up` starts them on this machine; eos.toml can name others",
         )
     })
 }
@@ -132,7 +132,7 @@ fn write(file: &Path, text: &str) -> Result<(), Problem> {
 fn format(args: &Args, for_programs: bool) -> Result<Option<Format>, Problem> {
     match args.format {
         Some(Format::Svg | Format::Dot) if for_programs && args.out.is_none() => Err(Problem::usage(
-            "--json and --format cannot both say how to answer",
+            "--json and --format exclude each other",
             "Leave one of them out, or name a file with --out",
         )),
         format => Ok(format),
@@ -146,10 +146,10 @@ fn format_of(file: &Path) -> Result<Format, Problem> {
         Some("json") => Ok(Format::Json),
         _ => Err(Problem::usage(
             format!(
-                "The name {} does not say in which format to write",
+                "File name {} has no ending that names a format",
                 quoted(&file.display().to_string())
             ),
-            "Let it end in .svg, .dot or .json, or say --format",
+            "End the name in .svg, .dot or .json, or add --format",
         )),
     }
 }

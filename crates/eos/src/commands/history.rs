@@ -17,7 +17,7 @@ Examples:
 pub struct Args {
     #[command(subcommand)]
     command: Option<Command>,
-    /// How many, the newest first
+    /// How many operations, newest first
     #[arg(long, default_value_t = 20, value_name = "NUMBER")]
     limit: u32,
 }

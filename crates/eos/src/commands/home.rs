@@ -9,9 +9,9 @@ use eos_engine::home::{self, Recorded};
 use eos_engine::{EngineError, control};
 use std::path::Path;
 
-/// Show which machine operates this estate, or move that here
+/// Show which machine operates this estate, or move that role here
 ///
-/// An estate has one home: the machine whose store holds its journal and audit. The control minion has it on record.
+/// An estate has one home: the machine whose store holds its journal and audit. The control minion records the home.
 /// Eos on another machine compiles and plans, and refuses to operate. The first operation makes its machine the home.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -30,7 +30,7 @@ enum Command {
 }
 
 pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
-    session.refuse_environment("The home is that of the whole estate")?;
+    session.refuse_environment("The whole estate has one home")?;
     let estate = session.estate()?;
     let engines = need_engines(&estate)?;
     let recorded = control::ask(&engines).await?.home;

@@ -14,9 +14,9 @@ use std::collections::BTreeMap;
 
 /// Add a host to the estate
 ///
-/// Its Salt minion must answer to the name already, and, for the role client, a Nomad node of the same name must be ready:
-/// Eos asks both before it asks you. Without --role it is a client, without --datacenter in dc1. A host belongs to no
-/// environment. Volumes that there are stay where they are.
+/// The host's Salt minion must already answer to its name. For the role client, a Nomad node of the same name must be
+/// ready. Eos asks both before it asks you. The default role is client, the default datacenter dc1. A host belongs to
+/// no environment. Existing volumes stay where they are.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,15 +24,15 @@ Examples:
   eos create host node3 --address 10.0.0.3 --role storage,client --device /dev/sdb --volume-group data-vg
   eos create host node4 --address 10.0.1.4 --datacenter dc2 --plan")]
 pub struct CreateArgs {
-    /// The id of its Salt minion, which is the name of its Nomad node too
+    /// The id of its Salt minion, and the name of its Nomad node
     name: String,
     #[command(flatten)]
     facts: Facts,
 }
 
-/// Change what is known of a host
+/// Change the facts of a host
 ///
-/// Only what is given changes; a list such as --role is replaced as a whole.
+/// Only the options you give change; a list such as --role is replaced as a whole.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -46,24 +46,24 @@ pub struct UpdateArgs {
     facts: Facts,
 }
 
-/// Take a host out of the estate
+/// Remove a host from the estate
 ///
-/// Nothing on the host itself changes. One that a volume lies on, or that runs Terraform for the estate, is refused.
+/// Nothing on the host itself changes. Eos refuses a host that holds a volume or runs Terraform for the estate.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   eos delete host node2 --plan
   eos delete host node2 --yes")]
 pub struct DeleteArgs {
-    /// The host to take out
+    /// The host to remove
     #[arg(value_name = "NAME")]
     host: String,
 }
 
-/// What may be said of a host.
+/// The facts of a host.
 #[derive(Debug, Default, clap::Args)]
 struct Facts {
-    /// Where it answers: an IP address or a name
+    /// IP address or name of the host
     #[arg(long)]
     address: Option<String>,
     /// client (runs tasks), storage (has disks for data) or control (runs Terraform) [may be repeated]
@@ -75,13 +75,13 @@ struct Facts {
     /// A disk that Eos may use as a whole [may be repeated]
     #[arg(long = "device", value_name = "PATH", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
     devices: Vec<String>,
-    /// The Nomad datacenter it is in
+    /// Nomad datacenter of the host
     #[arg(long, value_name = "NAME")]
     datacenter: Option<String>,
-    /// The LVM volume group that its volumes are made in
+    /// LVM volume group for its volumes
     #[arg(long, value_name = "NAME")]
     volume_group: Option<String>,
-    /// A directory that all its volumes lie below: for hosts that share a machine, as the nodes of a lab do
+    /// Directory above all its volumes, for hosts that share a machine, like the nodes of a lab
     #[arg(long, value_name = "PATH", value_hint = ValueHint::DirPath)]
     volumes_below: Option<String>,
 }
@@ -138,8 +138,8 @@ pub async fn delete(session: &mut Session<'_>, args: &DeleteArgs, look: &Look) -
 pub fn refuse_component(verb: &str, noun: &str, said: bool) -> Result<(), Problem> {
     match said {
         true => Err(Problem::usage(
-            format!("A component and a {noun} cannot be meant at once"),
-            format!("A {noun} is `eos {verb} {noun} NAME`"),
+            format!("The command names a component and a {noun}"),
+            format!("For a {noun}: `eos {verb} {noun} NAME`"),
         )),
         false => Ok(()),
     }

@@ -6,16 +6,16 @@ use crate::views::reports::MadeEstate;
 use eos_engine::estate::Estate;
 use std::path::PathBuf;
 
-/// Make an estate
+/// Create an estate
 ///
-/// An estate is a git repository: what you want in pillar/, what it compiles to beside it, the engines in eos.toml.
+/// An estate is a git repository: your intent in pillar/, the compiled files beside it, the engines in eos.toml.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   eos init my-estate
   cd empty-directory && eos init")]
 pub struct Args {
-    /// Where to make it; it is made if it is not there
+    /// Directory of the estate; Eos creates it if it does not exist
     #[arg(default_value = ".", value_hint = clap::ValueHint::DirPath)]
     directory: PathBuf,
 }

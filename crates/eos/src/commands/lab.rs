@@ -19,9 +19,9 @@ const PROVIDER: &str = "eos-terraform-provider";
 
 /// Salt, Terraform, Nomad and more on this machine
 ///
-/// With the profile full, Consul and Vault too. Installed once per user into ${XDG_CACHE_HOME:-~/.cache}/eos, started
-/// below .eos/lab of the estate, on addresses of this machine only. An estate whose eos.toml names no engines uses its
-/// lab.
+/// The profile full adds Consul and Vault. Eos installs the engines once per user into ${XDG_CACHE_HOME:-~/.cache}/eos.
+/// It starts them below .eos/lab of the estate, on addresses of this machine only. An estate whose eos.toml names no
+/// engines uses its lab.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -40,55 +40,56 @@ pub struct Args {
 enum Command {
     /// Install the engines, and start nothing
     ///
-    /// Nomad is built from source if you have none, which takes some minutes the first time; Consul and Vault too.
+    /// Without a Nomad on this machine, Eos builds it from source, which takes some minutes the first time. The same
+    /// holds for Consul and Vault.
     Install {
-        /// Those of the full profile: Consul and Vault too
+        /// Also install Consul and Vault, for the full profile
         #[arg(long)]
         full: bool,
-        /// OpenTofu in place of Terraform
+        /// Install OpenTofu in place of Terraform
         #[arg(long)]
         tofu: bool,
     },
-    /// Install what is missing, start what is down, repair what is not right
+    /// Install missing engines, start those that are down, repair broken ones
     ///
-    /// With --containers also a Docker and an image registry of the lab's own, as root and with Debian's docker.io and
-    /// docker-registry, and the images of the built-in recipes; it holds for every later up. Services then have the
-    /// address of this machine on the lab's own bridge, which containers reach too. A Docker that is reachable already
-    /// is used as it is.
+    /// --containers also starts a Docker and an image registry of the lab, and makes the images of the built-in
+    /// recipes. It needs root and Debian's docker.io and docker-registry, and holds for every later up. Services then
+    /// have this machine's address on the lab's bridge, which containers reach too. If a Docker already answers, the
+    /// lab uses that one.
     Up {
-        /// Have Consul and Vault too; written to eos.toml as its profile, once and for all
+        /// Also run Consul and Vault; Eos writes this profile to eos.toml for good
         #[arg(long)]
         full: bool,
-        /// Have so many nodes more, node1 and on, each a Salt minion and a Nomad client (at most 9)
+        /// Add this many nodes, from node1 on, each a Salt minion and a Nomad client (at most 9)
         #[arg(long, value_name = "NUMBER")]
         nodes: Option<usize>,
-        /// Run containers too, by a Docker of the lab's own
+        /// Also run containers, with the lab's own Docker
         #[arg(long)]
         containers: bool,
         /// Run OpenTofu in place of Terraform, now and later
         #[arg(long)]
         tofu: bool,
     },
-    /// Stop the engines and what runs on them; jobs and secrets are there again after the next up
+    /// Stop the engines and their tasks; the next up restores jobs and secrets
     Down,
     /// Show the engines
     Status,
     /// Pack programs of this machine, with the libraries they need, into an image for jobs of this lab
     Image(lab_image::Args),
-    /// Make the images of the built-in recipes, from software of this machine where there is such, else as stand-ins
+    /// Make the images of the built-in recipes, from software of this machine or as stand-ins
     Images,
     /// Show the log of an engine
     Logs {
         /// salt-master, salt-api, salt-minion, nomad, consul, vault, dockerd, docker-registry, or one of a node such as nomad-node1
         engine: String,
-        /// How many lines of its end
+        /// How many lines from its end
         #[arg(long, short = 'n', default_value_t = 50, value_name = "NUMBER")]
         lines: usize,
-        /// Go on with what comes, until Ctrl-C
+        /// Follow new lines, until Ctrl-C
         #[arg(long, short)]
         follow: bool,
     },
-    /// Stop the engines and remove the lab with all it holds: jobs, secrets, volumes
+    /// Stop the engines and remove the lab with its jobs, secrets and volumes
     Reset,
 }
 
@@ -275,7 +276,7 @@ fn hosts_to_create(estate: &Estate, nodes: &[LabNode]) -> Vec<String> {
     unknown.map(command).collect()
 }
 
-/// What the lab was doing is left where it stands when Ctrl-C comes; the same command goes on from there.
+/// Ctrl-C leaves the work of the lab where it is; the same command continues from there.
 pub async fn unless_interrupted<T>(work: impl Future<Output = eos_lab::Result<T>>) -> Result<T, Problem> {
     tokio::select! {
         ended = work => Ok(ended?),

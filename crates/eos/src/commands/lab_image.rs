@@ -20,7 +20,7 @@ Examples:
   eos lab image tools/busybox:1 busybox --cmd sleep --cmd 60
   eos lab image team/site:2 caddy --directory /srv/site --user 1000:1000")]
 pub struct Args {
-    /// Name of the image, as jobs will name it
+    /// Name of the image, for use in jobs
     #[arg(value_name = "NAME[:TAG]")]
     name: String,
     /// Programs to pack, by path or as found on PATH
@@ -29,19 +29,19 @@ pub struct Args {
     /// File to pack, at its own place
     #[arg(long, value_name = "PATH")]
     file: Vec<PathBuf>,
-    /// Directory to pack with all it holds, at its own place
+    /// Directory to pack with its content, at its own place
     #[arg(long, value_name = "PATH")]
     directory: Vec<PathBuf>,
-    /// Word of the command that is always run, in place of the first program
+    /// Word of the entry command, in place of the first program
     #[arg(long, value_name = "WORD")]
     entrypoint: Vec<String>,
-    /// Word of its arguments, where a job gives none
+    /// Word of the default arguments
     #[arg(long, value_name = "WORD", allow_hyphen_values = true)]
     cmd: Vec<String>,
     /// Environment variable
     #[arg(long, value_name = "NAME=VALUE")]
     env: Vec<String>,
-    /// Who it runs as, in numbers
+    /// User the image runs as, in numbers
     #[arg(long, value_name = "USER[:GROUP]")]
     user: Option<String>,
 }

@@ -8,7 +8,7 @@ use eos_core::pillar::{Host, Pillar};
 
 /// List the components of an environment, or the hosts
 ///
-/// From the pillar and the record of what was applied; no engine is asked. `eos status` asks them.
+/// Eos reads the pillar and the record of applied components; it asks no engine. `eos status` asks them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

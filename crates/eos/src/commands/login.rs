@@ -15,8 +15,8 @@ use std::path::Path;
 
 /// Log in to Salt's API
 ///
-/// The password is asked for, or read from standard input if that is not a terminal; a lab's own password is known. The
-/// token is kept below ${XDG_STATE_HOME:-~/.local/state}/eos, readable by you alone.
+/// Eos asks for the password, or reads it from standard input if that is not a terminal. It knows the password of a
+/// lab. It keeps the token below ${XDG_STATE_HOME:-~/.local/state}/eos, readable by you alone.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,7 +24,7 @@ Examples:
   eos login --user eos-architect
   pass show salt-api | eos login")]
 pub struct Args {
-    /// The user of the API; else EOS_SALT_USER, else the one that eos.toml names
+    /// The API user [default: $EOS_SALT_USER, or the user in eos.toml]
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
 }
@@ -80,7 +80,7 @@ fn from_file(file: &Path) -> Result<SecretString, Problem> {
     let text = std::fs::read_to_string(file).map_err(|error| {
         Problem::not_done(
             format!("Cannot read the password file {}: {error}", file.display()),
-            "`eos lab up` writes that of a lab",
+            "`eos lab up` writes the password file of a lab",
         )
     })?;
     Ok(text.trim_end_matches(['\n', '\r']).into())

@@ -17,7 +17,7 @@ const ENDED: usize = 3;
 
 /// Show the last lines that the tasks of a component wrote
 ///
-/// Of the running instances; if none runs, of the latest. What a component has as secrets is shown as ***.
+/// Eos shows the running instances, or the latest one if none runs. It shows the component's secrets as ***.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -27,10 +27,10 @@ Examples:
 pub struct Args {
     /// The component whose tasks wrote them
     component: String,
-    /// How many lines of each log
+    /// How many lines per log
     #[arg(long, short = 'n', default_value_t = 50, value_name = "NUMBER")]
     lines: usize,
-    /// Of the last instances that no longer run, as after a failed update
+    /// Show the last instances that no longer run, as after a failed update
     #[arg(long)]
     ended: bool,
 }
@@ -66,7 +66,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     }
     let hidden = Hidden::of(&engines, &environment, &args.component, None).await;
     let hidden = hidden.map_err(|error| {
-        error.with_hint("Its secrets must be known to be hidden; Nomad shows all: nomad alloc logs")
+        error.with_hint("Eos must know its secrets to hide them; Nomad shows everything: nomad alloc logs")
     })?;
     let mut logs = Vec::new();
     for allocation in chosen {

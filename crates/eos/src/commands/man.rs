@@ -13,7 +13,7 @@ use std::io::{self, Write};
 
 /// Print the manual page of Eos, or of a command
 ///
-/// The page is in roff, as `man` reads it. That of `create RECIPE` has the options of the recipe.
+/// The page is in roff, for `man`. The page of `create RECIPE` has the options of the recipe.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -97,7 +97,7 @@ fn render(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// What stands at the end of a help: `Examples:` becomes a section, indented lines stay as they are.
+/// The end of a help: `Examples:` becomes a section, indented lines stay as they are.
 fn closing(text: &str) -> Roff {
     let mut roff = Roff::default();
     for (number, paragraph) in text.split("\n\n").enumerate() {

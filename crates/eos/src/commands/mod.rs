@@ -60,7 +60,7 @@ use std::os::unix::fs::MetadataExt;
 
 type Answer = Result<Exit, Problem>;
 
-/// One run of the program: what was asked everywhere, and who is told.
+/// One run of the program: the flags of every verb, and the view.
 pub struct Session<'a> {
     pub everywhere: Everywhere,
     pub view: &'a mut dyn View,
@@ -180,7 +180,7 @@ fn no_component(pillar: &Pillar, environment: &str, name: &str) -> Problem {
     Problem::Usage(vec![Diagnostic::new(missing).hint(hint)])
 }
 
-/// Who works here, for the record: as the environment says, else the name of the user this runs as.
+/// The person at work, for the record: as the environment says, else the name of the user this runs as.
 fn who() -> String {
     let set = |name: &&str| std::env::var(name).ok().filter(|who| !who.is_empty());
     env_names::WHO

@@ -9,12 +9,12 @@ use eos_engine::planning::Wish;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// Show what the pillar as it stands would change
+/// Show the changes that the pillar makes
 ///
-/// The pillar may have been edited by hand: this shows what the edit means. The plan is made against what the engines run,
-/// and each engine that would act is asked what it would do, without anything being changed. One that does not answer is
-/// named; without any, the plan is made against what was last applied. A plan in a file is pinned to what it was made
-/// against: `eos apply` refuses it once any of that has moved.
+/// You may edit the pillar by hand: the plan shows the meaning of the edit. Eos plans against the running engines and
+/// asks each engine to preview its part; nothing changes. It names an engine that does not answer. Without any engine,
+/// it plans against the last applied state. A plan in a file is pinned to the state it was made against: `eos apply`
+/// refuses it once that state changes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -25,7 +25,7 @@ pub struct Args {
     /// Write the plan to this file, for `eos apply FILE`
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Exit with code 3 if the pillar has changes that are not applied; what was changed behind Eos is `eos drift`'s
+    /// Exit with code 3 if the pillar has changes that are not applied; `eos drift` finds changes made outside Eos
     #[arg(long)]
     check: bool,
 }

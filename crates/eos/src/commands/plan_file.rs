@@ -6,13 +6,13 @@ use eos_core::plan::{Plan, VERSION, Work};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// What a verb that changes something says of looking at its plan only.
+/// The flags of a changing verb that only show or save its plan.
 #[derive(Debug, Default, clap::Args)]
 pub struct Look {
     /// Show the plan and stop
     #[arg(long, global = true)]
     pub plan: bool,
-    /// With --plan: write it to this file, for `eos apply FILE`
+    /// With --plan: write the plan to this file, for `eos apply FILE`
     #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
 }
@@ -24,11 +24,11 @@ impl Look {
             None => Ok(()),
             Some(_) if !self.plan => Err(Problem::usage(
                 "--out is missing --plan",
-                "A plan is written instead of being carried out: --plan --out FILE",
+                "Eos writes a plan instead of applying it: --plan --out FILE",
             )),
             Some(_) if secret_given => Err(Problem::usage(
-                "A secret that is given cannot be in a plan that is saved",
-                "Leave the secret out, so that it is generated, or leave --out out and apply at once",
+                "A saved plan cannot hold a given secret",
+                "Leave the secret out, so that Eos generates it, or leave --out out and apply at once",
             )),
             Some(_) => Ok(()),
         }
@@ -84,7 +84,7 @@ fn refuse_given(file: &Path, plan: &Plan) -> Result<(), Problem> {
         None => Ok(()),
         Some(step) => Err(Problem::usage(
             format!(
-                "The plan in {} needs a secret of {} that was given with its command, and no plan holds one",
+                "The plan in {} needs a given secret of {}, and no plan holds a secret",
                 file.display(),
                 step.component
             ),

@@ -8,12 +8,12 @@ use clap::builder::PossibleValuesParser;
 use eos_core::intent::{Noun, Verb};
 use eos_core::name::ENVIRONMENTS;
 
-/// Bring a component from one environment into another
+/// Copy a component from one environment to another
 ///
-/// What it does goes along: the recipe it is pinned to, and its options. What belongs to the place stays as the other
-/// environment has it: ports, paths, domains, replicas, cpu, memory, datacenter, the components it uses, and secrets; a recipe may say
-/// otherwise of an option (`promote`). An
-/// option that is at its default in the one goes back to it in the other. A component that is not there yet is made.
+/// The pinned recipe and the options go along. Values that belong to a place stay as the other environment has them:
+/// ports, paths, domains, replicas, cpu, memory, datacenter, used components, and secrets. A recipe can set this per
+/// option (`promote`). An option that has its default in one environment returns to its default in the other. Eos
+/// creates a component that is not there yet.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -21,16 +21,16 @@ Examples:
   eos promote hello --from staging --to production --yes
   eos promote --all --from production --to development")]
 pub struct Args {
-    /// The component to bring
+    /// The component to promote
     #[arg(required_unless_present = "all")]
     component: Option<String>,
-    /// Bring every component; what the other environment has beside them is left as it is
+    /// Promote every component; other components of the target stay as they are
     #[arg(long, conflicts_with = "component")]
     all: bool,
-    /// The environment where it was tried
+    /// The environment to promote from
     #[arg(long, value_name = "NAME", hide_possible_values = true, value_parser = PossibleValuesParser::new(ENVIRONMENTS))]
     from: String,
-    /// The environment that it comes into
+    /// The environment to promote to
     #[arg(long, value_name = "NAME", hide_possible_values = true, value_parser = PossibleValuesParser::new(ENVIRONMENTS))]
     to: String,
     #[command(flatten)]

@@ -21,8 +21,8 @@ use serde_json::json;
 
 /// Show a component in declarative form
 ///
-/// Its recipe, every option with where its value comes from, its outputs, and the words it was asked for with. Secrets
-/// are shown as ***, but for one that is asked for with --reveal: then its value is all that is written.
+/// Eos shows its recipe, every option with the source of its value, its outputs, and the command that created it. It
+/// shows secrets as ***. --reveal prints the value of one secret, and nothing else.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -32,7 +32,7 @@ Examples:
 pub struct Args {
     /// The component to show
     component: String,
-    /// Write the value of this secret, and nothing else
+    /// Print the value of this secret, and nothing else
     #[arg(long, value_name = "NAME")]
     reveal: Option<String>,
 }
@@ -124,7 +124,8 @@ async fn reveal(
                 engine.layer().name()
             ),
             format!(
-                "`eos apply` makes what is missing; what a person chooses: eos rotate secret {component} {name} --to -"
+                "`eos apply` generates missing secrets; to choose this one: eos rotate secret {component} \
+                 {name} --to -"
             ),
         ));
     };

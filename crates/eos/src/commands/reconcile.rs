@@ -18,12 +18,12 @@ use eos_engine::lock::{Lock, Target};
 use eos_engine::planning::Wish;
 use std::collections::BTreeMap;
 
-/// Bring what was changed behind Eos back to what the pillar says
+/// Correct changes made outside Eos, or adopt them
 ///
-/// What `eos drift` names is corrected: planned, confirmed and carried out like any other change, and taken back by
-/// `eos undo`. A job is registered again, which restarts nothing that runs as it should. With --adopt it is the pillar
-/// that follows: a value that was changed by hand becomes that of its option, and a component whose job is gone is
-/// deleted. What Eos did not make is named, and left as it is.
+/// Eos corrects every difference that `eos drift` finds. It plans, confirms and applies the correction like any other
+/// change, and `eos undo` rolls it back. It registers a job again without restarting healthy tasks. With --adopt the
+/// pillar follows reality: a value changed by hand becomes the value of its option, and Eos deletes a component whose
+/// job is gone. Eos lists objects it did not make, and leaves them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,9 +31,9 @@ Examples:
   eos reconcile               pillar is right
   eos reconcile hello --adopt reality is right")]
 pub struct Args {
-    /// The component to reconcile; else all of the environment
+    /// The component to reconcile [default: all of the environment]
     component: Option<String>,
-    /// Take what is there into the pillar, instead of correcting it
+    /// Write reality into the pillar, instead of correcting it
     #[arg(long)]
     adopt: bool,
     #[command(flatten)]
@@ -64,7 +64,7 @@ async fn bring_back(
 ) -> Answer {
     let remedy = remedy(found, estate.settings.drift, &[Policy::Ask, Policy::Correct]);
     for left in &remedy.left {
-        let words = format!("{} is left as it is: {}", left.object, left.why);
+        let words = format!("{} stays as it is: {}", left.object, left.why);
         let warning = Diagnostic::new(words);
         session.view.warn(&match &left.hint {
             Some(hint) => warning.hint(hint),
@@ -247,7 +247,7 @@ async fn adopt_all(session: &mut Session<'_>, estate: &Estate, found: &Drift, ar
     Ok(Exit::Done)
 }
 
-/// Whether it is something that the pillar could follow. What goes with a job that is gone or changed follows from it.
+/// True for an object that the pillar could follow. Parts of a gone or changed job follow from the job.
 fn is_reality(object: &Object, found: &Drift) -> bool {
     let is_job = object.object.starts_with("job/");
     let of_job = |other: &Object| {

@@ -5,7 +5,7 @@ use super::volume::{change, found};
 use super::{Answer, Session};
 use crate::options::shell_word;
 
-/// Give a volume another size
+/// Resize a volume
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -21,15 +21,15 @@ enum What {
     Lvm(Lvm),
 }
 
-/// Give a volume on LVM another size
+/// Resize a volume on LVM
 ///
-/// Volume and filesystem grow together, while they are in use. XFS cannot be made smaller. ext4 and Btrfs can, if it is
-/// proved that all that is on them fits; a snapshot is taken first.
+/// Volume and filesystem grow together, while in use. XFS cannot shrink. ext4 and Btrfs shrink if Eos proves that their
+/// data fits; it takes a snapshot first.
 #[derive(Debug, clap::Args)]
 struct Lvm {
     /// The volume, by the name that `eos storage` shows
     name: String,
-    /// How large it shall be, such as 200G, or how much more, such as +50G
+    /// The new size, such as 200G, or the growth, such as +50G
     #[arg(allow_hyphen_values = true)]
     size: String,
     #[command(flatten)]

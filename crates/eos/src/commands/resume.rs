@@ -3,14 +3,14 @@
 use super::carry_out::{go_on, need_engines};
 use super::{Answer, Session};
 
-/// Go on with an operation that was stopped or failed
+/// Continue an operation that stopped or failed
 ///
-/// Every step that began and did not end is asked for first, never assumed. It was confirmed when it began, and is not
-/// confirmed again.
+/// Eos checks every step that began and did not end; it never assumes a result. You confirmed the operation when it
+/// began, so Eos does not ask again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  eos resume                  the one that was left unfinished
+  eos resume                  the unfinished operation
   eos resume 01KA3V9Q2M")]
 pub struct Args {
     /// The operation, by its id or the beginning of it

@@ -11,10 +11,10 @@ use eos_engine::operation::{find, newest_to_undo, rollback};
 use eos_engine::store::{Operation, Outcome};
 use std::collections::BTreeMap;
 
-/// Take back what an operation did
+/// Roll back an operation
 ///
-/// One that was done is taken back by another operation, whose plan is shown first: the pillar becomes what it was, and
-/// the engines follow. Data stays where it is. One that was stopped or failed is taken back where it stands.
+/// A new operation rolls back a finished one, and shows its plan first: the pillar returns to its earlier state, and
+/// the engines follow. Data stays where it is. Eos rolls back a stopped or failed operation from where it stopped.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -30,16 +30,16 @@ pub struct Args {
     plan: bool,
 }
 
-/// Take back the newest operation that was done, or the one named
+/// Roll back the newest finished operation, or a named one
 ///
-/// Said again, it takes back the one before. To have back what was undone, roll back the operation that undid it.
+/// A second undo rolls back the operation before. To redo, roll back the operation that undid it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   eos undo
   eos undo 01KA3V9Q2M --yes")]
 pub struct UndoArgs {
-    /// The operation, by its id or the beginning of it; else the newest
+    /// The operation, by its id or the beginning of it [default: the newest]
     operation: Option<String>,
     /// Show the plan and stop
     #[arg(long)]
@@ -72,7 +72,7 @@ async fn roll_back(
     let engines = need_engines(estate)?;
     match operation.outcome {
         Outcome::TakenBack => Err(Problem::usage(
-            format!("Operation {} was taken back already", operation.id),
+            format!("Operation {} is rolled back already", operation.id),
             "`eos history` shows the operations",
         )),
         Outcome::Done => {
@@ -101,13 +101,13 @@ async fn roll_back(
         Outcome::Running | Outcome::Failed | Outcome::Interrupted | Outcome::Waiting => {
             if only_plan {
                 return Err(Problem::usage(
-                    format!("Operation {} did not come to its end", operation.id),
-                    "How it is taken back depends on where it stands: leave --plan out",
+                    format!("Operation {} did not finish", operation.id),
+                    "Its rollback depends on where it stopped: leave --plan out",
                 ));
             }
             confirm(
                 session,
-                &format!("Take back what was done of: {}?", operation.words),
+                &format!("Roll back the finished steps of: {}?", operation.words),
             )?;
             give_up(session, estate, &engines, operation).await
         }

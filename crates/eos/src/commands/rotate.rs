@@ -16,8 +16,8 @@ use serde_json::Value;
 
 /// Give secrets new values
 ///
-/// The new value goes to the secrets engine. Then the component is deployed anew with it, and after it, one by one,
-/// those that have a copy of the secret. From then on the old value opens nothing.
+/// Eos writes the new value to the secrets engine and deploys the component again with it. It then deploys every
+/// component that has a copy of the secret, one by one. After that the old value opens nothing.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -36,16 +36,16 @@ enum What {
 
 /// Give secrets of a component new values
 ///
-/// Without a name, all of the component's own. A service is away for a moment while it starts anew, and one that has a
-/// copy of its secret cannot sign in until it has started anew itself.
+/// Without a name, Eos rotates all secrets of the component. A service is down for a moment while it restarts. A
+/// component with a copy of the secret cannot log in until it restarts too.
 #[derive(Debug, clap::Args)]
 struct Secret {
-    /// The component whose secrets they are
+    /// The component that owns the secrets
     component: String,
     /// The secrets, by the names that `eos read` shows
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// The new value, - to read it from standard input; else Eos makes one
+    /// The new value, or - to read it from standard input [default: generated]
     #[arg(long, value_name = "VALUE")]
     to: Option<String>,
     #[command(flatten)]
@@ -139,8 +139,8 @@ async fn refuse_same(
     };
     match old.expose_secret() == value.expose_secret() {
         true => Err(Problem::usage(
-            format!("Secret {name} of {component} has this very value already"),
-            "Give another one, or leave --to out and Eos makes one",
+            format!("Secret {name} of {component} already has this value"),
+            "Give another value, or leave --to out and Eos generates one",
         )),
         false => Ok(()),
     }

@@ -20,15 +20,15 @@ const REQUEST: Duration = Duration::from_secs(10);
 /// After an accept failed (no file descriptors left) it is not tried again at once.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// What is answered to a GET: status, kind of content, body.
+/// The answer to a GET: status, kind of content, body.
 pub type Page = (StatusCode, &'static str, String);
 
-/// Serves until it is told to stop.
+/// Serves until it is asked to stop.
 pub async fn serve(address: SocketAddr, page: impl Fn(&str) -> Page + Send + Sync + 'static) -> Answer {
     let failed = |error: std::io::Error| {
         Problem::not_done(
             format!("Cannot listen on {address}: {error}"),
-            "Is the port free, and is it yours to use?",
+            "Check that the port is free and that you may use it",
         )
     };
     let listener = TcpListener::bind(address).await.map_err(failed)?;

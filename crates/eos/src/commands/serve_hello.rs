@@ -8,10 +8,10 @@ use hyper::StatusCode;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Serve the page of the recipe hello, where Nomad says
+/// Serve the page of the recipe hello, on the address from Nomad
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Address to listen on, in place of the one that Nomad names
+    /// Address to listen on, in place of the one from Nomad
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
 }
@@ -59,7 +59,7 @@ fn address(ip: Option<String>, port: Option<String>) -> Result<SocketAddr, Probl
     Ok(SocketAddr::new(ip, port))
 }
 
-/// What the task knows of where it runs, from Nomad's variables.
+/// The task's knowledge of its place, from Nomad's variables.
 #[derive(Default)]
 struct Facts {
     greeting: String,
@@ -111,7 +111,7 @@ fn page(facts: &Facts) -> String {
     let steps = [
         (
             "Pillar",
-            "what was asked for",
+            "holds the request",
             fields(&[
                 ("file", &file),
                 ("component", &facts.component),
@@ -157,7 +157,7 @@ fn page(facts: &Facts) -> String {
 <body>
 <main>
 <h1>{greeting}</h1>
-<p class=\"lead\">One sentence, compiled and carried out. This is the chain that brought this page up.</p>
+<p class=\"lead\">One sentence, compiled and applied. This is the chain that brought this page up.</p>
 <ol>
 {chain}</ol>
 <p class=\"foot\">Health: <a href=\"/health\">/health</a></p>

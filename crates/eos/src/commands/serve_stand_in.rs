@@ -15,13 +15,13 @@ const STAND_IN_METRICS: &str = "# HELP eos_stand_in Whether this stands in for t
                                 # TYPE eos_stand_in gauge\n\
                                 eos_stand_in 1\n";
 
-/// Serve in place of an image that cannot be had, healthy only while it has what the image would need
+/// Serve in place of an unavailable image, healthy only while the needs of the image are met
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Port to listen on, on all addresses
     #[arg(long)]
     port: u16,
-    /// Path that is asked for its health
+    /// Path of the health check
     #[arg(long, default_value = "/health")]
     health: String,
     /// Environment variable that must be set
@@ -65,7 +65,7 @@ pub async fn run(args: &Args) -> Answer {
     .await
 }
 
-/// What the image would need.
+/// The needs of the image.
 #[derive(Default)]
 struct Needed {
     variables: Vec<String>,

@@ -31,15 +31,15 @@ enum What {
     Delete(Forget),
 }
 
-/// Keep a volume as it is now
+/// Take a snapshot of a volume
 ///
-/// The snapshot has room for what changes beside it, a fifth of the volume unless --room says otherwise; once more has
-/// changed than that, it is of no use. `eos storage` shows how much is left.
+/// The snapshot holds changes up to its room: a fifth of the volume, or --room. It becomes invalid once more than that
+/// changes. `eos storage` shows the room that is left.
 #[derive(Debug, clap::Args)]
 struct Create {
     /// The volume
     volume: String,
-    /// What the snapshot is called; else by the time of day
+    /// Name of the snapshot [default: the current time]
     name: Option<String>,
     /// Room for what changes, such as 5G
     #[arg(long, value_name = "SIZE")]
@@ -55,9 +55,9 @@ struct List {
     volume: String,
 }
 
-/// Bring a volume back to a snapshot
+/// Restore a volume from a snapshot
 ///
-/// What was written since is lost, and the snapshot is used up. Nothing may have files of the volume open.
+/// The volume loses later writes, and the snapshot is used up. No process may have files of the volume open.
 #[derive(Debug, clap::Args)]
 struct Named {
     /// The volume
@@ -68,9 +68,9 @@ struct Named {
     look: Look,
 }
 
-/// Remove a snapshot
+/// Delete a snapshot
 ///
-/// The volume itself is not touched.
+/// The volume itself stays untouched.
 #[derive(Debug, clap::Args)]
 struct Forget {
     /// The volume

@@ -6,21 +6,21 @@ use crate::views::reports::Extent;
 use eos_engine::engines::Engines;
 use eos_engine::status;
 
-/// Show what runs
+/// Show components and engines
 ///
-/// A line a component as Nomad says, one line for the layers, and one for each trouble with the command that looks into
-/// it. An engine that does not answer is named; the others are shown all the same.
+/// Eos prints a line per component, one line for the layers, and one per fault with the command that inspects it. It
+/// names an engine that does not answer, and still shows the others.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   eos status
   eos status hello            its instances: where they run, since when, their checks
   eos status --layers         a table for each of Salt, Terraform, Nomad, Consul and Vault
-  eos status --check          exit code 3 unless all of it runs and is healthy")]
+  eos status --check          exit code 3 unless everything runs and is healthy")]
 pub struct Args {
     /// Only this component, in detail
     component: Option<String>,
-    /// A table for each layer, instead of one line for all
+    /// A table per layer, instead of one line for all
     #[arg(long, conflicts_with = "component")]
     layers: bool,
     /// Exit with code 3 unless every component runs, is healthy, and every layer is well

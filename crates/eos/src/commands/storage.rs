@@ -9,9 +9,9 @@ use eos_engine::storage;
 
 /// Show disks, volumes and how full they are
 ///
-/// What there is on every host of the pillar: volumes with how full they are, how fast they fill and when they would be
-/// full at that rate; snapshots; volume groups with the space that is left; disks, and why one cannot be used. All hosts are
-/// asked at once. One that does not answer is named; the others are shown all the same. Nothing is changed.
+/// Eos shows every host of the pillar. Volumes have their fill, their growth, and the day they are full at that rate.
+/// Volume groups have their free space; an unusable disk has its reason. Eos asks all hosts at once. It names a host
+/// that does not answer, and still shows the others. Nothing changes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

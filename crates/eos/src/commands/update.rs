@@ -12,8 +12,8 @@ use std::path::PathBuf;
 
 /// Change the options of a component
 ///
-/// Only what is given changes. The options of the component's recipe are flags of this command:
-/// `eos update COMPONENT --help` lists them.
+/// Only the options you give change. The options of the component's recipe are flags of this command: `eos update
+/// COMPONENT --help` lists them.
 #[derive(Debug, clap::Args)]
 #[command(
     subcommand_negates_reqs = true,
@@ -28,13 +28,13 @@ pub struct Args {
     /// The component to change
     #[arg(required = true)]
     component: Option<String>,
-    /// Take the newest recipe in place of the one it was made from
+    /// Upgrade to the newest recipe
     #[arg(long)]
     upgrade: bool,
-    /// Go back to the default of this option; may be said again
+    /// Return this option to its default [may be repeated]
     #[arg(long, value_name = "OPTION")]
     unset: Vec<String>,
-    /// Take secrets from this .env file; what is given as a flag wins
+    /// Take secrets from this .env file; a flag wins over it
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     env_file: Option<PathBuf>,
     #[command(flatten)]
@@ -64,7 +64,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -
     for option in &args.unset {
         let name = option.trim_start_matches("--").replace('-', "_");
         if chosen.options.insert(name, Value::Null).is_some() {
-            let words = format!("--unset {option} and --{option} cannot be together");
+            let words = format!("--unset {option} and --{option} exclude each other");
             return Err(Problem::usage(words, "Leave one of them out"));
         }
     }

@@ -16,11 +16,11 @@ use eos_engine::estate::Estate;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Make a volume on a host: LVM, a filesystem, mounted
+/// Create a volume on a host: LVM, a filesystem, mounted
 ///
-/// The purpose chooses the filesystem: XFS for applications and databases, Btrfs with compression for backups. A disk that
-/// is named with --device becomes a part of the volume group if that is not there or has no room, which an architect
-/// must approve; it is never taken if there is anything on it. Without a volume group, a volume is a directory.
+/// The purpose chooses the filesystem: XFS for applications and databases, Btrfs with compression for backups. If the
+/// volume group is missing or full, the disk of --device joins it, which an architect must approve. Eos never takes a
+/// disk that holds anything. Without a volume group, a volume is a directory.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -28,51 +28,51 @@ Examples:
   eos create volume archive --size 2T --on data-vg --purpose backup --host node2
   eos create volume media --size 500G --on data-vg --mount /srv/media --plan")]
 pub struct CreateArgs {
-    /// What it is called, in LVM too
+    /// Name of the volume, also in LVM
     name: String,
-    /// How large: 20G, 1.5T, 100GiB; LVM rounds it up to its extents
+    /// Size, such as 20G, 1.5T or 100GiB; LVM rounds it up to its extents
     #[arg(long)]
     size: String,
-    /// The LVM volume group to make it in; else that of the host
+    /// LVM volume group [default: the group of the host]
     #[arg(long = "on", value_name = "GROUP")]
     volume_group: Option<String>,
-    /// A disk that the volume group may have as a whole [may be repeated]
+    /// A whole disk for the volume group [may be repeated]
     #[arg(long = "device", value_name = "PATH", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
     devices: Vec<String>,
-    /// What it is for: application, database, backup or shared
+    /// Purpose: application, database, backup or shared
     #[arg(long, hide_possible_values = true, value_parser = PossibleValuesParser::new(Purpose::WORDS))]
     purpose: Option<String>,
-    /// Where it is mounted; else below /srv, by its name
+    /// Mount path [default: below /srv, by its name]
     #[arg(long, value_name = "PATH", value_hint = ValueHint::DirPath)]
     mount: Option<String>,
-    /// The host it lies on, where there are several
+    /// Host of the volume, if there are several
     #[arg(long, value_name = "NAME")]
     host: Option<String>,
-    /// Another filesystem than its purpose says: xfs, btrfs or ext4
+    /// Filesystem, instead of the one for its purpose: xfs, btrfs or ext4
     #[arg(long, hide_possible_values = true, value_parser = PossibleValuesParser::new(["xfs", "btrfs", "ext4"]))]
     filesystem: Option<String>,
-    /// What Btrfs compresses with: zstd, zlib or lzo
+    /// Compression of Btrfs: zstd, zlib or lzo
     #[arg(long, hide_possible_values = true, value_parser = PossibleValuesParser::new(COMPRESSIONS))]
     compression: Option<String>,
-    /// Who owns its root directory, as user:group; else root:root
+    /// Owner of its root directory, as user:group [default: root:root]
     #[arg(long, value_name = "USER:GROUP")]
     owner: Option<String>,
 }
 
-/// Take a volume out of the estate
+/// Remove a volume from the estate
 ///
-/// It stays as it is on its host, mounted, with all its data: Eos only names it no longer. With --with-data it is
-/// unmounted and removed with everything on it, and that cannot be taken back.
+/// The volume stays mounted with all its data; Eos stops managing it. With --with-data Eos unmounts the volume and
+/// deletes it with all its data; you cannot roll that back.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   eos delete volume archive --plan
   eos delete volume archive --with-data")]
 pub struct DeleteArgs {
-    /// The volume to take out
+    /// The volume to remove
     #[arg(value_name = "NAME")]
     volume: String,
-    /// Remove it from its host, with all data and snapshots
+    /// Delete it on its host, with all data and snapshots
     #[arg(long)]
     with_data: bool,
 }
@@ -131,7 +131,7 @@ pub async fn delete(session: &mut Session<'_>, args: &DeleteArgs, look: &Look) -
 /// Something to be changed about a volume, in the words it was asked for with.
 pub struct VolumeWish<'a> {
     pub verb: Verb,
-    /// Whose volume it is; one that stands for itself is its own.
+    /// The owner of the volume; a standalone volume owns itself.
     pub component: &'a str,
     pub options: BTreeMap<String, Value>,
     pub words: Vec<String>,
@@ -195,7 +195,7 @@ pub fn found_by_id(estate: &Estate, id: &str) -> Result<(String, Found), Problem
     });
     found.ok_or_else(|| {
         Problem::usage(
-            format!("Volume {id} is on its host, and not in the pillar"),
+            format!("Volume {id} is on its host, but not in the pillar"),
             "`eos storage` shows the volumes there are",
         )
     })

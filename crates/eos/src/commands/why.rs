@@ -6,19 +6,19 @@ use eos_core::compile::compile;
 use eos_core::pillar::Pillar;
 use eos_core::why::{Question, why};
 
-/// Say who set a value, over whom, and what changes it
+/// Show who set a value, over whom, and how to change it
 ///
-/// An address is that of a node, as `eos graph` shows them: job, secret, volume, service, namespace or host, a slash and
-/// a name. A component stands for all its nodes. From the pillar, no engine is asked.
+/// An address names a node, as in `eos graph`: job, secret, volume, service, namespace or host, a slash and a name. A
+/// component names all its nodes. Eos reads the pillar and asks no engine.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   eos why job/grafana.group.count   one attribute
   eos why volume/grafana-data       all attributes of a node
   eos why grafana                   all nodes of a component
-  eos why grafana.port              what an option of it sets")]
+  eos why grafana.port              what one of its options sets")]
 pub struct Args {
-    /// An address or component, and after a dot one attribute of it
+    /// An address or component, optionally with a dot and one attribute
     #[arg(value_name = "ADDRESS[.ATTRIBUTE]")]
     address: String,
 }

@@ -44,7 +44,7 @@ pub fn next_words(discovered: &Discovered) -> Option<String> {
         discovered.discovery.proposals.len(),
     ) {
         ([], 0) => None,
-        ([], _) => Some("nothing was written; into the pillar: eos discover --write".to_owned()),
+        ([], _) => Some("nothing was written; to write it into the pillar: eos discover --write".to_owned()),
         (files, _) => Some(format!(
             "written, not committed, not applied: {}   next: git diff, then eos plan",
             files.join(", ")
@@ -54,12 +54,12 @@ pub fn next_words(discovered: &Discovered) -> Option<String> {
 
 fn summary(discovery: &Discovery) -> String {
     let known = format!(
-        "{} and {} are as the pillar has them",
+        "{} and {} match the pillar",
         counted(discovery.known.hosts, "host"),
         counted(discovery.known.components, "component")
     );
     let found = [
-        (discovery.proposals.len(), "could be in it"),
+        (discovery.proposals.len(), "could be added"),
         (discovery.unknown.len(), "unknown"),
         (discovery.absent.len(), "missing"),
     ];

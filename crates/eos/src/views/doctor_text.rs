@@ -39,7 +39,7 @@ pub fn findings_text(findings: &[Finding], columns: usize) -> String {
         text.push_str(&after.replacen(condition, &format!("{style}{condition}{style:#}"), 1));
         // Whole, since it is there to be copied.
         if let Some(mend) = &finding.mend {
-            text.push_str(&format!("{below}mend: {mend}\n"));
+            text.push_str(&format!("{below}fix: {mend}\n"));
         }
     }
     text
@@ -66,7 +66,7 @@ pub fn outcome_words(findings: &[Finding]) -> String {
     let first = findings.iter().find(|finding| finding.is_to_mend());
     match first.and_then(|finding| finding.mend.as_deref()) {
         Some(mend) => format!("{counts}   next: {mend}"),
-        None => format!("{counts}: nothing needs mending"),
+        None => format!("{counts}: nothing to fix"),
     }
 }
 
@@ -95,7 +95,7 @@ mod tests {
 machine  git     ok       /usr/bin/git
 nomad    leader  broken   http://127.0.0.1:1/: Connection
                           refused, and more words than fit
-         mend: eos lab up
+         fix: eos lab up
 ";
         assert_eq!(text, expected);
         let text = anstream::adapter::strip_str(&findings_text(&findings(), 45)).to_string();
@@ -105,7 +105,7 @@ machine  git     ok
 nomad    leader  broken
          http://127.0.0.1:1/: Connection
          refused, and more words than fit
-         mend: eos lab up
+         fix: eos lab up
 ";
         assert_eq!(text, expected);
     }
@@ -115,6 +115,6 @@ nomad    leader  broken
         let mut findings = findings();
         assert_eq!(outcome_words(&findings), "1 ok, 1 broken   next: eos lab up");
         findings[1].condition = Condition::Limited;
-        assert_eq!(outcome_words(&findings), "1 ok, 1 limited: nothing needs mending");
+        assert_eq!(outcome_words(&findings), "1 ok, 1 limited: nothing to fix");
     }
 }

@@ -57,8 +57,8 @@ fn summary(drift: &Drift) -> String {
     };
     match (differing, silent) {
         (_, 0) => differ,
-        (0, silent) => format!("{environment}: nothing differs that could be asked, {silent} could not be"),
-        (_, silent) => format!("{differ}, {silent} could not be asked"),
+        (0, silent) => format!("{environment}: no object that answered differs, {silent} did not answer"),
+        (_, silent) => format!("{differ}, {silent} did not answer"),
     }
 }
 
@@ -135,11 +135,11 @@ fn held_words(held: &Held) -> String {
     let operation = short_operation(&held.operation);
     match held.is_at_work {
         true => format!(
-            "{} is not judged: operation {operation} is at work on it",
+            "{} is skipped: operation {operation} is changing it",
             held.component
         ),
         false => format!(
-            "{} is not judged: operation {operation} was stopped on the way: eos resume {operation}",
+            "{} is skipped: operation {operation} was interrupted: eos resume {operation}",
             held.component
         ),
     }
@@ -185,7 +185,7 @@ pub fn next_words(drift: &Drift) -> Option<String> {
         next.push("not applied yet: eos apply");
     }
     if has(|object| object.verdict == Verdict::Unowned) {
-        next.push("nobody's: eos discover");
+        next.push("unmanaged: eos discover");
     }
     if has(|object| object.verdict == Verdict::Unreachable) {
         next.push("unreachable: eos doctor");

@@ -27,7 +27,7 @@ pub fn words_of_engines(plan: &Plan, change: &Change) -> Vec<String> {
         for attribute in &effect.attributes {
             if attribute.unknown && effect.engine != Engine::Eos {
                 say(&format!(
-                    "{} will change, to what is not known yet",
+                    "{} will change; its new value is not known yet",
                     attribute.name
                 ));
             }
@@ -56,10 +56,10 @@ fn instances(effect: &Effect, action: Action) -> Option<String> {
     let mut words = Vec::new();
     let one_or_more = |number: u64| if number == 1 { "instance" } else { "instances" };
     match anew {
-        0 if more + fewer + count("in_place") > 0 => words.push("no instance starts anew".to_owned()),
+        0 if more + fewer + count("in_place") > 0 => words.push("no instance restarts".to_owned()),
         0 => {}
-        1 => words.push("1 instance starts anew".to_owned()),
-        number => words.push(format!("{number} instances start anew, one after the other")),
+        1 => words.push("1 instance restarts".to_owned()),
+        number => words.push(format!("{number} instances restart, one after the other")),
     }
     if more > 0 {
         words.push(format!("{more} {} more", one_or_more(more)));
@@ -77,14 +77,14 @@ pub fn changed_behind(plan: &Plan, columns: usize) -> String {
         let object = named(effect);
         let engine = effect.engine.name();
         let mut line = |words: &str| {
-            let words = format!("changed behind Eos: {object} {words} ({engine})");
+            let words = format!("changed outside Eos: {object} {words} ({engine})");
             text.push_str(&hang("! ", &printable(&words), columns));
         };
         let mut behind = effect.attributes.iter().filter(|one| one.behind).peekable();
         match (&effect.change, effect.action) {
-            (None, Action::Create) => line("is gone, and made again"),
+            (None, Action::Create) => line("is gone; the plan creates it again"),
             (None, Action::Delete) => line("is deleted"),
-            (None, Action::Change) if behind.peek().is_none() => line("is put right"),
+            (None, Action::Change) if behind.peek().is_none() => line("is corrected"),
             _ => behind.for_each(|attribute| line(&becomes(attribute))),
         }
     }

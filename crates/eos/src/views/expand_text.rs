@@ -40,7 +40,7 @@ pub fn next_words(decisions: &[Decision]) -> Option<&'static str> {
     is_left.then_some("then look again: eos storage")
 }
 
-/// `2 volumes run full: 1 can grow, 1 needs a person; risk medium`
+/// `2 volumes are filling up: 1 can grow, 1 left to a person; risk medium`
 fn summary(decisions: &[Decision]) -> String {
     let all = decisions.len();
     let grow = decisions
@@ -48,9 +48,9 @@ fn summary(decisions: &[Decision]) -> String {
         .filter(|decision| decision.is_done_by_eos())
         .count();
     let run_full = match all {
-        0 => return "no volume runs full".to_owned(),
-        1 => "1 volume runs full".to_owned(),
-        _ => format!("{all} volumes run full"),
+        0 => return "no volume is filling up".to_owned(),
+        1 => "1 volume is filling up".to_owned(),
+        _ => format!("{all} volumes are filling up"),
     };
     let risk = decisions.iter().filter_map(|decision| decision.risk).max();
     let risk = risk.map_or_else(String::new, |risk| format!("; risk {}", risk.word()));
@@ -59,7 +59,7 @@ fn summary(decisions: &[Decision]) -> String {
         (_, 0) => "all can grow".to_owned(),
         (0, 1) => "it needs a person".to_owned(),
         (0, _) => "all need a person".to_owned(),
-        (grow, left) => format!("{grow} can grow, {left} cannot without a person"),
+        (grow, left) => format!("{grow} can grow, {left} left to a person"),
     };
     format!("{run_full}: {fate}{risk}")
 }
@@ -111,7 +111,7 @@ mod tests {
             name: "postgres-data".to_owned(),
             group: "data-vg".to_owned(),
             rule: Rule::Grow,
-            why: "postgres-data is 90 % full, and may be 85 %; 29 GiB more of data-vg make it 69 %"
+            why: "postgres-data is 90 % full; its limit is 85 %; 29 GiB more of data-vg make it 69 %"
                 .to_owned(),
             percent: 90.9,
             percent_after: Some(69.7),
@@ -133,7 +133,7 @@ mod tests {
         Decision {
             name: "queue".to_owned(),
             rule: Rule::Nothing,
-            why: "queue is 90 % full, and may be 85 %; add a disk".to_owned(),
+            why: "queue is 90 % full; its limit is 85 %; add a disk".to_owned(),
             percent_after: None,
             to: None,
             risk: None,
@@ -153,18 +153,18 @@ mod tests {
 
     #[test]
     fn decisions_are_told_with_what_else_there_was() {
-        check(&[], "no volume runs full\n");
+        check(&[], "no volume is filling up\n");
         check(
             &[grown(), left()],
-            "2 volumes run full: 1 can grow, 1 cannot without a person; risk medium
+            "2 volumes are filling up: 1 can grow, 1 left to a person; risk medium
 
   ~ postgres-data on node1  100 GiB -> 129 GiB, 90 % -> 69 % full, alert at 85 %
-      why    postgres-data is 90 % full, and may be 85 %; 29 GiB more of data-vg
-             make it 69 %
+      why    postgres-data is 90 % full; its limit is 85 %; 29 GiB more of
+             data-vg make it 69 %
       not    add disk /dev/sdc: data-vg has the room
 
   ! queue on node1  stays at 100 GiB, 90 % full
-      why    queue is 90 % full, and may be 85 %; add a disk
+      why    queue is 90 % full; its limit is 85 %; add a disk
       not    add disk /dev/sdd (500 GiB): the pillar does not give it to Eos:
              eos update host node1 --device /dev/sdd
 ",
@@ -179,7 +179,7 @@ mod tests {
         };
         check(
             &[disk],
-            "1 volume runs full: it can grow; risk high
+            "1 volume is filling up: it can grow; risk high
 
   + postgres-data on node1  100 GiB -> 129 GiB with /dev/sdc, 90 % -> 69 % full,
     alert at 85 %

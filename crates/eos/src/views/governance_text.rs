@@ -1,7 +1,7 @@
 //! The audit, the home of an estate and its approvals, as a person reads them.
 
 use super::reports::{Approved, HomeReport};
-use super::text::{Table, hang, moment, printable, short_operation};
+use super::text::{Table, from_record, hang, moment, printable, short_operation};
 use eos_engine::audit::{Entry, Verdict};
 use eos_engine::home::Recorded;
 use jiff::Timestamp;
@@ -20,9 +20,9 @@ pub fn audit_table(entries: &[Entry]) -> Table<'static> {
             &entry.seq.to_string(),
             &when,
             &person(&entry.who, &entry.user),
-            &entry.action,
+            &from_record(&entry.action),
             object,
-            &entry.outcome,
+            &from_record(&entry.outcome),
         ]
         .map(printable)
         .to_vec()
@@ -51,7 +51,7 @@ pub fn audit_fits_text(verdict: &Verdict, columns: usize) -> String {
     );
     if verdict.foreign_anchors > 0 {
         let others = counted(verdict.foreign_anchors, "commit names", "commits name");
-        words = format!("{words}; {others} the audit of another home, which is not here");
+        words = format!("{words}; {others} the audit of another home, which this machine does not have");
     }
     hang("", &words, columns)
 }
@@ -91,8 +91,8 @@ pub fn move_home_text(home: &HomeReport, columns: usize) -> String {
         home.here.id
     );
     let meaning = format!(
-        "Journal and audit of {name} stay there: what it left unfinished cannot be resumed or taken back from here. \
-         Eos on {name} refuses to operate from then on."
+        "Journal and audit of {name} stay there: operations it left unfinished cannot be resumed or rolled \
+         back from here. Eos on {name} then refuses to operate."
     );
     hang("", &what, columns) + &hang("", &meaning, columns)
 }

@@ -221,7 +221,7 @@ impl View for Human {
                 "done",
                 format!("done in {took}   operation {id}   undo: eos undo {id}"),
             ),
-            Some(_) => ("taken back", format!("taken back in {took}   operation {id}")),
+            Some(_) => ("rolled back", format!("rolled back in {took}   operation {id}")),
         };
         let lines = hang("", &line, talk_width());
         self.talk(&lines.replacen(word, &format!("{GREEN}{word}{GREEN:#}"), 1));
@@ -236,7 +236,7 @@ impl View for Human {
         let columns = talk_width();
         let mut text = hang(
             "",
-            &format!("Made an estate, environment {}, in git:", made.environment),
+            &format!("Created an estate with environment {} in git:", made.environment),
             columns,
         );
         for file in &made.files {
@@ -336,7 +336,7 @@ impl View for Human {
 
     fn history(&mut self, operations: &[Operation]) {
         if operations.is_empty() {
-            return self.talk("No operation has been carried out yet\n");
+            return self.talk("No operation has run yet\n");
         }
         let now = Timestamp::now();
         let row = |operation: &Operation| {
@@ -345,7 +345,7 @@ impl View for Human {
                 moment(operation.started, now),
                 operation.who.clone(),
                 printable(operation.words.strip_prefix("eos ").unwrap_or(&operation.words)),
-                operation.outcome.words().to_owned(),
+                operation.outcome.shown().to_owned(),
             ]
         };
         let table = Table {
@@ -442,8 +442,8 @@ impl View for Human {
     }
 
     fn files_to_write(&mut self, files: &[String]) {
-        let count = counted(files.len(), "generated file is", "generated files are");
-        let words = format!("{count} written again: {}", files.join(", "));
+        let count = counted(files.len(), "generated file", "generated files");
+        let words = format!("Eos writes {count} again: {}", files.join(", "));
         self.talk(&hang("", &words, talk_width()));
     }
 
@@ -595,7 +595,7 @@ impl View for Human {
             .collect();
         if !shared.is_empty() {
             let line = format!(
-                "{} share the address of this machine, and with it fixed ports: only root can give them their own",
+                "{} share the address and the fixed ports of this machine: only root can give them their own",
                 shared.join(", ")
             );
             self.talk(&hang("", &line, talk_width()));
@@ -603,7 +603,7 @@ impl View for Human {
         let line = match lab.condition {
             LabCondition::Up if !lab.next.is_empty() => format!("the lab is up{took}   next:"),
             LabCondition::Up => format!("the lab is up{took}   next: eos create hello"),
-            LabCondition::Partial => "the lab is not all up   next: eos lab up".to_owned(),
+            LabCondition::Partial => "parts of the lab are down   next: eos lab up".to_owned(),
             LabCondition::Down => format!("the lab is down{took}   next: eos lab up"),
             LabCondition::Absent => "there is no lab   next: eos lab up".to_owned(),
         };
@@ -714,11 +714,11 @@ impl View for Human {
                 }
             }
             if let Some(effects) = &fault.taken_back {
-                let text = hang("  taken back: ", &printable(&effects.join("; ")), talk_width());
+                let text = hang("  rolled back: ", &printable(&effects.join("; ")), talk_width());
                 self.talk(&text);
             }
             if let Some(why) = &fault.stands {
-                let text = hang("  not taken back: ", &printable(why), talk_width());
+                let text = hang("  not rolled back: ", &printable(why), talk_width());
                 self.talk(&text);
             }
             if let Some(hint) = &fault.hint {

@@ -16,7 +16,7 @@ pub fn operation_text(operation: &Operation, journal: &[Entry]) -> String {
     let seconds = |seconds: f64| duration(Duration::from_secs_f64(seconds.max(0.0)));
     let spent = match operation.own > 0.0 {
         true => format!(
-            "{} waiting for engines, {} by Eos itself",
+            "{} waiting for engines, {} in Eos",
             seconds(operation.waited),
             seconds(operation.own)
         ),
@@ -32,10 +32,10 @@ pub fn operation_text(operation: &Operation, journal: &[Entry]) -> String {
             "started",
             operation.started.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
         ),
-        ("took", took.map_or("not ended".to_owned(), duration)),
+        ("took", took.map_or("not finished".to_owned(), duration)),
         ("spent", spent),
-        ("outcome", operation.outcome.words().to_owned()),
-        ("takes back", operation.takes_back.clone().unwrap_or_default()),
+        ("outcome", operation.outcome.shown().to_owned()),
+        ("rolls back", operation.takes_back.clone().unwrap_or_default()),
         ("commit", operation.commit_after.clone().unwrap_or_default()),
     ];
     let mut text = String::new();
@@ -50,7 +50,7 @@ pub fn operation_text(operation: &Operation, journal: &[Entry]) -> String {
             .iter()
             .find(|entry| entry.event == Event::End && entry.step == begun.step && entry.seq > begun.seq);
         let words = match ended {
-            None => "begun, not ended".to_owned(),
+            None => "started, not finished".to_owned(),
             Some(ended) => {
                 let effect = ended
                     .detail

@@ -26,8 +26,8 @@ const LAYER: usize = 7;
 fn risk_words(risk: Risk) -> Option<&'static str> {
     match risk {
         Risk::Low => None,
-        Risk::Medium => Some("medium risk: an operator carries it out, or approves it"),
-        Risk::High => Some("high risk: an architect other than who asks must approve it"),
+        Risk::Medium => Some("medium risk: an operator applies or approves it"),
+        Risk::High => Some("high risk: an architect other than the requester must approve it"),
     }
 }
 

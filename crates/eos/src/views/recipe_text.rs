@@ -192,7 +192,7 @@ fn option_words(spec: &OptionSpec, recipe: &Recipe) -> String {
 fn use_words(used: &Use, usual: &Map<String, Value>) -> String {
     let words = match used.share {
         true => format!("the shared {}", used.recipe),
-        false => format!("a {} of its own", used.recipe),
+        false => format!("its own {}", used.recipe),
     };
     let given = used
         .with

@@ -2,12 +2,12 @@
 
 use super::plan_text::{BOLD, RED, YELLOW};
 use super::reports::Extent;
-use super::text::{Table, age, hang, moment, printable, short_operation, width};
+use super::text::{Table, age, from_record, hang, moment, printable, short_operation, width};
 use eos_engine::status::{ComponentStatus, Instance, LastOperation, Layers, Status, Trouble};
 use jiff::Timestamp;
 use std::fmt::Write;
 
-const NO_ENGINES: &str = "no engines: `eos lab up` starts them on this machine, eos.toml names others";
+const NO_ENGINES: &str = "no engines: `eos lab up` starts them on this machine; eos.toml can name others";
 /// Between what stands side by side on one line.
 const GAP: &str = "   ";
 
@@ -144,7 +144,7 @@ fn component_row(component: &ComponentStatus, with_nodes: bool, now: Timestamp) 
 fn last_words(last: &LastOperation) -> String {
     let outcome = match last.outcome.as_str() {
         "done" => String::new(),
-        other => format!(" ({other})"),
+        other => format!(" ({})", from_record(other)),
     };
     format!("{} {}{outcome}", short_operation(&last.id), last.verb)
 }
@@ -183,7 +183,7 @@ fn component_text(
                 "{} {}, {} by {}, {}",
                 short_operation(&last.id),
                 last.words,
-                last.outcome,
+                from_record(&last.outcome),
                 last.who,
                 moment(last.started, now)
             )

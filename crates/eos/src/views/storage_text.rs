@@ -46,7 +46,7 @@ pub fn next_words(storage: &EstateStorage) -> Option<String> {
     let volumes = || answered(storage).flat_map(|(_, host)| &host.volumes);
     let mut next = Vec::new();
     if volumes().any(|volume| volume.id.is_some() && (is_full(volume) || is_full_soon(volume))) {
-        next.push("more room for what runs full: eos expand storage --auto");
+        next.push("grow volumes that are filling up: eos expand storage --auto");
     }
     if storage.hosts.iter().any(|report| report.storage().is_none()) {
         next.push("does not answer: eos doctor");
@@ -253,7 +253,7 @@ fn disks(report: &HostReport, host: &HostStorage) -> Table<'static> {
             vec![
                 cell(path),
                 "?".to_owned(),
-                "not there, given to Eos".to_owned(),
+                "missing, given to Eos".to_owned(),
                 String::new(),
             ]
         });
@@ -330,7 +330,7 @@ fn troubles(storage: &EstateStorage) -> Vec<(char, String)> {
                 troubles.push((
                     '!',
                     format!(
-                        "{name} on {host} is {percent} % full, and may be {} %",
+                        "{name} on {host} is {percent} % full; its limit is {} %",
                         level(volume)
                     ),
                 ));
@@ -564,7 +564,7 @@ mod tests {
         assert_eq!(text, include_str!("storage_text.txt"));
         assert_eq!(
             next.as_deref(),
-            Some("more room for what runs full: eos expand storage --auto   does not answer: eos doctor")
+            Some("grow volumes that are filling up: eos expand storage --auto   does not answer: eos doctor")
         );
     }
 

@@ -130,6 +130,11 @@ pub fn moment(at: Timestamp, now: Timestamp) -> String {
     }
 }
 
+/// Records keep their words; people read the operator's.
+pub fn from_record(words: &str) -> String {
+    words.replace("taken back", "rolled back")
+}
+
 pub fn short_operation(id: &str) -> &str {
     id.get(..OPERATION_LETTERS).unwrap_or(id)
 }

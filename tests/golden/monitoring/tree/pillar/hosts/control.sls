@@ -4,12 +4,12 @@
     "monitoring": {
       "production/alertmanager": {
         "monitor": "prometheus",
-        "rules": "13949a40b111e78f3f1dbe009e73ca4a7a39455bf585ad1502a7c01c617f22d8",
+        "rules": "47f1dd3c1d90a4a151f677cb9ccbb009bea1a09ed07a4876a7e99086affb31b0",
         "risk": "medium"
       },
       "production/prometheus": {
         "monitor": "prometheus",
-        "rules": "05a6623de2a45d3deb3914a1cf7f793ef74332ea9fd6c1d2b0f51362d989f3ff",
+        "rules": "866268ae50b722450c19971db615fd65b79ffdf023546ca80fe06aac23230494",
         "risk": "medium"
       }
     },
