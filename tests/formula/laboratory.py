@@ -361,6 +361,7 @@ class Salt:
             },
         }
         access = access.replace("/etc/salt/eos-users", str(self.etc / "users"))
+        access = access.replace("/srv/eos/formula", str(FORMULA))
         roots = readme_block("file_roots").replace("/srv/eos/formula", str(FORMULA)).replace("/srv/eos", str(self.srv))
         (self.etc / "master").write_text(as_yaml(settings) + roots + access)
 
@@ -388,10 +389,10 @@ class Salt:
             "master_alive_interval": 0,
             "enable_fqdns_grains": False,
             "enable_gpu_grains": False,
-            "max_event_size": int(re.search(r"max_event_size: (\d+)", readme_block("  roles"))[1]),
             "eos": eos_settings,
         }
-        (self.etc / "minion.d" / "minion").write_text(as_yaml(settings))
+        common = readme_block("disable_returners").split("eos:\n")[0]
+        (self.etc / "minion.d" / "minion").write_text(as_yaml(settings) + common)
 
     def up(self):
         self.up_master()
@@ -456,6 +457,11 @@ class Salt:
         """A program of Salt's as the administrator runs it on the master."""
         command = [str(self.bin / program), "-c", str(self.etc), "--out=json", "--log-level=error", *arguments]
         return subprocess.run(command, capture_output=True, text=True, timeout=300)
+
+    def bring_formula(self):
+        """As the administrator does once for every minion."""
+        brought = self.run("salt", MINION, "saltutil.sync_all")
+        assert brought.returncode == 0 and "modules.eos" in brought.stdout, brought
 
     @contextlib.contextmanager
     def events(self):

@@ -446,19 +446,17 @@ pub async fn host_answers(
     )
 }
 
-/// A minion that joined after the formula was installed has never been told of it. Gives what it says of itself then.
+/// A minion that was down when the formula changed has the one before. Gives what it says of itself then.
 async fn bring_formula(engines: &Engines, minion: &str) -> Result<Value, EngineError> {
     let salt = &engines.salt;
     let wanted = salt
         .call(&engines.endpoints.control, "eos.info", json!({}), CALL)
         .await?;
-    // Without any formula it does not know what it is asked.
-    if let Ok(info) = salt.call(minion, "eos.info", json!({}), CALL).await
-        && info.get("formula") == wanted.get("formula")
-    {
+    let info = salt.call(minion, "eos.info", json!({}), CALL).await?;
+    if info.get("formula") == wanted.get("formula") {
         return Ok(info);
     }
-    salt.call(minion, "saltutil.sync_all", json!({}), SYNC).await?;
+    salt.call(minion, "eos.sync", json!({}), SYNC).await?;
     salt.call(minion, "eos.info", json!({}), CALL).await
 }
 
