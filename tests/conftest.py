@@ -19,6 +19,9 @@ SHARES = {
     # Another lab for these is for full runs.
     "tests/laboratory/test_truth.py::test_what_is_foretold_happens_with_consul_and_vault": 0,
     "tests/laboratory/test_truth.py::test_what_is_foretold_happens[": 0.04,
+    # What keeps API users from being root is tried every time.
+    "tests/formula/test_requests.py": 1,
+    "tests/formula/test_hostile_requests.py": 1,
     "tests/formula/": 0.1,
 }
 
@@ -26,9 +29,10 @@ SHARES = {
 def pytest_collection_modifyitems(config, items):
     if FULL:
         return
-    left_out = set()
+    counted, left_out = set(), set()
     for place, share in SHARES.items():
-        there = [item for item in items if item.nodeid.startswith(place)]
+        there = [item for item in items if item.nodeid.startswith(place) and item not in counted]
+        counted.update(there)
         left_out.update(random.Random(SEED).sample(there, len(there) - round(len(there) * share)))
     if left_out:
         config.hook.pytest_deselected(items=[item for item in items if item in left_out])

@@ -1,9 +1,9 @@
 """The master's job cache: Salt's own `local_cache`, and the door that every request of an API user passes first.
 
 Salt's permissions look at the function alone. The rest of a request goes on to minions as it is: `ret` and `ret_kwargs`
-have root write files there, `jid` is a path that root opens and removes, `module_executors` parks processes. A job cache is
-the one place on the master, whichever way a request came, that is asked before anything is published. So this one
-refuses what Eos does not use. `salt` by hand has the master's own key, and is let through.
+have root write files there, `jid` is a path that root opens and removes, `module_executors` parks processes. The job
+cache is the one place of the master that is asked before anything is published, whichever way a request came. So this
+one refuses what Eos does not use. `salt` by hand has the master's own key, and is let through.
 """
 
 import logging
@@ -47,7 +47,7 @@ def prep_jid(nocache=False, passed_jid=None):
 
 
 def save_load(jid, clear_load, minions=None):
-    # `prep_jid` has refused these already. Should a Salt come that goes round it: nothing can be made of an empty request.
+    # `prep_jid` has refused these already. Should a Salt come that goes round it: of an empty request nothing is made.
     if _refusal({**clear_load, "jid": ""}) is not None:
         clear_load.clear()
         return

@@ -417,7 +417,7 @@ async fn copied(
     value.ok_or_else(|| missing_secret(secrets.layer(), item, &path))
 }
 
-/// What must be so before a host can be one: its minion answers, and a client's Nomad node is ready under the minion's
+/// What must be so before a host can be one: its minion answers and has a formula, and a client's Nomad node is ready under the minion's
 /// name. Gives the node's id.
 pub async fn host_answers(
     engines: &Engines,
@@ -430,6 +430,7 @@ pub async fn host_answers(
             "Start salt-minion there with the id {minion}, the name of its Nomad node, and have the master accept its key"
         ))
     })?;
+    engines.salt.call(minion, "eos.info", json!({}), HOST).await?;
     if !client {
         return Ok(None);
     }
