@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
-from selection import CHEAP, choose, units_of
+from selection import choose, units_of
 
 HERE = Path(__file__).resolve().parent
 FULL = os.environ.get("EOS_TEST_FULL") == "1"
@@ -34,17 +34,17 @@ def file_of(item: pytest.Item) -> str:
 def pytest_collection_modifyitems(config, items):
     costs = json.loads((HERE / "costs.json").read_text())
     chains = [(name_of(item), file_of(item) if item.get_closest_marker("chain") else None) for item in items]
-    units = units_of(chains, costs)
+    units = units_of(chains, costs, marked(items, "always"))
     if AREA:
-        units = [unit for unit in units if unit.cost < CHEAP or unit.area == AREA]
+        units = [unit for unit in units if unit.is_cheap or unit.area == AREA]
     if not FULL:
-        units = [unit for unit in units if not (measuring(items) & set(unit.tests))]
+        units = [unit for unit in units if not (marked(items, "measures") & set(unit.tests))]
         units = choose(units, BUDGET, SEED, CHANGED) if BUDGET else units
     elif PASSED:
         passed = set(Path(PASSED).read_text().splitlines())
         units = [unit for unit in units if not passed.issuperset(unit.tests)]
     cost = {test: unit.cost for unit in units for test in unit.tests}
-    quiet = {name_of(item) for item in items if item.get_closest_marker("quiet")}
+    quiet = marked(items, "quiet")
     chosen = [item for item in items if name_of(item) in cost and (name_of(item) in quiet) == (PHASE == "quiet")]
     here = set(map(name_of, chosen))
     left_out = [item for item in items if name_of(item) not in here]
@@ -63,9 +63,8 @@ def pytest_collection_modifyitems(config, items):
         item.add_marker(pytest.mark.xdist_group(group_of(item)))
 
 
-def measuring(items: list[pytest.Item]) -> set[str]:
-    """Tests that measure, which need a machine that does nothing else: for full runs."""
-    return {name_of(item) for item in items if item.get_closest_marker("measures")}
+def marked(items: list[pytest.Item], mark: str) -> set[str]:
+    return {name_of(item) for item in items if item.get_closest_marker(mark)}
 
 
 def group_of(item: pytest.Item) -> str:

@@ -20,6 +20,12 @@ class Unit:
     tests: tuple[str, ...]
     cost: float
     area: str
+    # Runs in every run, whatever it costs.
+    always: bool = False
+
+    @property
+    def is_cheap(self) -> bool:
+        return self.always or self.cost < CHEAP
 
 
 def area_of(test: str) -> str:
@@ -37,20 +43,23 @@ def cost_of(test: str, costs: dict[str, dict[str, float]]) -> float:
     return next(seconds for beginning, seconds in UNMEASURED.items() if test.startswith(beginning))
 
 
-def units_of(tests: Iterable[tuple[str, str | None]], costs: dict[str, dict[str, float]]) -> list[Unit]:
+def units_of(
+    tests: Iterable[tuple[str, str | None]], costs: dict[str, dict[str, float]], always: set[str]
+) -> list[Unit]:
     """Each test comes with the name of its chain, if it has one."""
     chains: dict[str, list[str]] = {}
     for test, chain in tests:
         chains.setdefault(chain or test, []).append(test)
     return [
-        Unit(tuple(names), sum(cost_of(name, costs) for name in names), area_of(names[0])) for names in chains.values()
+        Unit(tuple(names), sum(cost_of(name, costs) for name in names), area_of(names[0]), names[0] in always)
+        for names in chains.values()
     ]
 
 
 def choose(units: list[Unit], budget: float, seed: int, changed: set[str]) -> list[Unit]:
     """Cheap ones always; then one of each area; then a seeded sample up to the budget, areas that changed first."""
-    chosen = [unit for unit in units if unit.cost < CHEAP]
-    dear = [unit for unit in units if unit.cost >= CHEAP]
+    chosen = [unit for unit in units if unit.is_cheap]
+    dear = [unit for unit in units if not unit.is_cheap]
     chance = random.Random(seed)
     chance.shuffle(dear)
     firsts = []

@@ -25,6 +25,8 @@ WORDS = {
     r"for a look": "for inspection",
 }
 WORD = {re.compile(rf"(?<![\w./-]){word}(?![\w/(]|[.-]\w)", re.I): better for word, better in WORDS.items()}
+# Written to disk by earlier versions, so they stay.
+KEPT = ("operation being taken back", '"mend":')
 OPENING = re.compile(r"(What|That|Of|Who|Whether|Those)\b")
 SENTENCE = re.compile(r"\S.*?(?:[.!?](?=[\s\"')]|$)|$)", re.S)
 RUST = re.compile(
@@ -41,6 +43,8 @@ def findings(text: str, line: int, longest: int | None = None):
     def at(offset: int) -> int:
         return line + text.count("\n", 0, offset)
 
+    for kept in KEPT:
+        text = text.replace(kept, "_" * len(kept))
     for pattern, better in WORD.items():
         for found in pattern.finditer(re.sub(r"\s", " ", text)):
             yield at(found.start()), f'"{found[0]}"', better

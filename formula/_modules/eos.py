@@ -320,9 +320,23 @@ def terraform_graph(*, environment: str, component: str, **publication: object) 
 
 
 def examine(**publication: object) -> dict:
-    """What the doctor asks: the master's environments; of the control minion its Terraform, schedule and leftovers."""
+    """What the doctor asks.
+
+    The master's environments; what a request could name here beside a function; of the control minion its Terraform,
+    schedule and leftovers.
+    """
     __salt__["eos_roles.caller"](publication)
     return __salt__["eos_examination.of_this_minion"](list(_pillar_slice("workspaces")))
+
+
+def sync(**publication: object) -> dict:
+    """Brings this minion the formula that the master serves; answers the modules that it took.
+
+    Salt's own `saltutil.sync_all` takes arguments by which a caller removes the formula, or takes it from elsewhere.
+    """
+    __salt__["eos_roles.caller"](publication)
+    taken = __salt__["saltutil.sync_all"](saltenv="base")
+    return {kind: modules for kind, modules in taken.items() if modules}
 
 
 def require_secrets(*, workspaces: list, **publication: object) -> None:

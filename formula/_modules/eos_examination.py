@@ -10,9 +10,10 @@ import json
 import os
 import struct
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import salt.fileclient
+import salt.loader
 
 _SYNC_STATES = "eos_terraform.sync_states"
 _SECONDS_FOR_A_VERSION = 10
@@ -22,13 +23,23 @@ _RECORD_LOCK = "hhqqi0q"
 
 def of_this_minion(named: list[str]) -> dict:
     """`named` are the workspaces that the pillar has; what is of the control minion is null on every other."""
-    return {"environments": _environments(), "control": _control(named) if _setting("terraform_root") else None}
+    return {
+        "environments": _environments(),
+        "returners": _modules_of(salt.loader.returners(__opts__, {})),
+        "executors": _modules_of(salt.loader.executors(__opts__, {})),
+        "control": _control(named) if _setting("terraform_root") else None,
+    }
 
 
 def _environments() -> list[str]:
     """Of the master's file server; `__env__` stands for any name, such as that of a plan."""
     with salt.fileclient.get_file_client(__opts__) as client:
         return sorted(client.envs())
+
+
+def _modules_of(loader: Iterable[str]) -> list[str]:
+    """What this minion would find if a request named it."""
+    return sorted({function.split(".")[0] for function in loader})
 
 
 def _control(named: list[str]) -> dict:

@@ -86,7 +86,7 @@ class Laboratory:
             self.releases = Releases(self.salt.srv)
             self.releases.deliver({})
             self.salt.up()
-            assert self.salt.call("saltutil.sync_all")["retcode"] == 0
+            self.salt.bring_formula()
         except BaseException:
             self.processes.stop_all()
             raise

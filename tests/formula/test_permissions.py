@@ -6,7 +6,7 @@ import pytest
 
 
 def test_the_functions_of_eos_and_what_salt_itself_needs_are_permitted(laboratory):
-    for function in ("eos.info", "eos.observe", "eos.examine", "test.ping", "saltutil.sync_all"):
+    for function in ("eos.info", "eos.observe", "eos.examine", "eos.sync", "test.ping"):
         assert laboratory.salt.call(function)["retcode"] == 0, function
     assert laboratory.salt.record("eos.step_status", operation="none", step="none") == {"status": "unknown"}
 
@@ -26,7 +26,7 @@ def test_the_functions_of_eos_and_what_salt_itself_needs_are_permitted(laborator
         "state.single",
         "state.sls",
         "pillar.items",
-        "saltutil.sync_allX",
+        "saltutil.sync_all",
         "saltutil.refresh_pillar",
         "test.pingX",
         "eos.info,cmd.run",
@@ -50,21 +50,31 @@ def test_only_the_local_clients_are_open(laboratory):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "keywords"),
+    "keywords",
     [
-        (["op", "st", "0" * 64, "components.hello.production.workspace"], {}),
-        ([], {"operation": "op", "step": "st", "digest": "0" * 64, "sls": "components.a.b.volumes", "pillar": {}}),
-        ([], {"operation": "op", "step": "st", "digest": "0" * 64, "sls": "components.a.b.volumes", "test": True}),
-        (["saltenv=other"], {"operation": "op", "step": "st", "digest": "0" * 64, "sls": "components.a.b.volumes"}),
-        ([], {"operation": "op", "step": "st", "digest": "0" * 64}),
-        ([], {"operation": "../op", "step": "st", "digest": "0" * 64, "sls": "components.a.b.volumes"}),
-        ([], {"operation": "op", "step": "st", "digest": "0" * 64, "sls": "orchestrate.destroy"}),
-        ([], {"operation": "op", "step": "st", "digest": "0" * 64, "sls": ["components.a.b.volumes"]}),
+        {"operation": "op", "step": "st", "digest": "0" * 64, "sls": "components.a.b.volumes", "pillar": {}},
+        {"operation": "op", "step": "st", "digest": "0" * 64, "sls": "components.a.b.volumes", "test": True},
+        {"operation": "op", "step": "st", "digest": "0" * 64},
+        {"operation": "../op", "step": "st", "digest": "0" * 64, "sls": "components.a.b.volumes"},
+        {"operation": "op", "step": "st", "digest": "0" * 64, "sls": "orchestrate.destroy"},
+        {"operation": "op", "step": "st", "digest": "0" * 64, "sls": ["components.a.b.volumes"]},
     ],
 )
-def test_arguments_that_are_not_exactly_right_run_nothing(laboratory, arguments, keywords):
-    status, answer = laboratory.salt.lowstate(fun="eos.run_step", arg=arguments, kwarg=keywords)
+def test_arguments_that_are_not_exactly_right_run_nothing(laboratory, keywords):
+    status, answer = laboratory.salt.lowstate(fun="eos.run_step", kwarg=keywords)
     assert status == 200
     assert answer["control"]["retcode"] == 1, answer
     assert isinstance(answer["control"]["ret"], str), answer
+    assert laboratory.salt.record("eos.step_status", operation="op", step="st") == {"status": "unknown"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "keywords"),
+    [
+        (["op", "st", "0" * 64, "components.hello.production.workspace"], {}),
+        (["saltenv=other"], {"operation": "op", "step": "st", "digest": "0" * 64, "sls": "components.a.b.volumes"}),
+    ],
+)
+def test_arguments_by_position_are_refused(laboratory, arguments, keywords):
+    assert laboratory.salt.lowstate(fun="eos.run_step", arg=arguments, kwarg=keywords)[0] == 401
     assert laboratory.salt.record("eos.step_status", operation="op", step="st") == {"status": "unknown"}

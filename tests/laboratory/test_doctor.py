@@ -16,7 +16,7 @@ from between import between
 from estates import PROGRAM, Estate
 
 NOBODY = 65534
-SALT_WELL = dict.fromkeys(("API", "role", "minion control", "plans", "schedule"), "ok")
+SALT_WELL = dict.fromkeys(("API", "requests", "role", "minion control", "plans", "schedule"), "ok")
 NOMAD_WELL = dict.fromkeys(("leader", "token", "version", "node control", "hosts"), "ok")
 
 
@@ -162,6 +162,36 @@ def test_a_wrong_password_is_found_and_mended(estate):
         file.write_text(right)
         estate.must("lab", "up", timeout=300)
     assert not_well(estate, "salt", "API") == []
+
+
+@pytest.mark.parametrize(
+    ("part", "without", "what", "words"),
+    [
+        ("master", ["master_job_cache"], "requests", "every API user is root"),
+        ("minion", ["disable_returners"], "minion control", "returner rawfile_json"),
+        ("minion", ["disable_executors"], "minion control", "executor splay"),
+    ],
+)
+def test_a_salt_on_which_a_request_could_do_more_is_found_and_mended(estate, part, without, what, words):
+    file = estate.lab / f"salt/{part}/etc/{part}"
+    settings = json.loads(file.read_text())
+    salt = json.loads((estate.lab / "lab.json").read_text())["engines"]["salt"]["path"]
+    subprocess.run(["kill", "-9", "--", f"-{estate.pid(f'salt-{part}')}"], check=True)
+    file.write_text(json.dumps({name: value for name, value in settings.items() if name not in without}))
+    lax = subprocess.Popen(
+        [f"{salt}/salt-{part}", "-c", file.parent], start_new_session=True, stderr=subprocess.DEVNULL
+    )
+    try:
+        found = lambda: [one for one in not_well(estate, "salt", what) if words in one["words"]]  # noqa: E731
+        estate.wait_until(found, 90, "the finding")
+        (finding,) = found()
+        assert finding["condition"] == "broken" and finding["mend"] == "eos lab up", finding
+    finally:
+        os.killpg(lax.pid, signal.SIGKILL)
+        lax.wait()
+    mend(estate, finding)
+    assert json.loads(file.read_text()) == settings
+    assert not_well(estate, "salt", what) == []
 
 
 def test_a_workspace_of_nobody_is_found_and_mended(estate):

@@ -34,9 +34,10 @@ def test_an_area_runs_even_where_its_cheapest_test_is_over_the_budget():
 def test_tests_of_a_chain_are_one_unit_with_the_sum_of_their_costs():
     costs = {"laboratory/test_full.py::a": {"sampled": 3.0, "full": 9.0}, "laboratory/test_full.py::b": {"full": 4.0}}
     tests = [(name, "laboratory/test_full.py") for name in costs] + [("laboratory/test_plan.py::c", None)]
-    chain, single = units_of(tests, costs)
+    chain, single = units_of(tests, costs, {"laboratory/test_plan.py::c"})
     assert chain.tests == tuple(costs) and chain.cost == 7.0 and chain.area == "estate"
     assert single.tests == ("laboratory/test_plan.py::c",) and single.area == "plan"
+    assert single.is_cheap and single.cost > CHEAP, "marked always"
 
 
 def test_an_unmeasured_test_of_the_laboratory_is_dear():

@@ -196,6 +196,23 @@ impl SaltClient {
         Ok(self.kept().map(|token| token.expires))
     }
 
+    /// Whether the master refuses what it must not publish: a request that carries more than Eos uses. This one would do
+    /// nothing but come back with the answer.
+    pub async fn refuses_more(&self, minion: &str, deadline: Duration) -> Result<bool, EngineError> {
+        let object = "the API";
+        let low = json!([{
+            "client": "local_async", "tgt": [minion], "tgt_type": "list", "fun": "test.ping",
+            "metadata": {"asked_by": "eos doctor"},
+        }]);
+        match self.within(deadline, object, self.lowstate(object, &low)).await {
+            Ok(_) => Ok(false),
+            Err(error) if error.kind == ErrorKind::Refused && error.words.contains("may not carry") => {
+                Ok(true)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     /// Runs a step and follows it: its progress goes to `on_progress`, its record (or other answer) comes back.
     ///
     /// The event stream tells soonest, but minion, master and stream can each die under it. So every few seconds
@@ -228,7 +245,11 @@ impl SaltClient {
             tokio::select! {
                 event = next_event(&mut events), if events.is_some() => match event {
                     None => events = None,
-                    Some(event) if event.tag == returned => return answer_in(&event, step.minion, step.function),
+                    Some(event) if event.tag == returned => {
+                        if let Some(answer) = answer_in(&event, step.minion, step.function, &jid) {
+                            return answer;
+                        }
+                    }
                     Some(event) if event.tag == progress => {
                         if let Some(message) = message_in(&event, step.minion) {
                             on_progress(&message);
@@ -644,8 +665,11 @@ fn read_outcome(
     }
     let words = words_of(value);
     if words.ends_with("is not available.") {
-        return Err(EngineError::new(Layer::Salt, ErrorKind::NotFound, object, words)
-            .with_hint("The formula is not on this minion yet; saltutil.sync_all installs it"));
+        return Err(
+            EngineError::new(Layer::Salt, ErrorKind::NotFound, object, words).with_hint(format!(
+                "The formula is not on this minion yet: on the master, salt {minion} saltutil.sync_all"
+            )),
+        );
     }
     // The formula asks other engines, and says in these words that one is silent.
     let silent = [Layer::Nomad, Layer::Consul, Layer::Vault]
@@ -714,19 +738,20 @@ fn words_of(value: &Value) -> String {
     shorten(&words)
 }
 
-/// Reads a minion's return in an event as `call` reads its own.
-fn answer_in(event: &Event, minion: &str, function: &str) -> Result<Value, EngineError> {
-    let event = event.read().map_err(|error| {
-        EngineError::new(
-            Layer::Salt,
-            ErrorKind::Invalid,
-            object_of(minion, function),
-            error.to_string(),
-        )
-    })?;
-    let data = event.get("data");
-    let field = |name: &str| data.and_then(|data| data.get(name));
-    read_outcome(minion, function, field("return"), field("retcode"))
+/// Reads a minion's return in an event as `call` reads its own, if it is this minion's and this job's: any minion may
+/// send any tag, and sees every job's id.
+fn answer_in(event: &Event, minion: &str, function: &str, jid: &str) -> Option<Result<Value, EngineError>> {
+    let event = event.read().ok()?;
+    let sent = event.get("data")?;
+    if sent.get("id")?.as_str()? != minion || sent.get("jid")?.as_str()? != jid {
+        return None;
+    }
+    Some(read_outcome(
+        minion,
+        function,
+        sent.get("return"),
+        sent.get("retcode"),
+    ))
 }
 
 /// The message of a progress event, if it is this minion's: any minion may send any tag.
@@ -755,6 +780,19 @@ mod tests {
         assert_eq!(read("node1", body).unwrap(), json!(true));
         let body = r#"{"return":[{"node1":{"ret":true,"jid":"20261115181307310548"}}]}"#;
         assert_eq!(read("node1", body).unwrap_err().kind, ErrorKind::Invalid);
+    }
+
+    #[test]
+    fn an_answer_counts_only_from_the_minion_asked_and_for_its_job() {
+        let returned = |id: &str, jid: &str| Event {
+            tag: "salt/job/20261115181307310548/ret/control".to_owned(),
+            data: json!({"data": {"id": id, "jid": jid, "return": "done", "retcode": 0}}).to_string(),
+        };
+        let answer = |event: Event| answer_in(&event, "control", "fun", "20261115181307310548");
+        let own = answer(returned("control", "20261115181307310548"));
+        assert_eq!(own.unwrap().unwrap(), json!("done"));
+        assert!(answer(returned("node1", "20261115181307310548")).is_none());
+        assert!(answer(returned("control", "20261115181307310549")).is_none());
     }
 
     #[test]

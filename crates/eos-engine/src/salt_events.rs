@@ -15,7 +15,7 @@ const KEPT: usize = 1024;
 
 pub struct Event {
     pub tag: String,
-    data: String,
+    pub(super) data: String,
 }
 
 impl Event {

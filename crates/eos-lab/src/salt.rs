@@ -45,12 +45,31 @@ const ALLOWED: [&str; 17] = [
     "eos.require_secrets",
     "eos.examine",
     "eos.terraform_graph",
+    "eos.sync",
     "test.ping",
     "saltutil.find_job",
-    "saltutil.sync_all",
 ];
 /// What those may call beside, whose role is above the lowest.
 const DECIDING: [&str; 2] = ["eos.approve", "eos.take_home"];
+/// What beside those `salt` by hand may publish: it brings the formula.
+const BY_HAND: &str = "saltutil.sync_all";
+/// Of the formula: refuses, as the master's job cache, requests that carry more than Eos uses.
+const JOB_CACHE: &str = "eos_jobs";
+/// All that Salt 3008.3 has. A request could name one, and Salt has no setting for "none".
+const RETURNERS: [&str; 10] = [
+    "highstate_return",
+    "local",
+    "local_cache",
+    "multi_returner",
+    "pgjsonb",
+    "postgres",
+    "postgres_local_cache",
+    "rawfile_json",
+    "salt_cache",
+    "syslog_return",
+];
+/// All but the one that just calls the function.
+const EXECUTORS: [&str; 2] = ["splay", "sudo"];
 /// Writes pairs of keys: `argv` names their files without `.pem` and `.pub`.
 const MAKE_KEYS: &str = "
 import os, sys
@@ -149,10 +168,7 @@ impl<'a> Salt<'a> {
         for minion in &self.minions {
             self.wait_until_ready(minion, &client, step).await?;
         }
-        for minion in &self.minions {
-            minion.bring_modules(&client, formula).await?;
-        }
-        Ok(())
+        self.bring_modules(formula).await
     }
 
     pub async fn stop(&self) -> Result<()> {
@@ -191,10 +207,14 @@ impl<'a> Salt<'a> {
     async fn start(&self) -> Result<()> {
         let ports = &self.choices.ports;
         let programs = &self.choices.engines.salt.path;
-        let settings = [self.settings("master"), self.tls().join("certificate.pem")];
+        let settings = [
+            self.settings("master"),
+            self.master_modules().join(format!("{JOB_CACHE}.py")),
+            self.tls().join("certificate.pem"),
+        ];
         let master = Start {
             program: &programs.join(SALT_MASTER),
-            reads: &settings[..1],
+            reads: &settings[..2],
             ports: &[ports.salt_publish, ports.salt_return],
             stale: &[self.part("master").join(MASTER_PID)],
             umask: PRIVATE,
@@ -304,11 +324,49 @@ impl<'a> Salt<'a> {
     }
 
     async fn make_keys(&self, files: &[PathBuf]) -> Result<()> {
-        let python = self.choices.engines.salt.path.join("python");
-        let made = Command::new(&python)
-            .arg("-c")
-            .arg(MAKE_KEYS)
-            .args(files)
+        let mut python = Command::new(self.choices.engines.salt.path.join("python"));
+        python.arg("-c").arg(MAKE_KEYS).args(files);
+        self.run("making Salt's keys", python).await.map(drop)
+    }
+
+    /// Gives minions the formula's modules, with the master's own key: no API user has a say in what is brought. Only to
+    /// those that have another formula, since it takes seconds.
+    async fn bring_modules(&self, formula: &str) -> Result<()> {
+        let has_another = |minion: &&Minion<'_>| {
+            !fs::read_to_string(minion.synced()).is_ok_and(|digest| digest.trim_end() == formula)
+        };
+        let waiting: Vec<&Minion<'_>> = self.minions.iter().filter(has_another).collect();
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        let ids: Vec<&str> = waiting.iter().map(|minion| minion.id).collect();
+        let mut salt = Command::new(self.choices.engines.salt.path.join("salt"));
+        salt.arg("-c")
+            .arg(self.part("master").join("etc"))
+            .args(["--out=json", "--static", "--log-level=error"])
+            .arg(format!("--timeout={}", SYNC.as_secs()))
+            .args(["-L", &ids.join(","), BY_HAND, "saltenv=base"]);
+        let what = "bringing the formula to the minions";
+        let answer = self.run(what, salt).await?;
+        let brought: Value = serde_json::from_str(&answer).unwrap_or_default();
+        for minion in waiting {
+            // Of a minion that failed it is words.
+            if !brought[minion.id]["modules"].is_array() {
+                return Err(Error::Command {
+                    what: what.into(),
+                    words: format!("{}: {}", minion.id, brought[minion.id]),
+                    hint: None,
+                });
+            }
+            durable::write(&minion.synced(), format!("{formula}\n").as_bytes(), 0o600)?;
+        }
+        Ok(())
+    }
+
+    /// Runs a program of Salt's to its end, and gives what it wrote.
+    async fn run(&self, what: &str, mut command: Command) -> Result<String> {
+        let program = PathBuf::from(command.as_std().get_program());
+        let ran = command
             .env_clear()
             .env("HOME", &self.layout.root)
             .env("PATH", "/usr/bin:/bin")
@@ -316,14 +374,14 @@ impl<'a> Salt<'a> {
             .kill_on_drop(true)
             .output()
             .await
-            .at("run", &python)?;
-        if made.status.success() {
-            return Ok(());
+            .at("run", &program)?;
+        if ran.status.success() {
+            return Ok(String::from_utf8_lossy(&ran.stdout).into_owned());
         }
-        let words = String::from_utf8_lossy(&made.stderr).trim().to_owned();
+        let words = [ran.stderr, ran.stdout].map(|said| String::from_utf8_lossy(&said).trim().to_owned());
         Err(Error::Command {
-            what: "making Salt's keys".into(),
-            words,
+            what: what.into(),
+            words: words.join("\n").trim().to_owned(),
             hint: None,
         })
     }
@@ -355,8 +413,7 @@ impl<'a> Salt<'a> {
 
     fn master_settings(&self, certificates: &Certificates) -> Value {
         let (own, srv, ports) = (self.part("master"), self.layout.srv(), &self.choices.ports);
-        let all = [&ALLOWED[..], &DECIDING].concat();
-        json!({
+        let mut settings = json!({
             // Its key is named after it; without an id that would be the machine's name, which may change.
             "id": "lab",
             // Salt would lay every path that is not below another root below that; all that it writes to are named.
@@ -403,13 +460,6 @@ impl<'a> Salt<'a> {
             // A release takes effect with its delivery, not when a cache runs out.
             "fileserver_list_cache_time": 0,
             "max_event_size": LARGEST_ANSWER,
-            "netapi_enable_clients": ["local", "local_async"],
-            "external_auth": {"file": self.permissions()},
-            // Salt lets a call of several functions pass if any one of them is allowed. This list refuses each
-            // function by itself, so that `["eos.info", "cmd.run"]` is refused too.
-            "publisher_acl_blacklist": {
-                "modules": [format!(r"(?!({})\Z)[\s\S]*", all.join("|").replace('.', r"\."))],
-            },
             "rest_cherrypy": {
                 "host": "127.0.0.1",
                 "port": ports.salt_api,
@@ -417,7 +467,31 @@ impl<'a> Salt<'a> {
                 "ssl_key": certificates.key,
                 "thread_pool": 20,
             },
-        })
+        });
+        for (name, value) in self.boundary() {
+            settings[name] = value;
+        }
+        settings
+    }
+
+    /// What the master publishes, and of whom.
+    fn boundary(&self) -> [(&'static str, Value); 6] {
+        let all = [&ALLOWED[..], &DECIDING, &[BY_HAND]].concat();
+        [
+            ("netapi_enable_clients", json!(["local", "local_async"])),
+            ("external_auth", json!({"file": self.permissions()})),
+            // Salt lets a call of several functions pass if any one of them is allowed. This list refuses each
+            // function by itself, so that `["eos.info", "cmd.run"]` is refused too.
+            (
+                "publisher_acl_blacklist",
+                json!({"modules": [format!(r"(?!({})\Z)[\s\S]*", all.join("|").replace('.', r"\."))]}),
+            ),
+            // Those look at the function alone. This looks at the whole request.
+            ("master_job_cache", json!(JOB_CACHE)),
+            ("returner_dirs", json!([self.master_modules()])),
+            // A target could ask whether a minion's pillar has a value.
+            ("minion_data_cache", json!(false)),
+        ]
     }
 
     /// Who may call what, as Salt's authentication by a file has it.
@@ -464,6 +538,8 @@ impl<'a> Salt<'a> {
             "enable_fqdns_grains": false,
             "enable_gpu_grains": false,
             "max_event_size": LARGEST_ANSWER,
+            "disable_returners": RETURNERS,
+            "disable_executors": EXECUTORS,
             "eos": if minion.is_control { self.control_settings() } else { json!({}) },
         });
         settings["eos"]["roles"] = ROLES.into_iter().collect();
@@ -509,6 +585,11 @@ impl<'a> Salt<'a> {
         self.part(part).join("etc").join(part)
     }
 
+    /// Where the formula keeps the modules of the master.
+    fn master_modules(&self) -> PathBuf {
+        self.layout.srv().join("formula/master")
+    }
+
     fn users(&self) -> PathBuf {
         self.part("master").join("etc/users")
     }
@@ -526,14 +607,9 @@ impl Minion<'_> {
             .map(drop)
     }
 
-    /// Only when the formula is another one than last time: it takes seconds.
-    async fn bring_modules(&self, client: &SaltClient, formula: &str) -> Result<()> {
-        let synced = self.directory.join("synced");
-        if fs::read_to_string(&synced).is_ok_and(|digest| digest.trim_end() == formula) {
-            return Ok(());
-        }
-        client.call(self.id, "saltutil.sync_all", json!({}), SYNC).await?;
-        durable::write(&synced, format!("{formula}\n").as_bytes(), 0o600)
+    /// Says which formula it was brought last.
+    fn synced(&self) -> PathBuf {
+        self.directory.join("synced")
     }
 
     /// Salt looks for a file of the role's name.

@@ -51,7 +51,7 @@ impl Examination<'_> {
         let Some(own) = seen.get("control").filter(|own| own.is_object()) else {
             let words =
                 format!("minion {control} has no settings for Terraform: `eos:` in its configuration");
-            let mend = self.edit_minion();
+            let mend = self.edit_minion(&self.endpoints.control);
             findings.push(Finding::not_ok(
                 Area::Terraform,
                 "program",

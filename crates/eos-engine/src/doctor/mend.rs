@@ -93,17 +93,22 @@ impl Examination<'_> {
 
     /// A command that is to be given on the control minion: a lab's is this machine.
     pub(super) fn on_control(&self, command: &str) -> String {
+        self.on_minion(&self.endpoints.control, command)
+    }
+
+    fn on_minion(&self, minion: &str, command: &str) -> String {
         match self.is_lab() {
             true => command.to_owned(),
-            false => format!("ssh {} {}", self.endpoints.control, in_quotes(command)),
+            false => format!("ssh {minion} {}", in_quotes(command)),
         }
     }
 
     /// What a minion is to be told in its own configuration; formula/README.md has it all.
-    pub(super) fn edit_minion(&self) -> String {
+    pub(super) fn edit_minion(&self, minion: &str) -> String {
+        let edit = "$EDITOR /etc/salt/minion.d/eos.conf && systemctl restart salt-minion";
         match self.is_lab() {
             true => "eos lab up".to_owned(),
-            false => self.on_control("$EDITOR /etc/salt/minion.d/eos.conf && systemctl restart salt-minion"),
+            false => self.on_minion(minion, edit),
         }
     }
 

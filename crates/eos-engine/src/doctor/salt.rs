@@ -29,9 +29,10 @@ pub(super) struct Asked {
     pub control: Option<Result<Value, EngineError>>,
 }
 
-/// One minion's answer to `eos.info`, and between which two moments it came about.
+/// One minion's answer to `eos.info`, and between which two moments it came about; and that to `eos.examine`.
 struct Told {
     info: Result<Value, EngineError>,
+    examined: Result<Value, EngineError>,
     sent: Timestamp,
     received: Timestamp,
 }
@@ -62,18 +63,19 @@ impl Examination<'_> {
             }
             Err(error) => return unasked(&error),
         };
-        let (told, examined) = tokio::join!(
-            self.minions(&client),
-            client.call(control, "eos.examine", json!({}), MINIONS)
-        );
-        let mut findings = vec![api];
+        let (mut told, refuses) = tokio::join!(self.minions(&client), client.refuses_more(control, MINIONS));
+        let mut findings = vec![api, self.requests_finding(&refuses)];
         let of_control = told.get(control).and_then(|told| told.info.as_ref().ok());
-        findings.extend(of_control.map(|info| role_finding(info, &endpoint.user, &self.edit_minion())));
+        findings
+            .extend(of_control.map(|info| role_finding(info, &endpoint.user, &self.edit_minion(control))));
         let home = of_control.and_then(|info| self.home_finding(info));
         findings.extend(
             told.iter()
-                .map(|(minion, told)| self.minion_finding(minion, &told.info)),
+                .map(|(minion, told)| self.minion_finding(minion, told)),
         );
+        let examined = told
+            .get_mut(control)
+            .map(|told| std::mem::replace(&mut told.examined, Ok(Value::Null)));
         let clocks = told.into_iter().map(|(minion, told)| {
             let time = told
                 .info
@@ -86,7 +88,7 @@ impl Examination<'_> {
             home,
             findings,
             clocks: clocks.collect(),
-            control: Some(examined),
+            control: examined,
         }
     }
 
@@ -97,21 +99,63 @@ impl Examination<'_> {
         for minion in minions {
             let client = client.clone();
             asking.spawn(async move {
-                let sent = Timestamp::now();
-                let info = client.call(&minion, "eos.info", json!({}), MINIONS).await;
-                let received = Timestamp::now();
-                (minion, Told { info, sent, received })
+                let asked_for_info = async {
+                    let sent = Timestamp::now();
+                    let info = client.call(&minion, "eos.info", json!({}), MINIONS).await;
+                    (info, sent, Timestamp::now())
+                };
+                let ((info, sent, received), examined) = tokio::join!(
+                    asked_for_info,
+                    client.call(&minion, "eos.examine", json!({}), MINIONS)
+                );
+                (
+                    minion,
+                    Told {
+                        info,
+                        examined,
+                        sent,
+                        received,
+                    },
+                )
             });
         }
         asking.join_all().await.into_iter().collect()
     }
 
-    fn minion_finding(&self, minion: &str, info: &Result<Value, EngineError>) -> Finding {
+    /// Whether the master refuses what Salt's permissions do not look at.
+    fn requests_finding(&self, refuses: &Result<bool, EngineError>) -> Finding {
+        match refuses {
+            Ok(true) => Finding::ok(Area::Salt, "requests", "the master refuses what Eos does not use"),
+            Ok(false) => {
+                let words =
+                    "the master publishes all that a request carries: every API user is root on every minion";
+                Finding::not_ok(
+                    Area::Salt,
+                    "requests",
+                    Condition::Broken,
+                    words,
+                    self.edit_master(),
+                )
+            }
+            Err(error) => self.failed(Area::Salt, "requests", error),
+        }
+    }
+
+    fn minion_finding(&self, minion: &str, told: &Told) -> Finding {
         let what = format!("minion {minion}");
-        match info {
+        match &told.info {
             Ok(info) => {
                 let (bring, renew) = (self.bring_formula(minion), self.renew("salt-minion"));
-                formula_finding(minion, info, self.expected.formula, &bring, &renew)
+                let finding = formula_finding(minion, info, self.expected.formula, &bring, &renew);
+                let exposed = told.examined.as_ref().map(exposed_by).unwrap_or_default();
+                match finding.condition == Condition::Ok && !exposed.is_empty() {
+                    true => {
+                        let words = format!("a request could name its {}", exposed.join(", "));
+                        let mend = self.edit_minion(minion);
+                        Finding::not_ok(Area::Salt, what, Condition::Broken, words, mend)
+                    }
+                    false => finding,
+                }
             }
             Err(error) if error.kind == ErrorKind::Timeout => {
                 let mend = self.start("salt-minion");
@@ -148,6 +192,21 @@ impl Examination<'_> {
     }
 }
 
+/// What this minion has loaded that a request could name: any returner, and executors that do more than to call.
+fn exposed_by(examined: &Value) -> Vec<String> {
+    let names = |kind: &str| examined.get(kind).and_then(Value::as_array).into_iter().flatten();
+    let returners = names("returners").filter_map(Value::as_str);
+    let executors = names("executors").filter_map(Value::as_str);
+    returners
+        .map(|name| format!("returner {name}"))
+        .chain(
+            executors
+                .filter(|name| *name != "direct_call")
+                .map(|name| format!("executor {name}")),
+        )
+        .collect()
+}
+
 fn role_finding(info: &Value, user: &str, mend: &str) -> Finding {
     match info.get("role").and_then(Value::as_str) {
         Some(role) => Finding::ok(Area::Salt, "role", format!("{user} is {role}")),
@@ -179,6 +238,14 @@ fn formula_finding(minion: &str, info: &Value, expected: &str, bring: &str, rene
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_minion_with_a_returner_or_an_executor_of_more_than_calls_is_exposed() {
+        let sound = json!({"returners": [], "executors": ["direct_call"]});
+        assert!(exposed_by(&sound).is_empty());
+        let exposed = json!({"returners": ["rawfile_json"], "executors": ["direct_call", "splay"]});
+        assert_eq!(exposed_by(&exposed), ["returner rawfile_json", "executor splay"]);
+    }
 
     #[test]
     fn another_formula_than_this_programs_is_broken() {

@@ -438,7 +438,7 @@ async fn copied(
     value.ok_or_else(|| missing_secret(secrets.layer(), item, &path))
 }
 
-/// What must be so before a host can be one: its minion answers, and a client's Nomad node is ready under the minion's
+/// What must be so before a host can be one: its minion answers and has a formula, and a client's Nomad node is ready under the minion's
 /// name. Gives the node's id.
 pub async fn host_answers(
     engines: &Engines,
@@ -451,6 +451,7 @@ pub async fn host_answers(
             "Start salt-minion there with the id {minion}, the name of its Nomad node, and have the master accept its key"
         ))
     })?;
+    engines.salt.call(minion, "eos.info", json!({}), HOST).await?;
     if !client {
         return Ok(None);
     }
@@ -467,19 +468,17 @@ pub async fn host_answers(
     )
 }
 
-/// A minion that joined after the formula was installed has never been told of it. Gives what it says of itself then.
+/// A minion that was down when the formula changed has the one before. Gives what it says of itself then.
 async fn bring_formula(engines: &Engines, minion: &str) -> Result<Value, EngineError> {
     let salt = &engines.salt;
     let wanted = salt
         .call(&engines.endpoints.control, "eos.info", json!({}), CALL)
         .await?;
-    // Without any formula it does not know what it is asked.
-    if let Ok(info) = salt.call(minion, "eos.info", json!({}), CALL).await
-        && info.get("formula") == wanted.get("formula")
-    {
+    let info = salt.call(minion, "eos.info", json!({}), CALL).await?;
+    if info.get("formula") == wanted.get("formula") {
         return Ok(info);
     }
-    salt.call(minion, "saltutil.sync_all", json!({}), SYNC).await?;
+    salt.call(minion, "eos.sync", json!({}), SYNC).await?;
     salt.call(minion, "eos.info", json!({}), CALL).await
 }
 
