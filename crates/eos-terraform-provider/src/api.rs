@@ -429,6 +429,6 @@ mod tests {
             error.diagnostic("x").text()
         };
         assert!(refused("Permission denied").contains("(secret_id, or NOMAD_TOKEN) lacks the right"));
-        assert!(refused("ACL token not found").contains("is not one that nomad knows"));
+        assert!(refused("ACL token not found").contains("is unknown to nomad"));
     }
 }
