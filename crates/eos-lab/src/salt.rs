@@ -533,7 +533,7 @@ impl Minion<'_> {
             return Ok(());
         }
         client.call(self.id, "saltutil.sync_all", json!({}), SYNC).await?;
-        durable::write(&synced, format!("{formula}\n").as_bytes(), 0o600)
+        Ok(durable::write(&synced, format!("{formula}\n").as_bytes(), 0o600)?)
     }
 
     /// Salt looks for a file of the role's name.
@@ -557,5 +557,5 @@ const LOG_TIME: &str = "%Y-%m-%dT%H:%M:%S";
 
 fn copy(from: &Path, to: &Path) -> Result<()> {
     let bytes = fs::read(from).at("read", from)?;
-    durable::write(to, &bytes, 0o600)
+    Ok(durable::write(to, &bytes, 0o600)?)
 }
