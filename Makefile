@@ -23,6 +23,7 @@ build:
 # The installer is small. It installs the engines while it runs the build of all the rest.
 demo:
 	@echo '== build Eos and its engines, side by side'
+	@echo '  build the installer'
 	@$(QUICK_BUILD) --quiet --bin eos-install
 	@$(QUICK)/eos-install $(QUICK_BUILD)
 	@PATH="$(QUICK):$$PATH" sh tests/demo.sh "$(DEMO)"

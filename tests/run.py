@@ -228,7 +228,7 @@ def suites(options: argparse.Namespace, environment: dict[str, str]) -> list[Sui
         Suite("engine clients", 300, [*cargo_test, "eos-engine", "--features", "fault", "--", "--nocapture"]),
         Suite("provider", 180, [*cargo_test, "eos-terraform-provider", "--", "--nocapture"]),
         Suite("program", 120, [*cargo_test, "eos"]),
-        Suite("lab", 480, [*cargo_test, "eos-lab", "--", "--nocapture"]),
+        Suite("lab", 480, [*cargo_test, "eos-lab", "-p", "eos-install", "--", "--nocapture"]),
         *(tofu if options.full else []),
         Suite("storage", 5400 if options.full else 600, [*pytest, *laboratory("storage", options)], sampled),
         Suite("speed", 1200 if options.full else 400, [sys.executable, "benches/ratios.py", *quick]),

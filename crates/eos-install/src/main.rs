@@ -17,8 +17,6 @@ use tokio::signal::unix::{SignalKind, signal};
 
 /// How many crates Eos usually comes to.
 const CRATES: u64 = 320;
-/// On two cores, beside the engines.
-const BUILD_USUALLY: Duration = Duration::from_secs(4 * 60);
 /// A step says how far it has come at most once in this time.
 const BETWEEN_LINES: Duration = Duration::from_secs(30);
 /// A step that ends sooner leaves no line.
@@ -71,7 +69,7 @@ async fn build(command: &[OsString], progress: &dyn Progress) -> Result<()> {
     let Some((program, arguments)) = command.split_first() else {
         return Ok(());
     };
-    let step = Running::start(progress, "eos", "build Eos", Some(BUILD_USUALLY));
+    let step = Running::start(progress, "eos", "build Eos", None);
     let compiled = AtomicU64::new(0);
     let what = command.join(OsStr::new(" "));
     let run = Run {
@@ -167,6 +165,16 @@ fn say(line: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_build_that_fails_is_quoted() {
+        let command = ["sh", "-c", "echo 'no such type' >&2; exit 101"].map(OsString::from);
+        let error = build(&command, &Lines::default()).await.unwrap_err().to_string();
+        assert!(
+            error.starts_with("sh -c ") && error.ends_with("no such type"),
+            "{error}"
+        );
+    }
 
     #[test]
     fn a_step_is_heard_of_now_and_then() {
