@@ -15,12 +15,12 @@ use eos_install::tool::Run;
 use eos_install::{Advance, Cache, Outcome, Progress, Result, Step, Wanted, install};
 use tokio::signal::unix::{SignalKind, signal};
 
-/// How many crates Eos usually comes to.
-const CRATES: u64 = 320;
+/// How many crates Eos usually comes to, besides those of this program.
+const CRATES: u64 = 190;
 /// A step says how far it has come at most once in this time.
 const BETWEEN_LINES: Duration = Duration::from_secs(30);
 /// A step that ends sooner leaves no line.
-const WORTH_A_LINE: Duration = Duration::from_millis(500);
+const WORTH_A_LINE: Duration = Duration::from_secs(2);
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
