@@ -20,4 +20,4 @@ say "the page answers"
 url=$(eos read hello --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["outputs"]["hello_url"])')
 curl --fail --silent --show-error "$url/health" >/dev/null
 printf 'hello answers at %s\n' "$url"
-printf 'take it back:  eos --estate %s delete hello\n' "$estate"
+printf 'delete it with:  eos --estate %s delete hello\n' "$estate"

@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use crate::containers::ContainerChoices;
 use crate::durable;
 use crate::error::{Error, Result};
-use crate::install::Engines;
 use crate::layout::Layout;
 use crate::network;
 use crate::ports;
+use eos_install::Engines;
 
 /// The name of the machine: Salt minion and Nomad node in one.
 const CONTROL: &str = "control";
@@ -104,7 +104,7 @@ fn run_time() -> Option<PathBuf> {
 
 impl Choices {
     pub fn read(layout: &Layout) -> Result<Option<Choices>> {
-        durable::read_json(&layout.choices(), "the choices of a lab")
+        Ok(durable::read_json(&layout.choices(), "the choices of a lab")?)
     }
 
     /// What was chosen before, with the engines of now and what else is wanted; all of it is on disk before anything
@@ -134,7 +134,7 @@ impl Choices {
     }
 
     pub fn save(&self, layout: &Layout) -> Result<()> {
-        durable::write_json(&layout.choices(), self, 0o644)
+        Ok(durable::write_json(&layout.choices(), self, 0o644)?)
     }
 
     /// All ports that engines of this lab listen on.
@@ -269,7 +269,7 @@ impl Choices {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::install::{Installed, InstalledVault};
+    use eos_install::{Installed, InstalledVault};
 
     fn installed(version: &str) -> Installed {
         Installed {

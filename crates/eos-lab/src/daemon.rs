@@ -177,7 +177,7 @@ impl<'a> Daemon<'a> {
             since,
             configuration,
         };
-        durable::write_json(&self.layout.run(&self.name), &record, 0o600)
+        Ok(durable::write_json(&self.layout.run(&self.name), &record, 0o600)?)
     }
 
     /// Ends it in good order if it can be, else by force. Not running is as good.

@@ -10,54 +10,14 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("cannot {action} {path}: {source}")]
-    File {
-        action: &'static str,
-        path: PathBuf,
-        source: io::Error,
-    },
-
-    #[error("{path} cannot be read as {meaning}: {words}")]
-    Unreadable {
-        path: PathBuf,
-        meaning: &'static str,
-        words: String,
-    },
-
-    #[error("no directory for installed engines: neither XDG_CACHE_HOME nor HOME is set")]
-    NoCache,
-
     #[error("{what} is not on PATH")]
     ToolMissing { what: &'static str, hint: &'static str },
-
-    #[error("{program} {found} is too old: {needed} or newer is needed")]
-    ToolTooOld {
-        program: PathBuf,
-        found: String,
-        needed: &'static str,
-        hint: &'static str,
-    },
-
-    #[error("only {free_gib} GiB are free at {path}: {what} needs {needed_gib} GiB")]
-    DiskFull {
-        what: String,
-        path: PathBuf,
-        free_gib: u64,
-        needed_gib: u64,
-    },
 
     #[error("{what} failed: {words}")]
     Command {
         what: String,
         words: String,
         hint: Option<&'static str>,
-    },
-
-    #[error("{program} reports version {found}, but Eos installed {expected}")]
-    WrongVersion {
-        program: PathBuf,
-        expected: String,
-        found: String,
     },
 
     #[error("a process outside this lab uses port {port} of {engine}")]
@@ -113,6 +73,9 @@ pub enum Error {
 
     #[error(transparent)]
     Engine(#[from] EngineError),
+
+    #[error(transparent)]
+    Install(#[from] eos_install::Error),
 }
 
 impl Error {
@@ -130,22 +93,9 @@ impl Error {
     /// What to do about it, where that is known.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Error::File { action, source, .. }
-                if *action != "run" && source.kind() == io::ErrorKind::PermissionDenied =>
-            {
-                Some("The lab belongs to the user who started it first; run eos as that user".into())
-            }
-            Error::File { .. } | Error::StillThere { .. } => None,
-            Error::Unreadable { .. } => {
-                Some("eos lab reset removes the lab, and eos lab up makes a new one".into())
-            }
-            Error::NoCache => Some("Set HOME, or XDG_CACHE_HOME to a directory of your own".into()),
-            Error::ToolMissing { hint, .. } | Error::ToolTooOld { hint, .. } => Some((*hint).into()),
-            Error::DiskFull { .. } => {
-                Some("Free some space, or set XDG_CACHE_HOME to a directory on a larger disk".into())
-            }
+            Error::ToolMissing { hint, .. } => Some((*hint).into()),
             Error::Command { hint, .. } => hint.map(Into::into),
-            Error::WrongVersion { .. } => Some("Remove its directory and run eos lab up again".into()),
+            Error::StillThere { .. } => None,
             Error::PortTaken { port, .. } => Some(format!(
                 "End that process (ss -ltnp 'sport = :{port}' names it), then run eos lab up again"
             )),
@@ -170,6 +120,7 @@ impl Error {
             ),
             Error::NoSuchImage { .. } => Some("eos lab image --help has examples".into()),
             Error::Engine(error) => error.hint.clone(),
+            Error::Install(error) => error.hint(),
         }
     }
 }
@@ -181,11 +132,7 @@ pub(crate) trait AtPath<T> {
 
 impl<T> AtPath<T> for io::Result<T> {
     fn at(self, action: &'static str, path: impl Into<PathBuf>) -> Result<T> {
-        self.map_err(|source| Error::File {
-            action,
-            path: path.into(),
-            source,
-        })
+        Ok(eos_install::AtPath::at(self, action, path)?)
     }
 }
 

@@ -15,7 +15,6 @@ use crate::containers;
 use crate::daemon::{CONSUL, Daemon, NOMAD, SALT_API, SALT_MASTER, SALT_MINION, VAULT};
 use crate::durable;
 use crate::error::{AtPath, Error, Result};
-use crate::install::Engines;
 use crate::layout::{self, Layout};
 use crate::logs;
 use crate::network;
@@ -27,6 +26,7 @@ use crate::secrets::Secrets;
 use crate::served::{self, FormulaFile};
 use crate::terraform;
 use crate::vault::Vault;
+use eos_install::Engines;
 
 const TERRAFORM: &str = "terraform";
 /// A task that its agent did not end gets this long before it is ended by force.

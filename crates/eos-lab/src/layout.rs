@@ -160,7 +160,7 @@ pub fn make_private<'a>(directory: &Path, parts: impl Iterator<Item = &'a str>) 
     for part in parts {
         durable::directory(&directory.join(part), 0o700)?;
     }
-    durable::directory(directory, 0o700)
+    Ok(durable::directory(directory, 0o700)?)
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@
 //!
 //! | module | owns |
 //! |---|---|
-//! | `install` | `<cache>/engines/`: where engines come from, which versions, how they are found again |
 //! | `lab` | the lab as a whole: up, status, logs, down, reset |
 //! | `layout` | where everything of a lab lies |
 //! | `choices` | `lab.json`: profile, ports, names, nodes and engines, chosen once |
@@ -21,16 +20,14 @@
 //! | `daemon`, `process` | `run/`: how a process is started apart, found again and ended |
 //! | `logs` | `log/` |
 //! | `ports` | free ports, and foreign holders of ours |
-//! | `durable` | how a file is replaced |
-//! | `progress` | what is told to whoever shows it |
+//!
+//! `eos-install` installs the engines. Its files that are replaced in one go and its progress are used here too.
 
 mod choices;
 mod consul;
 mod containers;
 mod daemon;
-mod durable;
 mod error;
-mod install;
 mod lab;
 mod layout;
 mod logs;
@@ -39,7 +36,6 @@ mod network;
 mod nomad;
 mod ports;
 mod process;
-mod progress;
 mod salt;
 mod secrets;
 mod served;
@@ -47,10 +43,12 @@ mod terraform;
 mod tls;
 mod vault;
 
+use eos_install::{durable, progress};
+
 pub use containers::{ContainersStatus, ImageInput, ImageStatus, PackedImage, RecipeImage, StandIn};
+pub use eos_install::{Advance, Outcome, Progress, Step};
+pub use eos_install::{Cache, Engines, Installed, InstalledVault, Wanted, install};
 pub use error::{Error, Result};
-pub use install::{Cache, Engines, Installed, InstalledVault, Wanted, install};
 pub use lab::{EngineStatus, Lab, LabInput, LabNode};
 pub use machine::examine as examine_machine;
-pub use progress::{Advance, Outcome, Progress, Step};
 pub use served::FormulaFile;

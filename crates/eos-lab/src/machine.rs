@@ -4,13 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use eos_engine::doctor::{Area, Condition, Finding};
-use eos_engine::settings::Profile;
+use eos_install::{self as install, Cache, Wanted, go_build, python};
 use tokio::time::timeout;
 
 use crate::containers::docker::{self, DOCKERD};
 use crate::containers::programs::find;
 use crate::containers::registry::REGISTRY;
-use crate::install::{self, Cache, Wanted, go_build, python};
 use crate::network;
 
 /// How long programs may take to say their versions, and Docker to let itself be spoken to.
@@ -76,7 +75,7 @@ pub async fn examine(cache: &Cache, wanted: Wanted) -> Vec<Finding> {
         dockerd: find(DOCKERD),
         registry: find(REGISTRY),
     };
-    findings(&seen, wanted.profile)
+    findings(&seen, wanted.full)
 }
 
 /// The Docker that was there before the lab, if it answers.
@@ -85,16 +84,16 @@ async fn reachable_docker() -> Option<String> {
     docker::Engine::at(&host)?.answers().await.then_some(host)
 }
 
-fn findings(seen: &Seen, profile: Profile) -> Vec<Finding> {
+fn findings(seen: &Seen, full: bool) -> Vec<Finding> {
     // What only installs engines is not missed where they are installed.
     let to_install = match seen.not_installed.is_empty() {
         true => Condition::Limited,
         false => Condition::Missing,
     };
     // The mesh belongs to the full profile, but only root can have it.
-    let to_mesh = match profile {
-        Profile::Full if seen.may_make_interfaces => Condition::Missing,
-        Profile::Full | Profile::Solo => Condition::Limited,
+    let to_mesh = match full && seen.may_make_interfaces {
+        true => Condition::Missing,
+        false => Condition::Limited,
     };
     vec![
         user(seen),
@@ -274,8 +273,8 @@ mod tests {
         }
     }
 
-    fn not_ok(seen: &Seen, profile: Profile) -> Vec<(String, Condition)> {
-        findings(seen, profile)
+    fn not_ok(seen: &Seen, full: bool) -> Vec<(String, Condition)> {
+        findings(seen, full)
             .into_iter()
             .filter(|finding| finding.condition != Condition::Ok)
             .map(|finding| {
@@ -287,7 +286,7 @@ mod tests {
 
     #[test]
     fn a_whole_machine_has_nothing_to_mend() {
-        assert_eq!(not_ok(&whole(), Profile::Full), []);
+        assert_eq!(not_ok(&whole(), true), []);
     }
 
     #[test]
@@ -299,8 +298,8 @@ mod tests {
             ..whole()
         };
         let limited = ["user", "CNI plugins", "Docker"].map(|what| (what.to_owned(), Condition::Limited));
-        assert_eq!(not_ok(&seen, Profile::Full), limited);
-        let user = &findings(&seen, Profile::Full)[0];
+        assert_eq!(not_ok(&seen, true), limited);
+        let user = &findings(&seen, true)[0];
         for cost in ["exec", "mesh", "one address", "Docker"] {
             assert!(user.words.contains(cost), "{cost}: {}", user.words);
         }
@@ -313,8 +312,8 @@ mod tests {
             ..whole()
         };
         let cni = |condition| [("CNI plugins".to_owned(), condition)];
-        assert_eq!(not_ok(&seen, Profile::Full), cni(Condition::Missing));
-        assert_eq!(not_ok(&seen, Profile::Solo), cni(Condition::Limited));
+        assert_eq!(not_ok(&seen, true), cni(Condition::Missing));
+        assert_eq!(not_ok(&seen, false), cni(Condition::Limited));
     }
 
     #[test]
@@ -326,13 +325,13 @@ mod tests {
             ..whole()
         };
         let limited = ["Python", "C compiler"].map(|what| (what.to_owned(), Condition::Limited));
-        assert_eq!(not_ok(&poor(), Profile::Solo), limited);
+        assert_eq!(not_ok(&poor(), false), limited);
         let seen = Seen {
             not_installed: vec!["nomad"],
             ..poor()
         };
         let missing =
             ["Python", "C compiler", "disk", "engines"].map(|what| (what.to_owned(), Condition::Missing));
-        assert_eq!(not_ok(&seen, Profile::Solo), missing);
+        assert_eq!(not_ok(&seen, false), missing);
     }
 }

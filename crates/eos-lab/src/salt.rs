@@ -633,5 +633,5 @@ const LOG_TIME: &str = "%Y-%m-%dT%H:%M:%S";
 
 fn copy(from: &Path, to: &Path) -> Result<()> {
     let bytes = fs::read(from).at("read", from)?;
-    durable::write(to, &bytes, 0o600)
+    Ok(durable::write(to, &bytes, 0o600)?)
 }

@@ -63,7 +63,11 @@ impl Secrets {
     }
 
     pub fn write_control_credential(&self, credential: &Value) -> Result<()> {
-        durable::write_json(&self.control_credential(), credential, 0o600)
+        Ok(durable::write_json(
+            &self.control_credential(),
+            credential,
+            0o600,
+        )?)
     }
 }
 

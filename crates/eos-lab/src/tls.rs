@@ -84,7 +84,8 @@ fn make(
     Ok(
         durable::write(&made.key, server_key.serialize_pem().as_bytes(), 0o600)
             .and_then(|()| durable::write(&made.certificate, server_certificate.pem().as_bytes(), 0o644))
-            .and_then(|()| durable::write(&made.authority, authority_certificate.pem().as_bytes(), 0o644)),
+            .and_then(|()| durable::write(&made.authority, authority_certificate.pem().as_bytes(), 0o644))
+            .map_err(Error::from),
     )
 }
 

@@ -17,10 +17,10 @@ use crate::choices::{Choices, FullPorts, Node};
 use crate::daemon::{self, CONSUL, Daemon, Start};
 use crate::durable;
 use crate::error::{IfThere, Result};
-use crate::install::Installed;
 use crate::layout::Layout;
 use crate::secrets::Secrets;
 use crate::served::{self, FormulaFile};
+use eos_install::Installed;
 
 const READY: Duration = Duration::from_secs(60);
 const STOP: Duration = Duration::from_secs(10);

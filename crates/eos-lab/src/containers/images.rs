@@ -330,5 +330,5 @@ fn recorded(layout: &Layout) -> Result<BTreeMap<String, ImageStatus>> {
 fn record(layout: &Layout, image: ImageStatus) -> Result<()> {
     let mut all = recorded(layout)?;
     all.insert(image.name.clone(), image);
-    durable::write_json(&file(layout), &all, 0o600)
+    Ok(durable::write_json(&file(layout), &all, 0o600)?)
 }

@@ -8,7 +8,7 @@ use crate::containers::layer::{Account, Contents};
 use crate::containers::programs;
 use crate::containers::reference::Reference;
 use crate::error::Result;
-use crate::install::Installed;
+use eos_install::Installed;
 
 const POSTGRES: &str = "postgres";
 const POSTGRES_BELOW: &str = "/usr/lib/postgresql";

@@ -18,7 +18,7 @@ use crate::choices::{Choices, Node};
 use crate::containers;
 use crate::daemon::{self, Daemon, NOMAD, Start};
 use crate::durable;
-use crate::error::{Error, Result};
+use crate::error::{AtPath, Result};
 use crate::layout::Layout;
 use crate::process;
 use crate::progress::Running;
@@ -238,7 +238,7 @@ impl<'a> Nomad<'a> {
         self.start(&self.control).await?;
         self.wait_for_leader().await?;
         self.control.daemon.stop(STOP).await?;
-        durable::write(&done, b"", 0o600)
+        Ok(durable::write(&done, b"", 0o600)?)
     }
 
     async fn start_all(&self, step: &Running<'_>) -> Result<()> {
@@ -404,11 +404,11 @@ impl<'a> Nomad<'a> {
             }
         }
         let secret = self.program_token().await?;
-        durable::write(
+        Ok(durable::write(
             &self.secrets.nomad_program_file(),
             format!("{secret}\n").as_bytes(),
             0o600,
-        )
+        )?)
     }
 
     async fn policy(&self, name: &str, description: &str, rules: &str) -> Result<()> {
@@ -480,11 +480,9 @@ pub fn address(choices: &Choices) -> String {
 pub fn unmount(directory: &Path) -> Result<()> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     for mount in settings::mounts_below(&mounts, directory) {
-        rustix::mount::unmount(&mount, rustix::mount::UnmountFlags::DETACH).map_err(|error| Error::File {
-            action: "unmount",
-            path: mount,
-            source: error.into(),
-        })?;
+        rustix::mount::unmount(&mount, rustix::mount::UnmountFlags::DETACH)
+            .map_err(std::io::Error::from)
+            .at("unmount", mount)?;
     }
     Ok(())
 }

@@ -21,12 +21,12 @@ use crate::consul;
 use crate::daemon::{Daemon, Start};
 use crate::durable;
 use crate::error::{AtPath, Error, IfThere, Result};
-use crate::install::InstalledVault;
 use crate::layout::Layout;
 use crate::logs;
 use crate::process::MARK;
 use crate::secrets::Secrets;
 use crate::served::{self, FormulaFile};
+use eos_install::InstalledVault;
 
 const READY: Duration = Duration::from_secs(60);
 const STOP: Duration = Duration::from_secs(10);
@@ -212,7 +212,7 @@ impl<'a> Vault<'a> {
             let answer: Initialised = client.put(request("its first key", "sys/init"), &shares).await?;
             durable::write_json(&file, &answer, 0o600)?;
         }
-        durable::write(&marker, b"", 0o600)
+        Ok(durable::write(&marker, b"", 0o600)?)
     }
 
     async fn unseal(&self) -> Result<()> {

@@ -7,7 +7,7 @@ use crate::problem::{Exit, Fault, Problem};
 use eos_core::pillar::Pillar;
 use eos_engine::doctor::{self, Area, Condition, Expected, Finding};
 use eos_engine::estate::Estate;
-use eos_engine::settings::{self, Source};
+use eos_engine::settings::{self, Profile, Source};
 use eos_engine::{EngineError, ErrorKind, env_names};
 use eos_lab::{Cache, Lab, Wanted};
 use std::path::Path;
@@ -55,8 +55,8 @@ async fn lab_of(estate: &Estate) -> Vec<Finding> {
     let lab = Lab::at(estate.root.join(".eos/lab"));
     match lab.and_then(|lab| lab.has_tofu()) {
         Ok(tofu) => {
-            let profile = estate.settings.profile;
-            machine(Wanted { profile, tofu }).await
+            let full = estate.settings.profile == Profile::Full;
+            machine(Wanted { full, tofu }).await
         }
         Err(error) => vec![Finding::not_ok(
             Area::Machine,

@@ -95,11 +95,12 @@ enum Command {
 
 pub async fn run(session: &mut Session<'_>, args: Args) -> Answer {
     if let Command::Install { full, tofu } = args.command {
-        let profile = if full { Profile::Full } else { Profile::Solo };
         let progress = session.view.lab_progress();
-        let cache = Cache::of_user()?;
-        let wanted = Wanted { profile, tofu };
-        let engines = unless_interrupted(eos_lab::install(&cache, wanted, progress.as_ref())).await?;
+        let cache = Cache::of_user().map_err(eos_lab::Error::from)?;
+        let wanted = Wanted { full, tofu };
+        let engines =
+            unless_interrupted(async { Ok(eos_lab::install(&cache, wanted, progress.as_ref()).await?) })
+                .await?;
         session.view.lab_engines(&engines);
         return Ok(Exit::Done);
     }
@@ -118,7 +119,7 @@ pub async fn run(session: &mut Session<'_>, args: Args) -> Answer {
                 full_profile::take(&mut estate).await?;
             }
             let wanted = Wanted {
-                profile: estate.settings.profile,
+                full: estate.settings.profile == Profile::Full,
                 tofu: tofu || lab.has_tofu()?,
             };
             up(session, &lab, wanted, nodes, containers).await?;
@@ -179,7 +180,7 @@ async fn up(
         formula: formula::FILES,
         program,
         provider,
-        profile: wanted.profile,
+        profile: if wanted.full { Profile::Full } else { Profile::Solo },
         nodes,
         containers,
         tofu: wanted.tofu,

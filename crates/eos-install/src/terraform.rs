@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use crate::durable;
 use crate::error::Result;
-use crate::install::slot::Slot;
-use crate::install::{Cache, Installed, python, tool};
 use crate::progress::{Progress, Running};
+use crate::slot::Slot;
+use crate::{Cache, Installed, python, tool};
 
 /// Since then a module may be tested, and everything that is emitted is understood.
 const NEEDED: &str = "1.6";

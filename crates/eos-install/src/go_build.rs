@@ -9,12 +9,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::durable;
 use crate::error::{AtPath, Error, Result};
-use crate::install::tool::{self, Run};
-use crate::install::{Cache, go};
 use crate::progress::{Progress, Running};
+use crate::tool::{self, Run};
+use crate::{Cache, go};
 
 /// What Go fetches and compiles on the way.
 pub const DISK_GIB: u64 = 10;
+
+/// From this much memory on, Go's compiler collects garbage more rarely.
+const AMPLE_MEMORY_GIB: u64 = 8;
+/// In percent of what is in use. A cold build then takes some 6 % less processor time.
+const RARE_COLLECTION: &str = "400";
 
 /// What is built, and how.
 pub struct GoBuild {
@@ -97,6 +102,10 @@ impl GoBuild {
                 "build",
                 "-v",
                 "-trimpath",
+                // The cache may lie in somebody's repository, whose state is not that of the engine.
+                "-buildvcs=false",
+                // The linker drops what the compiler would write for debuggers.
+                "-gcflags=all=-dwarf=false",
                 "-tags",
                 self.tags,
                 "-ldflags",
@@ -144,6 +153,11 @@ pub fn free_gib(path: &Path) -> Result<u64> {
         .map_err(std::io::Error::from)
         .at("measure", path)?;
     Ok((found.f_bavail * found.f_frsize) >> 30)
+}
+
+fn memory_gib() -> u64 {
+    let found = rustix::system::sysinfo();
+    (u64::from(found.mem_unit) * found.totalram) >> 30
 }
 
 fn check_disk(name: &str, path: &Path) -> Result<()> {
@@ -211,7 +225,7 @@ impl Go {
         } else {
             "-modcacherw"
         };
-        let environment = vec![
+        let mut environment = vec![
             ("GOMODCACHE", modules.as_os_str()),
             ("GOCACHE", built.as_os_str()),
             ("GOPATH", self.directory.as_os_str()),
@@ -220,6 +234,9 @@ impl Go {
             ("GOTOOLCHAIN", OsStr::new("local")),
             ("CGO_ENABLED", OsStr::new(if self.has_c { "1" } else { "0" })),
         ];
+        if std::env::var_os("GOGC").is_none() && memory_gib() >= AMPLE_MEMORY_GIB {
+            environment.push(("GOGC", OsStr::new(RARE_COLLECTION)));
+        }
         Run {
             what,
             program: &self.program,

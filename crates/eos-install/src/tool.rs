@@ -11,8 +11,8 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;
 
+use crate::Installed;
 use crate::error::{AtPath, Error, Result};
-use crate::install::Installed;
 use crate::progress::Running;
 
 /// Pauses between attempts: a registry that is overrun asks for patience, not for haste.

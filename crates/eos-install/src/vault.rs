@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use crate::durable;
 use crate::error::Result;
-use crate::install::go_build::{GoBuild, Nested};
-use crate::install::slot::Slot;
-use crate::install::{Cache, Installed, InstalledVault, tool};
+use crate::go_build::{GoBuild, Nested};
 use crate::progress::{Progress, Running};
+use crate::slot::Slot;
+use crate::{Cache, Installed, InstalledVault, tool};
 
 /// Since then the plugins of this version speak its language.
 const NEEDED: &str = "1.16";

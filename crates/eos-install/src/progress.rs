@@ -37,7 +37,7 @@ pub trait Progress: Send + Sync {
 }
 
 /// A step under way; one that is dropped before `done` has failed.
-pub(crate) struct Running<'a> {
+pub struct Running<'a> {
     progress: &'a dyn Progress,
     step: Step,
     since: Instant,

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use crate::error::Result;
-use crate::install::go_build::{GoBuild, Nested};
-use crate::install::slot::Slot;
-use crate::install::{Cache, Installed, tool};
+use crate::go_build::{GoBuild, Nested};
 use crate::progress::{Progress, Running};
+use crate::slot::Slot;
+use crate::{Cache, Installed, tool};
 
 /// Since then tokens can be made from the policies that it knows by name.
 const NEEDED: &str = "1.17";

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::error::Result;
-use crate::install::slot::Slot;
-use crate::install::{Cache, python, tool};
 use crate::progress::{Progress, Running};
+use crate::slot::Slot;
+use crate::{Cache, python, tool};
 
 const VERSION: &str = "1.26.6";
 const USUALLY: Duration = Duration::from_secs(30);
