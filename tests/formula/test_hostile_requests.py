@@ -148,8 +148,9 @@ def cases(hostile: Hostile) -> list[tuple[str, str, str, dict]]:
         for _ in range(hostile.chance.randint(0, 2)):
             more = hostile.chance.choice(keys)
             carried[more] = hostile.value(more)
-        # An empty job id or returner is what Salt's client sends itself.
-        if any(carried.values()) or not {"ret", "jid"} & carried.keys():
+        # An empty job id or returner is what Salt's client sends itself; the master takes out `auth_list`, and stumbles
+        # over one that has a value.
+        if any(carried.values()) or not {"ret", "jid", "auth_list"} & carried.keys():
             made.append((door, user, function, carried))
     return made
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from between import between
-from estates import PROGRAM, Estate
+from estates import PROGRAM, Estate, family
 
 NOBODY = 65534
 SALT_WELL = dict.fromkeys(("API", "requests", "role", "minion control", "plans", "schedule"), "ok")
@@ -176,7 +176,11 @@ def test_a_salt_on_which_a_request_could_do_more_is_found_and_mended(estate, par
     file = estate.lab / f"salt/{part}/etc/{part}"
     settings = json.loads(file.read_text())
     salt = json.loads((estate.lab / "lab.json").read_text())["engines"]["salt"]["path"]
-    subprocess.run(["kill", "-9", "--", f"-{estate.pid(f'salt-{part}')}"], check=True)
+    for process in family(estate.pid(f"salt-{part}")):
+        os.kill(process, signal.SIGKILL)
+    # What is left of a killed minion keeps the next one from starting.
+    for left in (estate.lab / f"salt/{part}").glob("*.pid"):
+        left.unlink()
     file.write_text(json.dumps({name: value for name, value in settings.items() if name not in without}))
     lax = subprocess.Popen(
         [f"{salt}/salt-{part}", "-c", file.parent], start_new_session=True, stderr=subprocess.DEVNULL

@@ -87,10 +87,6 @@ def test_a_host_comes_changes_and_goes(estate, minion):
     applied = ["for-each-ref", "--format=%(refname) %(objectname)", "refs/eos"]
     refs = git(estate, *applied)
     create = ("create", "host", minion, "--address", "127.0.0.2", "--role", "storage")
-    refused = estate.eos(*create[:-1], "client", "--yes")
-    assert refused.returncode == 2, refused.stderr
-    assert "no client has that name" in " ".join(refused.stderr.split())
-
     # No API user brings a minion its first formula: who accepts its key does.
     refused = estate.eos(*create, "--plan")
     assert refused.returncode == 2 and "salt node2 saltutil.sync_all" in " ".join(refused.stderr.split()), (
@@ -98,6 +94,9 @@ def test_a_host_comes_changes_and_goes(estate, minion):
     )
     by_hand = [salt_program("salt"), "-c", str(estate.lab / "salt/master/etc"), minion, "saltutil.sync_all"]
     subprocess.run(by_hand, check=True, timeout=120, stdout=subprocess.DEVNULL)
+    refused = estate.eos(*create[:-1], "client", "--yes")
+    assert refused.returncode == 2, refused.stderr
+    assert "no client has that name" in " ".join(refused.stderr.split())
 
     planned = estate.json(*create, "--plan")["plan"]
     assert [change["address"] for change in planned["changes"]] == ["host/node2"]
