@@ -31,6 +31,8 @@ def file_of(item: pytest.Item) -> str:
     return name_of(item).split("::")[0]
 
 
+# Before xdist, which reads the groups in the same hook.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     costs = json.loads((HERE / "costs.json").read_text())
     chains = [(name_of(item), file_of(item) if item.get_closest_marker("chain") else None) for item in items]

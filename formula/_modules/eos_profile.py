@@ -21,6 +21,8 @@ from salt.exceptions import CommandExecutionError
 
 # Operations begun without Eos, which nobody holds a lock for.
 _EJECTED = "eject-"
+# Seconds in which a state that Terraform is writing becomes whole.
+_WRITING = 2.0
 
 
 def of_this_minion() -> _Solo | _Full:
@@ -115,7 +117,22 @@ class _Solo:
         return {"path": path}
 
     def read_state(self, workspace: object) -> dict | None:
-        return __utils__["eos_disk.read_json"](self._state_file(workspace.name))
+        """Terraform makes the file when it begins, and fills it in place: who looks meanwhile finds a part of it."""
+        ends = time.monotonic() + _WRITING
+        while True:
+            try:
+                with open(self._state_file(workspace.name), encoding="utf-8") as file:
+                    text = file.read()
+            except FileNotFoundError:
+                return None
+            if not text and workspace.applied() is None:
+                return None
+            try:
+                return json.loads(text)
+            except ValueError:
+                if time.monotonic() > ends:
+                    raise
+            time.sleep(0.05)
 
     def read_states(self, on_disk: set[str]) -> dict[str, dict]:
         """The Terraform states of all workspaces."""

@@ -123,6 +123,21 @@ class Estate:
     def jobs(self) -> list[str]:
         return [f"{job['Namespace']}/{job['ID']}" for job in self.nomad("/v1/jobs?namespace=*")]
 
+    def files(self, pattern: str) -> list[Path]:
+        """Files of the lab by a pattern; others of them may come and go meanwhile."""
+        return sorted(map(Path, glob.glob(str(self.lab / pattern), recursive=True, include_hidden=True)))
+
+    def write(self, path: str, text: str) -> None:
+        """A file of the estate appears whole: another operation may read all of them at any moment."""
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        new = self.root / ".eos" / f"new-{path.replace('/', '-')}"
+        new.write_text(text)
+        new.rename(file)
+
+    def write_recipe(self, name: str, text: str) -> None:
+        self.write(f"recipes/{name}/recipe.yaml", text)
+
     def running(self, job: str, namespace: str = "production") -> list[dict]:
         found = self.nomad(f"/v1/job/{job}/allocations?namespace={namespace}") or []
         return [one for one in found if one["ClientStatus"] == "running" and one["DesiredStatus"] == "run"]

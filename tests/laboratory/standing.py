@@ -6,6 +6,7 @@
 
 import fcntl
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -23,6 +24,10 @@ LABORATORIES = {
     "containers": ("--containers",),
     "full": ("--full", "--nodes", "2"),
 }
+# Where several files work at once, each environment has a component that stays: else the first one to come would make the
+# namespace, and the last one to go would remove it, under the others. `development` is of test_volumes.py alone.
+SHARED = "solo"
+GROUND = ("production", "staging")
 # A file that waits longer for a laboratory has met a deadlock.
 PATIENCE = 2400
 
@@ -53,6 +58,9 @@ class Standing:
             if not self.is_up.exists():
                 self.estate.root.parent.mkdir(exist_ok=True)
                 self.estate.begin(*self.options())
+                for environment in GROUND if self.name == SHARED else ():
+                    ground = ("create", "hello", "--name", "ground", "--replicas", "1", "-e", environment, "--yes")
+                    self.estate.must(*ground)
                 self.is_up.touch()
 
     def end(self) -> list[str]:
@@ -66,7 +74,7 @@ class Standing:
             self.estate.must("lab", "up", *self.options(), timeout=300)
             self._remove_components()
             self._forget_edits()
-        except (AssertionError, subprocess.SubprocessError) as error:
+        except (AssertionError, OSError, subprocess.SubprocessError) as error:
             print(f"{self.name} is made again: {error}")
             self.end()
             self.start()
@@ -82,6 +90,9 @@ class Standing:
             assert not left, f"{file.stem} still has {left}"
         jobs = self.estate.jobs()
         assert not jobs, f"Nomad still has {jobs}"
+        # Data outlive their component; the next file's component may have the same name.
+        for left in (self.estate.lab / "volumes").glob("*"):
+            shutil.rmtree(left)
 
     def _forget_edits(self) -> None:
         for words in (["checkout", "--quiet", "--", "."], ["clean", "-fdq"]):

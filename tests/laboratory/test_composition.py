@@ -4,9 +4,10 @@ import json
 import re
 
 import pytest
+import witness
 from estates import get
 
-pytestmark = pytest.mark.chain
+pytestmark = [pytest.mark.chain, pytest.mark.side_by_side]
 
 STORE = """\
 recipe: store
@@ -64,10 +65,8 @@ WORDS = ["{{y}}", '"z"', "100%s", "ü 🦀"]
 
 @pytest.fixture(scope="module")
 def recipes(estate):
-    for name, text in (("store", STORE), ("notes", NOTES)):
-        directory = estate.root / "recipes" / name
-        directory.mkdir(parents=True)
-        (directory / "recipe.yaml").write_text(text)
+    estate.write_recipe("store", STORE)
+    estate.write_recipe("notes", NOTES)
     return estate
 
 
@@ -84,7 +83,7 @@ def address(estate, service: str) -> str:
 def written(estate) -> str:
     """What the one running instance of notes wrote when it started."""
     (allocation,) = estate.running("notes")
-    found = list((estate.lab / "nomad").rglob(f"{allocation['ID']}/alloc/logs/notes.stdout.0"))
+    found = estate.files(f"nomad/**/{allocation['ID']}/alloc/logs/notes.stdout.0")
     assert len(found) == 1, found
     return found[0].read_text()
 
@@ -111,7 +110,7 @@ def test_what_is_used_comes_first_and_is_linked(recipes):
 
 
 def test_nothing_is_left_to_do(recipes):
-    assert recipes.json("plan", "--check")["plan"]["changes"] == []
+    assert witness.pending(recipes, "notes") == witness.pending(recipes, "notes-store") == []
 
 
 def test_a_change_of_what_is_used_reaches_its_user(recipes):
@@ -140,14 +139,13 @@ def test_what_is_owned_cannot_go_alone_and_goes_along(recipes):
     estate.must("delete", "notes", "--yes")
     assert not [job for job in estate.jobs() if "/notes" in job]
     assert variable(estate, "notes") == {} and variable(estate, "notes-store") == {}
-    assert estate.json("plan", "--check")["plan"]["changes"] == []
+    assert witness.pending(estate, "notes") == witness.pending(estate, "notes-store") == []
 
 
 def test_a_failed_create_leaves_nothing_or_what_can_be_deleted(recipes):
     estate = recipes
-    recipe = estate.root / "recipes/notes/recipe.yaml"
     # Nomad refuses the job, when what it uses is there already.
-    recipe.write_text(NOTES.replace("check: {http: /health}", "check: {http: 'http://elsewhere/'}"))
+    estate.write_recipe("notes", NOTES.replace("check: {http: /health}", "check: {http: 'http://elsewhere/'}"))
     try:
         failed = estate.eos("create", "notes", "--yes")
         assert failed.returncode == 1 and "relative http path" in failed.stderr, failed.stderr
@@ -160,4 +158,4 @@ def test_a_failed_create_leaves_nothing_or_what_can_be_deleted(recipes):
         assert not [job for job in estate.jobs() if "/notes" in job]
         assert variable(estate, "notes-store") == {}
     finally:
-        recipe.write_text(NOTES)
+        estate.write_recipe("notes", NOTES)

@@ -6,8 +6,6 @@ import subprocess
 import pytest
 from estates import Estate
 
-pytestmark = pytest.mark.chain
-
 IMAGE = "registry.example.org/grafana/grafana:10.4.2"
 FOREIGN = {
     "ID": "metrics",

@@ -95,9 +95,17 @@ def mend(estate: Estate, finding: dict):
     return ran
 
 
-def test_an_operation_that_was_killed_is_found_and_mended(estate):
+@pytest.fixture(scope="module")
+def hello(estate):
+    """An estate in which something was done and runs."""
+    estate.must("create", "hello", "--yes")
+    return estate
+
+
+def test_an_operation_that_was_killed_is_found_and_mended(hello):
+    estate = hello
     locks = estate.root / ".eos/locks/operations"
-    running = estate.start("create", "hello", "--yes")
+    running = estate.start("update", "hello", "--greeting", "killed", "--yes")
     estate.wait_until(lambda: locks.is_dir() and list(locks.glob("*.lock")), 60, "the operation has begun")
     operation = next(locks.glob("*.lock")).stem
     assert not_well(estate, "estate", "operations") == [], "it is at work"
@@ -135,7 +143,8 @@ def test_a_lock_that_a_killed_process_left_is_found_and_mended(estate):
         ("pillar", 0o777, "files"),
     ],
 )
-def test_a_file_that_others_may_read_or_change_is_found_and_mended(estate, file, mode, what):
+def test_a_file_that_others_may_read_or_change_is_found_and_mended(hello, file, mode, what):
+    estate = hello
     path = estate.root / file
     before = path.stat().st_mode & 0o7777
     path.chmod(mode)
@@ -208,8 +217,9 @@ def test_a_workspace_of_nobody_is_found_and_mended(estate):
     assert not_well(estate, "terraform", "workspaces") == []
 
 
-def test_a_state_lock_is_left_behind_only_if_nobody_holds_it(estate):
+def test_a_state_lock_is_left_behind_only_if_nobody_holds_it(hello):
     """Terraform's own file of a lock, as a killed run leaves it; the lock itself is the kernel's."""
+    estate = hello
     state = estate.lab / "terraform/workspaces/production/hello/state"
     file = state / ".terraform.tfstate.lock.info"
     file.write_text(json.dumps({"ID": "1", "Operation": "OperationTypeApply", "Created": "2026-11-16T10:00:00Z"}))

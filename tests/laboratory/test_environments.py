@@ -2,10 +2,12 @@
 
 import json
 import socket
-from pathlib import Path
 
 import pytest
+import witness
 from estates import Estate, get
+
+pytestmark = pytest.mark.side_by_side
 
 RECIPE = """\
 recipe: leaflet
@@ -53,15 +55,13 @@ def free_port() -> int:
 
 @pytest.fixture
 def leaflet(estate):
-    """The estate's own recipe; what was made from it is gone afterwards."""
-    file = estate.root / "recipes/leaflet/recipe.yaml"
-    file.parent.mkdir(parents=True)
-    file.write_text(RECIPE)
-    yield file
+    """An estate with this recipe; what was made from it is gone afterwards."""
+    estate.write_recipe("leaflet", RECIPE)
+    yield estate
     for environment in ("staging", "production"):
-        if estate.nomad(f"/v1/job/leaflet?namespace={environment}") is not None:
+        if witness.pillar(estate, "leaflet", environment):
             estate.must("delete", "leaflet", "-e", environment, "--yes")
-    assert estate.jobs() == []
+    assert not [job for job in estate.jobs() if job.endswith("/leaflet")]
 
 
 def page(estate: Estate, environment: str) -> str:
@@ -72,45 +72,45 @@ def page(estate: Estate, environment: str) -> str:
 
 def seen(estate: Estate, environment: str) -> dict:
     """What would show that something of an environment was touched."""
-    state = estate.lab.glob(f"terraform/**/{environment}/leaflet/state/terraform.tfstate")
     return {
         "allocations": sorted(one["ID"] for one in estate.running("leaflet", environment)),
         "job version": estate.nomad(f"/v1/job/leaflet?namespace={environment}")["Version"],
-        "serial": json.loads(next(state).read_text())["serial"],
+        "serial": json.loads(witness.terraform_state(estate, "leaflet", environment).read_text())["serial"],
         "page": page(estate, environment),
     }
 
 
 def services(estate: Estate, environment: str) -> list[str]:
     found = estate.nomad(f"/v1/services?namespace={environment}")
-    return sorted(service["ServiceName"] for space in found for service in space["Services"])
+    names = sorted(service["ServiceName"] for space in found for service in space["Services"])
+    return [name for name in names if name.startswith("leaflet")]
 
 
-def test_a_recipe_is_tried_in_staging_and_promoted_to_production(estate, leaflet: Path):
+def test_a_recipe_is_tried_in_staging_and_promoted_to_production(leaflet):
+    estate = leaflet
     port = free_port()
     made = ("create", "leaflet", "--yes")
     estate.must(*made, "-e", "staging", "--sign", "in staging", "--replicas", "2")
     estate.must(*made, "-e", "production", "--sign", "in production", "--fixed-port", str(port))
     assert "First print, in staging" in page(estate, "staging")
     assert "First print, in production" in page(estate, "production")
-    assert {"staging", "production"} <= {one["Name"] for one in estate.nomad("/v1/namespaces")}
+    assert {"staging", "production"} <= set(witness.environments(estate))
     assert services(estate, "staging") == ["leaflet-staging"]
     assert services(estate, "production") == ["leaflet"]
     pins = list((estate.root / "recipes/kept/leaflet").iterdir())
     assert len(pins) == 1 and pins[0].read_text() == RECIPE
 
     before = {environment: seen(estate, environment) for environment in ("staging", "production")}
-    leaflet.write_text(NEWER)
+    estate.write_recipe("leaflet", NEWER)
     for environment in before:
-        planned = estate.must("plan", "-e", environment, "--check")
-        assert "nothing to do" in planned.stderr, planned.stdout
+        assert witness.pending(estate, "leaflet", environment) == []
     promote = ("promote", "leaflet", "--from", "staging", "--to", "production", "--yes")
     assert "nothing to do" in estate.must(*promote).stderr
 
     estate.must("update", "leaflet", "--upgrade", "-e", "staging", "--yes")
     assert "Second print, in staging" in page(estate, "staging")
     assert seen(estate, "production") == before["production"]
-    assert "nothing to do" in estate.must("plan", "-e", "production", "--check").stderr
+    assert witness.pending(estate, "leaflet") == []
 
     plan = estate.json(*promote[:-1], "--plan")["plan"]
     assert {change["address"] for change in plan["changes"]} == {"job/leaflet"}
@@ -126,6 +126,6 @@ def test_a_recipe_is_tried_in_staging_and_promoted_to_production(estate, leaflet
     assert len(after["allocations"]) == 1, "and so did its size"
     assert seen(estate, "staging") == tried and len(tried["allocations"]) == 2
     assert "nothing to do" in estate.must(*promote).stderr
-    assert "nothing to do" in estate.must("plan", "-e", "staging", "--check").stderr
-    words = estate.json("history")["operations"][0]["words"]
+    assert witness.pending(estate, "leaflet", "staging") == []
+    words = witness.operations(estate, "leaflet")[0]["words"]
     assert words == "eos promote leaflet --from staging --to production"

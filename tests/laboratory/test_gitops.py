@@ -92,7 +92,8 @@ def test_the_pillar_moved(hello, tmp_path):
 
 def test_a_plan_of_an_edit_without_a_commit_outlives_the_commit(hello, tmp_path):
     file = hello.root / "pillar/infrastructure/production.sls"
-    file.write_text(file.read_text().replace("greeting: again", "greeting: uncommitted"))
+    hello.must("update", "hello", "--greeting", "committed", "--yes")
+    file.write_text(file.read_text().replace("greeting: committed", "greeting: uncommitted"))
     out = tmp_path / "uncommitted.json"
     hello.must("plan", "--out", str(out))
     assert json.loads(out.read_text())["pins"]["pillar"]["commit"] is None

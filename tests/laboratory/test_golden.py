@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from golden_jobs import validate_jobs
 
+pytestmark = pytest.mark.side_by_side
+
 GOLDEN = sorted((Path(__file__).parent.parent / "golden").iterdir())
 
 
@@ -18,7 +20,7 @@ def tree(request):
 
 def test_terraform_formats_and_validates(tree, estate, tmp_path):
     terraform = os.environ["EOS_TEST_TERRAFORM"]
-    environment = {**os.environ, "TF_CLI_CONFIG_FILE": str(next(estate.lab.rglob("cli.tfrc")))}
+    environment = {**os.environ, "TF_CLI_CONFIG_FILE": str(estate.files("**/cli.tfrc")[0])}
     subprocess.run([terraform, "fmt", "-check", "-recursive", "-diff", tree], check=True, env=environment)
     subprocess.run(["cp", "-r", tree / "terraform", tmp_path], check=True)
     workspaces = sorted((tmp_path / "terraform/environments").glob("*/*"))

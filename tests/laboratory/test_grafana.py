@@ -4,23 +4,25 @@ import json
 import secrets
 import socket
 import ssl
-import subprocess
 import threading
 import urllib.request
 from pathlib import Path
 
+import pytest
+import witness
 from estates import Estate, get
 from witness import git_objects, leaks
 
+pytestmark = pytest.mark.side_by_side
+
 
 def test_without_docker_the_plan_refuses_before_confirmation(estate):
-    before = subprocess.run(["git", "-C", estate.root, "rev-parse", "HEAD"], capture_output=True, text=True).stdout
-    ran = estate.eos("create", "grafana", "--yes")
+    ran = estate.eos("create", "grafana", "--name", "undockable", "--yes")
     assert ran.returncode == 2, ran.stderr
     assert "docker" in ran.stderr and "hint:" in ran.stderr, ran.stderr
-    after = subprocess.run(["git", "-C", estate.root, "rev-parse", "HEAD"], capture_output=True, text=True).stdout
-    assert before == after
-    assert estate.jobs() == []
+    assert "undockable" not in witness.git(estate, "log", "--format=%B") + witness.pillar(estate, "undockable")
+    assert witness.operations(estate, "undockable") == []
+    witness.nothing(estate, "undockable")
     assert estate.json("lab", "status")["containers"]["docker"].startswith("none: ")
 
 

@@ -17,6 +17,8 @@ import pytest
 from estates import FULL, PROGRAM, SEED, Estate, get, sample
 from hostile_strings import as_path, as_yaml, is_carried, refused, strings
 
+pytestmark = pytest.mark.side_by_side
+
 COUNT = 300 if FULL else 60
 GREETINGS = [text for text in strings(SEED, COUNT) if is_carried(text)]
 
@@ -158,7 +160,7 @@ def test_nomad_reads_the_values(tree):
 
 def seen_by_task(estate: Estate) -> set[bytes]:
     """The greeting in the environment of every process of the running allocation."""
-    allocation = estate.running("hello")[-1]["ID"]
+    allocation = estate.running("hostile")[-1]["ID"]
     seen = set()
     for process in Path("/proc").iterdir():
         try:
@@ -176,18 +178,18 @@ def test_a_running_task_has_the_values(estate):
     alone = sample(sorted({text for text in GREETINGS if len(text) < 100}), 2)[:20]
     begun = time.monotonic()
     try:
-        estate.must("create", "hello", f"--greeting={together}", "--yes")
+        estate.must("create", "hello", "--name", "hostile", f"--greeting={together}", "--yes")
         for text in [together, *alone]:
             if text != together:
-                estate.must("update", "hello", f"--greeting={text}", "--yes")
+                estate.must("update", "hostile", f"--greeting={text}", "--yes")
             assert seen_by_task(estate) == {text.encode()}
             # Python takes more for the end of a line than JSON does.
-            told = estate.must("read", "hello", "--json").stdout.strip().split("\n")[-1]
+            told = estate.must("read", "hostile", "--json").stdout.strip().split("\n")[-1]
             status, page = get(json.loads(told)["outputs"]["hello_url"])
             shown = html.unescape(re.search(r"<h1>(.*)</h1>", page, re.S)[1])
             assert status == 200 and shown == (text or "Hello from Eos")
     finally:
-        estate.must("delete", "hello", "--yes")
+        estate.must("delete", "hostile", "--yes")
     print(f"seed {SEED}: {len(alone) + 1} values in a running task, {time.monotonic() - begun:.0f} s")
 
 
@@ -211,15 +213,13 @@ services:
 
 
 def test_a_directory_gets_its_very_name(estate):
-    recipe = estate.root / "recipes/placer/recipe.yaml"
-    recipe.parent.mkdir(parents=True)
-    recipe.write_text(PLACER.replace("OWNER", f"{os.getuid()}:{os.getgid()}"))
+    estate.write_recipe("placer", PLACER.replace("OWNER", f"{os.getuid()}:{os.getgid()}"))
     place = '/it\'s "q" $(id) `id` {{ x }} %{y} {% z %} #;&|<>*?~ \\n ünï🦀/-rf ..x'
     try:
         estate.must("create", "placer", f"--place={place}", "--yes")
-        made = [str(found.relative_to(estate.lab / "volumes")) for found in (estate.lab / "volumes").rglob("-rf*")]
+        made = [str(found.relative_to(estate.lab / "volumes")) for found in estate.files("volumes/**/-rf*")]
         assert made == [place.removeprefix("/")]
-        assert [one["Name"] for one in estate.nomad("/v1/volumes?type=host&namespace=production")] == ["placer-data"]
+        volumes = estate.nomad("/v1/volumes?type=host&namespace=production")
+        assert "placer-data" in [one["Name"] for one in volumes]
     finally:
         estate.must("delete", "placer", "--yes")
-        shutil.rmtree(recipe.parent)

@@ -11,8 +11,6 @@ from pathlib import Path
 import pytest
 from estates import Estate
 
-pytestmark = pytest.mark.chain
-
 SALT = os.environ.get("EOS_TEST_SALT")
 
 

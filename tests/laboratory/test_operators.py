@@ -11,6 +11,8 @@ import pytest
 import witness
 from estates import Estate, no_mesh
 
+pytestmark = pytest.mark.side_by_side
+
 # Consul takes no less, and holds back what a dead session held for some seconds.
 TTL = 10
 
@@ -62,36 +64,53 @@ def working(events: Events) -> tuple[float, float]:
     return events.find("step")[0]["at"], events.find("done")[-1]["at"]
 
 
-@pytest.fixture(params=["solo", "full"])
-def lab(request):
-    """A lab of each profile with something in it, so that nobody has to make the environment first."""
-    if request.param == "full" and (why := no_mesh()):
-        pytest.skip(why)
-    estate = request.getfixturevalue("estate" if request.param == "solo" else "full_estate")
-    estate.must("create", "hello", "--name", "ground", "--yes")
+def with_ground(estate: Estate):
+    """Something is in the lab already, so that nobody has to make the environment first."""
+    estate.must("create", "hello", "--name", "op-ground", "--yes")
     yield estate
-    for name in ("one", "two", "ground"):
-        if f"  {name}:" in witness.pillar(estate):
+    for name in ("op-one", "op-two", "op-ground"):
+        if witness.pillar(estate, name):
             estate.must("delete", name, "--yes")
 
 
-def test_on_two_components_they_go_side_by_side(lab):
-    first = Events(started(lab, "create", "hello", "--name", "one"))
-    second = Events(started(lab, "create", "hello", "--name", "two"))
+@pytest.fixture(scope="module")
+def solo(estate):
+    yield from with_ground(estate)
+
+
+@pytest.fixture(scope="module")
+def of_full(full_estate):
+    if why := no_mesh():
+        pytest.skip(why)
+    yield from with_ground(full_estate)
+
+
+def go_side_by_side(lab: Estate):
+    first = Events(started(lab, "create", "hello", "--name", "op-one"))
+    second = Events(started(lab, "create", "hello", "--name", "op-two"))
     assert (first.end(), second.end()) == (0, 0), (first.seen, second.seen)
     (begun_1, ended_1), (begun_2, ended_2) = working(first), working(second)
     assert begun_1 < ended_2 and begun_2 < ended_1, "they did not overlap"
-    assert {"production/one", "production/two", "production/ground"} <= set(lab.jobs())
-    assert len(lab.running("one")) == len(lab.running("two")) == 1
-    witness.is_committed(lab)
+    assert {"production/op-one", "production/op-two", "production/op-ground"} <= set(lab.jobs())
+    assert len(lab.running("op-one")) == len(lab.running("op-two")) == 1
+    for name in ("op-one", "op-two"):
+        witness.is_committed(lab, name)
 
 
-def test_on_one_component_the_second_waits_or_is_refused(lab):
-    first = Events(started(lab, "update", "ground", "--greeting", "first"))
+def test_on_two_components_they_go_side_by_side(solo):
+    go_side_by_side(solo)
+
+
+def test_in_full_on_two_components_they_go_side_by_side(of_full):
+    go_side_by_side(of_full)
+
+
+def second_waits_or_is_refused(lab: Estate):
+    first = Events(started(lab, "update", "op-ground", "--greeting", "first"))
     wait_for(first, "step", title="terraform")
-    refused = lab.eos("update", "ground", "--greeting", "never", "--yes", "--no-wait")
+    refused = lab.eos("update", "op-ground", "--greeting", "never", "--yes", "--no-wait")
     assert refused.returncode != 0 and "held by operation" in refused.stderr, refused.stderr
-    second = Events(started(lab, "update", "ground", "--greeting", "second"))
+    second = Events(started(lab, "update", "op-ground", "--greeting", "second"))
     told = wait_for(second, "waiting")
     assert "held by operation" in told["message"], told
     assert first.end() == 0, first.seen
@@ -100,18 +119,35 @@ def test_on_one_component_the_second_waits_or_is_refused(lab):
     greeting = "second" if code == 0 else "first"
     if code:
         assert "the plan" in json.dumps(second.seen), second.seen
-    assert f"greeting: {greeting}" in witness.pillar(lab)
+    assert f"greeting: {greeting}" in witness.pillar(lab, "op-ground")
 
 
-def test_the_work_of_one_who_was_killed_is_taken_over_at_once(lab):
-    killed = lab.eos("update", "ground", "--greeting", "left", "--yes", env={"EOS_FAULT_KILL_AT": "9"})
+def test_on_one_component_the_second_waits_or_is_refused(solo):
+    second_waits_or_is_refused(solo)
+
+
+def test_in_full_on_one_component_the_second_waits_or_is_refused(of_full):
+    second_waits_or_is_refused(of_full)
+
+
+def killed_is_taken_over(lab: Estate):
+    killed = lab.eos("update", "op-ground", "--greeting", "left", "--yes", env={"EOS_FAULT_KILL_AT": "9"})
     assert killed.returncode == -signal.SIGKILL, killed.stderr
-    blocked = lab.eos("update", "ground", "--greeting", "other", "--yes", "--no-wait")
+    left = witness.operations(lab, "op-ground")[0]["id"]
+    blocked = lab.eos("update", "op-ground", "--greeting", "other", "--yes", "--no-wait")
     assert blocked.returncode != 0, blocked.stderr
     begun = time.monotonic()
-    lab.must("resume")
+    lab.must("resume", left)
     assert time.monotonic() - begun < 60
-    assert "greeting: left" in witness.pillar(lab)
+    assert "greeting: left" in witness.pillar(lab, "op-ground")
+
+
+def test_the_work_of_one_who_was_killed_is_taken_over_at_once(solo):
+    killed_is_taken_over(solo)
+
+
+def test_in_full_the_work_of_one_who_was_killed_is_taken_over_at_once(of_full):
+    killed_is_taken_over(of_full)
 
 
 @pytest.fixture
@@ -150,7 +186,7 @@ def test_the_lock_of_a_dead_holder_elsewhere_is_had_after_its_time(full):
     assert waiting.end() == 0, waiting.seen
     # Consul ends a session at twice its time at the latest.
     assert time.monotonic() - begun < 2 * TTL + 60
-    assert "greeting: taken" in witness.pillar(full)
+    assert "greeting: taken" in witness.pillar(full, "ground")
 
 
 def test_a_holder_that_was_overtaken_applies_nothing(full):
@@ -170,4 +206,4 @@ def test_a_holder_that_was_overtaken_applies_nothing(full):
     full.consul(f"/v1/session/destroy/{other}", "PUT")
     full.consul(KEY, "DELETE")
     full.must("resume")
-    assert "greeting: stale" in witness.pillar(full)
+    assert "greeting: stale" in witness.pillar(full, "ground")

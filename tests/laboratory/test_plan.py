@@ -11,8 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from estates import struck
 
-pytestmark = pytest.mark.chain
-
 KEEPER = """\
 recipe: keeper
 summary: Has a volume and a secret
@@ -36,6 +34,13 @@ services:
 
 HELLO = "module.hello.nomad_job.component"
 PRESENT, ABSENT, CHANGED, UNKNOWN = "present", "absent", "changed", "unknown"
+
+
+@pytest.fixture(scope="module")
+def keeper(estate):
+    """A recipe with a volume and a secret."""
+    estate.write_recipe("keeper", KEEPER)
+    return estate
 
 
 @pytest.fixture(scope="module")
@@ -71,9 +76,8 @@ def state(action: str, component: str, **resources: tuple) -> dict:
     return {f"terraform/state/production/{component}": (action, addresses)}
 
 
-def test_everything_of_a_new_component_is_foretold(estate):
-    (estate.root / "recipes/keeper").mkdir(parents=True)
-    (estate.root / "recipes/keeper/recipe.yaml").write_text(KEEPER)
+def test_everything_of_a_new_component_is_foretold(keeper):
+    estate = keeper
     # Not even its namespace, whatever other tests have left.
     estate.must("delete", "--all", "--environment", "production", "--yes")
     plan = planned(estate, "create", "keeper")
@@ -181,7 +185,7 @@ def test_a_plan_in_a_file_has_the_effects_and_one_of_an_earlier_form_is_refused(
     assert "it has version 2" in " ".join(estate.eos("apply", str(file), "--yes").stderr.split())
 
 
-def test_a_silent_engine_is_named_and_the_others_are_heard(with_hello):
+def test_a_silent_engine_is_named_and_the_others_are_heard(with_hello, keeper):
     estate = with_hello
     control = estate.endpoints["control"]
     pid = estate.pid("nomad")

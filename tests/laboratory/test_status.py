@@ -12,8 +12,6 @@ import pytest
 from between import between
 from estates import Estate
 
-pytestmark = pytest.mark.chain
-
 MORE = ("second", "third")
 
 
@@ -58,6 +56,13 @@ def solo(estate):
             estate.must("delete", name, "--yes")
 
 
+@pytest.fixture(scope="module")
+def more(solo):
+    """Two components more, for the tests below the one that counts requests without them."""
+    for name in MORE:
+        solo.must("create", "hello", "--name", name, "--yes")
+
+
 def test_a_component_is_told_as_nomad_has_it(solo):
     (one,) = solo.running("hello")
     seen = row(solo, "hello")
@@ -90,7 +95,7 @@ def test_each_layer_has_its_table(solo):
     assert "consul" not in layers and "vault" not in layers
 
 
-def test_the_number_of_requests_does_not_grow_with_the_components(solo):
+def test_the_number_of_requests_does_not_grow_with_the_components(solo, request):
     def counted() -> tuple[dict, int]:
         with between(solo, "nomad") as stands:
             seen = status(solo)["components"]
@@ -100,8 +105,7 @@ def test_the_number_of_requests_does_not_grow_with_the_components(solo):
         return rest, checks
 
     few, few_checks = counted()
-    for name in MORE:
-        solo.must("create", "hello", "--name", name, "--yes")
+    request.getfixturevalue("more")
     many, many_checks = counted()
     assert many == few and set(many.values()) == {1}, (few, many)
     # Only the client that runs an instance knows its checks.
@@ -124,7 +128,7 @@ def test_a_check_that_fails_after_the_deployment_is_told(solo):
     solo.wait_until(lambda: row(solo, "hello")["healthy"] == 1, 60, "the check passes again")
 
 
-def test_a_job_that_fits_nowhere_says_why(solo):
+def test_a_job_that_fits_nowhere_says_why(solo, more):
     """Somebody asks Nomad for more than there is; Eos names the reason and where to look."""
     name = MORE[0]
     job = solo.nomad(f"/v1/job/{name}?namespace=production")
@@ -139,7 +143,7 @@ def test_a_job_that_fits_nowhere_says_why(solo):
     solo.wait_until(lambda: row(solo, name)["healthy"] == 1, 60, "it runs again")
 
 
-def test_a_job_that_went_behind_our_back_is_told(solo):
+def test_a_job_that_went_behind_our_back_is_told(solo, more):
     name = MORE[1]
     job = solo.nomad(f"/v1/job/{name}?namespace=production")
     solo.nomad(f"/v1/job/{name}?namespace=production&purge=true", "DELETE")

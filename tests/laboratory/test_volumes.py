@@ -3,8 +3,10 @@
 import json
 
 import pytest
+import witness
 
-pytestmark = pytest.mark.chain
+# Owns the component keeper, and the whole of the environment development: it edits that one by hand.
+pytestmark = pytest.mark.side_by_side
 
 # Nothing mounts the volume, so that no container is needed: it is made, registered and removed all the same.
 KEEPER = """\
@@ -28,9 +30,7 @@ services:
 
 @pytest.fixture(scope="module")
 def recipes(estate):
-    directory = estate.root / "recipes/keeper"
-    directory.mkdir(parents=True)
-    (directory / "recipe.yaml").write_text(KEEPER)
+    estate.write_recipe("keeper", KEEPER)
     return estate
 
 
@@ -73,14 +73,13 @@ def test_data_of_development_go_and_data_of_staging_stay(recipes):
     assert not [step for step in plan["steps"] if step["kind"] == "remove_volumes"]
     estate.must("delete", "keeper", "-e", "staging", "--yes")
     assert (persistent / "deep/file").read_text() == "data"
-    assert estate.jobs() == []
+    assert not [job for job in estate.jobs() if job.endswith("/keeper")]
 
 
 def test_an_edit_by_hand_keeps_the_data_and_what_eos_did_not_make_is_refused(recipes):
     estate = recipes
     path = filled(estate, "development")
-    pillar = estate.root / "pillar/infrastructure/development.sls"
-    pillar.write_text("#!yaml\ncomponents: {}\n")
+    estate.write("pillar/infrastructure/development.sls", "#!yaml\ncomponents: {}\n")
     estate.must("apply", "-e", "development", "--yes")
     assert (path / "deep/file").read_text() == "data"
 
@@ -88,11 +87,13 @@ def test_an_edit_by_hand_keeps_the_data_and_what_eos_did_not_make_is_refused(rec
     stranger = path.with_name("stranger")
     stranger.mkdir()
     estate.must("create", "keeper", "-e", "development", "--data-path", f"/opt/{path.parent.name}/stranger", "--yes")
-    for words in (["delete", "keeper", "-e", "development", "--yes"], ["resume"]):
-        refused = estate.eos(*words)
+    delete = lambda: ["delete", "keeper", "-e", "development"]  # noqa: E731
+    resume = lambda: ["resume", witness.operations(estate, "keeper")[0]["id"]]  # noqa: E731
+    for words in (delete, resume):
+        refused = estate.eos(*words(), "--yes")
         assert refused.returncode == 1, refused.stderr
         assert "is kept: it was there before Eos" in " ".join(refused.stderr.split()), refused.stderr
-        assert stranger.is_dir() and estate.jobs() == []
+        assert stranger.is_dir() and "development/keeper" not in estate.jobs()
     estate.must("apply", "-e", "development", "--yes")
     assert stranger.is_dir()
     assert estate.json("plan", "-e", "development", "--check")["plan"]["changes"] == []

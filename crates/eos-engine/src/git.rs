@@ -272,6 +272,8 @@ impl Repository {
         }
         command
             .env("GIT_TERMINAL_PROMPT", "0")
+            // A look at the status would take the index's lock for a moment, and the commit of another operation would fail.
+            .env("GIT_OPTIONAL_LOCKS", "0")
             .env("LC_ALL", "C")
             .arg("-C")
             .arg(&self.directory)
@@ -421,6 +423,26 @@ mod tests {
             repository.commit(&["pillar"], "Nothing", &[]).await.unwrap(),
             None
         );
+    }
+
+    /// An operation looks while another one commits: git would lock the index to write down times that it looked up.
+    #[tokio::test]
+    async fn a_look_leaves_the_index_alone() {
+        let (directory, repository) = repository().await;
+        let file = directory.path().join("x");
+        fs::write(&file, "one").unwrap();
+        repository.commit(&["x"], "Add", &[]).await.unwrap();
+        let index = || fs::read(directory.path().join(".git/index")).unwrap();
+        let before = index();
+        let later = std::time::SystemTime::now() + Duration::from_secs(60);
+        fs::File::options()
+            .write(true)
+            .open(&file)
+            .unwrap()
+            .set_modified(later)
+            .unwrap();
+        assert!(repository.is_clean(&["."]).await.unwrap());
+        assert_eq!(index(), before);
     }
 
     #[tokio::test]
