@@ -1,4 +1,4 @@
-"""The component `faulty`, which fails as it is told, and how a failure of it is read."""
+"""The component `faulty`, which fails on request, and how a test reads its failure."""
 
 import json
 import sys

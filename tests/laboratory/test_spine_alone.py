@@ -1,4 +1,4 @@
-"""What only an estate without other components shows: the last one takes its environment with it, and all is applied."""
+"""Tests for an estate without other components: the last one takes its environment with it, and all is applied."""
 
 import signal
 

@@ -1,4 +1,4 @@
-"""What is undone is the newest of all operations, and engines are struck: `safe` survives both, alone in its estate."""
+"""Undo reverts the newest of all operations, and engines are struck: `safe` survives both, alone in its estate."""
 
 import os
 import signal
