@@ -17,7 +17,18 @@ import types
 
 import pytest
 
+from estates import cannot_have
 from laboratory import FORMULA, MINION
+
+# By program: Debian's package.
+PACKAGES = {
+    "lvm": "lvm2",
+    "mkfs.btrfs": "btrfs-progs",
+    "mkfs.ext4": "e2fsprogs",
+    "mkfs.xfs": "xfsprogs",
+    "mkswap": "util-linux",
+    "wipefs": "util-linux",
+}
 
 RECORDED = pathlib.Path(__file__).parent / "recorded"
 ID = "production/pg/data"
@@ -118,9 +129,9 @@ def disks(tmp_path):
 
 
 def needs(*programs: str):
-    for program in programs:
-        if shutil.which(program, path=f"{os.environ['PATH']}:/usr/sbin:/sbin") is None:
-            pytest.skip(f"{program} is not installed")
+    """Installs what is missing of these."""
+    if why := cannot_have({program: PACKAGES[program] for program in programs}, "packages are root's to install"):
+        pytest.skip(why)
 
 
 def refused(answer: dict, words: str):

@@ -211,7 +211,7 @@ def test_a_workspace_of_nobody_is_found_and_mended(estate):
     ghost = estate.lab / "terraform/workspaces/production/ghost"
     (ghost / "state").mkdir(parents=True, mode=0o700)
     (finding,) = not_well(estate, "terraform", "workspaces")
-    assert finding["condition"] == "limited" and "production/ghost is there" in finding["words"], finding
+    assert finding["condition"] == "limited" and "production/ghost exists" in finding["words"], finding
     mend(estate, finding)
     assert not ghost.exists()
     assert not_well(estate, "terraform", "workspaces") == []
