@@ -19,12 +19,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import record
+from covered import BOUND, Covered
 from record import Result
 from selection import AREAS
 
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "eos"
-TARGET = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
 TOOLS = ("pytest==8.4.2", "pytest-xdist==3.8.0", "ruff==0.14.4")
 WORKERS = 4
 # Seconds of all dear tests of a run together; the workers share them.
@@ -65,7 +65,12 @@ class Run:
         self.place = Path(tempfile.mkdtemp(prefix="eos-test-", dir="/tmp"))
         self.results_file = self.place / "results.jsonl"
         self.results: dict[str, Result] = {}
+        self.coverage: list[str] = []
         self.tools = tools()
+        self.covered = Covered(ROOT, self.place, CACHE) if options.full and not options.only else None
+        if self.covered:
+            self.environment |= self.covered.environment()
+        self.target = Path(self.environment.get("CARGO_TARGET_DIR") or ROOT / "target")
 
     def say(self, words: str) -> None:
         print(f"== {time.monotonic() - self.begun:5.0f} s  {words}", flush=True)
@@ -81,7 +86,7 @@ class Run:
         """The program and the provider first, so that laboratories start while the tests compile."""
         self.say("cargo builds Eos")
         self.must("cargo", "build", "--quiet", "--workspace", "--bins")
-        debug = TARGET / "debug"
+        debug = self.target / "debug"
         self.environment |= {
             "EOS_TEST_PROGRAM": str(debug / "eos"),
             "EOS_TEST_PROVIDER": str(debug / "eos-terraform-provider"),
@@ -105,7 +110,7 @@ class Run:
         return subprocess.run(command, cwd=ROOT, env=self.environment).returncode
 
     def engines(self, *words: str) -> dict[str, str]:
-        install = [TARGET / "debug/eos", "lab", "install", *words]
+        install = [self.target / "debug/eos", "lab", "install", *words]
         subprocess.run(install, cwd=ROOT, env=self.environment, check=True)
         places = json.loads(self.must(*install, "--json").strip().splitlines()[-1])["engines"]
         return {
@@ -207,11 +212,26 @@ class Run:
                 self.results[result.test] = result
         self.results_file, self.environment = file, kept
 
+    def measure_coverage(self) -> None:
+        """Holds the lines of eos-engine and the formula that the tests executed to their bound."""
+        crates = json.loads(Path(self.environment["EOS_TEST_CRATES"]).read_text())
+        programs = [self.environment["EOS_TEST_PROGRAM"]]
+        programs += [crate["path"] for name, crate in crates.items() if name.startswith(("eos-engine", "eos-lab"))]
+        for what, measure in (
+            ("eos-engine", lambda: self.covered.engine(programs)),
+            ("the formula", self.covered.formula),
+        ):
+            begun, lines = time.monotonic(), measure()
+            self.coverage.append(f"coverage of {what}: {lines:.1f} % of its lines, at least {BOUND:.0f} %")
+            self.note(f"workshop/coverage of {what}", int(lines < BOUND), begun)
+
     def measure(self) -> None:
+        # Counters slow programs down.
+        environment = {name: value for name, value in self.environment.items() if name not in self.covered.names}
         for name in MEASUREMENTS:
             self.say(f"benches/{name}.py")
             begun = time.monotonic()
-            ran = subprocess.run([sys.executable, f"benches/{name}.py"], cwd=ROOT, env=self.environment)
+            ran = subprocess.run([sys.executable, f"benches/{name}.py"], cwd=ROOT, env=environment)
             self.note(f"workshop/benches {name}", ran.returncode, begun)
 
     def end_laboratories(self, name: str = "laboratories") -> None:
@@ -240,7 +260,7 @@ class Run:
             passed = [result for result in results if result.outcome == "passed"]
         if options.full or options.costs:
             record.save_costs(self.results.values(), "full" if options.full else "sampled")
-        lines = record.by_area(results, left_out)
+        lines = record.by_area(results, left_out) + self.coverage
         lines += [f"failed: {result.test} {result.why}" for result in bad]
         lines += [f"skipped: {result.test}: {result.why}" for result in skipped]
         slowest = sorted(results, key=lambda result: -result.seconds)[:5]
@@ -317,6 +337,7 @@ def main() -> int:
         run.end_laboratories()
     if run.options.full and not run.options.only:
         run.test_tofu()
+        run.measure_coverage()
         run.measure()
     return run.close()
 

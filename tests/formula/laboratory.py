@@ -24,6 +24,8 @@ FORMULA = pathlib.Path(__file__).resolve().parents[2] / "formula"
 MINION = "control"
 PROVIDER_SOURCE = "mirror.test/eos/nomad"
 PASSWORD = "laboratory-password-of-eos"
+# A run that measures coverage measures these processes, too.
+MEASURED = {name: os.environ[name] for name in ("COVERAGE_PROCESS_START", "PYTHONPATH") if name in os.environ}
 ROLES = {"eos-user": "user", "eos-operator": "operator", "eos-architect": "architect"}
 
 
@@ -92,7 +94,13 @@ class Processes:
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
                 # The master loads a module from the formula's own folder.
-                env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", **environment},
+                env={
+                    "PATH": os.environ["PATH"],
+                    "LANG": "C.UTF-8",
+                    "PYTHONDONTWRITEBYTECODE": "1",
+                    **MEASURED,
+                    **environment,
+                },
             )
 
     def stop(self, name: str):
