@@ -84,20 +84,22 @@ pub fn lower(
     passes::tell_where_to_listen(&mut composed, profile);
     let ground = Ground::new(pillar, profile);
     let mut components = BTreeMap::new();
-    for (key, expanded) in composed.components {
+    for (key, expanded) in &composed.components {
         let mut used = expanded.uses.values().map(|name| (key.0.clone(), name.clone()));
         // What uses a component that is not there was found wrong already, and has nothing to be made from.
         if !used.all(|used| composed.before.contains_key(&used)) {
             continue;
         }
-        let wave = composed.waves.get(&key).copied().unwrap_or(0);
-        match passes::lower(&expanded, &ground, &composed.before[&key], wave) {
+        let wave = composed.waves.get(key).copied().unwrap_or(0);
+        match passes::lower(expanded, &ground, &composed.before[key], wave) {
             Ok(lowered) => {
-                components.insert(key, lowered);
+                components.insert(key.clone(), lowered);
             }
             Err(diagnostics) => found.extend(diagnostics),
         }
     }
+    // All at once: freed one by one, it would leave holes between what is kept, which the allocator searches ever after.
+    drop(composed);
     for (key, volume) in &pillar.volumes {
         match passes::standing(volume, &ground) {
             // What another has for its own use is not in the pillar, and has a name all the same.

@@ -374,7 +374,7 @@ impl UsedFacts {
             });
             options.insert(
                 format!("{name}.{option}"),
-                Sourced::new(value.value.clone(), used(&value.from)).over(over.collect()),
+                Sourced::new(value.value.clone(), used(&value.from)).over(over),
             );
         }
         context.insert("component".to_owned(), component.name.as_str().into());
