@@ -1,4 +1,4 @@
-//! Holds the size of what is emitted, and the reach of one creation, to the bounds of `ratios.py` without a release build.
+//! Holds what is emitted, and what one creation reaches, to the bounds of `ratios.py` without a release build.
 
 use eos_benches::{BYTES_PER_COMPONENT, FILES_OF_ONE_CREATE, Mix, is_of_another};
 use eos_core::catalog::Catalog;

@@ -84,20 +84,18 @@ pub fn lower(
     passes::tell_where_to_listen(&mut composed, profile);
     let ground = Ground::new(pillar, profile);
     let mut lowered = Vec::with_capacity(composed.components.len());
-    for (key, expanded) in &composed.components {
+    for (key, expanded) in composed.components {
         let mut used = expanded.uses.values().map(|name| (key.0.clone(), name.clone()));
         // What uses a component that is not there was found wrong already, and has nothing to be made from.
         if !used.all(|used| composed.before.contains_key(&used)) {
             continue;
         }
-        let wave = composed.waves.get(key).copied().unwrap_or(0);
-        match passes::lower(expanded, &ground, &composed.before[key], wave) {
-            Ok(component) => lowered.push((key.clone(), component)),
+        let wave = composed.waves.get(&key).copied().unwrap_or(0);
+        match passes::lower(&expanded, &ground, &composed.before[&key], wave) {
+            Ok(component) => lowered.push((key, component)),
             Err(diagnostics) => found.extend(diagnostics),
         }
     }
-    // All at once: freed one by one, it would leave holes between what is kept, which the allocator searches ever after.
-    drop(composed);
     // A map that is made of a list in one go is packed; one that grows in order is half empty.
     let mut components: BTreeMap<Key, Lowered> = lowered.into_iter().collect();
     for (key, volume) in &pillar.volumes {

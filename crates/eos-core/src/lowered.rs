@@ -67,6 +67,9 @@ pub struct Monitor {
     pub patience: Sourced<String>,
 }
 
+/// Name -> text.
+pub type Texts = Box<[(String, Sourced<RuntimeText>)]>;
+
 /// One service: a task group of the job.
 #[derive(Clone, Debug)]
 pub struct Group {
@@ -79,9 +82,9 @@ pub struct Group {
     /// No two instances on one host: they share a static port, or have a volume each.
     pub distinct_hosts: bool,
     pub driver: Driver,
-    pub env: Box<[(String, Sourced<RuntimeText>)]>,
+    pub env: Texts,
     /// Files in the task's own directory.
-    pub files: Box<[(String, Sourced<RuntimeText>)]>,
+    pub files: Texts,
     pub secrets: Box<[SecretUse]>,
     pub ports: Box<[Port]>,
     pub check: Option<Check>,

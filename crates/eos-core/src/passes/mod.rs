@@ -9,7 +9,7 @@ mod storage;
 
 use crate::diagnostic::Diagnostic;
 use crate::expand::Expanded;
-use crate::lowered::{Check, Driver, Group, Lowered, Mount, Port, SecretUse, service_name};
+use crate::lowered::{Check, Driver, Group, Lowered, Mount, Port, SecretUse, Texts, service_name};
 use crate::recipe::{self, Run, Service};
 use crate::runtime::RuntimeText;
 use crate::source::Sourced;
@@ -135,10 +135,7 @@ fn group(expanded: &Expanded<'_>, service: &Service) -> Result<Option<Group>, Di
     }))
 }
 
-fn texts(
-    expanded: &Expanded<'_>,
-    templates: &[(String, Template)],
-) -> Result<Box<[(String, Sourced<RuntimeText>)]>, Diagnostic> {
+fn texts(expanded: &Expanded<'_>, templates: &[(String, Template)]) -> Result<Texts, Diagnostic> {
     each(templates, |(name, template)| {
         Ok((name.clone(), expanded.runtime_text(template)?))
     })
