@@ -31,6 +31,8 @@ PLANS = 20
 # Of the time that as many runs of `terraform plan` take.
 AGAINST_PLANS = 1 / 20
 FIRST = "c0000"
+# Whoever runs this may have no git configuration.
+GIT_IDENTITY = ["-c", "user.name=bench", "-c", "user.email=bench@localhost"]
 
 
 class Relay:
@@ -97,7 +99,7 @@ class Estate:
             return json.loads(answer.read())
 
     def git(self, *words: str) -> None:
-        subprocess.run(["git", "-C", self.root, *words], check=True, capture_output=True)
+        subprocess.run(["git", "-C", self.root, *GIT_IDENTITY, *words], check=True, capture_output=True)
 
     def grow(self, count: int) -> None:
         """As if so many components had been applied."""

@@ -16,6 +16,17 @@ use std::fmt::Write;
 pub const HOSTS: usize = 200;
 pub const SEED: u64 = 20_261_115;
 
+/// Who raises this says in the commit what the new bytes are for.
+pub const BYTES_PER_COMPONENT: usize = 13_100;
+/// Those of the component, and of the one that it has for its own use.
+pub const FILES_OF_ONE_CREATE: usize = 32;
+
+/// Whether a file belongs to one component, and not to this one.
+pub fn is_of_another(path: &str, component: &str) -> bool {
+    let own = ["graph/", "salt/components/", "terraform/"];
+    own.iter().any(|tree| path.starts_with(tree)) && !path.contains(component)
+}
+
 /// Few hosts and one component more than that: a recipe that cannot be given ports of its own is refused here.
 const PROBE_HOSTS: usize = 4;
 const PROBE_COMPONENTS: usize = 5;
@@ -70,6 +81,11 @@ impl<'a> Mix<'a> {
             mix.kits.push(kit);
         }
         mix
+    }
+
+    /// How many recipes an estate has many components of.
+    pub fn repeated(&self) -> usize {
+        self.kits.len()
     }
 
     pub fn recipes(&self) -> impl Iterator<Item = &str> {

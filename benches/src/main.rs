@@ -1,6 +1,6 @@
 //! Measures one thing in a made-up estate and prints it as JSON; `ratios.py` runs these and holds them to bounds.
 
-use eos_benches::Mix;
+use eos_benches::{BYTES_PER_COMPONENT, FILES_OF_ONE_CREATE, Mix, is_of_another};
 use eos_core::catalog::Catalog;
 use eos_core::compile::{Compilation, compile, lower};
 use eos_core::emit::terraform::PLATFORM;
@@ -9,6 +9,7 @@ use eos_core::pillar::{Pillar, PillarFiles};
 use eos_core::plan::{Observed, PlanInput, plan};
 use eos_core::profile::Profile;
 use eos_engine::estate::{COMMITTED, Estate};
+use mimalloc::MiMalloc;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -17,6 +18,10 @@ use std::time::Instant;
 
 const USAGE: &str =
     "usage: eos-benches compile N | scaling SMALL LARGE | plan N | write N DIRECTORY | create N DIRECTORY";
+
+/// The one that `eos` has.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 type Answer = Result<Value, Box<dyn Error>>;
 
@@ -74,6 +79,7 @@ impl Bench<'_> {
             "bytes": bytes,
             "compiled": compilation.components.len(),
             "bytes_per_component": bytes as f64 / compilation.components.len() as f64,
+            "bytes_per_component_at_most": BYTES_PER_COMPONENT,
             "bytes_by_tree": bytes_by_tree(&compilation),
         }))
     }
@@ -199,6 +205,7 @@ impl Bench<'_> {
                 "phases": {"edit": edit.wall, "compile": compiled.wall, "write": write.wall},
                 "commit_seconds": commit.wall,
                 "files_written": written + changed.len(),
+                "files_written_at_most": FILES_OF_ONE_CREATE,
                 "foreign_files": touched.iter().filter(|path| is_of_another(path, &intent.component)).count(),
             }));
         }
@@ -235,12 +242,6 @@ fn in_step(compilation: &Compilation) -> Observed {
 fn texts(files: &PillarFiles) -> Result<BTreeMap<String, String>, Box<dyn Error>> {
     let text = |(path, bytes): (&String, &Vec<u8>)| Ok((path.clone(), String::from_utf8(bytes.clone())?));
     files.iter().map(text).collect()
-}
-
-/// Whether a file belongs to one component, and not to this one.
-fn is_of_another(path: &str, component: &str) -> bool {
-    let own = ["graph/", "salt/components/", "terraform/"];
-    own.iter().any(|tree| path.starts_with(tree)) && !path.contains(component)
 }
 
 fn bytes(compilation: &Compilation) -> usize {

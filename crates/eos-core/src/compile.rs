@@ -83,7 +83,7 @@ pub fn lower(
     let (mut composed, mut found) = compose(pillar, catalog);
     passes::tell_where_to_listen(&mut composed, profile);
     let ground = Ground::new(pillar, profile);
-    let mut components = BTreeMap::new();
+    let mut lowered = Vec::with_capacity(composed.components.len());
     for (key, expanded) in composed.components {
         let mut used = expanded.uses.values().map(|name| (key.0.clone(), name.clone()));
         // What uses a component that is not there was found wrong already, and has nothing to be made from.
@@ -92,12 +92,12 @@ pub fn lower(
         }
         let wave = composed.waves.get(&key).copied().unwrap_or(0);
         match passes::lower(&expanded, &ground, &composed.before[&key], wave) {
-            Ok(lowered) => {
-                components.insert(key, lowered);
-            }
+            Ok(component) => lowered.push((key, component)),
             Err(diagnostics) => found.extend(diagnostics),
         }
     }
+    // A map that is made of a list in one go is packed; one that grows in order is half empty.
+    let mut components: BTreeMap<Key, Lowered> = lowered.into_iter().collect();
     for (key, volume) in &pillar.volumes {
         match passes::standing(volume, &ground) {
             // What another has for its own use is not in the pillar, and has a name all the same.

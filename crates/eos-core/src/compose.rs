@@ -90,7 +90,7 @@ pub fn compose<'a>(pillar: &'a Pillar, catalog: &'a Catalog) -> (Composed<'a>, V
 /// What a component gives to the one it has for its own use.
 struct Given {
     owner: String,
-    options: BTreeMap<String, OptionValue>,
+    options: BTreeMap<String, Box<OptionValue>>,
     pinned: BTreeMap<String, String>,
     hosts: BTreeMap<String, HostsOfVolume>,
 }
@@ -199,7 +199,7 @@ impl<'a> Composer<'a> {
                     position: template.at,
                 },
             };
-            options.insert(name.clone(), option);
+            options.insert(name.clone(), Box::new(option));
         }
         let prefix = format!("{}.", used.name);
         let hosts = consumer
@@ -374,7 +374,7 @@ impl UsedFacts {
             });
             options.insert(
                 format!("{name}.{option}"),
-                Sourced::new(value.value.clone(), used(&value.from)).over(over.collect()),
+                Sourced::new(value.value.clone(), used(&value.from)).over(over),
             );
         }
         context.insert("component".to_owned(), component.name.as_str().into());

@@ -121,7 +121,7 @@ impl Expanded<'_> {
                     value: default.value,
                     from: default.from,
                 });
-                Ok(Some(Sourced::new(value, from).over(over.into_iter().collect())))
+                Ok(Some(Sourced::new(value, from).over(over)))
             }
             (None, Some(default)) => default.map(Some),
             (None, None) if is_figure(&spec.name) => Ok(None),

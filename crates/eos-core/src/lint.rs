@@ -193,7 +193,7 @@ fn trial_pillar(
                 set_by: SetBy::Person,
                 at: at.clone(),
             };
-            (name, value)
+            (name, Box::new(value))
         });
         let component = Component {
             environment: environment.to_owned(),

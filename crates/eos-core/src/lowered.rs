@@ -1,4 +1,7 @@
 //! A component after all passes: every value decided, each with its source. Nodes and artifacts are made from it.
+//!
+//! A compilation keeps one of these for each component. So its lists are boxed slices: a vector of large things begins with
+//! room for four.
 
 use crate::diagnostic::Place;
 use crate::pillar::{Converted, Restored};
@@ -36,10 +39,10 @@ pub struct Lowered {
     pub datacenter: Sourced<String>,
     /// How often it was brought back to what the pillar says.
     pub generation: u32,
-    pub groups: Vec<Group>,
-    pub volumes: Vec<Volume>,
-    pub secrets: Vec<SecretItem>,
-    pub outputs: Vec<(String, Template)>,
+    pub groups: Box<[Group]>,
+    pub volumes: Box<[Volume]>,
+    pub secrets: Box<[SecretItem]>,
+    pub outputs: Box<[(String, Template)]>,
     /// What the outputs name of options and facts; no secret is among them.
     pub context: Map<String, Value>,
     /// What it is to others, if it watches them.
@@ -66,6 +69,9 @@ pub struct Monitor {
     pub patience: Sourced<String>,
 }
 
+/// Name -> text.
+pub type Texts = Box<[(String, Sourced<RuntimeText>)]>;
+
 /// One service: a task group of the job.
 #[derive(Clone, Debug)]
 pub struct Group {
@@ -80,16 +86,16 @@ pub struct Group {
     /// No two instances on one host: they share a static port, or have a volume each.
     pub distinct_hosts: bool,
     pub driver: Driver,
-    pub env: Vec<(String, Sourced<RuntimeText>)>,
+    pub env: Texts,
     /// Files in the task's own directory.
-    pub files: Vec<(String, Sourced<RuntimeText>)>,
-    pub secrets: Vec<SecretUse>,
-    pub ports: Vec<Port>,
+    pub files: Texts,
+    pub secrets: Box<[SecretUse]>,
+    pub ports: Box<[Port]>,
     pub check: Option<Check>,
     pub timing: Timing,
     /// The path at which its first port tells what can be measured.
     pub metrics: Option<String>,
-    pub mounts: Vec<Mount>,
+    pub mounts: Box<[Mount]>,
     /// Its part in the mesh; nothing, if it calls nobody and nobody calls it.
     pub mesh: Option<Mesh>,
     /// The service it is, as the source of what that says in so many words.
@@ -108,11 +114,11 @@ pub struct SecretUse {
 pub enum Driver {
     Docker {
         image: Sourced<String>,
-        args: Vec<Sourced<String>>,
+        args: Box<[Sourced<String>]>,
     },
     RawExec {
         command: Sourced<String>,
-        args: Vec<Sourced<String>>,
+        args: Box<[Sourced<String>]>,
     },
 }
 

@@ -86,7 +86,7 @@ impl Attribute {
         Self {
             value: value.into(),
             from: sourced.from.clone(),
-            over: sourced.over.clone(),
+            over: sourced.over.to_vec(),
         }
     }
 }

@@ -181,7 +181,8 @@ pub struct RuntimeText(pub Vec<Piece>);
 impl RuntimeText {
     /// An evaluated template taken apart.
     pub fn read(text: &str) -> Result<Self, String> {
-        let mut pieces = Vec::new();
+        // Most are one piece, and a compilation keeps them: no room is left at their end.
+        let mut pieces = Vec::with_capacity(1);
         let mut rest = text;
         while let Some((before, after)) = rest.split_once(OPEN) {
             if !before.is_empty() {
@@ -201,6 +202,7 @@ impl RuntimeText {
         if !rest.is_empty() {
             pieces.push(Piece::Text(rest.to_owned()));
         }
+        pieces.shrink_to_fit();
         Ok(Self(pieces))
     }
 

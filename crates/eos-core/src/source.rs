@@ -156,7 +156,7 @@ impl fmt::Display for Source {
 pub struct Sourced<T> {
     pub value: T,
     pub from: Source,
-    pub over: Vec<Overruled>,
+    pub over: Box<[Overruled]>,
 }
 
 /// A value that another source would have given.
@@ -171,12 +171,12 @@ impl<T> Sourced<T> {
         Self {
             value,
             from,
-            over: Vec::new(),
+            over: Box::default(),
         }
     }
 
-    pub fn over(mut self, over: Vec<Overruled>) -> Self {
-        self.over = over;
+    pub fn over(mut self, over: impl IntoIterator<Item = Overruled>) -> Self {
+        self.over = over.into_iter().collect();
         self
     }
 

@@ -24,8 +24,13 @@ mod problem;
 mod terminal;
 mod views;
 
+use mimalloc::MiMalloc;
 use problem::Exit;
 use std::process::ExitCode;
+
+/// Compiling a large estate is a third faster with it: that of glibc searches what was freed before.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().collect();

@@ -3,14 +3,15 @@
 //! One line an attribute, and no places in the pillar: they move with every edit above them, and would make files differ
 //! that nobody changed. `eos why` tells them.
 
-use super::Artifacts;
+use super::{Artifacts, ROOM};
 use crate::compose::Key;
 use crate::node::Node;
 use serde_json::Value;
 use std::fmt::Write;
 
 pub fn emit((environment, component): &Key, nodes: &[Node], artifacts: &mut Artifacts) {
-    let mut text = String::from("[");
+    let mut text = String::with_capacity(ROOM);
+    text.push('[');
     for (index, node) in nodes.iter().enumerate() {
         text.push_str(if index == 0 { "\n" } else { ",\n" });
         write_node(&mut text, node);

@@ -1,5 +1,6 @@
 //! HCL as `terraform fmt` writes it: one small tree, one printer, every literal escaped in one place.
 
+use super::ROOM;
 use std::borrow::Cow;
 use std::fmt::Write;
 
@@ -83,7 +84,7 @@ impl<'a> Body<'a> {
     }
 
     pub fn print(&self) -> String {
-        let mut out = String::new();
+        let mut out = String::with_capacity(ROOM);
         self.write(&mut out, 0);
         // A compilation keeps what is printed here: no room is left at its end.
         out.shrink_to_fit();

@@ -18,10 +18,14 @@ use std::collections::BTreeMap;
 /// Path below the estate -> bytes; the same for the same pillar and catalog (I7).
 pub type Artifacts = BTreeMap<String, Vec<u8>>;
 
+/// Bytes that most files fit in. A text that begins with this much room is not moved while it grows.
+const ROOM: usize = 8 << 10;
+
 /// A document as JSON on lines of its own, after a first line such as `#!json`. A compilation keeps it: no room is left
 /// at its end.
 pub(crate) fn json_lines(first: &str, document: &impl Serialize) -> Vec<u8> {
-    let mut bytes = first.as_bytes().to_vec();
+    let mut bytes = Vec::with_capacity(ROOM);
+    bytes.extend_from_slice(first.as_bytes());
     serde_json::to_writer_pretty(&mut bytes, document).expect("what is emitted has a JSON form");
     bytes.push(b'\n');
     bytes.shrink_to_fit();

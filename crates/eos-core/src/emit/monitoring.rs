@@ -1,6 +1,7 @@
 //! What a monitor is given of the components it watches: a file of alert rules each, which Salt puts beside its data.
 
-use super::{Artifacts, json_lines, salt::sls, sha256};
+use super::salt::{Call, sls};
+use super::{Artifacts, json_lines, sha256};
 use crate::canonical::canonical_digest;
 use crate::compose::Key;
 use crate::lowered::{Lowered, Monitor};
@@ -56,10 +57,12 @@ pub(super) fn emit(components: &BTreeMap<Key, Lowered>, artifacts: &mut Artifact
 }
 
 /// What comes last of all: what watches is healthy by then, and what is watched too.
-pub(super) fn wave(components: &BTreeMap<Key, Lowered>) -> Vec<Value> {
+pub(super) fn wave(components: &BTreeMap<Key, Lowered>) -> Vec<Call<'_>> {
     watched(components)
-        .map(|(component, monitor)| {
-            json!({"minion": monitor.host, "sls": rules_sls(component), "digest": rules_digest(component)})
+        .map(|(component, monitor)| Call {
+            minion: &monitor.host,
+            sls: rules_sls(component),
+            digest: rules_digest(component).into(),
         })
         .collect()
 }

@@ -341,7 +341,7 @@ fn task<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
     }
     // A program sees the files of its host, its volumes among them, and Nomad refuses to mount one for it.
     let mounts = match group.driver {
-        Driver::Docker { .. } => group.mounts.as_slice(),
+        Driver::Docker { .. } => &*group.mounts,
         Driver::RawExec { .. } => &[],
     };
     for mount in mounts {

@@ -9,6 +9,7 @@ use crate::pillar::{Converted, Pillar, Restored};
 use crate::recipe::Risk;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The minion that runs Terraform.
@@ -140,7 +141,7 @@ pub fn emit(
     let waves = waves(control, components, workspaces);
     artifacts.insert(
         "salt/orchestrate/waves.json".to_owned(),
-        json_lines("", &json!({"waves": waves})),
+        json_lines("", &BTreeMap::from([("waves", waves)])),
     );
 }
 
@@ -303,25 +304,36 @@ fn secret_paths(components: &BTreeMap<Key, Lowered>) -> Value {
     json!({"secrets": paths})
 }
 
+/// One call of a wave. Written as it is: there are as many of them as there are volumes and components.
+#[derive(Serialize)]
+pub(super) struct Call<'a> {
+    pub minion: &'a str,
+    pub sls: String,
+    pub digest: Cow<'a, str>,
+}
+
 /// The order in which `salt-run state.orchestrate orchestrate.deploy` converges the tree without Eos: namespaces and
 /// volumes, then component after component. A wave begins when the one before it is healthy.
-fn waves(
-    control: Option<&str>,
-    components: &BTreeMap<Key, Lowered>,
-    workspaces: &BTreeMap<Key, Workspace>,
-) -> Vec<Vec<Value>> {
+fn waves<'a>(
+    control: Option<&'a str>,
+    components: &'a BTreeMap<Key, Lowered>,
+    workspaces: &'a BTreeMap<Key, Workspace>,
+) -> Vec<Vec<Call<'a>>> {
     let Some(control) = control else { return Vec::new() };
-    let on_control = |key: &Key| {
-        let (sls, digest) = (sls(&key.1, &key.0, "workspace"), &workspaces[key].digest);
-        json!({"minion": control, "sls": sls, "digest": digest})
+    let on_control = |key: &Key| Call {
+        minion: control,
+        sls: sls(&key.1, &key.0, "workspace"),
+        digest: workspaces[key].digest.as_str().into(),
     };
     let platforms = workspaces.keys().filter(|(_, component)| component == PLATFORM);
-    let mut waves = vec![platforms.map(on_control).collect::<Vec<Value>>()];
+    let mut waves = vec![platforms.map(on_control).collect::<Vec<Call<'_>>>()];
     for component in components.values() {
         for (host, (piece, _)) in volume_pieces(component) {
-            let sls = sls(&component.component, &component.environment, &piece);
-            let digest = volumes_digest(component, host);
-            waves[0].push(json!({"minion": host, "sls": sls, "digest": digest}));
+            waves[0].push(Call {
+                minion: host,
+                sls: sls(&component.component, &component.environment, &piece),
+                digest: volumes_digest(component, host).into(),
+            });
         }
     }
     for (key, component) in components.iter().filter(|(_, component)| component.runs()) {

@@ -479,7 +479,8 @@ fn set_options(component: &mut Component, options: BTreeMap<String, Value>) {
         }
         let at = component.at.clone();
         let set_by = SetBy::Person;
-        component.options.insert(name, OptionValue { value, set_by, at });
+        let option = OptionValue { value, set_by, at };
+        component.options.insert(name, Box::new(option));
     }
 }
 

@@ -57,7 +57,7 @@ pub fn figures(expanded: &Expanded<'_>, service: &Service) -> Figures {
 
 fn only_one(count: Sourced<u32>) -> Sourced<u32> {
     let one = Source::pass("environment", "instances: one, replicas do not apply");
-    Sourced::new(1, one).over(overruled([count]))
+    Sourced::new(1, one).over(overruled(vec![count]))
 }
 
 /// A flag wins over all; then what the recipe says of this environment; then the environment's table, which a minimum of
@@ -96,8 +96,8 @@ fn default_of(environment: &str, key: &str) -> Source {
     }
 }
 
-fn overruled(values: impl IntoIterator<Item = Sourced<u32>>) -> Vec<Overruled> {
-    let mut list = Vec::new();
+fn overruled(values: Vec<Sourced<u32>>) -> Vec<Overruled> {
+    let mut list = Vec::with_capacity(values.len());
     for Sourced { value, from, over } in values {
         let value = value.into();
         list.push(Overruled { value, from });

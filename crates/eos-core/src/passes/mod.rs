@@ -9,7 +9,7 @@ mod storage;
 
 use crate::diagnostic::Diagnostic;
 use crate::expand::Expanded;
-use crate::lowered::{Check, Driver, Group, Lowered, Mount, Port, SecretUse, service_name};
+use crate::lowered::{Check, Driver, Group, Lowered, Mount, Port, SecretUse, Texts, service_name};
 use crate::recipe::{self, Run, Service};
 use crate::runtime::RuntimeText;
 use crate::source::Sourced;
@@ -36,7 +36,7 @@ pub fn lower(
         }
     }
     placement::place(expanded, ground, &groups, &mut found);
-    let mut volumes = storage::volumes(expanded, ground, &groups, &mut found);
+    let volumes = storage::volumes(expanded, ground, &groups, &mut found);
     if !found.is_empty() {
         return Err(found);
     }
@@ -48,9 +48,6 @@ pub fn lower(
     let named = outputs().flat_map(|output| output.value.names());
     let context = named.filter_map(|name| Some((name.to_owned(), expanded.context.get(name)?.clone())));
     let context = context.collect();
-    // A compilation keeps these, and a vector of large things begins with room for four.
-    groups.shrink_to_fit();
-    volumes.shrink_to_fit();
     Ok(Lowered {
         profile: ground.profile,
         environment: component.environment.clone(),
@@ -64,9 +61,9 @@ pub fn lower(
         wave,
         datacenter: datacenter.map(|_| expanded.datacenter().to_owned()),
         generation: component.generation,
-        groups,
-        volumes,
-        secrets,
+        groups: groups.into(),
+        volumes: volumes.into(),
+        secrets: secrets.into(),
         outputs: outputs()
             .map(|output| (output.name.clone(), output.value.clone()))
             .collect(),
@@ -84,33 +81,25 @@ fn group(expanded: &Expanded<'_>, service: &Service) -> Result<Option<Group>, Di
     }
     let component = &expanded.component;
     let figures = environment::figures(expanded, service);
-    let ports = service
-        .ports
-        .iter()
-        .map(|port| {
-            Ok(Port {
-                label: port.label.clone(),
-                to: expanded.port(port.to.as_ref())?,
-                fixed: expanded.port(port.fixed.as_ref())?,
-            })
+    let ports = each(&service.ports, |port| {
+        Ok(Port {
+            label: port.label.clone(),
+            to: expanded.port(port.to.as_ref())?,
+            fixed: expanded.port(port.fixed.as_ref())?,
         })
-        .collect::<Result<Vec<_>, Diagnostic>>()?;
+    })?;
     let mounts = mounts(expanded, service)?;
     let env = texts(expanded, &service.env)?;
     for ((name, value), (_, template)) in env.iter().zip(&service.env) {
         refuse_interpolation(expanded, name, template, value, &["${"])?;
     }
-    let secrets = service
-        .secrets
-        .iter()
-        .map(|secret| {
-            Ok(SecretUse {
-                variable: secret.variable.clone(),
-                text: expanded.runtime_text(&secret.text)?,
-                file: secret.file.clone(),
-            })
+    let secrets = each(&service.secrets, |secret| {
+        Ok(SecretUse {
+            variable: secret.variable.clone(),
+            text: expanded.runtime_text(&secret.text)?,
+            file: secret.file.clone(),
         })
-        .collect::<Result<Vec<_>, Diagnostic>>()?;
+    })?;
     let check = match &service.check {
         Some(recipe::Check::Http(path)) => {
             Some(Check::Http(plain_text(expanded, "The check", path, &["${"])?))
@@ -142,18 +131,25 @@ fn group(expanded: &Expanded<'_>, service: &Service) -> Result<Option<Group>, Di
         check,
         timing: service.timing.clone(),
         metrics: service.metrics.clone(),
-        mounts,
+        mounts: mounts.into(),
         mesh: None,
         declared: expanded.line_source(service.at.line),
     }))
 }
 
-fn texts(
-    expanded: &Expanded<'_>,
-    templates: &[(String, Template)],
-) -> Result<Vec<(String, Sourced<RuntimeText>)>, Diagnostic> {
-    let text = |(name, template): &(String, Template)| Ok((name.clone(), expanded.runtime_text(template)?));
-    templates.iter().map(text).collect()
+fn texts(expanded: &Expanded<'_>, templates: &[(String, Template)]) -> Result<Texts, Diagnostic> {
+    each(templates, |(name, template)| {
+        Ok((name.clone(), expanded.runtime_text(template)?))
+    })
+}
+
+/// One thing for each of a list, in a list with room for no more.
+fn each<T, U>(list: &[T], mut make: impl FnMut(&T) -> Result<U, Diagnostic>) -> Result<Box<[U]>, Diagnostic> {
+    let mut made = Vec::with_capacity(list.len());
+    for one in list {
+        made.push(make(one)?);
+    }
+    Ok(made.into())
 }
 
 /// The volumes of a service that apply.
@@ -175,22 +171,16 @@ fn mounts(expanded: &Expanded<'_>, service: &Service) -> Result<Vec<Mount>, Diag
 }
 
 fn driver(expanded: &Expanded<'_>, run: &Run) -> Result<Driver, Diagnostic> {
-    let words = |templates: &[Template]| {
-        let word = |template: &Template| word(expanded, template);
-        templates.iter().map(word).collect::<Result<Vec<_>, _>>()
-    };
+    let words = |templates: &[Template]| each(templates, |template| word(expanded, template));
     Ok(match run {
         Run::Image(image, args) => Driver::Docker {
             image: plain_text(expanded, "The image", image, CONFIG)?,
             args: words(args)?,
         },
-        Run::Program(program) => {
-            let mut words = words(program)?;
-            Driver::RawExec {
-                command: words.remove(0),
-                args: words,
-            }
-        }
+        Run::Program(program) => Driver::RawExec {
+            command: word(expanded, &program[0])?,
+            args: words(&program[1..])?,
+        },
     })
 }
 

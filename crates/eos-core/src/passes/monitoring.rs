@@ -73,7 +73,7 @@ fn patience(expanded: &Expanded<'_>, template: &Template) -> Result<Sourced<Stri
         value: other.value,
         from: of_monitor(other.from),
     });
-    Ok(Sourced::new(value, of_monitor(from)).over(over.collect()))
+    Ok(Sourced::new(value, of_monitor(from)).over(over))
 }
 
 /// Gives every component that can be measured to the monitor of its environment: one alone has rules, so that nobody is

@@ -222,10 +222,10 @@ pub fn standing(volume: &StandingVolume, ground: &Ground<'_>) -> Result<Lowered,
         wave: 0,
         datacenter: Sourced::new(host.datacenter.clone(), host.source()),
         generation: 0,
-        groups: Vec::new(),
-        volumes: vec![asked.volume()?],
-        secrets: Vec::new(),
-        outputs: Vec::new(),
+        groups: Box::default(),
+        volumes: [asked.volume()?].into(),
+        secrets: Box::default(),
+        outputs: Box::default(),
         context: Map::new(),
         monitor: None,
         watched_by: None,
@@ -384,7 +384,7 @@ fn set_over(set: Option<&Setting<u64>>, asked: Sourced<u64>) -> Sourced<u64> {
                 value: asked.value.into(),
                 from: asked.from,
             };
-            Sourced::new(set.value, set.source()).over(vec![over])
+            Sourced::new(set.value, set.source()).over([over])
         }
         None => asked,
     }
@@ -395,7 +395,7 @@ fn over<T: Copy>(wanted: Sourced<T>, less: Sourced<T>, word: fn(T) -> &'static s
         value: word(less.value).into(),
         from: less.from,
     };
-    wanted.over(vec![over])
+    wanted.over([over])
 }
 
 fn wanted_filesystem(

@@ -76,7 +76,8 @@ pub struct Component {
     pub pinned: BTreeMap<String, String>,
     /// Volume -> hosts it lies on. Written when it is made, so that data stays where it is when hosts come and go.
     pub hosts: BTreeMap<String, HostsOfVolume>,
-    pub options: BTreeMap<String, OptionValue>,
+    /// Boxed, since a map of few entries has room for eleven.
+    pub options: BTreeMap<String, Box<OptionValue>>,
     /// What is set of its volumes, by need.
     pub volumes: BTreeMap<String, VolumeSettings>,
     /// How often it was brought back to what is written here. A new number has Terraform register the job again, also
@@ -333,7 +334,7 @@ fn read_component(reader: &mut Reader<'_>, entry: &Entry, environment: &str) -> 
             set_by: SetBy::Person,
             at: place(option.value.at),
         };
-        (option.key.clone(), value)
+        (option.key.clone(), Box::new(value))
     });
     let options = options.collect();
     let volumes = given("volumes").map_or_else(BTreeMap::new, |node| volume::read_of_component(reader, node));

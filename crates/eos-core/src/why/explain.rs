@@ -118,7 +118,7 @@ impl<'a> Explainer<'a> {
 
     fn origin(&self, home: Home<'a>, node: &Node, name: &str) -> Origin<'a> {
         let recipe = home.expanded.recipe;
-        let group = match home.lowered.groups.as_slice() {
+        let group = match &*home.lowered.groups {
             [group] => Some(group),
             groups => groups.iter().find(|group| {
                 let mut words = name.split('.');
