@@ -74,8 +74,6 @@ def group_of(item: pytest.Item) -> str:
     file = file_of(item)
     if file.startswith("crates/"):
         return name_of(item)
-    if file.startswith("formula/"):
-        return "formula full" if "full" in item.fixturenames else "formula"
     return " ".join([file, *(name for name in LABORATORIES if name in item.fixturenames)])
 
 

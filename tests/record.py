@@ -30,9 +30,7 @@ class Result:
 
     @property
     def is_bad(self) -> bool:
-        return self.outcome == "failed" or (
-            self.outcome == "skipped" and not self.why.startswith(tuple(KNOWN_SKIPS))
-        )
+        return self.outcome == "failed" or (self.outcome == "skipped" and not self.why.startswith(tuple(KNOWN_SKIPS)))
 
 
 def read_results(lines: Iterable[str]) -> dict[str, Result]:

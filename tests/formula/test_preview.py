@@ -241,7 +241,7 @@ def test_an_unknown_version_of_a_secret_stays_unknown(laboratory, untouched, env
 def test_a_removal_is_previewed_and_then_done(laboratory, untouched, environment):
     name = f"{environment}/leaving"
     release = laboratory.releases.deliver({name: job(name, count=2)})
-    assert laboratory.run_workspace("leaving-1", name, release)["status"] == "done"
+    assert laboratory.run_workspace("preview-leaving-1", name, release)["status"] == "done"
     settled(laboratory, name)
     names = {"environment": environment, "component": "leaving"}
     kept = laboratory.releases.plan({name: job(name)})
@@ -254,7 +254,7 @@ def test_a_removal_is_previewed_and_then_done(laboratory, untouched, environment
     assert (preview["nomad"]["job"], updates(preview)) == ("leaving", {"Stop": 2})
 
     laboratory.releases.deliver({})
-    removed = laboratory.salt.record("eos.remove_workspace", operation="leaving-2", step="workspace", **names)
+    removed = laboratory.salt.record("eos.remove_workspace", operation="preview-leaving-2", step="workspace", **names)
     assert removed["status"] == "done", removed
 
     preview = untouched(lambda: laboratory.preview(plan, "eos.remove_workspace", names))

@@ -16,8 +16,8 @@ import time
 import types
 
 import pytest
+from packages import cannot_have
 
-from estates import cannot_have
 from laboratory import FORMULA, MINION
 
 # By program: Debian's package.

@@ -1,7 +1,5 @@
 """An estate with its engines, asked directly over HTTP. Shares no code with Eos."""
 
-import fcntl
-import functools
 import glob
 import json
 import os
@@ -10,12 +8,13 @@ import shutil
 import signal
 import ssl
 import subprocess
-import tempfile
 import time
 import urllib.error
 import urllib.request
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from packages import cannot_have
 
 
 PROGRAM = os.environ.get("EOS_TEST_PROGRAM")
@@ -263,29 +262,6 @@ def no_containers() -> str | None:
 def no_mesh() -> str | None:
     """Why a lab cannot have the mesh here, or nothing if it can."""
     return cannot_have(MESH_PACKAGES, "the mesh needs root: networks of tasks are joined to a bridge")
-
-
-@functools.cache
-def installed(missing: tuple[str, ...]) -> str | None:
-    """Installs packages; gives back why that failed."""
-    if not shutil.which("apt-get"):
-        return f"no {', '.join(missing)}, and no apt-get to install them"
-    install = f"apt-get update -qq && apt-get install -y -qq --no-install-recommends {' '.join(missing)}"
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    # Suites run side by side, and apt-get does not wait for another one.
-    with open(Path(tempfile.gettempdir()) / "eos-test-packages.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        ran = subprocess.run(["sh", "-c", install], env=environment, capture_output=True, text=True)
-    return None if ran.returncode == 0 else f"{', '.join(missing)} could not be installed: {ran.stderr.strip()[-200:]}"
-
-
-def cannot_have(packages: dict[str, str], without_root: str) -> str | None:
-    """Installs what is missing of these, as root; else says why it cannot be had."""
-    if os.geteuid() != 0:
-        return without_root
-    there = lambda name: glob.glob(name) if name.startswith("/") else shutil.which(name)  # noqa: E731
-    missing = tuple(package for name, package in packages.items() if not there(name))
-    return installed(missing) if missing else None
 
 
 @contextmanager

@@ -17,7 +17,8 @@ import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from estates import Estate, cannot_have
+from estates import Estate
+from packages import cannot_have
 
 GUEST_PACKAGES = {
     "linux.uml": "user-mode-linux",

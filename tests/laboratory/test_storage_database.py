@@ -5,7 +5,8 @@ import re
 from glob import glob
 
 import pytest
-from estates import cannot_have, running_estate
+from estates import running_estate
+from packages import cannot_have
 from guests import guest, no_guests
 from storage import MIB, StorageHost
 
