@@ -36,7 +36,8 @@ def file_of(item: pytest.Item) -> str:
 def pytest_collection_modifyitems(config, items):
     costs = json.loads((HERE / "costs.json").read_text())
     chains = [(name_of(item), file_of(item) if item.get_closest_marker("chain") else None) for item in items]
-    units = units_of(chains, costs, marked(items, "always"))
+    quiet = marked(items, "quiet")
+    units = units_of(chains, costs, marked(items, "always"), quiet)
     if AREA:
         units = [unit for unit in units if unit.is_cheap or unit.area == AREA]
     if not FULL:
@@ -46,7 +47,6 @@ def pytest_collection_modifyitems(config, items):
         passed = set(Path(PASSED).read_text().splitlines())
         units = [unit for unit in units if not passed.issuperset(unit.tests)]
     cost = {test: unit.cost for unit in units for test in unit.tests}
-    quiet = marked(items, "quiet")
     chosen = [item for item in items if name_of(item) in cost and (name_of(item) in quiet) == (PHASE == "quiet")]
     here = set(map(name_of, chosen))
     left_out = [item for item in items if name_of(item) not in here]

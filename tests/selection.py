@@ -9,6 +9,8 @@ from pathlib import Path
 AREAS = tomllib.loads((Path(__file__).parent / "areas.toml").read_text())
 # Seconds below which a test runs always.
 CHEAP = 2.0
+# A test that has the machine for itself keeps the other workers waiting.
+ALONE = 2.5
 # Seconds that a test is thought to take before a run has measured it, by the beginning of its name.
 UNMEASURED = {"laboratory/": 25.0, "crates/test_crates.py::test_crate[eos-lab/real": 60.0, "": 1.0}
 
@@ -44,16 +46,19 @@ def cost_of(test: str, costs: dict[str, dict[str, float]]) -> float:
 
 
 def units_of(
-    tests: Iterable[tuple[str, str | None]], costs: dict[str, dict[str, float]], always: set[str]
+    tests: Iterable[tuple[str, str | None]], costs: dict[str, dict[str, float]], always: set[str], quiet: set[str]
 ) -> list[Unit]:
     """Each test comes with the name of its chain, if it has one."""
     chains: dict[str, list[str]] = {}
     for test, chain in tests:
         chains.setdefault(chain or test, []).append(test)
-    return [
-        Unit(tuple(names), sum(cost_of(name, costs) for name in names), area_of(names[0]), names[0] in always)
-        for names in chains.values()
-    ]
+
+    def unit(names: list[str]) -> Unit:
+        seconds = sum(cost_of(name, costs) for name in names)
+        cost = seconds * ALONE if names[0] in quiet else seconds
+        return Unit(tuple(names), cost, area_of(names[0]), names[0] in always)
+
+    return [unit(names) for names in chains.values()]
 
 
 def choose(units: list[Unit], budget: float, seed: int, changed: set[str]) -> list[Unit]:

@@ -1,7 +1,7 @@
 """The choice of tests: cheap ones always, every area, a budget, the same seed the same tests."""
 
 import pytest
-from selection import AREAS, CHEAP, Unit, area_of, choose, cost_of, units_of
+from selection import ALONE, AREAS, CHEAP, Unit, area_of, choose, cost_of, units_of
 
 UNITS = [Unit((f"cheap {number}",), 0.1, "compiler") for number in range(5)]
 UNITS += [Unit((f"{area} {number}",), 10.0 + number, area) for area in AREAS for number in range(8)]
@@ -34,7 +34,7 @@ def test_an_area_runs_even_where_its_cheapest_test_is_over_the_budget():
 def test_tests_of_a_chain_are_one_unit_with_the_sum_of_their_costs():
     costs = {"laboratory/test_full.py::a": {"sampled": 3.0, "full": 9.0}, "laboratory/test_full.py::b": {"full": 4.0}}
     tests = [(name, "laboratory/test_full.py") for name in costs] + [("laboratory/test_plan.py::c", None)]
-    chain, single = units_of(tests, costs, {"laboratory/test_plan.py::c"})
+    chain, single = units_of(tests, costs, {"laboratory/test_plan.py::c"}, set())
     assert chain.tests == tuple(costs) and chain.cost == 7.0 and chain.area == "estate"
     assert single.tests == ("laboratory/test_plan.py::c",) and single.area == "plan"
     assert single.is_cheap and single.cost > CHEAP, "marked always"
@@ -47,3 +47,9 @@ def test_an_unmeasured_test_of_the_laboratory_is_dear():
 def test_a_test_without_an_area_is_an_error():
     with pytest.raises(ValueError, match="nowhere/test_x.py"):
         area_of("nowhere/test_x.py::test")
+
+
+def test_a_test_that_has_the_machine_for_itself_counts_more():
+    costs = {"laboratory/test_guests.py::a": {"full": 4.0}}
+    [alone] = units_of([("laboratory/test_guests.py::a", None)], costs, set(), set(costs))
+    assert alone.cost == 4.0 * ALONE
