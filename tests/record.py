@@ -34,7 +34,7 @@ class Result:
 
 
 def read_results(lines: Iterable[str]) -> dict[str, Result]:
-    """One result a test: the worst of its phases, the seconds of all of them. A line that was cut is no result."""
+    """One result a test: the worst of its phases, the seconds of all of them. The last try counts; a cut line does not."""
     found: dict[str, Result] = {}
     ended = set()
     for text in lines:
@@ -42,6 +42,9 @@ def read_results(lines: Iterable[str]) -> dict[str, Result]:
             line = json.loads(text)
         except ValueError:
             continue
+        if line["phase"] == "setup":
+            found.pop(line["test"], None)
+            ended.discard(line["test"])
         result = found.setdefault(line["test"], Result(line["test"]))
         result.seconds += line["seconds"]
         if line["outcome"] == "failed" or (line["outcome"] == "skipped" and result.outcome == "passed"):

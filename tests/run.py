@@ -9,6 +9,7 @@ import json
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -66,6 +67,11 @@ class Run:
         self.environment |= {"CARGO_TERM_COLOR": "never", "EOS_TEST_SEED": str(options.seed)}
         self.place = Path(tempfile.mkdtemp(prefix="eos-test-", dir="/tmp"))
         self.results_file = self.place / "results.jsonl"
+        if options.full:
+            # It outlives a run that is killed, and the next one goes on with it.
+            self.results_file = ROOT / f"target/results-{record.product_digest()[:12]}.jsonl"
+            if not options.go_on:
+                self.results_file.unlink(missing_ok=True)
         self.results: dict[str, Result] = {}
         self.coverage: list[str] = []
         self.tools = tools()
@@ -198,6 +204,7 @@ class Run:
         """What a full run of this product need not run again, as a file."""
         file = self.place / "passed"
         passed = record.load_record(record.product_digest()) if self.options.go_on else {}
+        passed |= {test: one.seconds for test, one in self.read_results().items() if one.outcome == "passed"}
         file.write_text("".join(f"{test}\n" for test in passed))
         self.say(f"{len(passed)} tests passed before at this digest")
         return file
@@ -280,6 +287,7 @@ class Run:
         print("\n" + "\n".join([*lines, age_of_report(), closing]))
         if options.full and not options.only:
             write_report([*lines, closing], options.seed)
+        shutil.rmtree(self.place)
         return 1 if bad or not passed else 0
 
 

@@ -24,6 +24,11 @@ def test_what_was_cut_off_did_not_pass():
     assert read_results([*whole("a"), line("b", "setup"), line("b", "call"), '{"test": "c", "pha']).keys() == {"a"}
 
 
+def test_the_last_try_counts():
+    assert read_results(whole("a", outcome="failed") + whole("a")) == {"a": Result("a", "passed", 3.0)}
+    assert read_results([*whole("a"), line("a", "setup")]) == {}, "it was cut off"
+
+
 def test_a_skip_counts_as_bad_unless_it_is_known():
     lines = whole("a", outcome="skipped", why=SKIP) + whole("b", outcome="skipped", why="no Docker")
     results = read_results(lines)
