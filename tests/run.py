@@ -29,7 +29,7 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "eos"
 TOOLS = ("pytest==8.4.2", "pytest-xdist==3.8.0", "ruff==0.14.4")
 WORKERS = 4
 # Seconds of all dear tests of a run together; the workers share them.
-BUDGET = 1500
+BUDGET = 1100
 # What the machine's own settings would do to the engines under test.
 UNWANTED = (
     "TF_CLI_CONFIG_FILE",
@@ -276,7 +276,7 @@ class Run:
             results += [Result(test, "passed", seconds) for test, seconds in before.items() if test not in self.results]
             passed = [result for result in results if result.outcome == "passed"]
         if options.full or options.costs:
-            record.save_costs(self.results.values(), "full" if options.full else "sampled")
+            record.save_costs(self.read_results().values(), "full" if options.full else "sampled")
         lines = record.by_area(results, left_out) + self.coverage
         lines += [f"failed: {result.test} {result.why}" for result in bad]
         lines += [f"skipped: {result.test}: {result.why}" for result in skipped]

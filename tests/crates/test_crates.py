@@ -12,11 +12,19 @@ ROOT = Path(__file__).resolve().parents[2]
 # What `cargo test --no-run` made and its tests, by name: `eos-core`, `eos-core/golden`.
 PROGRAMS = json.loads(Path(os.environ["EOS_TEST_CRATES"]).read_text()) if "EOS_TEST_CRATES" in os.environ else {}
 PATIENCE = 900
+# These start engines of their own; all others run in every run, whatever they cost.
+WITH_ENGINES = ("eos-engine/engines", "eos-lab/real", "eos-terraform-provider/real")
 
 
-@pytest.mark.parametrize(
-    ("name", "test"), [(name, test) for name, program in PROGRAMS.items() for test in program["tests"]]
-)
+def cases() -> list:
+    return [
+        pytest.param(name, test, marks=[] if name in WITH_ENGINES else pytest.mark.always)
+        for name, program in PROGRAMS.items()
+        for test in program["tests"]
+    ]
+
+
+@pytest.mark.parametrize(("name", "test"), cases())
 def test_crate(name, test):
     program = PROGRAMS[name]
     command = [program["path"], "--exact", test, "--include-ignored", "--nocapture"]
