@@ -84,7 +84,15 @@ def pytest_runtest_logreport(report):
         return
     # xdist puts the group behind the name.
     test = report.nodeid.rsplit("@", 1)[0].removeprefix("tests/")
-    why = report.longrepr[2].removeprefix("Skipped: ") if report.skipped and isinstance(report.longrepr, tuple) else ""
-    line = {"test": test, "phase": report.when, "outcome": report.outcome, "seconds": report.duration, "why": why}
+    line = {"test": test, "phase": report.when, "outcome": report.outcome, "seconds": report.duration}
+    line["why"] = why(report)
     with open(RESULTS, "a") as file:
         file.write(json.dumps(line) + "\n")
+
+
+def why(report: pytest.TestReport) -> str:
+    """The reason of a skip, or the first words of a failure."""
+    if report.skipped and isinstance(report.longrepr, tuple):
+        return report.longrepr[2].removeprefix("Skipped: ")
+    crash = getattr(report.longrepr, "reprcrash", None)
+    return crash.message[:2000] if crash else ""

@@ -278,7 +278,7 @@ class Run:
         if options.full or options.costs:
             record.save_costs(self.read_results().values(), "full" if options.full else "sampled")
         lines = record.by_area(results, left_out) + self.coverage
-        lines += [f"failed: {result.test} {result.why}" for result in bad]
+        lines += [f"failed: {result.test}: {result.why.partition(chr(10))[0][:200]}" for result in bad]
         lines += [f"skipped: {result.test}: {result.why}" for result in skipped]
         slowest = sorted(results, key=lambda result: -result.seconds)[:5]
         lines += [f"slowest: {result.seconds:.0f} s {result.test}" for result in slowest]
