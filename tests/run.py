@@ -94,11 +94,10 @@ class Run:
         """The program and the provider first, so that laboratories start while the tests compile."""
         self.say("cargo builds Eos")
         self.must("cargo", "build", "--quiet", "--workspace", "--bins")
-        debug = self.target / "debug"
-        self.environment |= {
-            "EOS_TEST_PROGRAM": str(debug / "eos"),
-            "EOS_TEST_PROVIDER": str(debug / "eos-terraform-provider"),
-        }
+        # Copies, because cargo links its own again when it builds the tests, under the feet of the laboratories.
+        programs = {"EOS_TEST_PROGRAM": "eos", "EOS_TEST_PROVIDER": "eos-terraform-provider"}
+        for variable, name in programs.items():
+            self.environment[variable] = shutil.copy2(self.target / "debug" / name, self.place / name)
         # Shells and a formatter whose reading of Eos is tested; who is not root has those tests skip, and fail.
         if missing := cannot_have(PACKAGES, "packages are root's to install"):
             self.say(f"some tests will skip: {missing}")
@@ -122,7 +121,7 @@ class Run:
         return subprocess.run(command, cwd=ROOT, env=environment).returncode
 
     def engines(self, *words: str) -> dict[str, str]:
-        install = [self.target / "debug/eos", "lab", "install", *words]
+        install = [self.environment["EOS_TEST_PROGRAM"], "lab", "install", *words]
         subprocess.run(install, cwd=ROOT, env=self.environment, check=True)
         places = json.loads(self.must(*install, "--json").strip().splitlines()[-1])["engines"]
         return {

@@ -82,12 +82,16 @@ async fn pass_on(mut response: Response, sender: Sender<Arc<Event>>) {
     }
 }
 
-/// Reads `tag:` and `data:` lines; a blank line ends an event.
+/// Reads `tag:` and `data:` lines; an empty line ends an event.
+///
+/// Salt writes a tag as it is, and API users choose some: one that holds line breaks must not pass for another event. So an
+/// event with a second tag is dropped, and a line of nothing but a carriage return is no end.
 #[derive(Default)]
 struct EventParser {
     line: Vec<u8>,
     tag: String,
     data: String,
+    has_two_tags: bool,
 }
 
 impl EventParser {
@@ -98,7 +102,7 @@ impl EventParser {
             self.line.extend_from_slice(part);
             if lines.peek().is_some() {
                 let line = std::mem::take(&mut self.line);
-                events.extend(self.end_line(String::from_utf8_lossy(&line).trim_end_matches('\r')));
+                events.extend(self.end_line(&String::from_utf8_lossy(&line)));
             }
         }
         events
@@ -106,14 +110,16 @@ impl EventParser {
 
     fn end_line(&mut self, line: &str) -> Option<Event> {
         if let Some(tag) = line.strip_prefix("tag: ") {
+            self.has_two_tags |= !self.tag.is_empty();
             self.tag = tag.to_owned();
         } else if let Some(data) = line.strip_prefix("data: ") {
             self.data.push_str(data);
         } else if line.is_empty() && !self.tag.is_empty() {
-            return Some(Event {
+            let event = Event {
                 tag: std::mem::take(&mut self.tag),
                 data: std::mem::take(&mut self.data),
-            });
+            };
+            return (!std::mem::take(&mut self.has_two_tags)).then_some(event);
         }
         None
     }
@@ -122,6 +128,25 @@ impl EventParser {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tag_with_line_breaks_is_no_other_event() {
+        let forged = concat!(
+            "tag: salt/netapi/hook/x\n",
+            "tag: salt/job/20261115/ret/control\n",
+            r#"data: {"data":{"id":"control","jid":"20261115","return":{"status":"done"}}}"#,
+            "\n\r\nx\n",
+            "data: {}\n\n",
+            "tag: eos/01JCX4/3\ndata: {}\n\n",
+        );
+        let mut parser = EventParser::default();
+        let tags: Vec<String> = parser
+            .read(forged.as_bytes())
+            .into_iter()
+            .map(|event| event.tag)
+            .collect();
+        assert_eq!(tags, ["eos/01JCX4/3"]);
+    }
 
     #[test]
     fn events_are_read_whatever_way_the_stream_is_cut() {
