@@ -16,7 +16,7 @@ use eos_lab::{Advance, EngineStatus, Engines, FormulaFile, Lab, LabInput, Outcom
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
-const FORMULA: [FormulaFile<'static>; 5] = [
+const FORMULA: [FormulaFile<'static>; 6] = [
     (
         "_modules/eos.py",
         b"def info():\n    return {'version': __opts__['eos']['nomad_address']}\n",
@@ -24,6 +24,10 @@ const FORMULA: [FormulaFile<'static>; 5] = [
     (
         "files/eos-deploy.policy.hcl",
         b"namespace \"*\" {\n  policy = \"write\"\n}\n\nnode {\n  policy = \"read\"\n}\n",
+    ),
+    (
+        "master/eos_jobs.py",
+        include_bytes!("../../../formula/master/eos_jobs.py"),
     ),
     (
         "files/eos-nodes.policy.hcl",
