@@ -12,7 +12,13 @@ CHEAP = 2.0
 # A test that has the machine for itself keeps the other workers waiting.
 ALONE = 2.5
 # Seconds that a test is thought to take before a run has measured it, by the beginning of its name.
-UNMEASURED = {"laboratory/": 25.0, "crates/test_crates.py::test_crate[eos-lab/real": 60.0, "": 1.0}
+UNMEASURED = {
+    "laboratory/test_storage": 70.0,
+    "laboratory/test_difference": 0.1,
+    "laboratory/": 25.0,
+    "crates/test_crates.py::test_crate[eos-lab/real": 60.0,
+    "": 1.0,
+}
 
 
 @dataclass(frozen=True)
