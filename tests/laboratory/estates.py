@@ -99,6 +99,17 @@ class Estate:
         token = (self.lab / "secrets/consul-management-token").read_text().strip()
         return self.ask("consul", path, method, body, {"X-Consul-Token": token})
 
+    def forget_service(self, node: str, service: str) -> None:
+        """Removes a service from the Consul agent that registered it: the one beside the node that runs it."""
+        nodes = json.loads((self.lab / "lab.json").read_text())["nodes"]
+        ports = {one["name"]: one["consul_http"] for one in nodes}
+        address = f"http://127.0.0.1:{ports[node]}" if node in ports else self.endpoints["consul"]["address"]
+        token = (self.lab / "secrets/consul-management-token").read_text().strip()
+        ask = urllib.request.Request(
+            f"{address}/v1/agent/service/deregister/{service}", method="PUT", headers={"X-Consul-Token": token}
+        )
+        urllib.request.urlopen(ask, timeout=10).close()
+
     def vault(self, path: str, method: str = "GET", body=None):
         token = json.loads((self.lab / "secrets/vault-init.json").read_text())["root_token"]
         return self.ask("vault", path, method, body, {"X-Vault-Token": token})

@@ -73,6 +73,7 @@ class Standing:
         try:
             self.estate.must("lab", "up", *self.options(), timeout=300)
             self._remove_components()
+            self._remove_hosts()
             self._forget_edits()
         except (AssertionError, OSError, subprocess.SubprocessError) as error:
             print(f"{self.name} is made again: {error}")
@@ -93,6 +94,12 @@ class Standing:
         # Data outlive their component; the next file's component may have the same name.
         for left in (self.estate.lab / "volumes").glob("*"):
             shutil.rmtree(left)
+
+    def _remove_hosts(self) -> None:
+        hosts = [one["host"] for one in self.estate.json("list", "--hosts")["hosts"]]
+        for host in hosts:
+            if host != self.estate.endpoints["control"]:
+                self.estate.must("delete", "host", host, "--yes")
 
     def _forget_edits(self) -> None:
         for words in (["checkout", "--quiet", "--", "."], ["clean", "-fdq"]):

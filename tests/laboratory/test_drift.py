@@ -387,7 +387,7 @@ def full(full_estate):
 
 def test_a_service_that_left_consul_is_missed(full):
     [one] = full.consul("/v1/catalog/service/hello")
-    full.consul(f"/v1/agent/service/deregister/{one['ServiceID']}", "PUT")
+    full.forget_service(one["Node"], one["ServiceID"])
     assert told(full) == [("service/hello", "missing", "consul", {"instances": (1, 0)})]
     full.must("reconcile", "--yes")
     assert told(full) == IN_STEP and len(full.consul("/v1/catalog/service/hello")) == 1

@@ -6,7 +6,6 @@ A failed update leaves the old version serving, with its data unchanged. Failure
 import json
 import secrets
 import threading
-import urllib.request
 
 import pytest
 from estates import Estate
@@ -221,24 +220,10 @@ def full(full_estate):
     return with_recipes(full_estate)
 
 
-def agent(estate: Estate, node: str) -> str:
-    """The address of the Consul agent beside a node."""
-    nodes = json.loads((estate.lab / "lab.json").read_text())["nodes"]
-    ports = {one["name"]: one["consul_http"] for one in nodes}
-    return f"http://127.0.0.1:{ports[node]}" if node in ports else estate.endpoints["consul"]["address"]
-
-
 def test_in_full_a_registration_that_vanished_comes_back_by_itself(full):
     full.must("create", "hello", "--replicas", "1", "--yes")
     (before,) = full.consul("/v1/health/service/hello?passing")
-    address = agent(full, before["Node"]["Node"])
-    token = (full.lab / "secrets/consul-management-token").read_text().strip()
-    ask = urllib.request.Request(
-        f"{address}/v1/agent/service/deregister/{before['Service']['ID']}",
-        method="PUT",
-        headers={"X-Consul-Token": token},
-    )
-    urllib.request.urlopen(ask, timeout=10).close()
+    full.forget_service(before["Node"]["Node"], before["Service"]["ID"])
     full.wait_until(lambda: full.consul("/v1/health/service/hello") == [], 5, "it is gone from the catalogue")
     # It waits for the one to come back, and for the other to come.
     full.must("update", "hello", "--replicas", "2", "--yes")
