@@ -305,9 +305,9 @@ def git(*words: str) -> str | None:
     return ran.stdout.strip() if ran.returncode == 0 else None
 
 
-def seed_of_commit() -> int:
-    """Another sample for every commit, and the same one whoever runs it."""
-    return int((git("rev-parse", "HEAD") or "0")[:6], 16) % 1_000_000
+def seed_of_product() -> int:
+    """Another sample for every change of the product, and the same one whoever runs it."""
+    return int(record.product_digest()[:6], 16) % 1_000_000
 
 
 def changed_areas() -> set[str]:
@@ -338,7 +338,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--full", action="store_true", help="run everything and write the report")
     parser.add_argument("--continue", dest="go_on", action="store_true", help="leave out what passed at this digest")
-    parser.add_argument("--seed", type=int, default=seed_of_commit(), help="chooses the sample; else the commit does")
+    parser.add_argument("--seed", type=int, default=seed_of_product(), help="draws another sample")
     parser.add_argument("--budget", type=float, default=BUDGET, help="seconds of all dear tests together")
     parser.add_argument("--area", choices=sorted(AREAS), help="cheap tests, and of the dear ones only this area's")
     parser.add_argument("--costs", action="store_true", help="write what each test took to tests/costs.json")
