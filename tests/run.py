@@ -351,11 +351,12 @@ def main() -> int:
     if run.options.lint:
         run.lint()
         return run.close()
-    run.build()
     try:
+        run.build()
         run.test()
     finally:
-        run.end_laboratories()
+        if "EOS_TEST_LABS" in run.environment:
+            run.end_laboratories()
     if run.options.full and not run.options.only:
         run.test_tofu()
         run.measure_coverage()
