@@ -14,6 +14,9 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// How many components one may have for its own use, with those that they have. Twice two levels down is four times.
+const IMPLIED: usize = 100;
+
 /// (environment, component).
 pub type Key = (String, String);
 
@@ -57,6 +60,7 @@ pub fn compose<'a>(pillar: &'a Pillar, catalog: &'a Catalog) -> (Composed<'a>, V
         catalog,
         components: BTreeMap::new(),
         given: BTreeMap::new(),
+        implied: 0,
         failed: BTreeSet::new(),
         found: Vec::new(),
     };
@@ -66,6 +70,7 @@ pub fn compose<'a>(pillar: &'a Pillar, catalog: &'a Catalog) -> (Composed<'a>, V
             Some(given) => Cow::Owned(given.merged(component)),
             None => Cow::Borrowed(component),
         };
+        composer.implied = 0;
         composer.add(component, &mut Vec::new());
     }
     composer.link();
@@ -118,6 +123,8 @@ struct Composer<'a> {
     catalog: &'a Catalog,
     components: BTreeMap<Key, Expanded<'a>>,
     given: BTreeMap<Key, Given>,
+    /// How many components the one of the pillar has for its own use so far.
+    implied: usize,
     /// Components that something is wrong with: it was said, and is not said again of those that use them.
     failed: BTreeSet<Key>,
     found: Vec<Diagnostic>,
@@ -141,6 +148,14 @@ impl<'a> Composer<'a> {
             );
         }
         let key = (component.environment.clone(), component.name.clone());
+        self.implied += usize::from(!chain.is_empty());
+        if self.implied > IMPLIED {
+            if self.implied == IMPLIED + 1 {
+                self.found.push(too_many(&at, chain, &recipe.name));
+            }
+            self.failed.insert(key);
+            return;
+        }
         let mut expanded = match expand(component, recipe) {
             Ok(expanded) => expanded,
             Err(found) => {
@@ -328,6 +343,15 @@ impl<'a> Composer<'a> {
         let proxy = self.catalog.iter().find(|recipe| recipe.proxy);
         proxy.map_or("PROXY", |recipe| recipe.name.as_str())
     }
+}
+
+fn too_many(at: &Place, chain: &[String], last: &str) -> Diagnostic {
+    let way = [chain.join(" uses "), last.to_owned()].join(" uses ");
+    Diagnostic::new(format!(
+        "A component has more than {IMPLIED} others for its own use: {way}"
+    ))
+    .at(&at.file, at.position)
+    .hint("Share one of these recipes (share: true)")
 }
 
 fn checked_name(target: &str, consumer: &Component) -> Result<String, Diagnostic> {

@@ -11,12 +11,19 @@ use crate::source::{Ingredient, Overruled, Source, Sourced};
 use crate::template::{TASK_FACTS, Template};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::BTreeMap;
+
+/// Bytes of text that the values of one component come to, however often each is needed.
+const TEXTS: usize = 8 << 20;
 
 /// What templates of a proxy may name: whom it serves, under which host names.
 pub const ROUTES: &str = "routes";
 /// What files of a monitor may name: all that can be measured in its environment, as targets of Prometheus.
 pub const MEASURED: &str = "measured";
+
+/// Said of a template that cannot be evaluated.
+const CORRECT_RECIPE: &str = "Correct the recipe; `eos catalog lint` checks it";
 
 /// A component with its options resolved.
 #[derive(Debug)]
@@ -29,6 +36,8 @@ pub struct Expanded<'a> {
     /// Name of the use -> component, for each use that applies.
     pub uses: BTreeMap<String, String>,
     pub context: Map<String, Value>,
+    /// Bytes of text that its values have come to so far.
+    texts: Cell<usize>,
 }
 
 pub fn expand<'a>(
@@ -49,6 +58,7 @@ pub fn expand<'a>(
         secrets: Vec::new(),
         uses: BTreeMap::new(),
         context,
+        texts: Cell::new(0),
     };
     for spec in recipe.settable() {
         match expanded.resolve(spec) {
@@ -94,13 +104,14 @@ impl Expanded<'_> {
         }
         let default = match &spec.default {
             Some(default) => {
-                let value = default
-                    .evaluate(&self.context)
+                let value = self
+                    .evaluated(default)
                     .and_then(|value| spec.check(value))
                     .map_err(|why| {
                         let why = crate::yaml::shown(&why, 200);
                         Diagnostic::new(format!("Default of option {}: {why}", spec.name))
                             .at(&self.recipe.file, default.at)
+                            .hint(CORRECT_RECIPE)
                     });
                 Some(value.map(|value| Sourced::new(value, self.default_source(spec, default))))
             }
@@ -249,10 +260,23 @@ impl Expanded<'_> {
         template.names().filter_map(ingredient).collect()
     }
 
+    /// Many templates make much together, though each of them stays within bounds.
+    fn evaluated(&self, template: &Template) -> Result<Value, String> {
+        if self.texts.get() > TEXTS {
+            return Err(format!(
+                "its values come to more than {} MiB of text",
+                TEXTS >> 20
+            ));
+        }
+        let value = template.evaluate(&self.context)?;
+        self.texts.set(self.texts.get() + text_in(&value));
+        Ok(value)
+    }
+
     /// The value of a template. Its source is the option it names, if it names one and nothing else; else the recipe.
     pub fn value(&self, template: &Template) -> Result<Sourced<Value>, Diagnostic> {
-        let value = template
-            .evaluate(&self.context)
+        let value = self
+            .evaluated(template)
             .map_err(|why| self.wrong(template, &why))?;
         let mut named = template.names().filter(|name| !TASK_FACTS.contains(name));
         let sole = named.next().filter(|_| named.next().is_none());
@@ -330,7 +354,9 @@ impl Expanded<'_> {
 
     pub fn wrong(&self, template: &Template, why: &str) -> Diagnostic {
         let why = crate::yaml::shown(why, 200);
-        Diagnostic::new(format!("Recipe {}: {why}", self.recipe.name)).at(&self.recipe.file, template.at)
+        Diagnostic::new(format!("Recipe {}: {why}", self.recipe.name))
+            .at(&self.recipe.file, template.at)
+            .hint(CORRECT_RECIPE)
     }
 
     /// Where a person can change the value of a template: at the option it names, if the pillar sets it.
@@ -343,6 +369,18 @@ impl Expanded<'_> {
                 position: template.at,
             },
         }
+    }
+}
+
+fn text_in(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(text_in).sum(),
+        Value::Object(entries) => entries
+            .iter()
+            .map(|(key, value)| key.len() + text_in(value))
+            .sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }
 }
 

@@ -1,5 +1,7 @@
 //! Values of a recipe that may hold `{{ expressions }}` over options and facts.
 
+mod bounded;
+
 use crate::diagnostic::Position;
 use crate::option::TEXT_LIMIT;
 use crate::yaml::Node;
@@ -42,27 +44,54 @@ pub struct Template {
 enum Kind {
     Literal(Value),
     /// Nothing but one `{{ expression }}`: keeps the type of its value.
-    Expression(String, Vec<String>),
+    Expression(Code),
     /// Text with expressions in it.
-    Text(String, Vec<String>),
+    Text(Code),
 }
+
+#[derive(Clone, Debug, PartialEq)]
+struct Code {
+    /// As the recipe has it.
+    written: String,
+    /// The same with bounds: this is what runs.
+    bounded: String,
+    /// The names it needs.
+    names: Vec<String>,
+}
+
+static SYNTAX: LazyLock<SyntaxConfig> = LazyLock::new(|| {
+    let syntax = SyntaxConfig::builder().keep_trailing_newline(true).build();
+    syntax.expect("the usual delimiters are sound")
+});
 
 /// Made once: it costs more than most evaluations.
 static ENGINE: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut engine = Environment::new();
-    // A short expression with these makes a text without bounds, which fuel does not measure.
-    for filter in ["replace", "join", "indent", "format"] {
+    // These make much of little before anything can measure it.
+    for filter in [
+        "replace", "join", "indent", "format", "batch", "slice", "sum", "pprint",
+    ] {
         engine.remove_filter(filter);
     }
+    engine.add_filter("tojson", to_json);
+    engine.add_filter(bounded::METER, bounded::meter);
     engine.set_undefined_behavior(UndefinedBehavior::Strict);
     engine.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
-    let syntax = SyntaxConfig::builder().keep_trailing_newline(true).build();
-    engine.set_syntax(syntax.expect("the usual delimiters are sound"));
+    engine.set_syntax(SYNTAX.clone());
     // Enough for any honest template; a loop over loops ends with an error.
     engine.set_fuel(Some(1_000_000));
     engine.add_filter("bytes", size_in_bytes);
     engine
 });
+
+/// Without indentation, which could be of any width.
+fn to_json(value: &minijinja::Value) -> Result<minijinja::Value, minijinja::Error> {
+    minijinja::filters::tojson(
+        value,
+        None,
+        std::iter::empty::<(&str, minijinja::Value)>().collect(),
+    )
+}
 
 /// `{{ size | bytes }}`: for programs that know no units.
 fn size_in_bytes(size: &str) -> Result<u64, minijinja::Error> {
@@ -84,7 +113,11 @@ impl Template {
         let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
         let plain = name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(fits);
         plain.then(|| Self {
-            kind: Kind::Expression(name.to_owned(), vec![name.to_owned()]),
+            kind: Kind::Expression(Code {
+                written: name.to_owned(),
+                bounded: name.to_owned(),
+                names: vec![name.to_owned()],
+            }),
             at,
         })
     }
@@ -118,12 +151,16 @@ impl Template {
             .and_then(|rest| rest.strip_suffix("}}"));
         let kind = match inner.filter(|inner| !inner.contains("}}")) {
             Some(expression) => {
-                let compiled = ENGINE.compile_expression(expression).map_err(|e| e.to_string())?;
-                Kind::Expression(expression.to_owned(), sorted(compiled.undeclared_variables(true)))
+                let bounded = bounded::rewritten_expression(expression, &SYNTAX)?;
+                let compiled = ENGINE.compile_expression(&bounded).map_err(|e| e.to_string())?;
+                let names = sorted(compiled.undeclared_variables(true));
+                Kind::Expression(Code::new(expression, bounded, names))
             }
             None => {
-                let compiled = ENGINE.template_from_str(text).map_err(|e| e.to_string())?;
-                Kind::Text(text.to_owned(), sorted(compiled.undeclared_variables(true)))
+                let bounded = bounded::rewritten_text(text, &SYNTAX)?;
+                let compiled = ENGINE.template_from_str(&bounded).map_err(|e| e.to_string())?;
+                let names = sorted(compiled.undeclared_variables(true));
+                Kind::Text(Code::new(text, bounded, names))
             }
         };
         Ok(Self { kind, at: node.at })
@@ -133,7 +170,7 @@ impl Template {
     pub fn names(&self) -> impl Iterator<Item = &str> {
         match &self.kind {
             Kind::Literal(_) => [].iter(),
-            Kind::Expression(_, names) | Kind::Text(_, names) => names.iter(),
+            Kind::Expression(code) | Kind::Text(code) => code.names.iter(),
         }
         .map(String::as_str)
     }
@@ -148,7 +185,7 @@ impl Template {
     pub fn shown(&self) -> String {
         match &self.kind {
             Kind::Literal(value) => value.to_string(),
-            Kind::Expression(text, _) | Kind::Text(text, _) => text.trim().to_owned(),
+            Kind::Expression(code) | Kind::Text(code) => code.written.trim().to_owned(),
         }
     }
 
@@ -156,8 +193,8 @@ impl Template {
     pub fn written(&self) -> Value {
         match &self.kind {
             Kind::Literal(value) => value.clone(),
-            Kind::Expression(text, _) => format!("{{{{ {} }}}}", text.trim()).into(),
-            Kind::Text(text, _) => text.as_str().into(),
+            Kind::Expression(code) => format!("{{{{ {} }}}}", code.written.trim()).into(),
+            Kind::Text(code) => code.written.as_str().into(),
         }
     }
 
@@ -179,17 +216,26 @@ impl Template {
             .collect();
         match &self.kind {
             Kind::Literal(value) => Ok(value.clone()),
-            Kind::Expression(expression, _) => {
-                let compiled = ENGINE.compile_expression(expression).map_err(|e| e.to_string())?;
+            Kind::Expression(code) => {
+                let compiled = ENGINE
+                    .compile_expression(&code.bounded)
+                    .map_err(|e| e.to_string())?;
                 let value = compiled
                     .eval(minijinja::value::Serde(&context))
+                    .and_then(|value| bounded::check_value(&value).map(|()| value))
                     .map_err(|e| e.to_string())?;
                 serde_json::to_value(value).map_err(|e| e.to_string())
             }
-            Kind::Text(text, _) => ENGINE
-                .render_str(text, minijinja::value::Serde(&context))
-                .map(Value::String)
-                .map_err(|e| e.to_string()),
+            Kind::Text(code) => {
+                let compiled = ENGINE
+                    .template_from_str(&code.bounded)
+                    .map_err(|e| e.to_string())?;
+                let mut text = bounded::Limited::default();
+                compiled
+                    .render_captured_to(minijinja::value::Serde(&context), &mut text)
+                    .map_err(|e| bounded::words(&e))?;
+                text.into_text().map(Value::String)
+            }
         }
     }
 
@@ -197,13 +243,23 @@ impl Template {
     fn plain_value<'v>(&'v self, context: &'v serde_json::Map<String, Value>) -> Option<&'v Value> {
         match &self.kind {
             Kind::Literal(value) => Some(value),
-            Kind::Expression(expression, names) => match names.as_slice() {
-                [name] if name == expression.trim() => context
+            Kind::Expression(code) => match code.names.as_slice() {
+                [name] if name == code.written.trim() => context
                     .get(name)
                     .filter(|value| !value.is_array() && !value.is_object()),
                 _ => None,
             },
             Kind::Text(..) => None,
+        }
+    }
+}
+
+impl Code {
+    fn new(written: &str, bounded: String, names: Vec<String>) -> Self {
+        Self {
+            written: written.to_owned(),
+            bounded,
+            names,
         }
     }
 }

@@ -867,7 +867,11 @@ fn reported(
         Ok(template) => Some(template),
         Err(why) => {
             let why = crate::yaml::shown(&why, 200);
-            reader.report(node.at, format!("{} cannot be read: {why}", quoted(what)));
+            reader.report_with_hint(
+                node.at,
+                format!("{} cannot be read: {why}", quoted(what)),
+                "docs/recipes.md lists what a template may hold, under Templates",
+            );
             None
         }
     }
