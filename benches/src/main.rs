@@ -6,7 +6,7 @@ use eos_core::compile::{Compilation, compile, lower};
 use eos_core::emit::terraform::PLATFORM;
 use eos_core::intent::edit;
 use eos_core::pillar::{Pillar, PillarFiles};
-use eos_core::plan::{Observed, PlanInput, plan};
+use eos_core::plan::{Observed, PillarEdit, PlanInput, plan};
 use eos_core::profile::Profile;
 use eos_engine::estate::{COMMITTED, Estate};
 use mimalloc::MiMalloc;
@@ -239,8 +239,9 @@ fn in_step(compilation: &Compilation) -> Observed {
     observed
 }
 
-fn texts(files: &PillarFiles) -> Result<BTreeMap<String, String>, Box<dyn Error>> {
-    let text = |(path, bytes): (&String, &Vec<u8>)| Ok((path.clone(), String::from_utf8(bytes.clone())?));
+fn texts(files: &PillarFiles) -> Result<PillarEdit, Box<dyn Error>> {
+    let text =
+        |(path, bytes): (&String, &Vec<u8>)| Ok((path.clone(), Some(String::from_utf8(bytes.clone())?)));
     files.iter().map(text).collect()
 }
 

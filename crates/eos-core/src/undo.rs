@@ -6,28 +6,30 @@ use crate::splice;
 use crate::yaml::{self, Entry, Node, Value};
 use std::collections::BTreeSet;
 
-/// The pillar of `now` without what an edit made of `before`, which is `after`. Files and entries that the edit left alone
-/// stay as they are now. An entry that was changed again since is refused.
+/// The pillar of `now` without what an edit made of `before`, which is `after`: a file that it made goes, one that it
+/// removed comes back. Files and entries that the edit left alone stay as they are now. An entry that was changed again
+/// since is refused.
 pub fn undo(
     now: &PillarFiles,
     before: &PillarFiles,
     after: &PillarFiles,
 ) -> Result<PillarFiles, Vec<Diagnostic>> {
     let mut undone = now.clone();
-    for (file, edited) in after {
-        let (original, current) = (before.get(file), now.get(file));
-        if original == Some(edited) || current == original {
+    let files: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    for file in files {
+        let (original, edited, current) = (before.get(file), after.get(file), now.get(file));
+        if original == edited || current == original {
             continue;
         }
-        if current == Some(edited) {
+        if current == edited {
             match original {
                 Some(original) => undone.insert(file.clone(), original.clone()),
                 None => undone.remove(file),
             };
             continue;
         }
-        let current = current.map_or(EMPTY, Vec::as_slice);
-        let original = original.map_or(EMPTY, Vec::as_slice);
+        let [current, original, edited] =
+            [current, original, edited].map(|bytes| bytes.map_or(EMPTY, Vec::as_slice));
         let text = by_entries(file, current, original, edited)?;
         undone.insert(file.clone(), text.into_bytes());
     }
@@ -136,6 +138,19 @@ mod tests {
         assert_eq!(undone(both, " {}\n", hello).as_deref(), Ok(redis));
         // A deleted one comes back beside what was made since.
         assert_eq!(undone(redis, hello, " {}\n").as_deref(), Ok(both));
+    }
+
+    #[test]
+    fn a_file_that_was_made_goes_and_one_that_was_removed_comes_back() {
+        let hello = files("\n  hello:\n    recipe: hello\n");
+        let none = PillarFiles::new();
+        assert_eq!(undo(&hello, &none, &hello), Ok(none.clone()));
+        assert_eq!(undo(&none, &hello, &none), Ok(hello.clone()));
+        // Somebody made the file again since, without the entry.
+        let redis = files("\n  redis:\n    recipe: redis\n");
+        let both = undo(&redis, &hello, &none).unwrap();
+        let text = String::from_utf8(both[FILE].clone()).unwrap();
+        assert!(text.contains("hello:") && text.contains("redis:"), "{text}");
     }
 
     #[test]

@@ -59,6 +59,7 @@ pub enum Action {
     Resume,
     TakeBack,
     End,
+    Dismiss,
     Approve,
     Reveal,
     TakeHome,
@@ -72,6 +73,7 @@ impl Action {
             Action::Resume => "operation resumed",
             Action::TakeBack => "operation being taken back",
             Action::End => "operation ended",
+            Action::Dismiss => "operation dismissed",
             Action::Approve => "approve",
             Action::Reveal => "reveal",
             Action::TakeHome => "take home",
@@ -240,6 +242,23 @@ pub(crate) fn append_end(
         object: operation,
         outcome: outcome.words(),
         detail: sealed.to_json(),
+    };
+    append(transaction, &entry)
+}
+
+/// Appends that a person closed an operation as it stood, and why.
+pub(crate) fn append_dismissal(
+    transaction: &Transaction<'_>,
+    operation: &str,
+    detail: Value,
+    by: Actor<'_>,
+) -> rusqlite::Result<()> {
+    let entry = NewEntry {
+        by,
+        action: Action::Dismiss,
+        object: operation,
+        outcome: Outcome::Dismissed.words(),
+        detail,
     };
     append(transaction, &entry)
 }

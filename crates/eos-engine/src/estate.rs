@@ -1,6 +1,5 @@
 //! The estate on disk: pillar and recipes read, compiled artifacts written, a new estate made.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use eos_core::emit::{Artifacts, digest_of};
 use eos_core::intent::empty_environment_file;
 use eos_core::name::ENVIRONMENTS;
 use eos_core::pillar::{COMMON_FILE, Pillar, PillarFiles, environment_file};
+use eos_core::plan::PillarEdit;
 use eos_core::yaml;
 
 use crate::error::{EngineError, ErrorKind, Layer};
@@ -267,10 +267,16 @@ impl Estate {
         Ok(count)
     }
 
-    pub fn write_pillar(&self, files: &BTreeMap<String, String>) -> Result<(), EngineError> {
-        files
-            .iter()
-            .try_for_each(|(path, text)| write_file(&self.root.join(path), text.as_bytes()))
+    /// Writes the texts of an edit, and removes the files that go with it. Doing it twice changes nothing.
+    pub fn write_pillar(&self, edit: &PillarEdit) -> Result<(), EngineError> {
+        edit.iter().try_for_each(|(path, text)| {
+            let target = self.root.join(path);
+            match text {
+                Some(text) => write_file(&target, text.as_bytes()),
+                None if target.symlink_metadata().is_ok() => remove_with_empty_parents(&self.root, &target),
+                None => Ok(()),
+            }
+        })
     }
 
     /// Generated files that were changed since the last commit, by someone other than the plan at hand.

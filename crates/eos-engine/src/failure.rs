@@ -80,6 +80,27 @@ impl Failure {
         }
     }
 
+    /// The same with one more way to go on.
+    pub fn or_hint(self, way: &str) -> Self {
+        let both = |hint: Option<String>| match hint {
+            Some(hint) => format!("{hint}; {way}"),
+            None => way.to_owned(),
+        };
+        match self {
+            Self::Engine(mut error) => {
+                error.hint = Some(both(error.hint.take()));
+                Self::Engine(error)
+            }
+            Self::Input(mut found) => {
+                for one in &mut found {
+                    one.hint = Some(both(one.hint.take()));
+                }
+                Self::Input(found)
+            }
+            other => other,
+        }
+    }
+
     /// For where only an engine could fail: what is wrong with the input counts as the estate's.
     pub fn into_engine_error(self) -> EngineError {
         match self {

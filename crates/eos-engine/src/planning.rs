@@ -10,7 +10,7 @@ use eos_core::lowered::Lowered;
 use eos_core::node::Node;
 use eos_core::pillar::{Host, Pillar, PillarFiles};
 use eos_core::pins::Pinned;
-use eos_core::plan::{Key, Left, Observed, Plan, PlanInput, Work, plan, refusals, scope};
+use eos_core::plan::{Key, Left, Observed, PillarEdit, Plan, PlanInput, Work, plan, refusals, scope};
 use serde_json::{Value, json};
 
 use crate::engines::Engines;
@@ -227,11 +227,18 @@ fn in_scope(
         .collect()
 }
 
-fn changed_texts(before: &PillarFiles, after: &PillarFiles) -> BTreeMap<String, String> {
-    after
-        .iter()
-        .filter(|(path, bytes)| before.get(*path) != Some(bytes))
-        .map(|(path, bytes)| (path.clone(), String::from_utf8_lossy(bytes).into_owned()))
+fn changed_texts(before: &PillarFiles, after: &PillarFiles) -> PillarEdit {
+    let paths: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let changed = paths
+        .into_iter()
+        .filter(|path| before.get(*path) != after.get(*path));
+    changed
+        .map(|path| {
+            let text = after
+                .get(path)
+                .map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+            (path.clone(), text)
+        })
         .collect()
 }
 

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use ulid::Ulid;
 
 use crate::audit::{self, Action, Actor};
@@ -72,6 +72,11 @@ const SCHEMA: [&str; 3] = [
     audit::SCHEMA,
 ];
 
+const APPEND: &str = "INSERT INTO journal (operation, step, event, at, detail) VALUES (?1, ?2, ?3, ?4, ?5)";
+
+/// The journal's name for a dismissal.
+const DISMISSAL: &str = "dismiss";
+
 const NEWEST_SCHEMA: u32 = SCHEMA.len() as u32;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,16 +95,20 @@ pub enum Outcome {
     /// It has changed nothing, and can be resumed once somebody has approved it.
     #[serde(rename = "waiting for approval")]
     Waiting,
+    /// A person closed it as it stood.
+    #[serde(rename = "dismissed")]
+    Dismissed,
 }
 
 impl Outcome {
-    const ALL: [Outcome; 6] = [
+    const ALL: [Outcome; 7] = [
         Outcome::Running,
         Outcome::Done,
         Outcome::Failed,
         Outcome::TakenBack,
         Outcome::Interrupted,
         Outcome::Waiting,
+        Outcome::Dismissed,
     ];
 
     pub fn words(self) -> &'static str {
@@ -110,6 +119,7 @@ impl Outcome {
             Outcome::TakenBack => "taken back",
             Outcome::Interrupted => "interrupted",
             Outcome::Waiting => "waiting for approval",
+            Outcome::Dismissed => "dismissed",
         }
     }
 
@@ -117,9 +127,7 @@ impl Outcome {
     pub fn shown(self) -> &'static str {
         match self {
             Outcome::TakenBack => "rolled back",
-            Outcome::Running | Outcome::Done | Outcome::Failed | Outcome::Interrupted | Outcome::Waiting => {
-                self.words()
-            }
+            _ => self.words(),
         }
     }
 }
@@ -280,7 +288,7 @@ impl Store {
             params![
                 id,
                 new.environment,
-                serde_json::json!(new.components),
+                json!(new.components),
                 new.words,
                 new.by.who,
                 Timestamp::now(),
@@ -353,6 +361,29 @@ impl Store {
         one(written?, operation)
     }
 
+    /// Writes down that a person closed an operation as it stands, why, and what of it stays.
+    pub fn dismiss_operation(
+        &mut self,
+        operation: &str,
+        reason: &str,
+        stays: &[String],
+        by: Actor<'_>,
+    ) -> Result<(), EngineError> {
+        let at = Timestamp::now();
+        let begin = json!({"title": DISMISSAL});
+        let end = json!({"effect": reason, "stays": stays});
+        let sql = "UPDATE operations SET outcome = ?2, ended = ?3 WHERE id = ?1";
+        let written = self.write_audited(sql, params![operation, Outcome::Dismissed, at], |transaction| {
+            for (event, detail) in [(Event::Begin, begin), (Event::End, end)] {
+                transaction.execute(APPEND, params![operation, DISMISSAL, event, at, detail])?;
+            }
+            let detail = json!({"reason": reason, "stays": stays});
+            audit::append_dismissal(transaction, operation, detail, by)?;
+            audit::append_end(transaction, operation, Outcome::Dismissed, by)
+        });
+        one(written?, operation)
+    }
+
     /// Adds what one process spent on an operation.
     pub fn add_spent(&mut self, operation: &str, spent: Spent) -> Result<(), EngineError> {
         self.write_one(
@@ -389,11 +420,8 @@ impl Store {
         event: Event,
         detail: &Value,
     ) -> Result<(), EngineError> {
-        self.write(
-            "INSERT INTO journal (operation, step, event, at, detail) VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![operation, step, event, Timestamp::now(), detail],
-        )
-        .map(|_| ())
+        self.write(APPEND, params![operation, step, event, Timestamp::now(), detail])
+            .map(|_| ())
     }
 
     pub fn operation(&self, id: &str) -> Result<Option<Operation>, EngineError> {
@@ -696,8 +724,6 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     const ADA: Actor<'_> = Actor {
@@ -794,6 +820,37 @@ mod tests {
         assert_eq!(store.unfinished().unwrap().len(), 1);
         store.resume_operation(&open, ADA).unwrap();
         assert_eq!(store.operation(&open).unwrap().unwrap().ended, None);
+    }
+
+    #[test]
+    fn a_dismissed_operation_is_over_and_keeps_its_reason() {
+        let estate = tempfile::tempdir().unwrap();
+        let mut store = Store::open(estate.path()).unwrap();
+        let id = begin(&mut store, "create grafana");
+        store.begin_step(&id, "volume", &json!({})).unwrap();
+        let stays = ["volume of grafana in production: begun".to_owned()];
+        store
+            .dismiss_operation(&id, "deleted by hand", &stays, ADA)
+            .unwrap();
+        let operation = store.operation(&id).unwrap().unwrap();
+        assert_eq!(operation.outcome, Outcome::Dismissed);
+        assert!(operation.ended.is_some() && store.unfinished().unwrap().is_empty());
+        let journal = store.journal(&id).unwrap();
+        assert_eq!(journal.last().unwrap().detail["effect"], "deleted by hand");
+        let audited = store.audit_of(&id).unwrap();
+        let actions: Vec<&str> = audited.iter().map(|entry| entry.action.as_str()).collect();
+        assert_eq!(
+            actions,
+            ["operation begun", "operation dismissed", "operation ended"]
+        );
+        assert_eq!(
+            audited[1].detail,
+            json!({"reason": "deleted by hand", "stays": stays})
+        );
+        assert_eq!(
+            store.dismiss_operation("nobody", "x", &[], ADA).unwrap_err().kind,
+            ErrorKind::NotFound
+        );
     }
 
     #[test]

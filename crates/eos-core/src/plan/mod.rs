@@ -28,6 +28,9 @@ pub use crate::compose::Key;
 /// Of the form in which plans are written to files.
 pub const VERSION: u32 = 3;
 
+/// The texts that pillar files get, by path; nothing for a file that goes.
+pub type PillarEdit = BTreeMap<String, Option<String>>;
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     pub version: u32,
@@ -36,8 +39,8 @@ pub struct Plan {
     pub intent: Option<Intent>,
     /// Digest of the pillar files that the plan was made from: they must still be so when it is applied.
     pub base: String,
-    /// Pillar files after the edit; only those that change.
-    pub pillar: BTreeMap<String, String>,
+    /// Pillar files after the edit; only those that change. One without a text goes.
+    pub pillar: PillarEdit,
     /// The release that the steps expect to be served.
     pub release: String,
     /// Whether the engines were asked. A plan made without them is a preview only.
@@ -273,6 +276,19 @@ impl Work {
         }
     }
 
+    /// Whether it may leave anything changed of its component: the others look, or serve what was compiled.
+    pub fn changes(&self) -> bool {
+        !matches!(
+            self,
+            Self::Deliver
+                | Self::Verify { .. }
+                | Self::VerifyGone { .. }
+                | Self::VerifyHost { .. }
+                | Self::VerifyKept { .. }
+                | Self::VerifyUnwatched { .. }
+        )
+    }
+
     /// Whether what it does cannot be had back, not even by taking back the operation that it belongs to. Secrets can:
     /// until that ends, a copy is kept.
     pub fn is_final(&self) -> bool {
@@ -330,7 +346,7 @@ pub struct PlanInput<'a> {
     /// The hosts of the pillar before and after the intent.
     pub hosts: (&'a BTreeMap<String, Host>, &'a BTreeMap<String, Host>),
     pub base: String,
-    pub pillar: BTreeMap<String, String>,
+    pub pillar: PillarEdit,
 }
 
 /// What stands in the way of the wanted components, as far as the engines have told.

@@ -8,6 +8,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use serde_json::{Value, json};
 
 use super::fresh::serves;
+use super::records;
 use super::run::{Run, to_json};
 use super::take_back;
 use crate::error::EngineError;
@@ -15,7 +16,6 @@ use crate::estate::pillar_digest;
 use crate::failure::Failure;
 use crate::secrets::{SecretPath, Secrets};
 use crate::steps::{self, Verified};
-use crate::store::Event;
 
 /// How many steps go on at the same time: more wait than work, since engines mostly wait for health.
 const AT_ONCE: usize = 8;
@@ -189,11 +189,6 @@ impl Run<'_> {
     }
 
     pub(super) fn ended(&self) -> Result<BTreeSet<String>, EngineError> {
-        let journal = self.store.borrow().journal(&self.subject.id)?;
-        Ok(journal
-            .into_iter()
-            .filter(|entry| entry.event == Event::End)
-            .map(|entry| entry.step)
-            .collect())
+        records::ended(&self.store.borrow(), &self.subject.id)
     }
 }

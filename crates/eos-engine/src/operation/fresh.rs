@@ -27,7 +27,9 @@ impl Run<'_> {
             .filter(|(path, _)| !path.starts_with(KEPT))
             .peekable();
         let is_written = edited.peek().is_some()
-            && edited.all(|(path, text)| files.get(path).map(Vec::as_slice) == Some(text.as_bytes()));
+            && edited.all(|(path, text)| {
+                files.get(path).map(Vec::as_slice) == text.as_ref().map(String::as_bytes)
+            });
         if !is_written && pillar_digest(&files) != plan.base {
             return self.plan_again().await;
         }
@@ -44,12 +46,15 @@ impl Run<'_> {
     /// The pillar with the edit of a plan, compiled.
     pub(super) fn compile_with(&self, plan: &Plan) -> Result<Compiled, Failure> {
         let mut files = self.estate.pillar_files()?;
-        let (recipes, edited): (Vec<_>, Vec<_>) = plan
-            .pillar
-            .iter()
-            .map(|(path, text)| (path.clone(), text.clone().into_bytes()))
-            .partition(|(path, _)| path.starts_with(KEPT));
-        files.extend(edited);
+        let mut recipes = Vec::new();
+        for (path, text) in &plan.pillar {
+            let bytes = text.clone().map(String::into_bytes);
+            match (path.starts_with(KEPT), bytes) {
+                (true, bytes) => recipes.extend(bytes.map(|bytes| (path.clone(), bytes))),
+                (false, Some(bytes)) => drop(files.insert(path.clone(), bytes)),
+                (false, None) => drop(files.remove(path)),
+            }
+        }
         let catalog = self.estate.catalog_with(recipes)?;
         let compilation = compile(&Pillar::read(&files)?, &catalog, self.estate.settings.profile)?;
         Ok(Compiled {

@@ -9,10 +9,12 @@
 //! | `execution` | its steps, as they wait for one another |
 //! | `way_back` | what becomes of it when a step fails |
 //! | `take_back` | what an operation left, and the plan that takes it back |
+//! | `dismiss` | the end of one that nobody goes on with and nobody rolls back |
 //! | `locks` | the locks of the components it is about, in whichever way the profile has them |
 //! | `records` | which operation a person means |
 
 mod commit;
+mod dismiss;
 mod execution;
 mod fresh;
 mod locks;
@@ -41,6 +43,7 @@ use crate::steps;
 use crate::store::{NewOperation, Operation, Outcome, Store};
 use run::{Run, Subject, to_json};
 
+pub use dismiss::{Dismissed, dismiss};
 pub use records::{find, is_alive, newest_to_undo};
 pub use take_back::rollback;
 

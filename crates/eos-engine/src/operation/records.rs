@@ -9,7 +9,7 @@ use super::locks::locked_components;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::Estate;
 use crate::lock::{self, Target};
-use crate::store::{Operation, Outcome, Store};
+use crate::store::{Event, Operation, Outcome, Store};
 
 fn not_found(named: Option<&str>, words: &str) -> EngineError {
     let object = named.map_or("operation to continue".to_owned(), |id| format!("operation {id}"));
@@ -78,6 +78,13 @@ pub fn newest_to_undo(store: &Store) -> Result<Operation, EngineError> {
     newest.cloned().ok_or_else(nothing)
 }
 
+/// The steps of an operation that ended.
+pub(super) fn ended(store: &Store, operation: &str) -> Result<BTreeSet<String>, EngineError> {
+    let entries = store.journal(operation)?.into_iter();
+    let ends = entries.filter(|entry| entry.event == Event::End);
+    Ok(ends.map(|entry| entry.step).collect())
+}
+
 pub(super) fn plan_of(operation: &Operation) -> Result<Plan, EngineError> {
     read_plan(&operation.id, operation.plan.clone())
 }
@@ -90,7 +97,10 @@ pub(super) fn read_plan(operation: &str, plan: serde_json::Value) -> Result<Plan
             format!("plan of operation {operation}"),
             error.to_string(),
         )
-        .with_hint("Another version of Eos made it: continue with that version")
+        .with_hint(format!(
+            "Another version of Eos made it: continue with that version, or close it: eos rollback {operation} \
+             --dismiss REASON"
+        ))
     })
 }
 

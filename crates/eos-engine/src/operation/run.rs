@@ -137,8 +137,8 @@ impl<'a> Run<'a> {
         }
         self.enter().await?;
         self.resume()?;
-        if let Some(back) = &operation.back {
-            return self.go_back(Some(back)).await;
+        if operation.back.is_some() {
+            return self.go_back(operation).await;
         }
         let refreshed = match self.ended()?.contains(COMMIT) {
             true => self.recompile().map(drop),
@@ -168,7 +168,10 @@ impl<'a> Run<'a> {
         if let Err(failure) = refreshed {
             // It can never go on, and as long as it counts as unfinished nothing else could begin.
             self.end(Outcome::Failed).await?;
-            return Err(failure.with_hint("`eos plan` shows the remaining changes, `eos apply` applies them"));
+            let apply = "`eos plan` shows the remaining changes, `eos apply` applies them";
+            return Err(failure
+                .with_hint(apply)
+                .or_hint(&take_back::or_dismiss(&self.subject.id)));
         }
         match self.admit() {
             Ok(()) => self.go(None).await,
@@ -212,7 +215,8 @@ impl<'a> Run<'a> {
 
     /// Takes back what the journal says was done.
     pub async fn give_up(mut self, operation: &Operation) -> Result<Finished, Failure> {
-        if operation.outcome == Outcome::Waiting {
+        // It waits for its first approval. One that waits for another on its way has changed something.
+        if operation.outcome == Outcome::Waiting && self.begun()?.is_empty() {
             let total = self.subject.plan.steps.len();
             self.watch.borrow_mut().begin(&self.subject.id, total);
             self.remove_staged().await?;
@@ -221,7 +225,7 @@ impl<'a> Run<'a> {
         }
         self.enter().await?;
         self.resume()?;
-        self.go_back(operation.back.as_ref()).await
+        self.go_back(operation).await
     }
 
     pub(super) async fn enter(&mut self) -> Result<(), EngineError> {
@@ -426,21 +430,29 @@ impl<'a> Run<'a> {
     }
 
     pub(super) async fn remove_staged(&self) -> Result<(), EngineError> {
-        let begun = self.begun()?;
-        let kept = begun.values().filter_map(take_back::previous_in);
-        let kept = kept.filter_map(|previous| match previous {
-            Previous::Kept(path) => Some(path),
-            _ => None,
-        });
-        for path in kept.chain([staged_path(&self.subject.id)]) {
-            let at = SecretPath {
-                namespace: STAGED_NAMESPACE,
-                path: &path,
-            };
-            self.engines.secrets().delete(at).await?;
-        }
-        Ok(())
+        remove_staged(self.engines, &self.subject.id, &self.begun()?).await
     }
+}
+
+/// Removes the secrets that were given with an operation, and those that it kept for its way back.
+pub(super) async fn remove_staged(
+    engines: &Engines,
+    operation: &str,
+    begun: &BTreeMap<String, Value>,
+) -> Result<(), EngineError> {
+    let kept = begun.values().filter_map(take_back::previous_in);
+    let kept = kept.filter_map(|previous| match previous {
+        Previous::Kept(path) => Some(path),
+        _ => None,
+    });
+    for path in kept.chain([staged_path(operation)]) {
+        let at = SecretPath {
+            namespace: STAGED_NAMESPACE,
+            path: &path,
+        };
+        engines.secrets().delete(at).await?;
+    }
+    Ok(())
 }
 
 pub(super) fn to_json<T: serde::Serialize>(value: &T) -> Value {

@@ -3,12 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use eos_core::catalog::KEPT;
 use eos_core::pillar::{PillarFiles, environment_file};
 use eos_core::plan::{Key, Left, Plan, Previous, UnusedVolumes, Work};
 use eos_core::undo::undo;
 use serde_json::Value;
 
-use super::records::plan_of;
+use super::records::{plan_of, read_plan};
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::Estate;
@@ -34,44 +35,88 @@ pub(super) async fn plan_unfinished(
     begun: &BTreeMap<String, Value>,
 ) -> Result<Plan, Failure> {
     let plan = plan_of(operation)?;
-    let mut unknown = BTreeSet::new();
-    for step in plan.steps.iter().filter(|step| begun.contains_key(&step.id)) {
-        let changes = !matches!(
-            step.work,
-            Work::Deliver
-                | Work::Verify { .. }
-                | Work::VerifyGone { .. }
-                | Work::VerifyHost { .. }
-                | Work::VerifyKept { .. }
-                | Work::VerifyUnwatched { .. }
-        );
-        if changes {
-            unknown.insert((step.environment.clone(), step.component.clone()));
-        }
-    }
-    let left = Left {
-        secrets: overwritten(&plan, begun),
-        unused_volumes: unused_volumes(estate, &plan, begun)?,
+    let taken = TakeBack {
+        pillar: pillar_without(estate, operation, &plan).await?,
+        unknown: changed(&plan, begun),
+        left: Left {
+            secrets: overwritten(&plan, begun),
+            unused_volumes: unused_volumes(estate, &plan, begun)?,
+        },
     };
+    plan_back(estate, engines, &plan.environment, taken, "back").await
+}
+
+/// Takes back an operation whose edit is undone, but whose plan for the way back serves no more: others changed the same
+/// components since. Its components become what the pillar says by now.
+pub(super) async fn plan_undone(
+    estate: &Estate,
+    engines: &Engines,
+    operation: &Operation,
+    begun: &BTreeMap<String, Value>,
+) -> Result<Plan, Failure> {
+    let plan = plan_of(operation)?;
+    let mut unknown = changed(&plan, begun);
+    if let Some(back) = &operation.back {
+        unknown.extend(changed(&read_plan(&operation.id, back.clone())?, begun));
+    }
+    let taken = TakeBack {
+        pillar: estate.pillar_files()?,
+        unknown,
+        left: Left::default(),
+    };
+    let prefix = format!("back-again-{}", begun.len());
+    plan_back(estate, engines, &plan.environment, taken, &prefix).await
+}
+
+async fn plan_back(
+    estate: &Estate,
+    engines: &Engines,
+    environment: &str,
+    taken: TakeBack,
+    prefix: &str,
+) -> Result<Plan, Failure> {
     // The platform among them: it may be all that was begun.
-    let names: BTreeSet<String> = unknown.iter().map(|(_, component)| component.clone()).collect();
+    let names: BTreeSet<String> = taken.unknown.iter().map(|(_, name)| name.clone()).collect();
     let wish = Wish {
-        environment: plan.environment.clone(),
+        environment: environment.to_owned(),
         components: Some(names.into_iter().collect()),
-        take_back: Some(TakeBack {
-            pillar: pillar_without(estate, operation, &plan).await?,
-            unknown,
-            left,
-        }),
+        take_back: Some(taken),
         ..Wish::default()
     };
     let mut back = make_plan(estate, Some(engines), wish).await?;
-    // The step ids of an operation are unique in both of its directions.
+    // The step ids of an operation are unique in all of its directions.
     for step in &mut back.steps {
-        step.id = format!("back-{}", step.id);
-        step.after.iter_mut().for_each(|id| *id = format!("back-{id}"));
+        step.id = format!("{prefix}-{}", step.id);
+        step.after
+            .iter_mut()
+            .for_each(|id| *id = format!("{prefix}-{id}"));
     }
     Ok(back)
+}
+
+/// The components that steps which began may have changed.
+fn changed(plan: &Plan, begun: &BTreeMap<String, Value>) -> BTreeSet<Key> {
+    let begun = plan.steps.iter().filter(|step| begun.contains_key(&step.id));
+    let changing = begun.filter(|step| step.work.changes());
+    changing
+        .map(|step| (step.environment.clone(), step.component.clone()))
+        .collect()
+}
+
+/// How to be done with an operation that neither goes on nor back.
+pub(super) fn or_dismiss(operation: &str) -> String {
+    format!("or close it as it stands: eos rollback {operation} --dismiss REASON")
+}
+
+/// The pillar or another operation stands in the way of the way back, and may do so for good.
+pub(super) fn with_way_out(failure: Failure, operation: &str) -> Failure {
+    match &failure {
+        Failure::Input(_) => failure.or_hint(&or_dismiss(operation)),
+        Failure::Engine(error) if error.layer == Layer::Estate && error.kind == ErrorKind::Conflict => {
+            failure.or_hint(&or_dismiss(operation))
+        }
+        _ => failure,
+    }
 }
 
 /// The plan that takes back an operation which was done: another operation.
@@ -190,7 +235,7 @@ async fn pillar_without(estate: &Estate, operation: &Operation, plan: &Plan) -> 
         false => plan
             .pillar
             .keys()
-            .filter(|path| now.contains_key(*path))
+            .filter(|path| !path.starts_with(KEPT))
             .cloned()
             .collect(),
     };
@@ -200,9 +245,12 @@ async fn pillar_without(estate: &Estate, operation: &Operation, plan: &Plan) -> 
         let original = repository.show(commit_before, &file).await?;
         let written = match &operation.commit_after {
             Some(commit) => repository.show(commit, &file).await?,
-            None => plan.pillar.get(&file).map(|text| text.clone().into_bytes()),
+            None => match plan.pillar.get(&file) {
+                Some(text) => text.clone().map(String::into_bytes),
+                None => original.clone(),
+            },
         };
-        after.extend(written.or(original.clone()).map(|bytes| (file.clone(), bytes)));
+        after.extend(written.map(|bytes| (file.clone(), bytes)));
         before.extend(original.map(|bytes| (file, bytes)));
     }
     Ok(undo(&now, &before, &after)?)

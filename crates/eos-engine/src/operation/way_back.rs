@@ -1,10 +1,9 @@
 //! What becomes of an operation when a step fails, and how it goes back.
 
-use eos_core::plan::Step;
-use serde_json::Value;
+use eos_core::plan::{Step, Work};
 
 use super::execution::Halt;
-use super::fresh::stale;
+use super::fresh::{serves, stale};
 use super::locks::locked_components;
 use super::records::read_plan;
 use super::run::{Run, Subject, to_json};
@@ -16,7 +15,7 @@ use crate::error::{EngineError, ErrorKind, Layer};
 use crate::failure::{Aftermath, Failure, StepFailure};
 use crate::lock::Patience;
 use crate::steps;
-use crate::store::Outcome;
+use crate::store::{Operation, Outcome};
 
 impl Run<'_> {
     /// A step failed. What was done before it is taken back, unless there is a reason not to.
@@ -113,19 +112,14 @@ impl Run<'_> {
         self.go_by(turned, &why).await
     }
 
-    pub(super) async fn go_back(mut self, known: Option<&Value>) -> Result<Finished, Failure> {
+    pub(super) async fn go_back(mut self, operation: &Operation) -> Result<Finished, Failure> {
         let total = self.subject.plan.steps.len();
         self.watch.borrow_mut().begin(&self.subject.id, total);
-        // Until its commit nothing of the way back was done, and others may have edited the pillar: it is planned anew.
-        let is_under_way = self.ended()?.contains(take_back::COMMIT);
-        let turned = match known.filter(|_| is_under_way) {
-            Some(plan) => Turned {
-                plan: read_plan(&self.subject.id, plan.clone())?,
-                guard: None,
-            },
-            None => self.plan_back().await?,
+        let gone = match self.way_back(operation).await {
+            Ok(turned) => self.go_by(turned, "rolling back").await,
+            Err(failure) => Err(failure),
         };
-        match self.go_by(turned, "rolling back").await {
+        match gone {
             Ok(effects) => Ok(self.finished(Vec::new(), Some(effects))),
             Err(Failure::Step(failure)) => {
                 self.store
@@ -139,11 +133,39 @@ impl Run<'_> {
                 Err(Failure::Stopped(stopped))
             }
             Err(waiting @ Failure::Waiting(_)) => self.wait(waiting).await,
+            // It was not gone on with, and stands as it stood.
             Err(other) => {
-                self.end(Outcome::Failed).await?;
-                Err(other)
+                let outcome = match operation.outcome {
+                    Outcome::Running => Outcome::Interrupted,
+                    outcome => outcome,
+                };
+                self.end(outcome).await?;
+                Err(take_back::with_way_out(other, &operation.id))
             }
         }
+    }
+
+    /// The plan of a way back that is under way, as long as it serves; else a new one.
+    async fn way_back(&mut self, operation: &Operation) -> Result<Turned, Failure> {
+        // Until its commit nothing of the way back was done, and others may have edited the pillar: it is planned anew.
+        let ended = self.ended()?;
+        let known = operation.back.as_ref();
+        let Some(known) = known.filter(|_| ended.contains(take_back::COMMIT)) else {
+            return self.plan_back().await;
+        };
+        let plan = read_plan(&operation.id, known.clone())?;
+        // Its edit is gone from the pillar. Where others changed the same components since, theirs is what stays. A secret
+        // that it has not put back yet is not known to be anybody else's.
+        let restores = |step: &&Step| matches!(step.work, Work::RestoreSecret { .. } | Work::Secret { .. });
+        let is_restored = plan
+            .steps
+            .iter()
+            .filter(restores)
+            .all(|step| ended.contains(&step.id));
+        if is_restored && serves(&plan, &self.estate.compile()?).is_err() {
+            return self.plan_back().await;
+        }
+        Ok(Turned { plan, guard: None })
     }
 
     pub(super) async fn plan_back(&mut self) -> Result<Turned, Failure> {
@@ -163,7 +185,10 @@ impl Run<'_> {
         let Some(operation) = operation else {
             return Err(stale("its operation is not in the store").with_hint("`eos history` shows them all"));
         };
-        let plan = take_back::plan_unfinished(self.estate, self.engines, &operation, &begun).await?;
+        let plan = match self.ended()?.contains(take_back::COMMIT) {
+            false => take_back::plan_unfinished(self.estate, self.engines, &operation, &begun).await?,
+            true => take_back::plan_undone(self.estate, self.engines, &operation, &begun).await?,
+        };
         self.store.borrow_mut().begin_back(
             &self.subject.id,
             &to_json(&plan),

@@ -51,7 +51,9 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     let discovery = discover(&question, &found)?;
     let written = match args.write {
         true => {
-            estate.write_pillar(&discovery.files)?;
+            let texts = discovery.files.iter();
+            let edit = texts.map(|(path, text)| (path.clone(), Some(text.clone())));
+            estate.write_pillar(&edit.collect())?;
             discovery.files.keys().cloned().collect()
         }
         false => Vec::new(),

@@ -3,11 +3,12 @@
 use super::carry_out::{
     Confirmed, carry_out, confirm, give_up, is_nothing, need_engines, plan_as_possible, plan_to_confirm,
 };
-use super::{Answer, Session};
+use super::{Answer, Session, who};
 use crate::problem::{Exit, Problem};
 use crate::views::Purpose;
+use eos_engine::audit::Actor;
 use eos_engine::estate::Estate;
-use eos_engine::operation::{find, newest_to_undo, rollback};
+use eos_engine::operation::{dismiss, find, newest_to_undo, rollback};
 use eos_engine::store::{Operation, Outcome};
 use std::collections::BTreeMap;
 
@@ -15,11 +16,13 @@ use std::collections::BTreeMap;
 ///
 /// A new operation rolls back a finished one, and shows its plan first: the pillar returns to its earlier state, and
 /// the engines follow. Data stays where it is. Eos rolls back a stopped or failed operation from where it stopped.
+/// `--dismiss` closes one that can neither continue nor roll back: it stays as it is, and the audit keeps the reason.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   eos rollback 01KA3V9Q2M --plan
   eos rollback 01KA3V9Q2M --yes
+  eos rollback 01KA3V9Q2M --dismiss 'its component was deleted by hand'
 
 `eos history` shows the operations.")]
 pub struct Args {
@@ -28,6 +31,9 @@ pub struct Args {
     /// Show the plan and stop
     #[arg(long)]
     plan: bool,
+    /// Close an unfinished operation as it stands; the audit keeps the reason
+    #[arg(long, value_name = "REASON", conflicts_with = "plan")]
+    dismiss: Option<String>,
 }
 
 /// Roll back the newest finished operation, or a named one
@@ -49,6 +55,17 @@ pub struct UndoArgs {
 pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     let estate = session.estate()?;
     let operation = find(&estate.store()?, &args.operation)?;
+    if let Some(reason) = &args.dismiss {
+        let engines = need_engines(&estate)?;
+        confirm(session, &format!("Close it as it stands: {}?", operation.words))?;
+        let by = Actor {
+            who: &who(),
+            user: estate.settings.salt_user(),
+        };
+        let dismissed = dismiss(&estate, &engines, &operation, reason, by).await?;
+        session.view.dismissed(&dismissed);
+        return Ok(Exit::Done);
+    }
     roll_back(session, &estate, &operation, "rollback", args.plan).await
 }
 
@@ -71,8 +88,12 @@ async fn roll_back(
 ) -> Answer {
     let engines = need_engines(estate)?;
     match operation.outcome {
-        Outcome::TakenBack => Err(Problem::usage(
-            format!("Operation {} is rolled back already", operation.id),
+        Outcome::TakenBack | Outcome::Dismissed => Err(Problem::usage(
+            format!(
+                "Operation {} is {} already",
+                operation.id,
+                operation.outcome.shown()
+            ),
             "`eos history` shows the operations",
         )),
         Outcome::Done => {

@@ -4,6 +4,7 @@ use super::reports::{Approved, HomeReport};
 use super::text::{Table, from_record, hang, moment, printable, short_operation};
 use eos_engine::audit::{Entry, Verdict};
 use eos_engine::home::Recorded;
+use eos_engine::operation::Dismissed;
 use jiff::Timestamp;
 
 pub fn audit_table(entries: &[Entry]) -> Table<'static> {
@@ -95,6 +96,18 @@ pub fn move_home_text(home: &HomeReport, columns: usize) -> String {
          back from here. Eos on {name} then refuses to operate."
     );
     hang("", &what, columns) + &hang("", &meaning, columns)
+}
+
+pub fn dismissed_words(dismissed: &Dismissed) -> String {
+    let id = short_operation(&dismissed.operation);
+    let environment = &dismissed.environment;
+    match dismissed.stays.as_slice() {
+        [] => format!("dismissed {id}: nothing of it stays"),
+        stays => format!(
+            "dismissed {id}   stays: {}   next: eos drift --environment {environment}",
+            printable(&stays.join("; "))
+        ),
+    }
 }
 
 pub fn approved_words(approved: &Approved) -> String {

@@ -5,7 +5,7 @@ use super::doctor_text::{findings_text, outcome_words};
 use super::drift_text::{self, drift_text};
 use super::expand_text::{self, decisions_text};
 use super::governance_text::{
-    approved_words, audit_fits_text, audit_table, home_next, home_text, move_home_text,
+    approved_words, audit_fits_text, audit_table, dismissed_words, home_next, home_text, move_home_text,
 };
 use super::graph_text::{extent, graph_text};
 use super::lab_progress::LabProgress;
@@ -35,7 +35,7 @@ use eos_core::yaml;
 use eos_engine::audit;
 use eos_engine::diagnose::LogLines;
 use eos_engine::doctor::Finding;
-use eos_engine::operation::{Finished, Watch, is_resumable};
+use eos_engine::operation::{Dismissed, Finished, Watch, is_resumable};
 use eos_engine::status::Status;
 use eos_engine::storage::EstateStorage;
 use eos_engine::store::{Entry, Operation, Outcome};
@@ -392,6 +392,11 @@ impl View for Human {
 
     fn approved(&mut self, approved: &Approved) {
         let text = hang("", &approved_words(approved), talk_width());
+        self.talk(&text);
+    }
+
+    fn dismissed(&mut self, dismissed: &Dismissed) {
+        let text = hang("", &dismissed_words(dismissed), talk_width());
         self.talk(&text);
     }
 

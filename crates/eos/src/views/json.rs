@@ -19,7 +19,7 @@ use eos_core::template::Template;
 use eos_core::why::Answer;
 use eos_engine::audit;
 use eos_engine::doctor::Finding;
-use eos_engine::operation::{Finished, Watch};
+use eos_engine::operation::{Dismissed, Finished, Watch};
 use eos_engine::status::Status;
 use eos_engine::storage::EstateStorage;
 use eos_engine::store::{Entry, Operation};
@@ -370,6 +370,10 @@ impl View for Json {
 
     fn approved(&mut self, approved: &Approved) {
         self.document("approval", value(approved));
+    }
+
+    fn dismissed(&mut self, dismissed: &Dismissed) {
+        self.document("dismissed", value(dismissed));
     }
 
     fn status(&mut self, status: &Status, _extent: Extent) {

@@ -33,7 +33,7 @@ use eos_core::storage::expand::Decision;
 use eos_core::why::Answer;
 use eos_engine::audit;
 use eos_engine::doctor::Finding;
-use eos_engine::operation::{Finished, Watch};
+use eos_engine::operation::{Dismissed, Finished, Watch};
 use eos_engine::status::Status;
 use eos_engine::storage::EstateStorage;
 use eos_engine::store::{Entry, Operation};
@@ -74,6 +74,7 @@ pub trait View: Watch {
     /// What it means to make this machine the home, before it is confirmed.
     fn move_home(&mut self, home: &HomeReport);
     fn approved(&mut self, approved: &Approved);
+    fn dismissed(&mut self, dismissed: &Dismissed);
     fn status(&mut self, status: &Status, extent: Extent);
     fn storage(&mut self, storage: &EstateStorage);
     /// The snapshots of the one volume that is told of.

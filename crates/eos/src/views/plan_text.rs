@@ -49,11 +49,12 @@ pub fn plan_text(plan: &Plan, columns: usize) -> String {
     }
     text.push('\n');
     let mut name = "pillar";
-    for file in plan.pillar.keys() {
-        // What a component is pinned to is kept once and never edited.
-        let action = match file.starts_with(KEPT) {
-            true => Action::Create,
-            false => Action::Change,
+    for (file, edited) in &plan.pillar {
+        let action = match edited {
+            None => Action::Delete,
+            // What a component is pinned to is kept once and never edited.
+            Some(_) if file.starts_with(KEPT) => Action::Create,
+            Some(_) => Action::Change,
         };
         row(&mut text, name, action, file, columns);
         name = "";
