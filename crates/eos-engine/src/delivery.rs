@@ -40,11 +40,23 @@ pub fn deliver(delivery: &Delivery, artifacts: &BTreeMap<String, Vec<u8>>) -> Re
         write_release(&releases, &release, &files)?;
     }
     // The newest is what garbage collection keeps; a release that is delivered again is new again.
+    let at = after_all_in(&releases)?;
     File::open(&release)
-        .and_then(|directory| directory.set_modified(SystemTime::now()))
+        .and_then(|directory| directory.set_modified(at))
         .map_err(|error| failed(&release, &error))?;
     switch(path, &digest)?;
     Ok(digest)
+}
+
+/// Now; but later than any release has, if the clock was set back since.
+fn after_all_in(releases: &Path) -> Result<SystemTime, EngineError> {
+    let mut at = SystemTime::now();
+    for entry in fs::read_dir(releases).map_err(|error| failed(releases, &error))? {
+        let about = entry.and_then(|entry| entry.metadata());
+        let changed = about.and_then(|about| about.modified());
+        at = at.max(changed.map_err(|error| failed(releases, &error))? + Duration::from_millis(1));
+    }
+    Ok(at)
 }
 
 /// The digest of the release that is current, or nothing before the first delivery.
@@ -529,6 +541,29 @@ mod tests {
             (error.kind, error.words.as_str()),
             (ErrorKind::Invalid, "it is not a symlink")
         );
+    }
+
+    #[test]
+    fn the_latest_releases_stay_though_the_clock_was_set_back() {
+        let (root, delivery) = directory();
+        let digests: Vec<String> = (0..2)
+            .map(|number| deliver(&delivery, &artifacts(&number.to_string())).unwrap())
+            .collect();
+        for digest in &digests {
+            let release = File::open(root.path().join("releases").join(digest)).unwrap();
+            release
+                .set_modified(SystemTime::now() + Duration::from_secs(7200))
+                .unwrap();
+        }
+        let later: Vec<String> = (2..4)
+            .map(|number| deliver(&delivery, &artifacts(&number.to_string())).unwrap())
+            .collect();
+        let mut removed = remove_old_releases(&delivery, 2).unwrap();
+        removed.sort();
+        let mut expected = digests;
+        expected.sort();
+        assert_eq!(removed, expected);
+        assert_eq!(current(&delivery).unwrap().as_ref(), Some(&later[1]));
     }
 
     #[test]

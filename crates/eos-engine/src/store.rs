@@ -25,7 +25,7 @@ const FILE: &str = ".eos/store.db";
 const BUSY: Duration = Duration::from_secs(10);
 
 /// One entry for each version of the schema; what a store has is in its `user_version`.
-const SCHEMA: [&str; 3] = [
+const SCHEMA: [&str; 4] = [
     "
     CREATE TABLE operations (
         id            TEXT PRIMARY KEY,
@@ -70,6 +70,12 @@ const SCHEMA: [&str; 3] = [
     ALTER TABLE operations ADD COLUMN own REAL NOT NULL DEFAULT 0;
 ",
     audit::SCHEMA,
+    // Their order is that in which they began; SQLite counts rows as they come, and none was ever deleted.
+    "
+    ALTER TABLE operations ADD COLUMN number INTEGER NOT NULL DEFAULT 0;
+    UPDATE operations SET number = rowid;
+    CREATE UNIQUE INDEX operations_in_order ON operations (number);
+",
 ];
 
 const APPEND: &str = "INSERT INTO journal (operation, step, event, at, detail) VALUES (?1, ?2, ?3, ?4, ?5)";
@@ -148,6 +154,8 @@ pub struct NewOperation<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Operation {
     pub id: String,
+    /// Counts the operations of the store in the order in which they began, whatever the clock said.
+    pub number: i64,
     pub environment: String,
     pub components: Vec<String>,
     pub words: String,
@@ -275,7 +283,7 @@ impl Store {
         Ok(Store { connection })
     }
 
-    /// An id for a new operation; ids sort by time.
+    /// An id for a new operation: a name, and no more. Their order is that of their numbers.
     pub fn new_operation_id() -> String {
         Ulid::new().to_string()
     }
@@ -283,8 +291,9 @@ impl Store {
     /// Writes down that an operation begins.
     pub fn begin_operation(&mut self, id: &str, new: &NewOperation<'_>) -> Result<(), EngineError> {
         self.write_audited(
-            "INSERT INTO operations (id, environment, components, words, who, started, outcome, plan, takes_back)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            "INSERT INTO operations
+                 (id, environment, components, words, who, started, outcome, plan, takes_back, number)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, (SELECT coalesce(max(number), 0) + 1 FROM operations))",
             params![
                 id,
                 new.environment,
@@ -435,7 +444,7 @@ impl Store {
     /// in another process: its locks tell.
     pub fn unfinished(&self) -> Result<Vec<Operation>, EngineError> {
         self.read(
-            "SELECT * FROM operations WHERE outcome IN ('running', 'interrupted') ORDER BY id",
+            "SELECT * FROM operations WHERE outcome IN ('running', 'interrupted') ORDER BY number",
             [],
             read_operation,
         )
@@ -444,7 +453,7 @@ impl Store {
     /// The latest operations, newest first.
     pub fn history(&self, limit: u32) -> Result<Vec<Operation>, EngineError> {
         self.read(
-            "SELECT * FROM operations ORDER BY id DESC LIMIT ?1",
+            "SELECT * FROM operations ORDER BY number DESC LIMIT ?1",
             [limit],
             read_operation,
         )
@@ -453,7 +462,7 @@ impl Store {
     /// The operations whose id begins so.
     pub fn beginning_with(&self, beginning: &str) -> Result<Vec<Operation>, EngineError> {
         self.read(
-            "SELECT * FROM operations WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id",
+            "SELECT * FROM operations WHERE substr(id, 1, length(?1)) = ?1 ORDER BY number",
             [beginning],
             read_operation,
         )
@@ -693,6 +702,7 @@ fn read_components(components: &Value) -> Vec<String> {
 fn read_operation(row: &Row<'_>) -> rusqlite::Result<Operation> {
     Ok(Operation {
         id: row.get("id")?,
+        number: row.get("number")?,
         environment: row.get("environment")?,
         components: read_components(&row.get("components")?),
         words: row.get("words")?,
@@ -731,8 +741,17 @@ mod tests {
         user: "eos-operator",
     };
 
+    /// Ids of two clocks.
+    const SORTS_FIRST: &str = "01KA3V9Q2M0000000000000001";
+    const SORTS_LAST: &str = "01KA3V9Q2M0000000000000002";
+
     fn begin(store: &mut Store, words: &str) -> String {
         let id = Store::new_operation_id();
+        begin_as(store, &id, words);
+        id
+    }
+
+    fn begin_as(store: &mut Store, id: &str, words: &str) {
         let new = NewOperation {
             environment: "production",
             components: &["grafana".to_owned()],
@@ -741,8 +760,7 @@ mod tests {
             plan: &json!({"steps": []}),
             takes_back: None,
         };
-        store.begin_operation(&id, &new).unwrap();
-        id
+        store.begin_operation(id, &new).unwrap();
     }
 
     #[test]
@@ -959,6 +977,49 @@ mod tests {
                 .unwrap()
                 .is_empty()
         );
+    }
+
+    fn ids(operations: Vec<Operation>) -> Vec<String> {
+        operations.into_iter().map(|operation| operation.id).collect()
+    }
+
+    #[test]
+    fn operations_stand_in_the_order_in_which_they_began_whatever_the_clock_says() {
+        let estate = tempfile::tempdir().unwrap();
+        let mut store = Store::open(estate.path()).unwrap();
+        // The clock was set back between the two.
+        let [first, second] = [SORTS_LAST, SORTS_FIRST].map(str::to_owned);
+        for id in [&first, &second] {
+            begin_as(&mut store, id, "create grafana");
+        }
+        assert_eq!(ids(store.history(10).unwrap()), [second.clone(), first.clone()]);
+        assert_eq!(ids(store.history(1).unwrap()), [second.clone()]);
+        assert_eq!(ids(store.unfinished().unwrap()), [first, second]);
+        let numbers: Vec<i64> = store.history(10).unwrap().iter().map(|one| one.number).collect();
+        assert_eq!(numbers, [2, 1]);
+    }
+
+    #[test]
+    fn a_store_without_numbers_gets_them_in_the_order_of_its_rows() {
+        let estate = tempfile::tempdir().unwrap();
+        std::fs::create_dir(estate.path().join(".eos")).unwrap();
+        let old = Connection::open(estate.path().join(FILE)).unwrap();
+        old.execute_batch(&SCHEMA[..3].concat()).unwrap();
+        old.pragma_update(None, "user_version", 3).unwrap();
+        let [first, second] = [SORTS_LAST, SORTS_FIRST].map(str::to_owned);
+        for id in [&first, &second] {
+            old.execute(
+                "INSERT INTO operations (id, environment, components, words, who, started, outcome, plan)
+                 VALUES (?1, 'production', '[]', 'create', 'ada', '2026-11-17T12:00:00Z', 'done', '{}')",
+                [id],
+            )
+            .unwrap();
+        }
+        drop(old);
+        let mut store = Store::open(estate.path()).unwrap();
+        assert_eq!(ids(store.history(10).unwrap()), [second.clone(), first.clone()]);
+        let third = begin(&mut store, "create redis");
+        assert_eq!(ids(store.history(10).unwrap()), [third, second, first]);
     }
 
     #[test]
