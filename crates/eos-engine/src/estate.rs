@@ -1,5 +1,6 @@
 //! The estate on disk: pillar and recipes read, compiled artifacts written, a new estate made.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -87,6 +88,7 @@ impl Estate {
             "#!yaml\n# The hosts of this estate. `control` runs Terraform; `client` hosts run tasks.\nhosts:\n  control:\n    address: 127.0.0.1\n    roles: [client, control]\n    volumes_below: {}\n",
             yaml::quote(&below.display().to_string())
         );
+        let mut writer = Writer::default();
         for (path, text) in [
             (COMMON_FILE.to_owned(), common.as_str()),
             (environment_file("production"), empty_environment_file()),
@@ -97,9 +99,10 @@ impl Estate {
         ] {
             let path = root.join(path);
             if !path.exists() {
-                write_file(&path, text.as_bytes())?;
+                writer.write(&path, text.as_bytes())?;
             }
         }
+        writer.sync()?;
         let repository = Repository::new(&root);
         repository.init().await?;
         let settings = Settings::load(&root)?;
@@ -222,13 +225,15 @@ impl Estate {
     pub fn write_artifacts(&self, artifacts: &Artifacts) -> Result<Vec<String>, EngineError> {
         let differing = self.differing(artifacts)?;
         let mut written = Written::empty(&self.root);
+        let mut writer = Writer::default();
         for path in &differing {
             let target = self.root.join(path);
             match artifacts.get(path) {
-                Some(bytes) => write_file(&target, bytes)?,
+                Some(bytes) => writer.write(&target, bytes)?,
                 None => remove_with_empty_parents(&self.root, &target)?,
             }
         }
+        writer.sync()?;
         for (path, bytes) in artifacts {
             written.remember(path, &self.root.join(path), fingerprint(bytes));
         }
@@ -242,6 +247,7 @@ impl Estate {
             return Ok(self.write_artifacts(artifacts)?.len());
         };
         let mut count = 0;
+        let mut writer = Writer::default();
         for Doubtful {
             path,
             bytes,
@@ -250,11 +256,12 @@ impl Estate {
         {
             let target = self.root.join(path);
             if self.read_if_there(path)?.as_deref() != Some(bytes) {
-                write_file(&target, bytes)?;
+                writer.write(&target, bytes)?;
                 count += 1;
             }
             written.remember(path, &target, fingerprint);
         }
+        writer.sync()?;
         for path in written.gone(artifacts) {
             let target = self.root.join(&path);
             if target.symlink_metadata().is_ok() {
@@ -269,14 +276,16 @@ impl Estate {
 
     /// Writes the texts of an edit, and removes the files that go with it. Doing it twice changes nothing.
     pub fn write_pillar(&self, edit: &PillarEdit) -> Result<(), EngineError> {
-        edit.iter().try_for_each(|(path, text)| {
+        let mut writer = Writer::default();
+        for (path, text) in edit {
             let target = self.root.join(path);
             match text {
-                Some(text) => write_file(&target, text.as_bytes()),
-                None if target.symlink_metadata().is_ok() => remove_with_empty_parents(&self.root, &target),
-                None => Ok(()),
+                Some(text) => writer.write(&target, text.as_bytes())?,
+                None if target.symlink_metadata().is_ok() => remove_with_empty_parents(&self.root, &target)?,
+                None => {}
             }
-        })
+        }
+        writer.sync()
     }
 
     /// Generated files that were changed since the last commit, by someone other than the plan at hand.
@@ -352,20 +361,38 @@ pub fn pillar_digest(files: &PillarFiles) -> String {
     )
 }
 
-/// A file appears whole or not at all.
-fn write_file(path: &Path, bytes: &[u8]) -> Result<(), EngineError> {
-    let write = || -> io::Result<()> {
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent)?;
+/// Writes files that are on disk once it has synced the directories that name them.
+#[derive(Default)]
+struct Writer {
+    directories: BTreeSet<PathBuf>,
+}
+
+impl Writer {
+    /// A file appears whole or not at all.
+    fn write(&mut self, path: &Path, bytes: &[u8]) -> Result<(), EngineError> {
+        let write = || -> io::Result<()> {
+            if let Some(parent) = path.parent() {
+                std::fs::create_dir_all(parent)?;
+            }
+            let mut name = path.file_name().unwrap_or_default().to_owned();
+            name.push(".eos-new");
+            let new = path.with_file_name(name);
+            std::fs::write(&new, bytes)?;
+            std::fs::File::open(&new)?.sync_all()?;
+            std::fs::rename(&new, path)
+        };
+        self.directories.extend(path.parent().map(Path::to_owned));
+        write().map_err(|error| broken(path, &error))
+    }
+
+    fn sync(self) -> Result<(), EngineError> {
+        for directory in self.directories {
+            std::fs::File::open(&directory)
+                .and_then(|opened| opened.sync_all())
+                .map_err(|error| broken(&directory, &error))?;
         }
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(".eos-new");
-        let new = path.with_file_name(name);
-        std::fs::write(&new, bytes)?;
-        std::fs::File::open(&new)?.sync_all()?;
-        std::fs::rename(&new, path)
-    };
-    write().map_err(|error| broken(path, &error))
+        Ok(())
+    }
 }
 
 fn remove_with_empty_parents(root: &Path, path: &Path) -> Result<(), EngineError> {

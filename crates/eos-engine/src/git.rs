@@ -15,8 +15,8 @@ use crate::error::{EngineError, ErrorKind, Layer};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Settings that would ask, refuse or change bytes.
-const SETTINGS: [&str; 8] = [
+/// Against settings that would ask, refuse, change bytes or lose them.
+const SETTINGS: [&str; 10] = [
     "commit.gpgsign=false",
     "core.hooksPath=/dev/null",
     "core.autocrlf=false",
@@ -24,6 +24,9 @@ const SETTINGS: [&str; 8] = [
     "core.fsmonitor=false",
     // A person's global ignore list (often *.tfvars) must not keep artifacts out of a commit.
     "core.excludesFile=/dev/null",
+    // The journal names a commit only after all of it is on disk: objects, index and reference.
+    "core.fsync=all",
+    "core.fsyncMethod=fsync",
     "gc.auto=0",
     "advice.detachedHead=false",
 ];
@@ -158,8 +161,8 @@ impl Repository {
     pub async fn set_applied(&self, environment: &str, commit: &str) -> Result<(), EngineError> {
         let reference = applied_reference(environment);
         self.git(&reference, &["update-ref", &reference, commit], b"")
-            .await
-            .map(|_| ())
+            .await?;
+        self.sync()
     }
 
     pub async fn applied(&self, environment: &str) -> Result<Option<String>, EngineError> {
@@ -211,7 +214,25 @@ impl Repository {
         ]
         .concat();
         self.git("commit", &commit, &listed(files)).await?;
+        self.sync()?;
         self.head().await
+    }
+
+    /// Git syncs what it writes, but not the directories that name it: a file may be whole and have no name.
+    fn sync(&self) -> Result<(), EngineError> {
+        let git = self.directory.join(".git");
+        // In a linked work tree it is a file, and names the directory.
+        let directories =
+            ["", "objects", "refs", "refs/heads", "refs/eos/applied"].map(|name| git.join(name));
+        for directory in directories.iter().filter(|directory| directory.is_dir()) {
+            std::fs::File::open(directory)
+                .and_then(|directory| directory.sync_all())
+                .map_err(|error| {
+                    let object = directory.display().to_string();
+                    EngineError::new(Layer::Git, ErrorKind::Failed, object, error.to_string())
+                })?;
+        }
+        Ok(())
     }
 
     async fn resolve(&self, name: &str) -> Result<Option<String>, EngineError> {
