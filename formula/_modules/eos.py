@@ -295,6 +295,8 @@ def _preview(plan: str, function: str, arguments: dict, unknown: list[str], pill
         wanted = _wanted(slices, sls, arguments.get("digest"))
         if kind == "workspace":
             return __salt__["eos_preview.workspace"](plan, environment, component, wanted, unknown)
+        if kind == "volumes" and (error := __salt__["eos_volumes.refused_place"](wanted)):
+            return {"states": [], "error": error}
         return __salt__["eos_preview.states"](plan, sls, pillar)
     if function == "eos.remove_volumes":
         _check_volumes(arguments.get("volumes"))
@@ -356,15 +358,17 @@ def _caller(publication: dict) -> dict:
 
 
 def _observe_volume(path: str) -> dict:
-    """Owners are given as numbers, because a container's user need have no name on its host."""
+    """Owners are given as numbers, because a container's user need have no name on its host; and by their names."""
     try:
         status = os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         status = None
     if status is None or not stat.S_ISDIR(status.st_mode):
-        return {"exists": False, "user": None, "group": None, "mode": None}
+        return {"exists": False, "user": None, "group": None, "mode": None, "names": None}
     mode = f"{stat.S_IMODE(status.st_mode):04o}"
-    return {"exists": True, "user": str(status.st_uid), "group": str(status.st_gid), "mode": mode}
+    user, group = status.st_uid, status.st_gid
+    names = f"{__salt__['file.uid_to_user'](user)}:{__salt__['file.gid_to_group'](group)}"
+    return {"exists": True, "user": str(user), "group": str(group), "mode": mode, "names": names}
 
 
 class _Call:
@@ -449,8 +453,11 @@ def _apply_workspace(call: _Call, names: dict, wanted: dict) -> dict:
 
 def _make_volumes(call: _Call, sls: str, wanted: dict) -> dict:
     # One after the other, since Salt's queue sees only jobs named state.*.
-    with _states_lock(), __salt__["eos_volumes.recorded"](wanted, call.operation):
-        return _outcome_of_states(sls, __salt__["state.apply"](sls, test=False, queue=_QUEUE))
+    with _states_lock():
+        if error := __salt__["eos_volumes.place"](wanted):
+            return {"status": "failed", "error": error}
+        with __salt__["eos_volumes.recorded"](wanted, call.operation):
+            return _outcome_of_states(sls, __salt__["state.apply"](sls, test=False, queue=_QUEUE))
 
 
 def _risk_of_volume(name: str, facts: dict) -> str | None:

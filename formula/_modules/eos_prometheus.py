@@ -4,20 +4,29 @@ Nothing here may be called over the API; `eos` calls it. A Prometheus reads ever
 its own, which the pillar names and which is Eos's alone: a file there that the pillar names no longer is removed.
 Where on this host Prometheus listens is not known, only at which port: whatever says there that it is one is asked to
 load its rules anew.
+
+That directory lies in the volume of Prometheus' own user, who can put anything in its place. So it is opened once,
+without following a link, belongs to root, and all work in it is done by its descriptor.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
 import re
+import secrets
+import stat
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 
 _SECONDS_TO_ANSWER = 10
 _RULES = re.compile(r"[a-z][a-z0-9-]*\.json")
+_UNFINISHED = ".unfinished"
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
 def load(name: str, pillar: dict) -> dict:
@@ -32,21 +41,23 @@ def load(name: str, pillar: dict) -> dict:
     if not isinstance(text, str) or _digest(text) != wanted["rules"]:
         words = "The master serves other rules than the pillar names"
         return _failed(name, words, "Deliver the release again")
-    directory = monitor["directory"]
-    with _lock():
-        _make_directory(monitor)
-        path = os.path.join(directory, f"{component}.json")
-        before = _read(path)
-        strays = _strays(name, pillar)
-        for file in strays:
-            os.remove(os.path.join(directory, file))
-        _write(path, text, monitor)
-        asked, refused = _reload(monitor["port"])
-        if refused or not asked:
-            _restore(path, before, monitor)
-            words = "; ".join(refused) or f"No Prometheus answers on this host at port {monitor['port']}"
-            return _failed(name, words, f"`eos status {wanted['monitor']}` shows its health")
-        __utils__["eos_disk.write_json"](_record_path(name), {"risk": wanted.get("risk")})
+    file = f"{component}.json"
+    try:
+        with _lock(), _made(monitor) as rules:
+            before = _read(rules, file)
+            strays = _strays(rules, name, pillar)
+            for stray in [*strays, *_remnants(rules)]:
+                os.unlink(stray, dir_fd=rules)
+            _write(rules, file, text)
+            asked, refused = _reload(monitor["port"])
+            if refused or not asked:
+                _restore(rules, file, before, monitor)
+                words = "; ".join(refused) or f"No Prometheus answers on this host at port {monitor['port']}"
+                return _failed(name, words, f"`eos status {wanted['monitor']}` shows its health")
+            __utils__["eos_disk.write_json"](_record_path(name), {"risk": wanted.get("risk")})
+    except OSError as error:
+        words = f"{error.strerror}: {monitor['directory']}"
+        return _failed(name, words, "Remove it on this minion, and run the step again: Eos makes it")
     return {"changes": _changes(before, wanted["rules"], strays), "error": None}
 
 
@@ -54,15 +65,17 @@ def would_load(name: str, pillar: dict) -> dict:
     """The changes that `load` would make to files; a Prometheus that has these rules loads them anew all the same."""
     environment, component = name.split("/")
     wanted = pillar["monitoring"][name]
-    monitor = pillar["monitors"][f"{environment}/{wanted['monitor']}"]
-    before = _read(os.path.join(monitor["directory"], f"{component}.json"))
-    return _changes(before, wanted["rules"], _strays(name, pillar))
+    with _there(pillar["monitors"][f"{environment}/{wanted['monitor']}"]) as rules:
+        before = None if rules is None else _read(rules, f"{component}.json")
+        return _changes(before, wanted["rules"], [] if rules is None else _strays(rules, name, pillar))
 
 
 def files_of(name: str, monitor: dict) -> list[str]:
     """The files that `unload` would remove from a Prometheus' directory."""
-    path = os.path.join(monitor["directory"], f"{name.split('/')[1]}.json")
-    return [path] if os.path.lexists(path) else []
+    file = f"{name.split('/')[1]}.json"
+    with _there(monitor) as rules:
+        is_there = rules is not None and file in os.listdir(rules)
+    return [os.path.join(monitor["directory"], file)] if is_there else []
 
 
 def unload(name: str, monitor: dict) -> dict | None:
@@ -71,14 +84,16 @@ def unload(name: str, monitor: dict) -> dict | None:
     One that does not run has nothing loaded, and will not find them when it starts.
     """
     with _lock():
-        for path in (os.path.join(monitor["directory"], f"{name.split('/')[1]}.json"), _record_path(name)):
-            with contextlib.suppress(FileNotFoundError):
-                os.remove(path)
+        with _there(monitor) as rules, contextlib.suppress(FileNotFoundError):
+            if rules is not None:
+                os.unlink(f"{name.split('/')[1]}.json", dir_fd=rules)
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(_record_path(name))
         _, refused = _reload(monitor["port"])
     return _failed(name, "; ".join(refused), "Fix the fault that Prometheus names")["error"] if refused else None
 
 
-def _strays(name: str, pillar: dict) -> list[str]:
+def _strays(rules: int, name: str, pillar: dict) -> list[str]:
     """Rules in the directory of this component's Prometheus that the pillar names no longer."""
     environment, monitor = name.split("/")[0], pillar["monitoring"][name]["monitor"]
     named = {
@@ -86,9 +101,12 @@ def _strays(name: str, pillar: dict) -> list[str]:
         for other, facts in pillar["monitoring"].items()
         if other.split("/")[0] == environment and facts["monitor"] == monitor
     }
-    directory = pillar["monitors"][f"{environment}/{monitor}"]["directory"]
-    there = os.listdir(directory) if os.path.isdir(directory) else []
-    return sorted(file for file in there if _RULES.fullmatch(file) and file not in named)
+    return sorted(file for file in os.listdir(rules) if _RULES.fullmatch(file) and file not in named)
+
+
+def _remnants(rules: int) -> list[str]:
+    """What a run that was cut off was about to write."""
+    return [file for file in os.listdir(rules) if file.endswith(_UNFINISHED)]
 
 
 def _changes(before: str | None, wanted: str, strays: list[str]) -> dict:
@@ -137,52 +155,82 @@ def _ask(method: str, url: str) -> tuple[int | None, str]:
         return None, str(error)
 
 
-def _make_directory(monitor: dict) -> None:
-    directory = monitor["directory"]
-    # Its volume is made by a step of its own: not there is not ours to make.
-    with contextlib.suppress(FileExistsError):
-        os.mkdir(directory, 0o755)
-    _own(directory, monitor)
+@contextlib.contextmanager
+def _made(monitor: dict) -> Iterator[int]:
+    """A descriptor of the directory, which is made if it is missing, and is root's own from then on.
+
+    Its volume is made by a step of its own: not there is not ours to make.
+    """
+    above, name = os.path.split(monitor["directory"])
+    volume = __utils__["eos_directory.opened"](above, __salt__["eos_volumes.allowed"]())
+    try:
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(name, 0o755, dir_fd=volume)
+        rules = os.open(name, _DIRECTORY, dir_fd=volume)
+    finally:
+        os.close(volume)
+    try:
+        if os.fstat(rules).st_uid not in (os.geteuid(), _number(monitor["user"])):
+            raise PermissionError(errno.EPERM, "It belongs to neither root nor Prometheus")
+        os.fchown(rules, os.geteuid(), os.getegid())
+        os.fchmod(rules, 0o755)
+        yield rules
+    finally:
+        os.close(rules)
 
 
-def _write(path: str, text: str, monitor: dict) -> None:
-    unfinished = f"{path}.{os.getpid()}.unfinished"
-    with open(unfinished, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.chmod(unfinished, 0o644)
-    _own(unfinished, monitor)
-    os.replace(unfinished, path)
-    __utils__["eos_disk.sync_directory"](os.path.dirname(path))
+@contextlib.contextmanager
+def _there(monitor: dict) -> Iterator[int | None]:
+    """A descriptor of the directory, or None: something else in its place holds no rules."""
+    try:
+        rules = __utils__["eos_directory.opened"](monitor["directory"], __salt__["eos_volumes.allowed"]())
+    except OSError:
+        rules = None
+    try:
+        yield rules
+    finally:
+        if rules is not None:
+            os.close(rules)
 
 
-def _restore(path: str, before: str | None, monitor: dict) -> None:
+def _write(rules: int, file: str, text: str) -> None:
+    unfinished = f".{secrets.token_hex(16)}{_UNFINISHED}"
+    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=rules)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
+        opened.write(text)
+        opened.flush()
+        os.fchmod(descriptor, 0o644)
+        os.fsync(descriptor)
+    os.replace(unfinished, file, src_dir_fd=rules, dst_dir_fd=rules)
+    os.fsync(rules)
+
+
+def _restore(rules: int, file: str, before: str | None, monitor: dict) -> None:
     if before is None:
-        os.remove(path)
+        os.unlink(file, dir_fd=rules)
     else:
-        _write(path, before, monitor)
+        _write(rules, file, before)
     _reload(monitor["port"])
 
 
-def _own(path: str, monitor: dict) -> None:
-    user = _number(monitor["user"], "file.user_to_uid")
-    group = _number(monitor["group"], "file.group_to_gid")
-    status = os.stat(path)
-    if (status.st_uid, status.st_gid) != (user, group):
-        os.chown(path, user, group)
+def _number(name: str) -> int:
+    return int(name) if name.isdigit() else __salt__["file.user_to_uid"](name)
 
 
-def _number(name: str, lookup: str) -> int:
-    return int(name) if name.isdigit() else __salt__[lookup](name)
-
-
-def _read(path: str) -> str | None:
+def _read(rules: int, file: str) -> str | None:
+    """The rules that are there. A link, or a second name of another file, is none: `_restore` would tell everybody."""
     try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
-    except FileNotFoundError:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=rules)
+    except OSError:
         return None
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
+            return None
+        with open(descriptor, encoding="utf-8", errors="replace", closefd=False) as opened:
+            return opened.read()
+    finally:
+        os.close(descriptor)
 
 
 def _digest(text: str) -> str:

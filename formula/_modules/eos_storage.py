@@ -445,9 +445,12 @@ def _remounted(wanted: object, seen: _Seen, options: str) -> list:
 
 def _mode_of_mount(options: list[str]) -> str:
     """What of a mount's options is looked after: whether it can be written to, and with which compression."""
-    compression = next((one.partition("=")[2] for one in options if one.startswith("compress=")), "none")
-    # The kernel adds the level.
-    return f"{'ro' if 'ro' in options else 'rw'}, compression {compression.partition(':')[0]}"
+    return f"{'ro' if 'ro' in options else 'rw'}, compression {_compression(options) or 'none'}"
+
+
+def _compression(options: list[str]) -> str | None:
+    """Without its level, which the kernel adds."""
+    return next((one.partition("=")[2].partition(":")[0] for one in options if one.startswith("compress=")), None)
 
 
 def _mount(wanted: object, options: str) -> None:
@@ -497,6 +500,7 @@ def _told(volume: object, mount: object, reported: object) -> dict:
     probed = __utils__["eos_filesystem.probe_one"](__utils__["eos_command.run"], volume.path)
     named = [one.tags["eos.snapshot"] for one in reported.snapshots_of(volume) if "eos.snapshot" in one.tags]
     parts = reported.of(volume.belongs_to) if volume.belongs_to else []
+    restored = volume.tags.get("eos.restored")
     return {
         "source": volume.path,
         "filesystem": mount.filesystem,
@@ -507,6 +511,8 @@ def _told(volume: object, mount: object, reported: object) -> dict:
         "volume_group": volume.group,
         "volume": volume.name,
         "snapshots": sorted(named),
+        "restored": restored and __utils__["eos_lvm.time_of_tag"](restored),
+        "compression": _compression(mount.options),
         "old": "eos.saved" in volume.tags or any("eos.old" in one.tags for one in parts),
     }
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 
 from salt.exceptions import CommandExecutionError
@@ -227,9 +226,17 @@ def _take_back_in_place(wanted: object, seen: object, room: int) -> None:
 
 def _forget_saved(wanted: object, seen: object) -> None:
     run = __utils__["eos_command.run"]
-    path = os.path.join(wanted.path, _SAVED)
-    if os.path.lexists(path):
-        run(["btrfs", "subvolume", "delete", "--commit-after", path], wanted.full_name)
+    try:
+        saved = os.open(os.path.join(wanted.path, _SAVED), os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        saved = None
+    if saved is not None:
+        try:
+            # The volume's owner can put a link to another subvolume in its place, which `btrfs` would follow.
+            path = f"/proc/{os.getpid()}/fd/{saved}"
+            run(["btrfs", "subvolume", "delete", "--commit-after", path], wanted.full_name)
+        finally:
+            os.close(saved)
     _lvm("retag", wanted.full_name, [f"eos.saved={seen.volume.tags['eos.saved']}"])
 
 
@@ -266,19 +273,8 @@ def _read_only(wanted: object) -> Iterator[None]:
         raise
 
 
-@contextlib.contextmanager
-def _mounted_apart(device: str, filesystem: str, options: str) -> Iterator[str]:
-    """Mounted where nobody looks, for the moment."""
-    run = __utils__["eos_command.run"]
-    path = tempfile.mkdtemp(prefix="eos-convert-")
-    try:
-        __utils__["eos_mount.mount"](run, device, path, filesystem, options)
-        try:
-            yield path
-        finally:
-            __utils__["eos_mount.unmount"](run, path)
-    finally:
-        os.rmdir(path)
+def _mounted_apart(device: str, filesystem: str, options: str) -> contextlib.AbstractContextManager:
+    return __utils__["eos_mount.apart"](__utils__["eos_command.run"], device, filesystem, options)
 
 
 def _mount_as_it_is(wanted: object, filesystem: str) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Iterator
 
 from salt.exceptions import CommandExecutionError
@@ -96,12 +95,8 @@ def _seen_inside(volume: object, record: dict) -> Iterator[str]:
     kind = __utils__["eos_filesystem.probe_one"](run, volume.path)["type"]
     if kind is None:
         raise CommandExecutionError(f"{volume.full_name} holds no filesystem that Eos recognises")
-    with tempfile.TemporaryDirectory(prefix="eos-look-") as place:
-        __utils__["eos_mount.mount"](run, volume.path, place, kind, "ro")
-        try:
-            yield place
-        finally:
-            __utils__["eos_mount.unmount"](run, place)
+    with __utils__["eos_mount.apart"](run, volume.path, kind, "ro") as place:
+        yield place
 
 
 def _words(failure: Exception, record: dict) -> str:

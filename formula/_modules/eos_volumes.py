@@ -10,9 +10,85 @@ import contextlib
 import errno
 import glob
 import os
+import stat
 from collections.abc import Iterator
 
 _LVM = "lvm"
+# Where volumes may lie on a host whose settings do not say.
+_BELOW = ("/opt", "/srv")
+
+
+def allowed() -> list[str]:
+    """The directories below which volumes may lie on this minion."""
+    named = __opts__.get("eos", {}).get("volumes_below", _BELOW)
+    return [directory.rstrip("/") or "/" for directory in ([named] if isinstance(named, str) else named)]
+
+
+def adopt(name: str, path: str) -> dict:
+    """Hands Eos a directory that was there before, with all that is in it, as the volume of this name.
+
+    For root alone, by `salt-call --local` on the minion: whoever may run a task with the volume reads what is in it.
+    """
+    status = os.lstat(path)
+    facts = {"path": path, "user": str(status.st_uid), "group": str(status.st_gid)}
+    _record(name, facts, "adopted")
+    return _records()[name]
+
+
+def place(wanted: dict[str, dict]) -> dict | None:
+    """Makes what is above these volumes; answers None, or the failure if one of them must not lie where it is to."""
+    if failure := refused_place(wanted):
+        return failure
+    records = _records()
+    volumes = {record["path"] for record in records.values()}
+    for name, facts in wanted.items():
+        if (user := _given_to(facts, records.get(name))) is not None:
+            __utils__["eos_directory.reclaim_above"](facts["path"], allowed(), user, volumes)
+        if why := __utils__["eos_directory.why_no_place"](facts["path"], allowed()):
+            return _no_place(name, facts["path"], why)
+        __utils__["eos_directory.make_above"](facts["path"])
+    return None
+
+
+def refused_place(wanted: dict[str, dict]) -> dict | None:
+    """The failure of `place`, before anything is made."""
+    records = _records()
+    for name, facts in wanted.items():
+        path, record = facts.get("path"), records.get(name)
+        if why := __utils__["eos_directory.why_no_place"](path, allowed(), _given_to(facts, record)):
+            return _no_place(name, path, why)
+        if "volume_group" not in facts and (why := _why_strange(path, facts, record)):
+            command = f"salt-call --local eos_volumes.adopt {name} {path}"
+            return _failure(name, f"{path} {why}", f"Choose another path; root of the host hands it to Eos: {command}")
+    return None
+
+
+def _no_place(name: str, path: object, why: str) -> dict:
+    hint = "Choose another path, or have the host's administrator allow it: volumes_below in the minion's settings"
+    return _failure(name, f"{path} {why}", hint)
+
+
+def _given_to(facts: dict, record: dict | None) -> int | None:
+    """To whom Salt gave what is above a directory, when Eos had it made."""
+    if not record or _is_on_lvm(record) or not record["made"] or record["path"] != facts["path"]:
+        return None
+    return _number(facts["user"], "file.user_to_uid")
+
+
+def _why_strange(path: str, facts: dict, record: dict | None) -> str | None:
+    """Why a directory that Eos did not make is not taken as it is; None if nothing of it would change hands."""
+    if (record and record["path"] == path) or not os.path.lexists(path):
+        return None
+    status = os.lstat(path)
+    owner = (_number(facts["user"], "file.user_to_uid"), _number(facts["group"], "file.group_to_gid"))
+    if (status.st_uid, status.st_gid) != owner or stat.S_IMODE(status.st_mode) != int(facts["mode"], 8):
+        return "was there before Eos, with another owner or mode"
+    return "was there before Eos, and is not empty" if os.listdir(path) else None
+
+
+def _number(name: str, lookup: str) -> int:
+    """A container's user need have no name on its host, so that numbers are the rule."""
+    return int(name) if name.isdigit() else __salt__[lookup](name)
 
 
 @contextlib.contextmanager
@@ -65,7 +141,7 @@ def remove(volumes: dict[str, str], wanted: dict[str, dict], with_data: list[str
         if _is_on_lvm(records.get(name)):
             if words := __salt__["eos_storage_removal.remove"](records[name]):
                 return _failure(name, words, "Fix the fault that LVM names on this minion")
-        elif os.path.lexists(path) and (words := __utils__["eos_directory.remove"](path)):
+        elif os.path.lexists(path) and (words := __utils__["eos_directory.remove"](records[name]["real"])):
             return _failure(name, words, "Fix the fault that rm names on this minion")
         if records.get(name, {}).get("path") == path:
             _forget(name)
@@ -97,7 +173,7 @@ def remove_unused(volumes: dict[str, str], made_by: str, wanted: dict[str, dict]
         record = records.get(name)
         why = _why_used(name, path, record, made_by, wanted)
         if why is None:
-            why = _why_not_removed_from_lvm(record) if _is_on_lvm(record) else _why_not_removed(path)
+            why = _why_not_removed_from_lvm(record) if _is_on_lvm(record) else _why_not_removed(record["real"])
         if why:
             kept[name] = why
         else:
@@ -117,9 +193,8 @@ def _why_used(name: str, path: str, record: dict | None, made_by: str, wanted: d
 
 
 def _why_not_removed(path: str) -> str | None:
-    """`rmdir` takes nothing but an empty directory: it is the look and the removal in one."""
     try:
-        os.rmdir(path)
+        __utils__["eos_directory.remove_empty"](path)
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -6,7 +6,8 @@ import contextlib
 import os
 import re
 import stat
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 _MOUNTS = "/proc/self/mountinfo"
@@ -66,6 +67,27 @@ def remount(run: Callable, path: str, options: str) -> None:
 
 def unmount(run: Callable, path: str) -> None:
     run(["umount", path], path)
+
+
+@contextlib.contextmanager
+def apart(run: Callable, device: str, filesystem: str, options: str) -> Iterator[str]:
+    """Mounted for the moment, below a directory that root alone can enter.
+
+    The mount covers the mode of the directory that it is on, and its own says nothing yet of who may read it.
+    """
+    private = tempfile.mkdtemp(prefix="eos-apart-")
+    path = os.path.join(private, "mounted")
+    os.mkdir(path)
+    try:
+        mount(run, device, path, filesystem, options)
+        try:
+            yield path
+        finally:
+            unmount(run, path)
+    finally:
+        # Not with all that is in them: what did not unmount holds data.
+        os.rmdir(path)
+        os.rmdir(private)
 
 
 def open_files(paths: list[str]) -> dict[str, str]:

@@ -80,6 +80,7 @@ class Laboratory:
                 "terraform_cli_config": str(self._cli_config()),
                 "nomad_address": self.nomad.address,
                 "credentials": str(self.credentials),
+                "volumes_below": [str(directory)],
                 **self.start_more(),
             }
             self.salt = Salt(venv, directory, self.processes, {"roles": ROLES, **settings})

@@ -265,7 +265,7 @@ def test_a_removal_is_previewed_and_then_done(laboratory, untouched, environment
     }
 
 
-@pytest.mark.parametrize("there", [None, 0o700, 0o750])
+@pytest.mark.parametrize("there", [None, 0o750])
 def test_a_directory_is_previewed_as_salt_then_makes_it(laboratory, untouched, there):
     component = f"foreseen-{there or 'absent'}"
     name = f"development/{component}/data"
@@ -280,8 +280,8 @@ def test_a_directory_is_previewed_as_salt_then_makes_it(laboratory, untouched, t
     assert preview["error"] is None
     (state,) = preview["states"]
     assert (state["id"], state["name"]) == (name, str(path))
-    expected = {None: (None, {str(path): {"directory": "new"}}), 0o700: (None, {str(path): {"mode": "0750"}})}
-    assert (state["result"], state["changes"]) == expected.get(there, (True, {}))
+    expected = (None, {str(path): {"directory": "new"}}) if there is None else (True, {})
+    assert (state["result"], state["changes"]) == expected
 
     release = laboratory.releases.deliver({}, volumes=volumes)
     record = laboratory.run_step(component, "volumes", sls, release)["ret"]
@@ -300,6 +300,17 @@ def test_a_directory_is_previewed_as_salt_then_makes_it(laboratory, untouched, t
         assert [state["changes"] for state in preview["states"]] == [{str(path): {"directory": "removed"}}]
     else:
         assert "was there before Eos" in preview["error"]["words"]
+
+
+def test_a_directory_that_must_not_be_made_is_previewed_as_refused(laboratory, untouched):
+    path = laboratory.directory / "foreseen" / "strange"
+    path.mkdir(parents=True)
+    path.chmod(0o700)
+    for place, words in ((path, "was there before Eos, with another owner or mode"), ("/etc/x", "is not below")):
+        volumes = {"development/strange/data": {"path": str(place), **OWNER, "durability": "ephemeral"}}
+        plan = laboratory.releases.plan({}, volumes=volumes)
+        preview = untouched(lambda plan=plan: laboratory.preview_step(plan, "components.strange.development.volumes"))
+        assert words in preview["error"]["words"], preview
 
 
 def test_rules_are_previewed_by_what_is_on_the_disk(laboratory, untouched):

@@ -25,6 +25,7 @@ class Engine:
     def __init__(self):
         self.ran: list[str] = []
         self.observed = {"digest": DIGEST}
+        self.refused: dict | None = None
         self.answer: object = terraform()
         self.states: object = {"k": state()}
         self.pillar: dict = {
@@ -83,6 +84,7 @@ def eos(load, engine):
     for name in ("eos_roles", "eos_volumes"):
         module = load(f"_modules/{name}.py")
         functions |= {f"{name}.{function}": getattr(module, function) for function in dir(module)}
+    functions["eos_volumes.place"] = lambda wanted: engine.refused
     return load("_modules/eos.py", salt=functions, grains={"saltversion": "3008.3"})
 
 
@@ -235,6 +237,12 @@ def test_every_way_a_state_run_can_fail_ends_in_the_record(eos, engine, answer, 
     assert words in record["error"]["words"]
     assert record["error"]["hint"]
     assert record["ended"]
+
+
+def test_a_volume_that_must_not_lie_there_is_not_made(eos, engine):
+    engine.refused = {"layer": "salt", "object": "volume production/hello/data", "words": "no", "hint": "h"}
+    record = run_volumes(eos)
+    assert (record["status"], record["error"], engine.ran) == ("failed", engine.refused, [])
 
 
 def test_what_terraform_did_is_in_the_record(eos, engine):

@@ -40,6 +40,15 @@ class Volume:
         assert record["status"] == "done", record
         return record
 
+    def not_made(self, **facts: object) -> dict:
+        """The error of a call that must not make it."""
+        release = self.lab.releases.deliver({}, volumes={self.name: {**self.facts("ephemeral"), **facts}})
+        self.calls += 1
+        sls = f"components.{self.component}.development.volumes"
+        record = self.lab.run_step(self.component, f"{self.calls}-volume", sls, release)["ret"]
+        assert (record["status"], record["error"]["object"]) == ("failed", f"volume {self.name}"), record
+        return record["error"]
+
     def fill(self):
         (self.path / "deep" / "deeper").mkdir(parents=True)
         (self.path / "deep" / "deeper" / "file").write_text("data")
@@ -143,11 +152,35 @@ def test_what_has_no_record_is_refused(volume):
 
 def test_what_was_there_before_is_refused(volume):
     volume.path.mkdir(parents=True)
-    volume.fill()
+    volume.path.chmod(0o750)
     volume.make()
+    volume.fill()
     volume.make()
     volume.refused("was there before Eos")
     assert (volume.path / "deep").is_dir()
+
+
+def test_a_directory_of_somebody_else_keeps_its_owner_and_mode(volume):
+    volume.path.mkdir(parents=True)
+    volume.path.chmod(0o755)
+    before = volume.path.stat()
+    assert "another owner or mode" in volume.not_made()["words"]
+    outside = volume.lab.directory.parent / f"{volume.component}-outside"
+    outside.mkdir(mode=0o755)
+    for path in (str(outside), f"{volume.lab.directory}/../{outside.name}"):
+        assert volume.not_made(path=path)["hint"], path
+    assert volume.path.stat() == before
+    assert outside.stat().st_mode & 0o777 == 0o755
+    outside.rmdir()
+
+
+def test_what_is_above_a_volume_stays_roots(volume):
+    if os.getuid() != 0:
+        pytest.skip("only root can give a directory away")
+    release = volume.lab.releases.deliver({}, volumes={volume.name: {**volume.facts("ephemeral"), "user": "65534"}})
+    sls = f"components.{volume.component}.development.volumes"
+    assert volume.lab.run_step(volume.component, "given", sls, release)["ret"]["status"] == "done"
+    assert (volume.path.stat().st_uid, volume.path.parent.stat().st_uid) == (65534, 0)
 
 
 def test_what_the_pillar_still_names_is_refused(volume):
@@ -182,8 +215,9 @@ def test_a_link_above_the_directory_is_refused(volume):
     volume.refused("when Eos made it")
     assert (moved / "data").is_dir()
     # Neither does it become Eos's own by being made again.
-    volume.make()
-    volume.refused("was there before Eos")
+    error = volume.not_made()
+    assert "is not a directory" in error["words"], error
+    volume.refused("when Eos made it")
 
 
 @pytest.mark.parametrize("below", ["", "deep/with blank"])
@@ -268,6 +302,7 @@ def test_an_unused_directory_is_taken_back_whatever_it_was_meant_for(volume, dur
 
 def test_what_was_there_before_is_not_taken_back(volume):
     volume.path.mkdir(parents=True)
+    volume.path.chmod(0o750)
     volume.make()
     kept = volume.remove_unused(volume.component)["kept"]
     assert "was there before" in kept[volume.name]

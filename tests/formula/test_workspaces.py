@@ -379,12 +379,14 @@ def test_volumes_are_made_and_read_back(laboratory):
     owner = {"user": user, "group": group, "mode": "0750"}
     release = laboratory.releases.deliver({}, volumes={"production/grafana/data": {"path": path, **owner}})
     seen = laboratory.salt.record("eos.observe", volumes=[path])["volumes"][path]
-    assert seen == {"exists": False, "user": None, "group": None, "mode": None, "mounted": None}
+    absent = dict.fromkeys(("user", "group", "mode", "names", "mounted"))
+    assert seen == {"exists": False, **absent}
     sls = "components.grafana.production.volumes"
     record = laboratory.run_step("volumes", "v", sls, release)["ret"]
     assert (record["status"], record["result"]["terraform"]) == ("done", None), record
     assert record["result"]["states"][0]["id"] == "production/grafana/data"
     seen = laboratory.salt.record("eos.observe", volumes=[path])["volumes"][path]
+    assert seen.pop("names").count(":") == 1
     assert seen == {"exists": True, **owner, "mounted": None}
 
 

@@ -1,6 +1,7 @@
 """The component `faulty`, which fails on request, and how a test reads its failure."""
 
 import json
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -9,12 +10,17 @@ from estates import Estate, get
 
 # Serves a directory, the health of which is a file in it. Its volume is that directory; it fails in the ways it is told.
 SERVER = """\
-import http.server, os, sys
+import base64, http.server, os, sys, urllib.parse
 listen, root, mode = sys.argv[1:]
-print('the password is', os.environ['PASSWORD'], file=sys.stderr)
+password, note = os.environ['PASSWORD'], os.path.join(root, 'password-before')
+print('the password is', password, file=sys.stderr)
+if os.path.exists(note):
+    print('before it was', open(note).read(), file=sys.stderr)
 if mode == 'crash':
     print('no such database', file=sys.stderr)
     sys.exit(3)
+forms = [password, urllib.parse.quote(password, safe=''), base64.b64encode(b'me:' + password.encode()).decode()]
+open(note, 'w').write(' '.join(forms))
 port = int(os.environ['NOMAD_PORT_http'])
 os.chdir(root)
 http.server.SimpleHTTPRequestHandler.log_message = lambda *words: None
@@ -85,8 +91,16 @@ def serve(estate: Estate):
     # Made before its step makes it, so that the file of its health is there when it is first asked for.
     volume(estate).mkdir(parents=True, exist_ok=True)
     (volume(estate) / "health").write_text("well")
+    adopt(estate, "production/faulty/data", volume(estate))
     estate.must("create", "faulty", "--root", str(volume(estate)), "--yes")
     (volume(estate) / "note").write_text(NOTE)
+
+
+def adopt(estate: Estate, name: str, path: Path):
+    """Root of the host hands Eos a directory with what is in it."""
+    salt = Path(json.loads((estate.lab / "lab.json").read_text())["engines"]["salt"]["path"])
+    command = [salt / "salt-call", "--local", "-c", estate.lab / "salt/minion/etc", "eos_volumes.adopt", name, path]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
 
 
 def remove(estate: Estate, component: str):

@@ -86,7 +86,16 @@ def test_an_edit_by_hand_keeps_the_data_and_what_eos_did_not_make_is_refused(rec
     # A directory that was there before the component is not Eos's to remove.
     stranger = path.with_name("stranger")
     stranger.mkdir()
-    estate.must("create", "keeper", "-e", "development", "--data-path", f"/opt/{path.parent.name}/stranger", "--yes")
+    create = ("create", "keeper", "-e", "development", "--data-path", f"/opt/{path.parent.name}/stranger", "--yes")
+    refused = estate.eos(*create)
+    assert refused.returncode == 1 and "with another owner or mode" in " ".join(refused.stderr.split()), refused.stderr
+    assert stranger.stat().st_mode & 0o777 == 0o755
+    stranger.chmod(0o750)
+    (stranger / "file").write_text("of somebody")
+    refused = estate.eos(*create)
+    assert refused.returncode == 1 and "is not empty" in " ".join(refused.stderr.split()), refused.stderr
+    (stranger / "file").unlink()
+    estate.must(*create)
     delete = lambda: ["delete", "keeper", "-e", "development"]  # noqa: E731
     resume = lambda: ["resume", witness.operations(estate, "keeper")[0]["id"]]  # noqa: E731
     for words in (delete, resume):

@@ -111,6 +111,8 @@ struct Minion<'a> {
     is_control: bool,
     /// Where its settings, keys and caches lie.
     directory: PathBuf,
+    /// Nothing of a component is made elsewhere.
+    volumes: PathBuf,
     sockets: PathBuf,
     daemon: Daemon<'a>,
 }
@@ -122,6 +124,7 @@ impl<'a> Salt<'a> {
             id: node.unwrap_or(&choices.control),
             is_control: node.is_none(),
             directory: layout.minion(node),
+            volumes: node.map_or_else(|| layout.volumes(), |node| layout.volumes().join(node)),
             sockets: choices.sockets.join(node.unwrap_or("minion")),
             daemon: Daemon::minion(layout, node),
         };
@@ -543,6 +546,7 @@ impl<'a> Salt<'a> {
             "eos": if minion.is_control { self.control_settings() } else { json!({}) },
         });
         settings["eos"]["roles"] = ROLES.into_iter().collect();
+        settings["eos"]["volumes_below"] = json!([minion.volumes]);
         let every = |function: &str| {
             json!({
                 "function": function,
