@@ -452,3 +452,60 @@ fn data_goes_only_if_a_person_says_so() {
         assert!(plan.steps[1].work.is_final(), "{:?}", plan.steps);
     }
 }
+
+/// What the compiler says of components of these recipes, each of which has a volume at its path.
+fn said_of_paths(paths: &[&str]) -> String {
+    let mut production = "#!yaml\ncomponents:\n".to_owned();
+    let recipes: Vec<(String, Vec<u8>)> = (0..)
+        .zip(paths)
+        .map(|(number, path)| {
+            production += &format!("  keeper{number}: {{recipe: keeper{number}}}\n");
+            let text = format!(
+                "recipe: keeper{number}\nsummary: Has a volume\nversion: \"1\"\nneeds:\n  data:\n    volume:\n      purpose: application\n      \
+                 size: 1G\n      path: \"{path}\"\nservices:\n  keeper: {{instances: one, cpu: 50, memory: 64, program: [eos]}}\n"
+            );
+            (format!("recipes/keeper{number}/recipe.yaml"), text.into_bytes())
+        })
+        .collect();
+    let common = COMMON.replace(
+        "roles: [client, control]",
+        "roles: [client, control], volumes_below: /srv/eos",
+    );
+    let mut files = files(&production);
+    files.insert("pillar/infrastructure/common.sls".into(), common.into_bytes());
+    let compiled = compile(
+        &Pillar::read(&files).unwrap(),
+        &Catalog::load(&recipes).unwrap(),
+        Profile::Solo,
+    );
+    let found = compiled.err().unwrap_or_default();
+    let said = found.iter().map(|one| format!("{one}\n"));
+    said.collect()
+}
+
+#[test]
+fn the_path_of_a_recipe_is_absolute_and_plain_once_it_is_known() {
+    for path in [
+        "/../../../etc",
+        "/srv/../etc",
+        "data",
+        "/srv/",
+        "/",
+        "//srv",
+        "/srv/./x",
+        "{{ '/..' ~ '/etc' }}",
+    ] {
+        let said = said_of_paths(&[path]);
+        assert!(said.contains("recipes/keeper0/recipe.yaml:9:"), "{path}: {said}");
+        assert!(said.contains("is not absolute and plain"), "{path}: {said}");
+    }
+    assert_eq!(said_of_paths(&["/{{ instance }}/data"]), "");
+}
+
+#[test]
+fn no_two_directories_of_a_host_have_one_path() {
+    let said = said_of_paths(&["/shared", "/shared"]);
+    let expected = "would both be at /srv/eos/shared on host control";
+    assert!(said.contains(expected), "{said}");
+    assert_eq!(said_of_paths(&["/one", "/two"]), "");
+}

@@ -137,6 +137,14 @@ fn volume(
             .at(&expanded.recipe.file, need.at)
     };
     let bytes = option::bytes(&size.value).map_err(wrong)?;
+    let path = expanded.text(&need.path)?;
+    if !option::is_absolute(&path.value) {
+        let words = format!(
+            "path {:?} is not absolute and plain, such as /srv/data",
+            path.value
+        );
+        return Err(expanded.wrong(&need.path, &words));
+    }
     let instance = instance_name(&component.environment, &component.name);
     Asked {
         need: &need.name,
@@ -144,7 +152,7 @@ fn volume(
         each: need.each,
         host,
         why,
-        path: expanded.text(&need.path)?,
+        path,
         purpose: need.purpose,
         size: size.map(|_| bytes),
         filesystem: wanted_filesystem(expanded, need)?,
@@ -445,13 +453,11 @@ pub fn check_volumes<'c>(components: impl Iterator<Item = &'c Lowered>) -> Vec<D
     let mut taken: BTreeMap<(&str, &str, &str), &Lowered> = BTreeMap::new();
     for component in components {
         for volume in &component.volumes {
-            let Some(lvm) = &volume.lvm else { continue };
             let host = volume.host.value.as_str();
-            let places = [
-                (host, lvm.group.value.as_str(), volume.name.as_str()),
-                (host, "", volume.path.value.as_str()),
-            ];
-            for place in places {
+            let in_group = volume.lvm.as_ref();
+            let in_group = in_group.map(|lvm| (host, lvm.group.value.as_str(), volume.name.as_str()));
+            let places = [in_group, Some((host, "", volume.path.value.as_str()))];
+            for place in places.into_iter().flatten() {
                 if let Some(other) = taken.insert(place, component) {
                     let (_, group, name) = place;
                     let what = match group {
