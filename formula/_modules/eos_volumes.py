@@ -24,6 +24,15 @@ def allowed() -> list[str]:
     return [directory.rstrip("/") or "/" for directory in ([named] if isinstance(named, str) else named)]
 
 
+def _why_no_place(path: object, given_to: int | None = None) -> str | None:
+    """As `eos_directory.why_no_place`; what Salt and Terraform keep on this minion is no place either."""
+    if why := __utils__["eos_directory.why_no_place"](path, allowed(), given_to):
+        return why
+    own = [__opts__["cachedir"], __opts__.get("eos", {}).get("terraform_root")]
+    taken = next((one for one in own if one and __utils__["eos_directory.within"](path, one)), None)
+    return f"is in {taken}, which is root's own" if taken else None
+
+
 def adopt(name: str, path: str) -> dict:
     """Hands Eos a directory that was there before, with all that is in it, as the volume of this name.
 
@@ -44,7 +53,7 @@ def place(wanted: dict[str, dict]) -> dict | None:
     for name, facts in wanted.items():
         if (user := _given_to(facts, records.get(name))) is not None:
             __utils__["eos_directory.reclaim_above"](facts["path"], allowed(), user, volumes)
-        if why := __utils__["eos_directory.why_no_place"](facts["path"], allowed()):
+        if why := _why_no_place(facts["path"]):
             return _no_place(name, facts["path"], why)
         __utils__["eos_directory.make_above"](facts["path"])
     return None
@@ -55,7 +64,7 @@ def refused_place(wanted: dict[str, dict]) -> dict | None:
     records = _records()
     for name, facts in wanted.items():
         path, record = facts.get("path"), records.get(name)
-        if why := __utils__["eos_directory.why_no_place"](path, allowed(), _given_to(facts, record)):
+        if why := _why_no_place(path, _given_to(facts, record)):
             return _no_place(name, path, why)
         if "volume_group" not in facts and (why := _why_strange(path, facts, record)):
             command = f"salt-call --local eos_volumes.adopt {name} {path}"

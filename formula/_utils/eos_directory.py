@@ -13,6 +13,8 @@ _PATH = re.compile(r"(/[^/\x00-\x1f]+)+")
 # Nothing of a component lies in these, unless the host's settings name a directory in one.
 _SYSTEM = ("/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/root", "/run", "/sbin")
 _SYSTEM += ("/sys", "/usr")
+# Salt runs as root what lies in these.
+_SYSTEM += ("/srv/eos", "/srv/formulas", "/srv/pillar", "/srv/salt", "/srv/spm")
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Whoever has more to say about a tree says the same again.
 _WORDS = 2000
@@ -62,7 +64,7 @@ def reclaim_above(path: str, allowed: list[str], user: int, volumes: set[str]) -
 
 def opened(path: str, allowed: list[str]) -> int:
     """A descriptor of this directory, with no link followed below the allowed one."""
-    top = _top(path, allowed)
+    top = _top(os.path.join(path, "any"), allowed)
     if top is None:
         raise NotADirectoryError(errno.ENOTDIR, f"It is not below {' or '.join(allowed)}", path)
     descriptor = os.open(top, _DIRECTORY & ~os.O_NOFOLLOW)

@@ -135,6 +135,7 @@ class Volumes:
         self.top = tmp_path / "srv"
         self.top.mkdir()
         self.module = load("_modules/eos_volumes.py")
+        self.module.__opts__["cachedir"] = str(tmp_path / "cache")
         self.module.__opts__["eos"]["volumes_below"] = [str(self.top)]
 
     def place(self, path: object, **facts: object) -> str | None:
@@ -164,10 +165,17 @@ def test_a_path_that_the_host_does_not_allow_is_refused(volumes, path):
 
 def test_a_system_directory_is_refused_whatever_the_settings_say(load):
     directory = load("_utils/eos_directory.py")
-    for path in ("/etc", "/etc/x/y", "/usr/local/data", "/proc/1/data", "/root/data"):
+    for path in ("/etc", "/etc/x/y", "/usr/local/data", "/root/data", "/srv/salt/_modules", "/srv/eos/formula/_grains"):
         assert "system directory" in directory.why_no_place(path, ["/"]), path
     # A directory that the settings name is the administrator's own choice.
     assert directory.why_no_place("/root/lab/volumes/data", ["/root/lab/volumes"]) is None
+
+
+def test_a_directory_of_salt_or_terraform_is_refused(volumes):
+    volumes.module.__opts__ |= {"cachedir": str(volumes.top / "cache")}
+    volumes.module.__opts__["eos"]["terraform_root"] = str(volumes.top / "terraform")
+    for own in ("cache", "terraform"):
+        assert "root's own" in volumes.place(volumes.top / own / "eos" / "data")
 
 
 def test_without_a_setting_volumes_lie_below_opt_and_srv(load):

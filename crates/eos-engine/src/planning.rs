@@ -7,10 +7,12 @@ use eos_core::compile::{Compilation, compile};
 use eos_core::diagnostic::Diagnostic;
 use eos_core::intent::{Intent, Noun, edit};
 use eos_core::lowered::Lowered;
-use eos_core::node::Node;
+use eos_core::node::{Layer as NodeLayer, Node};
 use eos_core::pillar::{Host, Pillar, PillarFiles};
 use eos_core::pins::Pinned;
-use eos_core::plan::{Key, Left, Observed, PillarEdit, Plan, PlanInput, Work, plan, refusals, scope};
+use eos_core::plan::{
+    Key, Left, Observed, PillarEdit, Plan, PlanInput, Standing, Work, plan, refusals, scope,
+};
 use serde_json::{Value, json};
 
 use crate::engines::Engines;
@@ -148,7 +150,28 @@ impl Prepared {
         let components = self.wish.components.as_deref();
         let hosts = hosts_with_lvm(&self.wish.environment, components, &self.compilation);
         answers.observed.storage = storage::of_hosts(engines, hosts).await?;
+        answers.observed.standing = self.standing(engines).await?;
         Ok(answers)
+    }
+
+    /// What is there of the volumes that the pillar names no longer: a step that keeps them compares with that.
+    async fn standing(&self, engines: &Engines) -> Result<BTreeMap<String, Standing>, EngineError> {
+        let ran = |nodes: &[Node]| nodes.iter().any(|node| node.layer == NodeLayer::Job);
+        let gone = self
+            .applied
+            .iter()
+            .filter(|(key, nodes)| self.compilation.component(&key.0, &key.1).is_none() && !ran(nodes));
+        let mut paths: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for node in gone.flat_map(|(_, nodes)| nodes) {
+            if let (Some(host), Some(path)) = (node.text("host"), node.text("path")) {
+                paths.entry(host).or_default().push(path);
+            }
+        }
+        let mut standing = BTreeMap::new();
+        for (host, paths) in paths {
+            standing.insert(host.to_owned(), storage::standing(engines, host, &paths).await?);
+        }
+        Ok(standing)
     }
 
     /// The plan against what the engines said, pinned to that.

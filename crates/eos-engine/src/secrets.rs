@@ -13,12 +13,20 @@ use crate::vault::VaultClient;
 /// How often a write starts over because somebody else wrote to the same path.
 const ATTEMPTS: usize = 8;
 
+/// How many versions of an entry Vault keeps, unless it is told otherwise.
+const VERSIONS: u64 = 10;
+
 /// Where values wait that belong to a running operation: in the secrets engine, apart from every environment.
 pub const STAGED_NAMESPACE: &str = "default";
 
 /// Values that a person gave, until their step.
 pub fn staged_path(operation: &str) -> String {
     format!("eos/staged/{operation}")
+}
+
+/// The copy of what an operation overwrites or removes at a path, until it ends.
+pub fn copy_path(operation: &str, path: &str) -> String {
+    format!("{}/{path}", staged_path(operation))
 }
 
 /// Where the secrets of one component are kept. A path is no secret.
@@ -69,7 +77,7 @@ pub trait Secrets {
         operation: &str,
     ) -> impl Future<Output = Result<Previous, EngineError>> {
         async move {
-            let path = format!("{}/{}", staged_path(operation), at.path);
+            let path = copy_path(operation, at.path);
             let copy = SecretPath {
                 namespace: STAGED_NAMESPACE,
                 path: &path,
@@ -109,6 +117,28 @@ pub trait Secrets {
         version: u64,
     ) -> impl Future<Output = Result<BTreeMap<String, SecretString>, EngineError>>;
 
+    /// The items of the versions before the newest, as far as the engine keeps them.
+    fn earlier(
+        &self,
+        at: SecretPath<'_>,
+        newest: u64,
+    ) -> impl Future<Output = Result<Vec<BTreeMap<String, SecretString>>, EngineError>> {
+        async move {
+            let mut found = Vec::new();
+            let oldest = match self.keeps_versions() {
+                true => newest.saturating_sub(VERSIONS).max(1),
+                false => newest,
+            };
+            for version in oldest..newest {
+                match self.items_of_version(at, version).await {
+                    Err(error) if error.kind == ErrorKind::NotFound => {}
+                    items => found.push(items?),
+                }
+            }
+            Ok(found)
+        }
+    }
+
     /// The items that an operation found at a path; `NotFound` where they are gone.
     fn remembered(
         &self,
@@ -140,7 +170,11 @@ pub trait Secrets {
     ) -> impl Future<Output = Result<(), EngineError>> {
         async move {
             if *previous == Previous::Nothing {
-                return self.delete(at).await;
+                self.delete(at).await?;
+                return match self.names(at).await? {
+                    None => Ok(()),
+                    Some(_) => Err(still_there(self.layer(), at)),
+                };
             }
             let items = self.remembered(at, previous).await?;
             for _ in 0..ATTEMPTS {
@@ -221,6 +255,12 @@ fn same(some: &BTreeMap<String, SecretString>, others: &BTreeMap<String, SecretS
     let mut pairs = some.iter().zip(others);
     some.len() == others.len()
         && pairs.all(|(one, other)| one.0 == other.0 && one.1.expose_secret() == other.1.expose_secret())
+}
+
+/// What was deleted is read back as there.
+pub fn still_there(layer: Layer, at: SecretPath<'_>) -> EngineError {
+    let object = format!("secret {}", at.path);
+    EngineError::new(layer, ErrorKind::Failed, object, "deleted, but still there")
 }
 
 fn changed_by_others(layer: Layer, at: SecretPath<'_>) -> EngineError {
@@ -429,6 +469,53 @@ impl Secrets for EstateSecrets<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// An engine that says of everything that it is deleted, and keeps it.
+    struct Stubborn;
+
+    impl Secrets for Stubborn {
+        fn layer(&self) -> Layer {
+            Layer::Nomad
+        }
+
+        fn keeps_versions(&self) -> bool {
+            false
+        }
+
+        async fn entry(&self, _at: SecretPath<'_>) -> Result<Option<Entry>, EngineError> {
+            Ok(Some(Entry::default()))
+        }
+
+        async fn put_entry(&self, _at: SecretPath<'_>, _entry: &Entry) -> Result<u64, EngineError> {
+            Ok(1)
+        }
+
+        async fn delete(&self, _at: SecretPath<'_>) -> Result<(), EngineError> {
+            Ok(())
+        }
+
+        async fn remember(&self, _at: SecretPath<'_>, _operation: &str) -> Result<Previous, EngineError> {
+            Ok(Previous::Nothing)
+        }
+
+        async fn items_of_version(
+            &self,
+            at: SecretPath<'_>,
+            _version: u64,
+        ) -> Result<BTreeMap<String, SecretString>, EngineError> {
+            Err(not_kept(self.layer(), at, "no versions".to_owned()))
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_said_to_be_gone_again_is_read_back() {
+        let at = SecretPath {
+            namespace: "default",
+            path: "nomad/jobs/web",
+        };
+        let error = Stubborn.restore(at, &Previous::Nothing).await.unwrap_err();
+        assert_eq!(error.words, "deleted, but still there");
+    }
 
     #[test]
     fn what_was_before_is_written_down_without_values() {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use eos_core::drift::Silent;
 use eos_core::pillar::{Host, Pillar};
+use eos_core::plan::Standing;
 use eos_core::storage::HostStorage;
 use eos_core::storage::expand::{HostDisks, OLD_SNAPSHOT_DAYS, RESERVE, Terms};
 use futures_util::future::try_join_all;
@@ -19,9 +20,56 @@ use crate::estate::Estate;
 use crate::salt::MINION_WAIT;
 
 const FUNCTION: &str = "eos.storage";
+const OBSERVE: &str = "eos.observe";
 /// How long hosts may take: one with many disks asks LVM and each filesystem. Salt itself waits 10 s for those that are
 /// gone.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a host sees at these paths, each as `eos.observe` has it. An answer that leaves one out is none.
+pub async fn seen_at<T: Serialize + AsRef<str>>(
+    engines: &Engines,
+    host: &str,
+    paths: &[T],
+) -> Result<Value, EngineError> {
+    let asked = json!({"volumes": paths});
+    let mut answer = engines.salt.call(host, OBSERVE, asked, PATIENCE).await?;
+    let seen = answer.get_mut("volumes").map(Value::take).unwrap_or_default();
+    match paths.iter().find(|path| said_of(&seen, path.as_ref()).is_none()) {
+        None => Ok(seen),
+        Some(path) => {
+            let words = format!(
+                "it was asked for {}, and its answer does not name it",
+                path.as_ref()
+            );
+            let object = format!("minion {host}");
+            Err(EngineError::new(Layer::Salt, ErrorKind::Failed, object, words))
+        }
+    }
+}
+
+/// Those of these volumes that are there.
+pub async fn standing(engines: &Engines, host: &str, paths: &[&str]) -> Result<Standing, EngineError> {
+    let seen = seen_at(engines, host, paths).await?;
+    let there = paths.iter().filter(|path| exists(&seen, path));
+    Ok(there
+        .map(|path| ((*path).to_owned(), mounted(&seen, path)))
+        .collect())
+}
+
+/// Whether a host says that there is a directory at the path.
+pub fn exists(seen: &Value, path: &str) -> bool {
+    said_of(seen, path) == Some(true)
+}
+
+fn said_of(seen: &Value, path: &str) -> Option<bool> {
+    seen.get(path)?.get("exists")?.as_bool()
+}
+
+/// The UUID of the filesystem of a volume on LVM that is mounted at the path.
+pub fn mounted(seen: &Value, path: &str) -> Option<String> {
+    let uuid = seen.get(path)?.get("mounted")?.get("uuid")?;
+    uuid.as_str().map(str::to_owned)
+}
 
 /// What the hosts of an estate say, in the order of their names.
 #[derive(Debug, Serialize)]

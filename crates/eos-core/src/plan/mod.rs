@@ -186,6 +186,9 @@ pub enum Work {
     VerifyKept {
         minion: String,
         paths: Vec<String>,
+        /// Those that were there when it was planned.
+        #[serde(default, skip_serializing_if = "Standing::is_empty")]
+        there: Standing,
     },
     /// Salt removes directories that the operation which is taken back made, each if it is empty.
     RemoveUnusedVolumes {
@@ -299,6 +302,9 @@ impl Work {
     }
 }
 
+/// Path of a volume that is there -> the UUID of the filesystem that is mounted at it; nothing for a directory.
+pub type Standing = BTreeMap<String, Option<String>>;
+
 /// What was read from the engines, in O(1) requests. Absent where nobody answered.
 #[derive(Clone, Debug, Default)]
 pub struct Observed {
@@ -314,6 +320,8 @@ pub struct Observed {
     pub bridges: BTreeSet<String>,
     /// Host -> what it has of storage, for hosts with volumes on LVM.
     pub storage: BTreeMap<String, HostStorage>,
+    /// Host -> what is there of volumes that the pillar names no longer.
+    pub standing: BTreeMap<String, Standing>,
 }
 
 /// What an operation has left behind beside what the nodes tell.

@@ -240,7 +240,15 @@ impl Steps<'_, '_> {
         for key in all_gone {
             let doomed = doomed_volumes(self.input, key);
             for (minion, paths) in self.kept_volumes(key, &doomed) {
-                last = vec![self.add(key, Risk::Low, &last, Work::VerifyKept { minion, paths })];
+                let standing = self
+                    .input
+                    .observed
+                    .and_then(|observed| observed.standing.get(&minion));
+                let there = standing.into_iter().flatten();
+                let there = there.filter(|(path, _)| paths.contains(path));
+                let there = there.map(|(path, uuid)| (path.clone(), uuid.clone())).collect();
+                let work = Work::VerifyKept { minion, paths, there };
+                last = vec![self.add(key, Risk::Low, &last, work)];
             }
             let mut by_host: BTreeMap<&str, Vec<Doomed<'_>>> = BTreeMap::new();
             for volume in doomed {

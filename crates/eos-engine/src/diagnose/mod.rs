@@ -97,7 +97,8 @@ impl Look<'_> {
             error,
             ..
         } = self.failed;
-        let hidden = Hidden::of(self.engines, &step.environment, &step.component, Some(operation));
+        let operations = [operation];
+        let hidden = Hidden::of(self.engines, &step.environment, &step.component, &operations);
         let (hidden, record) = tokio::join!(answered(hidden), self.record());
         self.hidden = hidden;
         if let Some(hidden) = &self.hidden {

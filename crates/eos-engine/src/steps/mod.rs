@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use eos_core::compile::Compilation;
+use eos_core::emit::terraform::PLATFORM;
 use eos_core::lowered::{CopyOf, Lowered, Monitor};
 use eos_core::plan::{Expected, Previous, SecretWork, Step, Work};
 use eos_core::runtime::SECRET_VERSION;
@@ -21,7 +22,7 @@ use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::hooks::{Hook, Monitored};
 use crate::salt::StepCall;
-use crate::secrets::{STAGED_NAMESPACE, SecretPath, Secrets, staged_path};
+use crate::secrets::{STAGED_NAMESPACE, SecretPath, Secrets, staged_path, still_there};
 use crate::waiting;
 
 const CALL: Duration = Duration::from_secs(30);
@@ -73,7 +74,9 @@ pub async fn perform(
         Work::RemoveUnusedVolumes { minion, volumes } => {
             volumes::remove_unused(context, step, minion, volumes, progress).await
         }
-        Work::VerifyKept { minion, paths } => volumes::verify_kept(context, minion, paths).await,
+        Work::VerifyKept { minion, paths, there } => {
+            volumes::verify_kept(context, minion, paths, there).await
+        }
         Work::VerifyHost { minion, client } => verify_host(context, minion, *client).await,
         Work::VerifyGone { services, stop } => {
             let limit = GONE + Duration::from_secs(stop.unwrap_or_default());
@@ -283,7 +286,10 @@ async fn observe_workspace(
         .salt
         .call(minion, "eos.observe", json!({"workspaces": [name]}), CALL)
         .await?;
-    Ok(of(&seen).unwrap_or_default())
+    of(&seen).ok_or_else(|| {
+        let words = format!("minion {minion} was asked for it, and its answer does not name it");
+        EngineError::new(Layer::Salt, ErrorKind::Failed, format!("workspace {name}"), words)
+    })
 }
 
 async fn remove_workspace(
@@ -304,6 +310,8 @@ async fn remove_workspace(
             words,
         ));
     }
+    // Another minion can answer in the name of this one; Nomad has what the workspace made.
+    await_removed(context, step, progress).await?;
     let destroyed = record
         .pointer("/result/terraform/destroyed")
         .and_then(Value::as_u64)
@@ -312,6 +320,39 @@ async fn remove_workspace(
         words: format!("{name}: {destroyed} destroyed, workspace gone"),
         seen,
     })
+}
+
+/// Nomad has no longer what the workspace of a component is for: its job, or the namespace that all components share.
+async fn await_removed(
+    context: &Context<'_>,
+    step: &Step,
+    progress: &mut dyn FnMut(&str),
+) -> Result<(), EngineError> {
+    let nomad = &context.engines.nomad;
+    let (namespace, name) = (&step.environment, &step.component);
+    let object = match name == PLATFORM {
+        true => format!("namespace {namespace}"),
+        false => format!("job {name}"),
+    };
+    let ends = Instant::now() + GONE;
+    loop {
+        let is_there = match name == PLATFORM {
+            true => nomad.namespaces().await?.iter().any(|one| one.name == *namespace),
+            false => match nomad.job(namespace, name).await {
+                Err(error) if error.kind == ErrorKind::NotFound => false,
+                answer => answer.map(|_| true)?,
+            },
+        };
+        if !is_there {
+            return Ok(());
+        }
+        if Instant::now() > ends {
+            let words = "Terraform reported success, but Nomad still has it";
+            return Err(EngineError::new(Layer::Nomad, ErrorKind::Failed, object, words));
+        }
+        progress(&format!("{object} is still there"));
+        waiting::on(tokio::time::sleep(LOOK)).await;
+    }
 }
 
 /// Values that were given are taken from where they wait; the others are made, unless they are there already and are to
@@ -545,12 +586,7 @@ async fn remove_secret(context: &Context<'_>, step: &Step, path: &str) -> Result
     };
     secrets.delete(at).await?;
     if secrets.names(at).await?.is_some() {
-        return Err(EngineError::new(
-            secrets.layer(),
-            ErrorKind::Failed,
-            format!("secret {path}"),
-            "deleted, but still there",
-        ));
+        return Err(still_there(secrets.layer(), at));
     }
     Ok(Verified {
         words: format!("{path} deleted, read back"),

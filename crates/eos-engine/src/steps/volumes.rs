@@ -1,19 +1,16 @@
 //! Volumes as steps: made, kept or removed by Salt, then read back from the host itself.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
-use eos_core::lowered::{Lvm, Volume};
+use eos_core::lowered::{Lvm, Volume, instance_name};
 use eos_core::option::human_size;
-use eos_core::plan::Step;
-use serde::Serialize;
-use serde_json::{Value, json};
+use eos_core::plan::{Standing, Step};
+use serde_json::Value;
 
 use super::{Context, Verified, plural, run_step};
 use crate::error::{EngineError, ErrorKind, Layer};
+use crate::storage::{exists, mounted, seen_at};
 
-/// A host whose disks are all at work takes its time to tell of them.
-const OBSERVE: Duration = Duration::from_secs(60);
 /// Less than this of a volume may be too little for its filesystem to take.
 const FILESYSTEM_SLACK: u64 = 4 << 20;
 
@@ -25,24 +22,27 @@ pub(super) async fn make(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
     run_step(context, step, progress).await?;
-    let seen = observe_volumes(context, minion, paths).await?;
+    let seen = seen_at(context.engines, minion, paths).await?;
     for path in paths {
-        if exists(&seen, path) != Some(true) {
+        if !exists(&seen, path) {
             let words = format!("Salt reported success, but {path} is not there");
-            return Err(EngineError::new(
-                Layer::Salt,
-                ErrorKind::Failed,
-                format!("volume on {minion}"),
-                words,
-            ));
+            return Err(failed(&format!("volume on {minion}"), words));
         }
     }
     let component = context.compilation.component(&step.environment, &step.component);
     let volumes = component.into_iter().flat_map(|component| &component.volumes);
     let mut words = Vec::new();
     for volume in volumes.filter(|volume| volume.host.value == minion) {
-        if let Some(lvm) = &volume.lvm {
-            words.push(mounted(volume, lvm, seen.get(&volume.path.value))?);
+        let seen = seen.get(&volume.path.value).unwrap_or(&Value::Null);
+        let other = volume.lvm.as_ref().and_then(|lvm| misfit(volume, lvm, seen));
+        if let Some(why) = other.or_else(|| other_owner(volume, seen)) {
+            let object = format!("volume {} on {minion}", volume.name);
+            return Err(failed(&object, format!("Salt reported success, but {why}")));
+        }
+        if volume.lvm.is_some() {
+            let size = seen.get("mounted").map_or(0, |mounted| number(mounted, "size"));
+            let filesystem = volume.filesystem.value.title();
+            words.push(format!("{} {filesystem} mounted", human_size(size)));
         }
     }
     let directories = paths.len() - words.len();
@@ -56,23 +56,25 @@ pub(super) async fn make(
     Ok(Verified { words, seen })
 }
 
-/// What is mounted is the wanted volume, as large and with the filesystem that was asked for; else what it is.
-fn mounted(volume: &Volume, lvm: &Lvm, seen: Option<&Value>) -> Result<String, EngineError> {
-    let mounted = seen.and_then(|seen| seen.get("mounted")).unwrap_or(&Value::Null);
-    if let Some(why) = misfit(volume, lvm, mounted) {
-        return Err(EngineError::new(
-            Layer::Salt,
-            ErrorKind::Failed,
-            format!("volume {} on {}", volume.name, volume.host.value),
-            format!("Salt reported success, but {why}"),
-        ));
-    }
-    let (size, filesystem) = (number(mounted, "size"), volume.filesystem.value.title());
-    Ok(format!("{} {filesystem} mounted", human_size(size)))
+/// In what the owner or the mode of a volume's directory is not the wanted one. A host tells both by number and by name.
+fn other_owner(volume: &Volume, seen: &Value) -> Option<String> {
+    let text = |key: &str| seen.get(key).and_then(Value::as_str).unwrap_or_default();
+    let (user_name, group_name) = text("names").split_once(':').unwrap_or_default();
+    let is = |wanted: &str, number: &str, name: &str| match wanted.parse::<u32>() {
+        Ok(_) => wanted == number,
+        Err(_) => wanted == name,
+    };
+    let octal = |mode: &str| u32::from_str_radix(mode, 8).ok();
+    let (user, group, mode) = (text("user"), text("group"), text("mode"));
+    let fits = is(&volume.user, user, user_name)
+        && is(&volume.group, group, group_name)
+        && octal(mode).is_some_and(|mode| octal(&volume.mode) == Some(mode));
+    (!fits).then(|| format!("{} belongs to {user}:{group} with mode {mode}", volume.path.value))
 }
 
 /// In what the volume that its host tells of is not the wanted one.
-fn misfit(volume: &Volume, lvm: &Lvm, mounted: &Value) -> Option<String> {
+fn misfit(volume: &Volume, lvm: &Lvm, seen: &Value) -> Option<String> {
+    let mounted = seen.get("mounted").unwrap_or(&Value::Null);
     if mounted.is_null() {
         return Some(format!("nothing is mounted at {}", volume.path.value));
     }
@@ -106,6 +108,18 @@ fn misfit(volume: &Volume, lvm: &Lvm, mounted: &Value) -> Option<String> {
     if let Some(name) = snapshots.iter().find(|name| !lvm.snapshots.contains_key(**name)) {
         return Some(format!("snapshot {name} is still there"));
     }
+    let restored = mounted.get("restored").and_then(Value::as_str);
+    if let Some(wanted) = &lvm.restored
+        && restored != Some(&wanted.when)
+    {
+        return Some(format!("snapshot {} is not restored", wanted.snapshot));
+    }
+    let kind = |compression: &str| compression.split(':').next().map(str::to_owned);
+    let wanted = lvm.compression.as_ref().and_then(|wanted| kind(&wanted.value));
+    let found = mounted.get("compression").and_then(Value::as_str);
+    if wanted.as_deref() != found {
+        return Some(format!("it has compression {}", found.unwrap_or("none")));
+    }
     let is_committed = lvm
         .converted
         .as_ref()
@@ -118,19 +132,33 @@ fn number(mounted: &Value, key: &str) -> u64 {
     mounted.get(key).and_then(Value::as_u64).unwrap_or_default()
 }
 
-/// What the pillar names no longer is left as it was.
+/// What the pillar names no longer is left as it was: all that was there when it was planned.
 pub(super) async fn verify_kept(
     context: &Context<'_>,
     minion: &str,
     paths: &[String],
+    there: &Standing,
 ) -> Result<Verified, EngineError> {
-    let seen = observe_volumes(context, minion, paths).await?;
-    let words = paths.iter().map(|path| match exists(&seen, path) {
-        Some(true) => format!("{path} stays as it was"),
-        _ => format!("{path} was gone already"),
-    });
-    let words = format!("{minion}: {}", words.collect::<Vec<_>>().join(", "));
+    let seen = seen_at(context.engines, minion, paths).await?;
+    let words = kept(paths, there, &seen).map_err(|why| failed(&format!("volume on {minion}"), why))?;
+    let words = format!("{minion}: {words}");
     Ok(Verified { words, seen })
+}
+
+fn kept(paths: &[String], there: &Standing, seen: &Value) -> Result<String, String> {
+    let said = paths.iter().map(|path| match there.get(path) {
+        None => Ok(format!("{path} was gone already")),
+        Some(_) if !exists(seen, path) => Err(format!("{path} was there before, and is gone")),
+        Some(uuid) if *uuid != mounted(seen, path) => {
+            Err(format!("{path} had another filesystem mounted before"))
+        }
+        Some(_) => Ok(format!("{path} stays as it was")),
+    });
+    Ok(said.collect::<Result<Vec<_>, _>>()?.join(", "))
+}
+
+fn failed(object: &str, words: String) -> EngineError {
+    EngineError::new(Layer::Salt, ErrorKind::Failed, object, words)
 }
 
 pub(super) async fn remove(
@@ -142,19 +170,41 @@ pub(super) async fn remove(
 ) -> Result<Verified, EngineError> {
     run_step(context, step, progress).await?;
     let paths: Vec<&String> = volumes.values().collect();
-    let seen = observe_volumes(context, minion, &paths).await?;
-    if let Some((name, path)) = volumes
-        .iter()
-        .find(|(_, path)| exists(&seen, path) != Some(false))
-    {
+    let seen = seen_at(context.engines, minion, &paths).await?;
+    if let Some((name, path)) = volumes.iter().find(|(_, path)| exists(&seen, path)) {
         let words = format!("Salt reported success, but {path} is still there");
-        let object = format!("volume {name} on {minion}");
-        return Err(EngineError::new(Layer::Salt, ErrorKind::Failed, object, words));
+        return Err(failed(&format!("volume {name} on {minion}"), words));
     }
+    unregistered(context, step, minion, volumes).await?;
     let count = plural(volumes.len(), "volume", "volumes");
     Ok(Verified {
         words: format!("{minion}: {count} gone with all data, read back"),
         seen,
+    })
+}
+
+/// Another minion can answer in the name of this one; Nomad says whether tasks could still be given the volumes there.
+async fn unregistered(
+    context: &Context<'_>,
+    step: &Step,
+    minion: &str,
+    volumes: &BTreeMap<String, String>,
+) -> Result<(), EngineError> {
+    let nomad = &context.engines.nomad;
+    let nodes = nomad.nodes().await?;
+    let node = nodes.iter().find(|node| node.name == minion).map(|node| &node.id);
+    let instance = instance_name(&step.environment, &step.component);
+    let needs = volumes.keys().filter_map(|name| name.rsplit('/').next());
+    let names: BTreeSet<String> = needs.map(|need| format!("{instance}-{need}")).collect();
+    // Its namespace may be gone with its last component.
+    let registered = nomad.volumes("*").await?;
+    let left = registered.iter().find(|one| {
+        one.namespace == step.environment && Some(&one.node_id) == node && names.contains(&one.name)
+    });
+    left.map_or(Ok(()), |one| {
+        let object = format!("volume {} on {minion}", one.name);
+        let words = "Salt reported success, but it is still registered";
+        Err(EngineError::new(Layer::Nomad, ErrorKind::Failed, object, words))
     })
 }
 
@@ -168,10 +218,8 @@ pub(super) async fn remove_unused(
 ) -> Result<Verified, EngineError> {
     let record = run_step(context, step, progress).await?;
     let paths: Vec<&String> = volumes.values().collect();
-    let seen = observe_volumes(context, minion, &paths).await?;
-    let (kept, gone): (Vec<_>, Vec<_>) = volumes
-        .iter()
-        .partition(|(_, path)| exists(&seen, path) != Some(false));
+    let seen = seen_at(context.engines, minion, &paths).await?;
+    let (kept, gone): (Vec<_>, Vec<_>) = volumes.iter().partition(|(_, path)| exists(&seen, path));
     let mut words = match gone.len() {
         0 => format!("{minion}: nothing removed"),
         count => format!(
@@ -187,29 +235,14 @@ pub(super) async fn remove_unused(
     Ok(Verified { words, seen })
 }
 
-/// Path -> what the minion sees there.
-async fn observe_volumes<T: Serialize>(
-    context: &Context<'_>,
-    minion: &str,
-    paths: &[T],
-) -> Result<Value, EngineError> {
-    let salt = &context.engines.salt;
-    let mut seen = salt
-        .call(minion, "eos.observe", json!({"volumes": paths}), OBSERVE)
-        .await?;
-    Ok(seen.get_mut("volumes").map(Value::take).unwrap_or_default())
-}
-
-fn exists(seen: &Value, path: &str) -> Option<bool> {
-    seen.get(path)?.get("exists")?.as_bool()
-}
-
 #[cfg(test)]
 mod tests {
     use eos_core::catalog::Catalog;
-    use eos_core::compile::compile;
+    use eos_core::compile::{Compilation, compile};
     use eos_core::pillar::{Pillar, PillarFiles};
     use eos_core::profile::Profile;
+
+    use serde_json::json;
 
     use super::*;
 
@@ -218,13 +251,7 @@ mod tests {
 
     /// What is said of a volume of 399 MiB, with these further settings, when its host tells this of it.
     fn said(settings: &str, told: Value) -> Option<String> {
-        let production = format!(
-            "#!yaml\nvolumes:\n  files: {{host: control, volume_group: vg, size: 399M, filesystem: ext4{settings}}}\n"
-        );
-        let file = |name: &str, text: &str| (format!("pillar/infrastructure/{name}.sls"), text.into());
-        let files: PillarFiles = [file("common", COMMON), file("production", &production)].into();
-        let pillar = Pillar::read(&files).unwrap();
-        let compiled = compile(&pillar, &Catalog::load(&[]).unwrap(), Profile::Solo).unwrap();
+        let compiled = compiled(settings);
         let volume = &compiled.component("production", "files").unwrap().volumes[0];
         let mut all = json!({
             "volume": "files", "volume_group": "vg", "filesystem": "ext4", "snapshots": [], "old": false,
@@ -234,7 +261,60 @@ mod tests {
             (Some(all), Value::Object(told)) => all.extend(told),
             (_, told) => all = told,
         }
-        misfit(volume, volume.lvm.as_ref().unwrap(), &all)
+        let seen = json!({"mounted": all});
+        misfit(volume, volume.lvm.as_ref().unwrap(), &seen)
+    }
+
+    /// An estate with one volume of 399 MiB, with these further settings.
+    fn compiled(settings: &str) -> Compilation {
+        let production = format!(
+            "#!yaml\nvolumes:\n  files: {{host: control, volume_group: vg, size: 399M, filesystem: ext4{settings}}}\n"
+        );
+        let file = |name: &str, text: &str| (format!("pillar/infrastructure/{name}.sls"), text.into());
+        let files: PillarFiles = [file("common", COMMON), file("production", &production)].into();
+        let pillar = Pillar::read(&files).unwrap();
+        compile(&pillar, &Catalog::load(&[]).unwrap(), Profile::Solo).unwrap()
+    }
+
+    #[test]
+    fn an_owner_or_a_mode_that_its_host_tells_otherwise_is_not_taken_for_done() {
+        let compiled = compiled(", owner: \"472:www-data\", mode: \"0750\"");
+        let volume = &compiled.component("production", "files").unwrap().volumes[0];
+        let wanted =
+            json!({"exists": true, "user": "472", "group": "33", "mode": "0750", "names": "472:www-data"});
+        assert_eq!(other_owner(volume, &wanted), None);
+        for (key, told) in [
+            ("user", "0"),
+            ("names", "472:other"),
+            ("mode", "0755"),
+            ("mode", ""),
+        ] {
+            let mut seen = wanted.clone();
+            seen[key] = told.into();
+            assert!(other_owner(volume, &seen).is_some(), "{key} {told}");
+        }
+        assert!(other_owner(volume, &Value::Null).is_some());
+    }
+
+    #[test]
+    fn what_was_there_and_is_gone_was_not_kept() {
+        let path = "/srv/files".to_owned();
+        let paths = [path.clone()];
+        let seen = |exists: bool, uuid: Value| json!({"/srv/files": {"exists": exists, "mounted": uuid}});
+        let volume = json!({"uuid": "one"});
+        let on_lvm = Standing::from([(path.clone(), Some("one".to_owned()))]);
+        let directory = Standing::from([(path, None)]);
+        assert!(kept(&paths, &on_lvm, &seen(true, volume.clone())).is_ok());
+        assert!(kept(&paths, &on_lvm, &seen(false, Value::Null)).is_err());
+        assert!(
+            kept(&paths, &on_lvm, &seen(true, Value::Null)).is_err(),
+            "its mount point alone is not it"
+        );
+        assert!(kept(&paths, &on_lvm, &seen(true, json!({"uuid": "two"}))).is_err());
+        assert!(kept(&paths, &directory, &seen(true, Value::Null)).is_ok());
+        assert!(kept(&paths, &directory, &json!({})).is_err());
+        let gone = kept(&paths, &Standing::new(), &seen(false, Value::Null)).unwrap();
+        assert_eq!(gone, "/srv/files was gone already");
     }
 
     #[test]
@@ -281,6 +361,21 @@ mod tests {
                 ", snapshots: {before: 40M}",
                 json!({"snapshots": ["before"]}),
                 None,
+            ),
+            (
+                ", restored: {snapshot: before, when: \"2026-11-17T01:00:00Z\"}",
+                json!({"restored": "2026-11-16T01:00:00Z"}),
+                Some("snapshot before is not restored"),
+            ),
+            (
+                ", restored: {snapshot: before, when: \"2026-11-17T01:00:00Z\"}",
+                json!({"restored": "2026-11-17T01:00:00Z"}),
+                None,
+            ),
+            (
+                "",
+                json!({"compression": "zstd"}),
+                Some("it has compression zstd"),
             ),
             (
                 ", converted: {from: xfs, when: \"2026-11-17T01:00:00Z\", committed: true}",

@@ -7,10 +7,14 @@ use crate::views::reports::LogText;
 use eos_engine::diagnose::Hidden;
 use eos_engine::engines::Engines;
 use eos_engine::nomad::{Allocation, LogStream};
+use eos_engine::store::Outcome;
 use eos_engine::{EngineError, ErrorKind, NomadClient};
 
 /// Lines of a log are short: so many bytes are read from its end for each one asked for.
 const BYTES_A_LINE: u64 = 400;
+
+/// How many operations are looked through for values that they overwrote and still keep.
+const OPERATIONS: u32 = 20;
 
 /// How many instances that ended are shown.
 const ENDED: usize = 3;
@@ -64,7 +68,12 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         };
         return Err(Problem::not_done(message, "`eos status` shows what runs"));
     }
-    let hidden = Hidden::of(&engines, &environment, &args.component, None).await;
+    let history = estate.store_to_read()?.history(OPERATIONS)?;
+    let open = history
+        .iter()
+        .filter(|one| !matches!(one.outcome, Outcome::Done | Outcome::TakenBack));
+    let open: Vec<&str> = open.map(|one| one.id.as_str()).collect();
+    let hidden = Hidden::of(&engines, &environment, &args.component, &open).await;
     let hidden = hidden.map_err(|error| {
         error.with_hint("Eos must know its secrets to hide them; Nomad shows everything: nomad alloc logs")
     })?;
