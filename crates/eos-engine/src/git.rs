@@ -4,6 +4,7 @@
 //! operation, and history is only ever added to.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -169,6 +170,66 @@ impl Repository {
         self.resolve(&applied_reference(environment)).await
     }
 
+    /// Whether any environment was applied from this copy: a clone does not bring these references.
+    pub async fn was_applied(&self) -> Result<bool, EngineError> {
+        if self.directory.join(".git").symlink_metadata().is_err() {
+            return Ok(false);
+        }
+        let arguments = ["for-each-ref", "--count=1", "refs/eos/applied/"];
+        let found = self.git("references", &arguments, b"").await?;
+        Ok(!found.is_empty())
+    }
+
+    /// Has git read its index and every object.
+    pub async fn read_all(&self) -> Result<(), EngineError> {
+        self.changed(&["."]).await?;
+        let arguments = ["fsck", "--no-dangling", "--no-progress"];
+        self.git("objects", &arguments, b"").await.map(|_| ())
+    }
+
+    /// Files of locks that no git holds: it was killed, and every later one refuses to work.
+    pub fn left_locks(&self) -> Vec<PathBuf> {
+        let git = self.directory.join(".git");
+        let refs = ["refs/heads", "refs/eos/applied"].map(|name| git.join(name));
+        let entries = [git]
+            .into_iter()
+            .chain(refs)
+            .filter_map(|place| fs::read_dir(place).ok());
+        let paths = entries.flatten().flatten().map(|entry| entry.path());
+        let locks: Vec<PathBuf> = paths
+            .filter(|path| path.extension().is_some_and(|kind| kind == "lock"))
+            .collect();
+        match locks.is_empty() || self.is_at_work() {
+            true => Vec::new(),
+            false => locks,
+        }
+    }
+
+    /// Whether a git may be at work here: one whose place cannot be seen is taken to be.
+    fn is_at_work(&self) -> bool {
+        let root = self.directory.canonicalize().unwrap_or(self.directory.clone());
+        let Ok(processes) = fs::read_dir("/proc") else {
+            return true;
+        };
+        processes.flatten().any(|process| {
+            let name = fs::read_to_string(process.path().join("comm")).unwrap_or_default();
+            let place = || fs::read_link(process.path().join("cwd"));
+            name.trim_end().starts_with("git")
+                && place().map_or_else(is_hidden, |place| place.starts_with(&root))
+        })
+    }
+
+    /// Removes what a killed git left. Whoever commits holds the estate's lock.
+    fn clear_left_locks(&self) -> Result<(), EngineError> {
+        for lock in self.left_locks() {
+            fs::remove_file(&lock).map_err(|error| {
+                let object = lock.display().to_string();
+                EngineError::new(Layer::Git, ErrorKind::Failed, object, error.to_string())
+            })?;
+        }
+        Ok(())
+    }
+
     /// Every value of a trailer in the history of all branches, with the commit it stands in; newest first.
     pub async fn trailers(&self, name: &str) -> Result<Vec<(String, String)>, EngineError> {
         // Before the first commit `log` would fail.
@@ -195,6 +256,7 @@ impl Repository {
         if files.is_empty() {
             return Ok(None);
         }
+        self.clear_left_locks()?;
         let from_input = ["--pathspec-from-file=-", "--pathspec-file-nul"];
         // A new file must be known before it can be committed; one that is gone is not found by `add`.
         let there: BTreeSet<String> = files
@@ -225,7 +287,7 @@ impl Repository {
         let directories =
             ["", "objects", "refs", "refs/heads", "refs/eos/applied"].map(|name| git.join(name));
         for directory in directories.iter().filter(|directory| directory.is_dir()) {
-            std::fs::File::open(directory)
+            fs::File::open(directory)
                 .and_then(|directory| directory.sync_all())
                 .map_err(|error| {
                     let object = directory.display().to_string();
@@ -341,6 +403,11 @@ async fn finish(
     output.map_err(failed)
 }
 
+/// Of a process that ended meanwhile nothing is hidden.
+fn is_hidden(error: std::io::Error) -> bool {
+    error.kind() == std::io::ErrorKind::PermissionDenied
+}
+
 fn applied_reference(environment: &str) -> String {
     format!("refs/eos/applied/{environment}")
 }
@@ -386,16 +453,41 @@ fn refused(object: &str, stderr: &[u8]) -> EngineError {
         .with_hint("Wait until it ends; after a crash, remove .git/index.lock");
     }
     let error = EngineError::new(Layer::Git, ErrorKind::Failed, object, words);
-    if words.contains("dubious ownership") {
-        return error.with_hint("The estate belongs to another user: run Eos as that user");
+    match hint_for(words) {
+        Some(hint) => error.with_hint(hint),
+        None => error,
     }
-    error
+}
+
+fn hint_for(words: &str) -> Option<&'static str> {
+    let says = |parts: &[&str]| parts.iter().any(|part| words.contains(part));
+    if says(&["dubious ownership"]) {
+        return Some("The estate belongs to another user: run Eos as that user");
+    }
+    if says(&["index file", "bad signature", "index uses"]) {
+        return Some(
+            "Git's index is damaged; make it again, which changes no file: rm .git/index && git reset",
+        );
+    }
+    if says(&["not a git repository"]) {
+        return Some(
+            "If it was one, .git/HEAD is damaged: echo 'ref: refs/heads/main' > .git/HEAD, or restore .git \
+             from a copy",
+        );
+    }
+    if says(&["broken", "bad object HEAD", "unknown revision", "bad ref"]) {
+        return Some(
+            "The branch names no commit; `git reflog` shows the last ones: git update-ref HEAD COMMIT",
+        );
+    }
+    says(&["object", "unable to read", "missing"]).then_some(
+        "`git fsck` names the damaged objects: remove those files, then fetch them from a copy: git fetch \
+         --refetch COPY",
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     async fn repository() -> (tempfile::TempDir, Repository) {
@@ -555,11 +647,65 @@ mod tests {
             .unwrap_err();
         assert_eq!((error.layer, error.kind), (Layer::Git, ErrorKind::Failed));
         assert!(error.words.starts_with("not a git repository"), "{error}");
+    }
 
+    /// A git at work here, such as one that waits for an editor, holds its lock; one that was killed holds nothing.
+    #[tokio::test]
+    async fn a_lock_that_a_killed_git_left_is_cleared_and_one_in_use_is_not() {
         let (directory, repository) = repository().await;
+        let lock = directory.path().join(".git/index.lock");
         fs::write(directory.path().join("x"), "1").unwrap();
-        fs::write(directory.path().join(".git/index.lock"), "").unwrap();
-        let error = repository.commit(&["x"], "Add", &[]).await.unwrap_err();
+        fs::write(&lock, "").unwrap();
+        let mut other = repository.command();
+        let mut other = other
+            .args(["hash-object", "--stdin"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let error = loop {
+            // It may not have come to its place yet.
+            let seen = repository.is_at_work();
+            if seen {
+                break repository.commit(&["x"], "Add", &[]).await.unwrap_err();
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        };
         assert_eq!(error.kind, ErrorKind::Conflict);
+        assert!(repository.left_locks().is_empty() && lock.exists());
+        other.kill().await.unwrap();
+        assert_eq!(repository.left_locks(), [lock.clone()]);
+        repository.commit(&["x"], "Add", &[]).await.unwrap().unwrap();
+        assert!(!lock.exists());
+    }
+
+    #[tokio::test]
+    async fn the_hint_for_a_damaged_repository_helps() {
+        async fn damaged(name: &str, bytes: &[u8]) -> (tempfile::TempDir, Repository, EngineError) {
+            let (directory, repository) = repository().await;
+            fs::write(directory.path().join("x"), "1").unwrap();
+            repository.commit(&["x"], "Add", &[]).await.unwrap();
+            fs::write(directory.path().join(".git").join(name), bytes).unwrap();
+            let error = repository.read_all().await.unwrap_err();
+            (directory, repository, error)
+        }
+        for (name, bytes) in [("index", b"not an index".as_slice()), ("HEAD", b"")] {
+            let (directory, repository, error) = damaged(name, bytes).await;
+            let hint = error.hint.clone().unwrap_or_default();
+            let (_, command) = hint
+                .split_once(": ")
+                .unwrap_or_else(|| panic!("{name}: {error:?}"));
+            let command = command.split(", or").next().unwrap();
+            let mended = std::process::Command::new("sh")
+                .args(["-c", command])
+                .current_dir(directory.path())
+                .output()
+                .unwrap();
+            assert!(mended.status.success(), "{name}: {command}: {mended:?}");
+            repository.read_all().await.unwrap();
+            assert!(repository.is_clean(&["x"]).await.unwrap(), "{name}");
+        }
+        let (_directory, _repository, error) = damaged("refs/heads/main", b"").await;
+        assert!(error.hint.is_some(), "{error:?}");
     }
 }

@@ -19,6 +19,7 @@ use crate::control::{self, Control};
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::Estate;
+use crate::store::Store;
 
 const FILE: &str = ".eos/home";
 const CALL: Duration = Duration::from_secs(30);
@@ -150,12 +151,48 @@ async fn read_back(engines: &Engines, id: &str) -> Result<Recorded, EngineError>
 pub async fn require(engines: &Engines, estate: &Estate, by: Actor<'_>) -> Result<Control, EngineError> {
     let id = id(&estate.root)?;
     let mut control = control::ask(engines).await?;
-    match &control.home {
-        Some(home) if home.id == id => {}
-        Some(home) => return Err(elsewhere(home)),
+    let here = match &control.home {
+        Some(home) if home.id != id => return Err(elsewhere(home)),
+        here => here.as_ref(),
+    };
+    refuse_lost_store(estate, &estate.store_to_read()?, here).await?;
+    match here {
+        Some(_) => {}
         None => control.home = Some(take(engines, estate, None, by).await?),
     }
     Ok(control)
+}
+
+/// Refuses a store that knows of nothing where the estate was operated from here before, as the control minion or git says:
+/// it was lost or emptied, and a new one would hide journal and audit. Taking the home says that this is meant.
+pub(crate) async fn refuse_lost_store(
+    estate: &Estate,
+    store: &Store,
+    here: Option<&Recorded>,
+) -> Result<(), EngineError> {
+    if !store.is_blank()? {
+        return Ok(());
+    }
+    let known = match here {
+        Some(home) => Some(format!(
+            "this machine is the home since {}",
+            home.since.strftime("%Y-%m-%d %H:%M UTC")
+        )),
+        None => {
+            let applied = estate.repository().was_applied().await?;
+            applied.then(|| "git has commits that were applied from here (refs/eos)".to_owned())
+        }
+    };
+    match known {
+        None => Ok(()),
+        Some(known) => Err(EngineError::new(
+            Layer::Estate,
+            ErrorKind::Conflict,
+            ".eos/store.db",
+            format!("it holds no operation, but {known}"),
+        )
+        .with_hint("Restore it from a copy; or begin a new journal and audit: eos home take")),
+    }
 }
 
 /// Refuses if another machine is the home, and changes nothing.

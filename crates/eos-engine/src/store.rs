@@ -497,6 +497,14 @@ impl Store {
         )
     }
 
+    /// Whether it holds nothing that the home of an estate has: no operation, and no taking of the home.
+    pub fn is_blank(&self) -> Result<bool, EngineError> {
+        let sql = "SELECT NOT EXISTS (SELECT 1 FROM operations) AND NOT EXISTS (SELECT 1 FROM audit WHERE action = ?1)";
+        self.connection
+            .query_row(sql, [Action::TakeHome.words()], |row| row.get(0))
+            .map_err(|error| broken(&error))
+    }
+
     /// What is applied in an environment, by component.
     pub fn applied(&self, environment: &str) -> Result<Vec<Applied>, EngineError> {
         self.read(

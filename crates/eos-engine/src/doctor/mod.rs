@@ -11,6 +11,7 @@
 //! | `versions` | which versions of the engines Eos works with |
 //! | `clocks` | whether all of them have the same time |
 //! | `files` | who can read and change what is on this machine |
+//! | `repository` | what a killed git left, what git cannot read, a store that was lost |
 //! | `leftovers` | operations that were interrupted, and locks that nobody holds |
 //! | `mend` | the command that mends each kind of thing, in a lab and elsewhere |
 
@@ -22,6 +23,7 @@ mod finding;
 mod leftovers;
 mod mend;
 mod nomad;
+mod repository;
 mod salt;
 mod vault;
 mod versions;
@@ -58,7 +60,8 @@ pub struct Expected<'a> {
 /// finding too.
 pub async fn examine(expected: &Expected<'_>) -> Vec<Finding> {
     let estate = expected.estate;
-    let files = files::findings(estate);
+    let mut files = files::findings(estate);
+    files.extend(repository::findings(estate).await);
     let Some(endpoints) = &estate.settings.endpoints else {
         let words = "none: neither eos.toml nor a lab names any";
         let engines = Finding::not_ok(Area::Estate, "engines", Condition::Missing, words, "eos lab up");

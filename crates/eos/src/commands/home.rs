@@ -35,7 +35,9 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     let engines = need_engines(&estate)?;
     let recorded = control::ask(&engines).await?.home;
     let before = report(&estate.root, recorded.clone())?;
-    if args.command.is_none() || before.is_here {
+    // Where the store was lost, taking the home again begins a new journal and audit.
+    let is_kept = before.is_here && !estate.store_to_read()?.is_blank()?;
+    if args.command.is_none() || is_kept {
         session.view.home(&before);
         return Ok(Exit::Done);
     }
