@@ -70,6 +70,13 @@ impl Estate {
         Ok(Self { root, settings })
     }
 
+    /// The same for who makes its lab, which writes again what cannot be read of it.
+    pub fn open_for_lab(given: Option<&Path>) -> Result<Self, EngineError> {
+        let root = settings::find_estate(given)?;
+        let settings = Settings::load_for_lab(&root)?;
+        Ok(Self { root, settings })
+    }
+
     /// Makes a new estate: settings, a pillar with this machine as its only host, a git repository.
     pub async fn init(root: &Path) -> Result<Self, Failure> {
         let at = |path: &str| root.join(path);

@@ -104,7 +104,7 @@ pub async fn run(session: &mut Session<'_>, args: Args) -> Answer {
         session.view.lab_engines(&engines);
         return Ok(Exit::Done);
     }
-    let mut estate = session.estate()?;
+    let mut estate = Estate::open_for_lab(session.everywhere.estate.as_deref())?;
     let lab = Lab::at(estate.root.join(".eos/lab"))?;
     let begun = Instant::now();
     match args.command {
