@@ -182,28 +182,18 @@ fn overwritten(plan: &Plan, begun: &BTreeMap<String, Value>) -> BTreeMap<Key, Pr
     steps.rev().collect()
 }
 
-/// Directories that the operation made for a component whose job it had not begun to bring up.
+/// Directories that the operation may have made; their host removes those of them that are empty.
 fn unused_volumes(
     estate: &Estate,
     plan: &Plan,
     begun: &BTreeMap<String, Value>,
 ) -> Result<UnusedVolumes, Failure> {
-    let has_run = |component: &str| {
-        plan.steps.iter().any(|step| {
-            step.component == component
-                && matches!(step.work, Work::Workspace { .. })
-                && begun.contains_key(&step.id)
-        })
-    };
     let mut unused = BTreeMap::new();
     let mut compilation = None;
     for step in plan.steps.iter().filter(|step| begun.contains_key(&step.id)) {
         let Work::Volumes { minion, .. } = &step.work else {
             continue;
         };
-        if has_run(&step.component) {
-            continue;
-        }
         // Its volumes are there, so its commit is: the pillar still has the component.
         let compiled = match &compilation {
             Some(compiled) => compiled,
