@@ -18,6 +18,9 @@ use crate::salt::SaltClient;
 /// How long minions may take once master and API answer: on a busy machine a call alone has taken three seconds.
 const MINIONS: Duration = Duration::from_secs(6);
 
+/// How long one that did not answer is asked once more, on a machine with more work than processors.
+const BUSY: Duration = Duration::from_secs(24);
+
 /// What asking Salt came to.
 pub(super) struct Asked {
     /// Which machine operates the estate, as the control minion has it.
@@ -32,6 +35,8 @@ pub(super) struct Asked {
 /// One minion's answer to `eos.info`, and between which two moments it came about; and that to `eos.examine`.
 struct Told {
     info: Result<Value, EngineError>,
+    /// It answered only when it was asked once more.
+    is_slow: bool,
     examined: Result<Value, EngineError>,
     sent: Timestamp,
     received: Timestamp,
@@ -99,19 +104,26 @@ impl Examination<'_> {
         for minion in minions {
             let client = client.clone();
             asking.spawn(async move {
-                let asked_for_info = async {
+                let asked_for_info = async |patience| {
                     let sent = Timestamp::now();
-                    let info = client.call(&minion, "eos.info", json!({}), MINIONS).await;
+                    let info = client.call(&minion, "eos.info", json!({}), patience).await;
                     (info, sent, Timestamp::now())
                 };
-                let ((info, sent, received), examined) = tokio::join!(
-                    asked_for_info,
+                let ((mut info, mut sent, mut received), examined) = tokio::join!(
+                    asked_for_info(MINIONS),
                     client.call(&minion, "eos.examine", json!({}), MINIONS)
                 );
+                // Silence within a few seconds is no proof that nobody is there.
+                let is_silent = info.as_ref().is_err_and(|error| error.kind == ErrorKind::Timeout);
+                if is_silent {
+                    (info, sent, received) = asked_for_info(second_patience()).await;
+                }
+                let is_slow = is_silent && info.is_ok();
                 (
                     minion,
                     Told {
                         info,
+                        is_slow,
                         examined,
                         sent,
                         received,
@@ -147,6 +159,13 @@ impl Examination<'_> {
             Ok(info) => {
                 let (bring, renew) = (self.bring_formula(minion), self.renew("salt-minion"));
                 let finding = formula_finding(minion, info, self.expected.formula, &bring, &renew);
+                if told.is_slow && finding.condition == Condition::Ok {
+                    let words = format!(
+                        "it is slow: it did not answer within {} s at first",
+                        MINIONS.as_secs()
+                    );
+                    return Finding::not_ok(Area::Salt, what, Condition::Limited, words, "eos doctor");
+                }
                 let exposed = told.examined.as_ref().map(exposed_by).unwrap_or_default();
                 match finding.condition == Condition::Ok && !exposed.is_empty() {
                     true => {
@@ -190,6 +209,22 @@ impl Examination<'_> {
             None => client,
         })
     }
+}
+
+/// How long a silent minion is asked once more: an engine on a busy machine waits for the processor.
+fn second_patience() -> Duration {
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    match is_busy(&load, cores) {
+        true => BUSY,
+        false => MINIONS,
+    }
+}
+
+/// Whether more wanted to run in the last minute than can.
+fn is_busy(load: &str, cores: usize) -> bool {
+    let last_minute = load.split(' ').next().and_then(|load| load.parse::<f64>().ok());
+    last_minute.is_some_and(|load| load > cores as f64)
 }
 
 /// What this minion has loaded that a request could name: any returner, and executors that do more than to call.
@@ -238,6 +273,13 @@ fn formula_finding(minion: &str, info: &Value, expected: &str, bring: &str, rene
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_machine_is_busy_where_more_wants_to_run_than_can() {
+        assert!(is_busy("35.10 20.00 9.00 40/900 12345\n", 2));
+        assert!(!is_busy("1.90 20.00 9.00 1/900 12345\n", 2));
+        assert!(!is_busy("", 2));
+    }
 
     #[test]
     fn a_minion_with_a_returner_or_an_executor_of_more_than_calls_is_exposed() {
