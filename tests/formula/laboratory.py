@@ -377,6 +377,7 @@ class Salt:
                 "port": int(self.url.rsplit(":", 1)[1]),
                 "ssl_crt": str(self.etc / "cert.pem"),
                 "ssl_key": str(self.etc / "key.pem"),
+                "thread_pool": 20,
             },
         }
         access = access.replace("/etc/salt/eos-users", str(self.etc / "users"))
@@ -467,11 +468,11 @@ class Salt:
         assert status == 200, answer
         return answer[MINION]
 
-    def publish(self, requests: list[dict]) -> list:
-        """Hands requests to the master's own port, past salt-api; answers what it says to each."""
-        script = pathlib.Path(__file__).with_name("at_the_masters_port.py")
+    def publish(self, requests: list[dict], role: str = "master") -> list:
+        """Hands requests to the master's own port, past salt-api, as anybody or as the minion; answers what it says."""
+        settings = {"master": self.etc / "master", "minion": self.etc / "minion.d" / "minion"}[role]
         said = subprocess.run(
-            [str(self.bin / "python"), str(script), str(self.etc / "master")],
+            [*self._script("at_the_masters_port.py"), role, str(settings)],
             input=json.dumps(requests),
             capture_output=True,
             text=True,
@@ -479,6 +480,10 @@ class Salt:
         )
         assert said.returncode == 0, said.stderr
         return json.loads(said.stdout)
+
+    def _script(self, name: str) -> list[str]:
+        """A script of these tests, for Salt's own Python."""
+        return [str(self.bin / "python"), str(pathlib.Path(__file__).with_name(name))]
 
     def record(self, function: str, /, **keywords: object) -> dict:
         answer = self.call(function, **keywords)
@@ -495,6 +500,20 @@ class Salt:
         """As the administrator does once for every minion."""
         brought = self.run("salt", MINION, "saltutil.sync_all")
         assert brought.returncode == 0 and "modules.eos" in brought.stdout, brought
+
+    @contextlib.contextmanager
+    def bus(self):
+        """Gathers all that is on the master's event bus while the block runs, as root on the master sees it."""
+        gathered: list[dict] = []
+        command = [*self._script("on_the_bus.py"), str(self.etc / "master")]
+        listener = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert listener.stdout.readline() == "listening\n"
+        try:
+            yield gathered
+            time.sleep(2)
+        finally:
+            said, _ = listener.communicate(timeout=60)
+            gathered.extend(map(json.loads, said.splitlines()))
 
     @contextlib.contextmanager
     def events(self):

@@ -1,6 +1,7 @@
 """Hostile requests in number: every key that Salt's clients know and random ones, for every function and role.
 
-The test reads disk and /proc before and after, with code that Eos and its formula do not share.
+They come over the API and at the master's port, with right credentials, wrong ones and none. The test reads disk, users
+and /proc before and after, and the event bus meanwhile, with code that Eos and its formula do not share.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import random
 import re
 import stat
 import string
+import subprocess
 import time
 import urllib.error
 
@@ -104,7 +106,14 @@ class Hostile:
                 {"file_output": new, "success_function": "test.ping"},
             ],
             "ret_config": ["x", file],
-            "jid": [file, new, f"../../../../../../../..{file}", "20261115181307310548", "req"],
+            "jid": [
+                *(file, new, f"../../../../../../../..{file}", "20261115181307310548", "req"),
+                *("x/publish\n\n\x00", "../../x", "20261115181307310548/ret/node1", "\r\n", b"x\n\n".hex()),
+            ],
+            "token": [file[:-2], f"{'../' * 12}{guarded}/forged", f"{'../' * 12}{guarded}/broken", "", ".", "0" * 64],
+            "key": ["", "0" * 64, file, None, [file]],
+            "user": ["root", "sudo_root", "salt", f"x\n{file}"],
+            "auth_list": [["@runner"], [".*"], [{"*": [".*"]}]],
             "module_executors": [["splay", "direct_call"], ["sudo"], "splay", [file]],
             "executor_opts": [{"splaytime": 3600}],
             "metadata": [{"x": f"$(touch {new})"}, {"x": "\n* * * * * root touch " + new}],
@@ -132,7 +141,12 @@ class Hostile:
         return "".join(self.chance.choices(string.ascii_letters + "_-.", k=self.chance.randint(1, 20)))
 
 
-DOORS = ("api", "port")
+# Over the API with a token; at the master's port with a token, or with credentials that are none.
+DOORS = ("api", "port", "stranger")
+# Every request that is published leaves these, and refused ones none. A login leaves nothing.
+OF_A_JOB = re.compile(r"salt/job/[0-9]{20}/(new|publish|ret/[^/]+)|[0-9]{20}")
+# What master and minion fire by themselves.
+OF_THEMSELVES = re.compile(r"salt/(auth|presence/.*|stats/.*|minion/.*)|minion_ping|eos/drift|eos/storage/full")
 
 
 def cases(hostile: Hostile) -> list[tuple[str, str, str, dict]]:
@@ -187,6 +201,7 @@ def everything(lab, guarded: pathlib.Path) -> dict:
         "guarded": tree(guarded),
         "laboratory": tree(lab.directory, BY_ITSELF),
         "machine": {str(file): tree(file) for file in files if file.exists()},
+        "users": subprocess.run(["getent", "passwd"], capture_output=True, check=True).stdout,
         "nomad": (sorted(lab.nomad.token_names()), lab.nomad.call("GET", "/v1/jobs?namespace=*")),
     }
 
@@ -207,13 +222,19 @@ def differences(before: dict, after: dict) -> list:
 
 
 @pytest.fixture
-def guarded(tmp_path):
+def guarded(tmp_path, salt_python):
     """Files that somebody who reaches through to them would change, empty or take away."""
+    import salt.payload
+
     (tmp_path / "precious").write_text("precious\n")
     (tmp_path / "precious").chmod(0o600)
     (tmp_path / "directory").mkdir(mode=0o700)
     (tmp_path / "directory/inside").write_text("inside\n")
     (tmp_path / "link").symlink_to(tmp_path / "precious")
+    # A token that Salt would believe, and one that it would remove.
+    told = {"start": 0, "expire": time.time() + 9999, "name": "eos-architect", "eauth": "file", "token": "x"}
+    (tmp_path / "forged.p").write_bytes(salt.payload.dumps(told))
+    (tmp_path / "broken.p").write_text("broken\n")
     return tmp_path
 
 
@@ -251,16 +272,40 @@ def at_the_port(lab, masters: dict[str, str], made: list) -> list[str]:
         beside = {key: value for key, value in carried.items() if mixed[key] or key in ("ret", "jid")}
         passed_on = {key: value for key, value in carried.items() if key not in beside}
         requests.append({**raw(masters[user], fun=function, kwargs=passed_on), **beside})
+    return said_to(lab, requests)
+
+
+def said_to(lab, requests: list[dict]) -> list[str]:
+    """What the master did not refuse of these."""
     answers = lab.salt.publish(requests)
     return [
         f"{answer} to {request}"
         for request, answer in zip(requests, answers, strict=True)
-        if isinstance(answer, dict) and is_published(answer.get("load"))
+        if not isinstance(answer, dict) or "error" not in answer
     ]
 
 
+def as_a_stranger(lab, hostile: Hostile, made: list) -> list[str]:
+    """With a token, a password or a key that is none, or with nothing, by every command that the port takes."""
+    requests = []
+    for number, (user, function, carried) in enumerate(made):
+        shown = [
+            {"token": hostile.value("token")},
+            {"eauth": "file", "username": user, "password": hostile.value("")},
+            {"eauth": hostile.value(""), "username": hostile.value(""), "password": hostile.value("")},
+            {},
+        ][number % 4]
+        request = {**raw("", fun=function), **carried, "kwargs": {"client": "local", **shown}}
+        if "kwargs" in carried:
+            request["kwargs"] = carried["kwargs"]
+        command = hostile.chance.choice(["publish"] * 4 + ["runner", "wheel", "get_token", "mk_token", hostile.key()])
+        requests.append({**request, **shown, "cmd": command})
+    return said_to(lab, requests)
+
+
 def test_nothing_comes_of_any_of_them(laboratory, guarded, salt_python):
-    made = cases(Hostile(random.Random(SEED), guarded))
+    hostile = Hostile(random.Random(SEED), guarded)
+    made = cases(hostile)
     tokens, masters = {}, {}
     for user in ROLES:
         with laboratory.salt.acting_as(user):
@@ -270,12 +315,16 @@ def test_nothing_comes_of_any_of_them(laboratory, guarded, salt_python):
     idle(laboratory)
     before, running = everything(laboratory, guarded), processes(laboratory.directory)
 
-    api = [case[1:] for case in made if case[0] == "api"]
-    with concurrent.futures.ThreadPoolExecutor(6) as pool:
-        said = list(pool.map(lambda case: over_the_api(laboratory, tokens, *case), api))
-    port = [case[1:] for case in made if case[0] == "port"]
-    published = [words for words in said if words] + at_the_port(laboratory, masters, port)
+    by_door = {door: [case[1:] for case in made if case[0] == door] for door in DOORS}
+    with laboratory.salt.bus() as events:
+        with concurrent.futures.ThreadPoolExecutor(6) as pool:
+            said = list(pool.map(lambda case: over_the_api(laboratory, tokens, *case), by_door["api"]))
+        published = [words for words in said if words]
+        published += at_the_port(laboratory, masters, by_door["port"])
+        published += as_a_stranger(laboratory, hostile, by_door["stranger"])
     assert not published, published[:5]
+    seen = [event for event in events if not OF_THEMSELVES.fullmatch(event["tag"])]
+    assert not seen, seen[:5]
 
     idle(laboratory)
     time.sleep(2)
@@ -302,12 +351,15 @@ def test_keywords_do_no_harm_either(laboratory, guarded, salt_python):
     ]
     idle(laboratory)
     before = everything(laboratory, guarded)
-    for _ in range(150 if FULL else 12):
-        function = chance.choice([name for name in functions() if name.startswith("eos.")])
-        keywords = {chance.choice([*names, hostile.key()]): hostile.value("") for _ in range(chance.randint(1, 3))}
-        with laboratory.salt.acting_as(chance.choice(list(ROLES))):
-            status, answer = laboratory.salt.lowstate(fun=function, kwarg=keywords)
-        if status == 200:
-            assert answer[MINION]["retcode"] != 0, (function, keywords, answer)
+    with laboratory.salt.bus() as events:
+        for _ in range(150 if FULL else 12):
+            function = chance.choice([name for name in functions() if name.startswith("eos.")])
+            keywords = {chance.choice([*names, hostile.key()]): hostile.value("") for _ in range(chance.randint(1, 3))}
+            with laboratory.salt.acting_as(chance.choice(list(ROLES))):
+                status, answer = laboratory.salt.lowstate(fun=function, kwarg=keywords)
+            if status == 200:
+                assert answer[MINION]["retcode"] != 0, (function, keywords, answer)
+    seen = [event for event in events if not re.fullmatch(f"{OF_A_JOB.pattern}|{OF_THEMSELVES.pattern}", event["tag"])]
+    assert not seen, seen[:5]
     idle(laboratory)
     assert not differences(before, everything(laboratory, guarded))

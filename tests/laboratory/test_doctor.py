@@ -16,7 +16,7 @@ from between import between
 from estates import PROGRAM, Estate, family
 
 NOBODY = 65534
-SALT_WELL = dict.fromkeys(("API", "requests", "role", "minion control", "plans", "schedule"), "ok")
+SALT_WELL = dict.fromkeys(("API", "requests", "doors", "role", "minion control", "plans", "schedule"), "ok")
 NOMAD_WELL = dict.fromkeys(("leader", "token", "version", "node control", "hosts"), "ok")
 
 
@@ -176,7 +176,7 @@ def test_a_wrong_password_is_found_and_mended(estate):
 @pytest.mark.parametrize(
     ("part", "without", "what", "words"),
     [
-        ("master", ["master_job_cache"], "requests", "every API user is root"),
+        ("master", ["module_dirs", "master_job_cache"], "requests", "every API user is root"),
         ("minion", ["disable_returners"], "minion control", "returner rawfile_json"),
         ("minion", ["disable_executors"], "minion control", "executor splay"),
     ],
@@ -205,6 +205,27 @@ def test_a_salt_on_which_a_request_could_do_more_is_found_and_mended(estate, par
     mend(estate, finding)
     assert json.loads(file.read_text()) == settings
     assert not_well(estate, "salt", what) == []
+
+
+def test_an_api_with_more_doors_is_found_and_mended(estate, tmp_path):
+    settings = json.loads((estate.lab / "salt/master/etc/master").read_text())
+    salt = json.loads((estate.lab / "lab.json").read_text())["engines"]["salt"]["path"]
+    lax_settings = {name: value for name, value in settings.items() if name != "module_dirs"}
+    (tmp_path / "master").write_text(json.dumps(lax_settings | {"conf_file": str(tmp_path / "master")}))
+    for process in family(estate.pid("salt-api")):
+        os.kill(process, signal.SIGKILL)
+    (estate.lab / "salt/master/api.pid").unlink(missing_ok=True)
+    lax = subprocess.Popen([f"{salt}/salt-api", "-c", tmp_path], start_new_session=True, stderr=subprocess.DEVNULL)
+    try:
+        found = lambda: not_well(estate, "salt", "doors")  # noqa: E731
+        estate.wait_until(found, 90, "the finding")
+        (finding,) = found()
+        assert finding["condition"] == "broken" and "every API user fires events" in finding["words"], finding
+    finally:
+        os.killpg(lax.pid, signal.SIGKILL)
+        lax.wait()
+    mend(estate, finding)
+    assert not_well(estate, "salt", "doors") == []
 
 
 def test_a_workspace_of_nobody_is_found_and_mended(estate):

@@ -213,6 +213,16 @@ impl SaltClient {
         }
     }
 
+    /// Whether the API opens no more than Eos uses. The door that this one tries would fire an event.
+    pub async fn opens_no_more(&self, deadline: Duration) -> Result<bool, EngineError> {
+        let object = "the API";
+        let request = self.post("hook/eos-doctor", "{}".to_owned());
+        let response = self
+            .within(deadline, object, self.authorised(object, &request))
+            .await?;
+        Ok(response.status() == StatusCode::NOT_FOUND)
+    }
+
     /// Runs a step and follows it: its progress goes to `on_progress`, its record (or other answer) comes back.
     ///
     /// The event stream tells soonest, but minion, master and stream can each die under it. So every few seconds

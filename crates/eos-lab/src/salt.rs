@@ -53,8 +53,14 @@ const ALLOWED: [&str; 17] = [
 const DECIDING: [&str; 2] = ["eos.approve", "eos.take_home"];
 /// What beside those `salt` by hand may publish: it brings the formula.
 const BY_HAND: &str = "saltutil.sync_all";
-/// Of the formula: refuses, as the master's job cache, requests that carry more than Eos uses.
+/// Of the formula: publishes, as the master's job cache, only what passed the master's door.
 const JOB_CACHE: &str = "eos_jobs";
+/// Of the formula: what master and API load. They read it at their start.
+const MASTER_MODULES: [&str; 3] = [
+    "log_handlers/eos_guard.py",
+    "returners/eos_jobs.py",
+    "netapi/rest_cherrypy/__init__.py",
+];
 /// All that Salt 3008.3 has. A request could name one, and Salt has no setting for "none".
 const RETURNERS: [&str; 10] = [
     "highstate_return",
@@ -210,22 +216,23 @@ impl<'a> Salt<'a> {
     async fn start(&self) -> Result<()> {
         let ports = &self.choices.ports;
         let programs = &self.choices.engines.salt.path;
-        let settings = [
-            self.settings("master"),
-            self.master_modules().join(format!("{JOB_CACHE}.py")),
-            self.tls().join("certificate.pem"),
-        ];
+        let mut read: Vec<PathBuf> = MASTER_MODULES
+            .iter()
+            .map(|module| self.master_modules().join(module))
+            .collect();
+        read.push(self.settings("master"));
         let master = Start {
             program: &programs.join(SALT_MASTER),
-            reads: &settings[..2],
+            reads: &read,
             ports: &[ports.salt_publish, ports.salt_return],
             stale: &[self.part("master").join(MASTER_PID)],
             umask: PRIVATE,
         };
         self.master.ensure(&master).await?;
+        read.push(self.tls().join("certificate.pem"));
         let api = Start {
             program: &programs.join(SALT_API),
-            reads: &settings,
+            reads: &read,
             ports: &[ports.salt_api],
             stale: &[self.part("master").join(API_PID)],
             umask: PRIVATE,
@@ -478,7 +485,7 @@ impl<'a> Salt<'a> {
     }
 
     /// What the master publishes, and of whom.
-    fn boundary(&self) -> [(&'static str, Value); 6] {
+    fn boundary(&self) -> [(&'static str, Value); 7] {
         let all = [&ALLOWED[..], &DECIDING, &[BY_HAND]].concat();
         [
             ("netapi_enable_clients", json!(["local", "local_async"])),
@@ -489,11 +496,13 @@ impl<'a> Salt<'a> {
                 "publisher_acl_blacklist",
                 json!({"modules": [format!(r"(?!({})\Z)[\s\S]*", all.join("|").replace('.', r"\."))]}),
             ),
-            // Those look at the function alone. This looks at the whole request.
+            // Those look at the function alone. These look at the whole request, before anybody else does.
+            ("module_dirs", json!([self.master_modules()])),
             ("master_job_cache", json!(JOB_CACHE)),
-            ("returner_dirs", json!([self.master_modules()])),
             // A target could ask whether a minion's pillar has a value.
             ("minion_data_cache", json!(false)),
+            // Older ones let a minion send in the name of another. It is Salt's own choice, too.
+            ("minimum_auth_version", json!(3)),
         ]
     }
 

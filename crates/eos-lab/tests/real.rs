@@ -16,7 +16,7 @@ use eos_lab::{Advance, EngineStatus, Engines, FormulaFile, Lab, LabInput, Outcom
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
-const FORMULA: [FormulaFile<'static>; 6] = [
+const FORMULA: [FormulaFile<'static>; 8] = [
     (
         "_modules/eos.py",
         b"def info():\n    return {'version': __opts__['eos']['nomad_address']}\n",
@@ -26,8 +26,16 @@ const FORMULA: [FormulaFile<'static>; 6] = [
         b"namespace \"*\" {\n  policy = \"write\"\n}\n\nnode {\n  policy = \"read\"\n}\n",
     ),
     (
-        "master/eos_jobs.py",
-        include_bytes!("../../../formula/master/eos_jobs.py"),
+        "master/log_handlers/eos_guard.py",
+        include_bytes!("../../../formula/master/log_handlers/eos_guard.py"),
+    ),
+    (
+        "master/returners/eos_jobs.py",
+        include_bytes!("../../../formula/master/returners/eos_jobs.py"),
+    ),
+    (
+        "master/netapi/rest_cherrypy/__init__.py",
+        include_bytes!("../../../formula/master/netapi/rest_cherrypy/__init__.py"),
     ),
     (
         "files/eos-nodes.policy.hcl",

@@ -68,8 +68,12 @@ impl Examination<'_> {
             }
             Err(error) => return unasked(&error),
         };
-        let (mut told, refuses) = tokio::join!(self.minions(&client), client.refuses_more(control, MINIONS));
-        let mut findings = vec![api, self.requests_finding(&refuses)];
+        let (mut told, refuses, closed) = tokio::join!(
+            self.minions(&client),
+            client.refuses_more(control, MINIONS),
+            client.opens_no_more(MINIONS)
+        );
+        let mut findings = vec![api, self.requests_finding(&refuses), self.doors_finding(&closed)];
         let of_control = told.get(control).and_then(|told| told.info.as_ref().ok());
         findings
             .extend(of_control.map(|info| role_finding(info, &endpoint.user, &self.edit_minion(control))));
@@ -154,6 +158,18 @@ impl Examination<'_> {
                 )
             }
             Err(error) => self.failed(Area::Salt, "requests", error),
+        }
+    }
+
+    /// Whether API users can fire events, and see those of others.
+    fn doors_finding(&self, closed: &Result<bool, EngineError>) -> Finding {
+        match closed {
+            Ok(true) => Finding::ok(Area::Salt, "doors", "the API opens what Eos uses"),
+            Ok(false) => {
+                let words = "the API opens all of Salt's doors: every API user fires events and reads those of others";
+                Finding::not_ok(Area::Salt, "doors", Condition::Broken, words, self.edit_master())
+            }
+            Err(error) => self.failed(Area::Salt, "doors", error),
         }
     }
 
