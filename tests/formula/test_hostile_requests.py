@@ -276,12 +276,12 @@ def at_the_port(lab, masters: dict[str, str], made: list) -> list[str]:
 
 
 def said_to(lab, requests: list[dict]) -> list[str]:
-    """What the master did not refuse of these."""
+    """What the master did for these: an error, or nothing at all, is a refusal."""
     answers = lab.salt.publish(requests)
     return [
         f"{answer} to {request}"
         for request, answer in zip(requests, answers, strict=True)
-        if not isinstance(answer, dict) or "error" not in answer
+        if isinstance(answer, dict) and answer and "error" not in answer
     ]
 
 

@@ -115,7 +115,9 @@ impl Examination<'_> {
     pub(super) fn edit_master(&self) -> String {
         match self.is_lab() {
             true => "eos lab up".to_owned(),
-            false => "$EDITOR /etc/salt/master.d/eos.conf && systemctl restart salt-master salt-api".to_owned(),
+            false => {
+                "$EDITOR /etc/salt/master.d/eos.conf && systemctl restart salt-master salt-api".to_owned()
+            }
         }
     }
 }
