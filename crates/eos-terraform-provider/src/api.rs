@@ -318,7 +318,10 @@ fn http(engine: &Engine, address: &Url, tls: &Tls) -> Result<reqwest::Client, Di
             .at(attribute),
         )
     };
+    // A proxy of the environment, or whoever a redirect names, would be handed the token.
     let builder = reqwest::Client::builder()
+        .no_proxy()
+        .redirect(reqwest::redirect::Policy::none())
         .tcp_nodelay(true)
         .connect_timeout(Duration::from_secs(10));
     let builder = if address.scheme() == "http" {
@@ -415,6 +418,35 @@ mod tests {
             !shown.contains("secret-token") && !shown.contains("address-password"),
             "{shown}"
         );
+    }
+
+    /// A server of one answer; gives its address, and what it was asked.
+    fn answering(answer: String) -> (String, std::thread::JoinHandle<String>) {
+        use std::io::{Read, Write};
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let address = format!("http://{}", listener.local_addr().expect("it is bound"));
+        let asked = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("somebody asks");
+            let mut text = [0; 4096];
+            let length = stream.read(&mut text).expect("it is readable");
+            stream.write_all(answer.as_bytes()).expect("it is writable");
+            String::from_utf8_lossy(&text[..length]).into_owned()
+        });
+        (address, asked)
+    }
+
+    #[tokio::test]
+    async fn a_redirect_is_not_followed_with_the_token() {
+        let elsewhere = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        elsewhere.set_nonblocking(true).expect("it is a socket");
+        let place = elsewhere.local_addr().expect("it is bound");
+        let answer = format!("HTTP/1.1 307 There\r\nLocation: http://{place}/\r\nContent-Length: 0\r\n\r\n");
+        let (address, asked) = answering(answer);
+        let api = Api::new(&ENGINE, settings(&address)).expect("the settings are complete");
+        let error = api.ask(Call::get(&["jobs"])).await.expect_err("it is no answer");
+        assert_eq!(error.status, Some(307));
+        assert!(asked.join().expect("it was asked").contains("secret-token"));
+        assert!(elsewhere.accept().is_err(), "somebody else was asked");
     }
 
     #[test]
