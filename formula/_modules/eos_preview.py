@@ -201,7 +201,7 @@ def _nomad_part(profile: object, name: str, plan: dict, unknown: list[str]) -> d
         return None
     began = time.monotonic()
     given = profile.environment(name, management=False)
-    nomad = __utils__["eos_http.engine"]("nomad", given["NOMAD_ADDR"], given["NOMAD_TOKEN"])
+    nomad = __salt__["eos_profile.engine"]("nomad", given["NOMAD_TOKEN"])
     if touched[0]["after"] is None:
         answer = _stopped_job(nomad, touched[0]["before"])
     else:

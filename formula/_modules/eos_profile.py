@@ -21,6 +21,11 @@ from salt.exceptions import CommandExecutionError
 
 # Operations begun without Eos, which nobody holds a lock for.
 _EJECTED = "eject-"
+# How Terraform's providers and backends are told an address, a token and an authority.
+_VARIABLES = {
+    "nomad": ("NOMAD_ADDR", "NOMAD_TOKEN", "NOMAD_CACERT"),
+    "consul": ("CONSUL_HTTP_ADDR", "CONSUL_HTTP_TOKEN", "CONSUL_CACERT"),
+}
 # Seconds in which a state that Terraform is writing becomes whole.
 _WRITING = 2.0
 
@@ -56,6 +61,12 @@ def setting(name: str) -> str:
 
 def optional_setting(name: str) -> str | None:
     return _settings().get(name)
+
+
+def engine(layer: str, token: str | None = None) -> object:
+    """Consul, Nomad or Vault, where this minion's settings say that it is."""
+    authority = optional_setting("engines_authority")
+    return __utils__["eos_http.engine"](layer, setting(f"{layer}_address"), token, authority)
 
 
 def credential_fault() -> str | None:
@@ -98,7 +109,7 @@ class _Solo:
             name = f"eos {workspace}"
             self._tokens[management] = __utils__["eos_nomad.mint_token"](self._nomad(), name, management)
             self._hidden.add(self._tokens[management]["SecretID"])
-        return {"NOMAD_ADDR": setting("nomad_address"), "NOMAD_TOKEN": self._tokens[management]["SecretID"]}
+        return _told("nomad", self._tokens[management]["SecretID"])
 
     def node_ids(self, hosts: list[str]) -> dict[str, str]:
         return __utils__["eos_nomad.node_ids"](self._nomad(), hosts) if hosts else {}
@@ -161,7 +172,7 @@ class _Solo:
         return _without(self._hidden, text)
 
     def _nomad(self) -> object:
-        return __utils__["eos_http.engine"]("nomad", setting("nomad_address"), self._root_token)
+        return engine("nomad", self._root_token)
 
     @staticmethod
     def _state_file(name: str) -> str:
@@ -185,9 +196,8 @@ class _Full:
             return
         credential = _root_credential("role_id", "secret_id")
         self._hidden |= set(credential.values())
-        address = setting("vault_address")
-        login = __utils__["eos_vault.log_in"](__utils__["eos_http.engine"]("vault", address), **credential)
-        self._vault = __utils__["eos_http.engine"]("vault", address, login["client_token"])
+        login = __utils__["eos_vault.log_in"](engine("vault"), **credential)
+        self._vault = engine("vault", login["client_token"])
         self._hidden.add(login["client_token"])
         self._renew_at = time.monotonic() + login["lease_duration"] / 3
 
@@ -204,12 +214,8 @@ class _Full:
     def environment(self, workspace: str, management: bool) -> dict[str, str]:
         """What Terraform is given to speak to the engines."""
         del workspace
-        return {
-            "NOMAD_ADDR": setting("nomad_address"),
-            "NOMAD_TOKEN": self._leased("nomad/creds/eos-platform" if management else "nomad/creds/eos-deploy"),
-            "CONSUL_HTTP_ADDR": setting("consul_address"),
-            "CONSUL_HTTP_TOKEN": self._leased("consul/creds/eos-deploy"),
-        }
+        nomad = self._leased("nomad/creds/eos-platform" if management else "nomad/creds/eos-deploy")
+        return {**_told("nomad", nomad), **_told("consul", self._leased("consul/creds/eos-deploy"))}
 
     def node_ids(self, hosts: list[str]) -> dict[str, str]:
         if not hosts:
@@ -228,7 +234,9 @@ class _Full:
         """What Terraform's backend is configured with; its token comes by the environment."""
         address = urllib.parse.urlsplit(setting("consul_address"))
         path = _key(workspace, "state")
-        return {"address": address.netloc, "scheme": address.scheme, "path": path, "gzip": "false"}
+        backend = {"address": address.netloc, "scheme": address.scheme, "path": path, "gzip": "false"}
+        authority = optional_setting("engines_authority")
+        return {**backend, "ca_file": authority} if authority else backend
 
     def read_state(self, workspace: object) -> dict | None:
         return __utils__["eos_consul.read_terraform_state"](self._consul(), _key(workspace, "state"))
@@ -267,11 +275,10 @@ class _Full:
         return _without(self._hidden, text)
 
     def _nomad(self) -> object:
-        return __utils__["eos_http.engine"]("nomad", setting("nomad_address"), self._leased("nomad/creds/eos-read"))
+        return engine("nomad", self._leased("nomad/creds/eos-read"))
 
     def _consul(self) -> object:
-        token = self._leased("consul/creds/eos-deploy")
-        return __utils__["eos_http.engine"]("consul", setting("consul_address"), token)
+        return engine("consul", self._leased("consul/creds/eos-deploy"))
 
     def _leased(self, path: str) -> str:
         """The token leased at this path of Vault, the same for the whole run."""
@@ -282,6 +289,15 @@ class _Full:
             self._renew_at = min(self._renew_at, time.monotonic() + lease["lease_duration"] / 3)
             self._hidden.add(_token(lease))
         return _token(self._leases[path])
+
+
+def _told(layer: str, token: str) -> dict[str, str]:
+    """What Terraform is told of an engine."""
+    address, secret, authority = _VARIABLES[layer]
+    told = {address: setting(f"{layer}_address"), secret: token}
+    if file := optional_setting("engines_authority"):
+        told[authority] = file
+    return told
 
 
 def _token(lease: dict) -> str:

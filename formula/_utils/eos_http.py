@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import urllib.error
 import urllib.request
 
@@ -13,14 +14,24 @@ _SECONDS_TO_ANSWER = 10
 _TOKEN_HEADERS = {"consul": "X-Consul-Token", "nomad": "X-Nomad-Token", "vault": "X-Vault-Token"}
 
 
-def engine(layer: str, address: str, token: str | None = None) -> _Engine:
-    """The engine of this layer ("consul", "nomad" or "vault"), asked with this token."""
-    return _Engine(layer, address, {_TOKEN_HEADERS[layer]: token} if token else {})
+def engine(layer: str, address: str, token: str | None = None, authority: str | None = None) -> _Engine:
+    """The engine of this layer ("consul", "nomad" or "vault"), asked with this token.
+
+    With an authority, a PEM file, only an engine that shows a certificate of it is told anything.
+    """
+    return _Engine(layer, address, {_TOKEN_HEADERS[layer]: token} if token else {}, authority)
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Whoever an answer names has no business with a token."""
+
+    def redirect_request(self, *_: object) -> None:
+        return None
 
 
 class _Engine:
-    def __init__(self, layer: str, address: str, headers: dict[str, str]):
-        self.layer, self.address, self.headers = layer, address, headers
+    def __init__(self, layer: str, address: str, headers: dict[str, str], authority: str | None):
+        self.layer, self.address, self.headers, self.authority = layer, address, headers, authority
 
     def ask(self, method: str, path: str, body: object = None) -> tuple[int, object]:
         """The status, and what was answered: parsed if it was a success, as text if not."""
@@ -31,8 +42,12 @@ class _Engine:
             headers=self.headers,
         )
         # Without proxies: a proxy named in the environment has no business with a token.
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        handlers = [urllib.request.ProxyHandler({}), _NoRedirect]
         try:
+            if self.authority:
+                trust = ssl.create_default_context(cafile=self.authority)
+                handlers.append(urllib.request.HTTPSHandler(context=trust))
+            opener = urllib.request.build_opener(*handlers)
             with opener.open(request, timeout=_SECONDS_TO_ANSWER) as answer:
                 return answer.status, json.loads(answer.read() or b"null")
         except urllib.error.HTTPError as error:
