@@ -150,8 +150,13 @@ pub struct ConsulClient {
 
 impl ConsulClient {
     pub fn new(endpoint: &ConsulEndpoint) -> Result<Self, EngineError> {
-        let token_file = endpoint.token_file.as_deref();
-        let api = Api::new(Layer::Consul, "X-Consul-Token", &endpoint.address, token_file)?;
+        let api = Api::new(
+            Layer::Consul,
+            "X-Consul-Token",
+            &endpoint.address,
+            endpoint.certificate.as_deref(),
+            endpoint.token_file.as_deref(),
+        )?;
         Ok(ConsulClient { api })
     }
 

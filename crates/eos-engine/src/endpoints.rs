@@ -53,8 +53,11 @@ impl SaltEndpoint {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NomadEndpoint {
-    /// `http://host:port`.
+    /// `https://host:port`; `http` is for an engine on loopback whose port nobody else can take.
     pub address: String,
+    /// As of Salt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<PathBuf>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_file: Option<PathBuf>,
 }
@@ -62,8 +65,11 @@ pub struct NomadEndpoint {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConsulEndpoint {
-    /// `http://host:port`.
+    /// `https://host:port`; `http` is for an engine on loopback whose port nobody else can take.
     pub address: String,
+    /// As of Salt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<PathBuf>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_file: Option<PathBuf>,
 }
@@ -71,8 +77,11 @@ pub struct ConsulEndpoint {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VaultEndpoint {
-    /// `http://host:port`.
+    /// `https://host:port`; `http` is for an engine on loopback whose port nobody else can take.
     pub address: String,
+    /// As of Salt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<PathBuf>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_file: Option<PathBuf>,
 }
@@ -93,14 +102,15 @@ mod tests {
   "salt": {
     "url": "https://127.0.0.1:18000",
     "user": "eos-operator",
-    "certificate": "/estate/.eos/lab/salt/tls/cert.pem",
+    "certificate": "/estate/.eos/lab/tls/authority.pem",
     "password_file": "/estate/.eos/lab/secrets/eos-operator-password",
     "other_users": {
       "eos-user": "/estate/.eos/lab/secrets/eos-user-password"
     }
   },
   "nomad": {
-    "address": "http://127.0.0.1:4646",
+    "address": "https://127.0.0.1:4646",
+    "certificate": "/estate/.eos/lab/tls/authority.pem",
     "token_file": "/estate/.eos/lab/secrets/nomad-token"
   },
   "delivery": {
@@ -115,7 +125,8 @@ mod tests {
         SOLO.replace(
             r#"  "delivery""#,
             r#"  "consul": {
-    "address": "http://127.0.0.1:8500",
+    "address": "https://127.0.0.1:8500",
+    "certificate": "/estate/.eos/lab/tls/authority.pem",
     "token_file": "/estate/.eos/lab/secrets/consul-program-token"
   },
   "vault": {

@@ -52,6 +52,7 @@ impl Api {
         layer: Layer,
         token_header: &'static str,
         address: &str,
+        certificate: Option<&Path>,
         token_file: Option<&Path>,
     ) -> Result<Self, EngineError> {
         let object = format!("address {address}");
@@ -72,7 +73,7 @@ impl Api {
         Ok(Api {
             layer,
             token_header,
-            http: client(layer, None)?,
+            http: client(layer, certificate)?,
             address,
             token,
         })

@@ -414,8 +414,13 @@ pub struct NomadClient {
 
 impl NomadClient {
     pub fn new(endpoint: &NomadEndpoint) -> Result<Self, EngineError> {
-        let token_file = endpoint.token_file.as_deref();
-        let api = Api::new(Layer::Nomad, "X-Nomad-Token", &endpoint.address, token_file)?;
+        let api = Api::new(
+            Layer::Nomad,
+            "X-Nomad-Token",
+            &endpoint.address,
+            endpoint.certificate.as_deref(),
+            endpoint.token_file.as_deref(),
+        )?;
         Ok(NomadClient { api })
     }
 

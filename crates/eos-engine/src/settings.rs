@@ -242,12 +242,15 @@ impl File {
         salt.other_users
             .values_mut()
             .for_each(|path| *path = estate.join(&*path));
+        nomad.certificate = nomad.certificate.map(from_estate);
         nomad.token_file = nomad.token_file.map(from_estate);
         let consul = self.consul.map(|consul| ConsulEndpoint {
+            certificate: consul.certificate.map(from_estate),
             token_file: consul.token_file.map(from_estate),
             ..consul
         });
         let vault = self.vault.map(|vault| VaultEndpoint {
+            certificate: vault.certificate.map(from_estate),
             token_file: vault.token_file.map(from_estate),
             ..vault
         });
@@ -378,7 +381,8 @@ address = "http://consul.example:8500"
 token_file = "/run/secrets/consul"
 
 [vault]
-address = "http://vault.example:8200"
+address = "https://vault.example:8200"
+certificate = "certificates/engines.pem"
 token_file = "secrets/vault"
 "#;
 
@@ -434,7 +438,9 @@ token_file = "secrets/vault"
         let endpoints = settings.endpoints.unwrap();
         let (consul, vault) = (endpoints.consul.unwrap(), endpoints.vault.unwrap());
         assert_eq!(consul.token_file.unwrap(), Path::new("/run/secrets/consul"));
-        assert_eq!(vault.address, "http://vault.example:8200");
+        assert_eq!(vault.address, "https://vault.example:8200");
+        let certificate = estate.path().join("certificates/engines.pem");
+        assert_eq!(vault.certificate.unwrap(), certificate);
         assert_eq!(vault.token_file.unwrap(), estate.path().join("secrets/vault"));
     }
 

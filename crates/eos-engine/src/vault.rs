@@ -96,8 +96,13 @@ pub struct VaultClient {
 
 impl VaultClient {
     pub fn new(endpoint: &VaultEndpoint) -> Result<Self, EngineError> {
-        let token_file = endpoint.token_file.as_deref();
-        let api = Api::new(Layer::Vault, "X-Vault-Token", &endpoint.address, token_file)?;
+        let api = Api::new(
+            Layer::Vault,
+            "X-Vault-Token",
+            &endpoint.address,
+            endpoint.certificate.as_deref(),
+            endpoint.token_file.as_deref(),
+        )?;
         Ok(VaultClient { api })
     }
 

@@ -25,15 +25,18 @@ impl Examination<'_> {
             ..
         } = self.endpoints;
         let mut asking = JoinSet::new();
-        for (layer, address, certificate) in [
-            (Layer::Salt, Some(&salt.url), salt.certificate.clone()),
-            (Layer::Nomad, Some(&nomad.address), None),
-            (Layer::Consul, consul.as_ref().map(|one| &one.address), None),
-            (Layer::Vault, vault.as_ref().map(|one| &one.address), None),
+        let consul = consul.as_ref().map(|one| (&one.address, &one.certificate));
+        let vault = vault.as_ref().map(|one| (&one.address, &one.certificate));
+        for (layer, place) in [
+            (Layer::Salt, Some((&salt.url, &salt.certificate))),
+            (Layer::Nomad, Some((&nomad.address, &nomad.certificate))),
+            (Layer::Consul, consul),
+            (Layer::Vault, vault),
         ] {
-            let (Some(address), ends) = (address.cloned(), self.ends) else {
+            let Some((address, certificate)) = place else {
                 continue;
             };
+            let (address, certificate, ends) = (address.clone(), certificate.clone(), self.ends);
             asking.spawn(async move {
                 let ahead = timeout_at(ends, clock(layer, &address, certificate.as_deref())).await;
                 (layer.name().to_owned(), ahead.ok().flatten())

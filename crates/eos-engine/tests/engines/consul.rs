@@ -59,6 +59,7 @@ impl Consul {
 pub fn client(address: &str, token: &str) -> ConsulClient {
     let endpoint = ConsulEndpoint {
         address: address.to_owned(),
+        certificate: None,
         token_file: None,
     };
     ConsulClient::new(&endpoint)

@@ -93,6 +93,7 @@ plugin "raw_exec" {{
 pub async fn ready(directory: &Path, address: &str) -> NomadClient {
     let anonymous = NomadClient::new(&NomadEndpoint {
         address: address.to_owned(),
+        certificate: None,
         token_file: None,
     })
     .unwrap();
@@ -111,6 +112,7 @@ pub async fn ready(directory: &Path, address: &str) -> NomadClient {
     std::fs::write(&token_file, format!("{TOKEN}\n")).unwrap();
     let endpoint = NomadEndpoint {
         address: address.to_owned(),
+        certificate: None,
         token_file: Some(token_file),
     };
     let nomad = NomadClient::new(&endpoint).unwrap();
@@ -204,6 +206,7 @@ pub async fn purge(nomad: &NomadClient, job: &str) {
 async fn refusals_have_a_kind(address: &str, nomad: &NomadClient) {
     let anonymous = NomadClient::new(&NomadEndpoint {
         address: address.to_owned(),
+        certificate: None,
         token_file: None,
     })
     .unwrap();
@@ -214,6 +217,7 @@ async fn refusals_have_a_kind(address: &str, nomad: &NomadClient) {
     );
     let closed = NomadEndpoint {
         address: format!("http://127.0.0.1:{}", free_port()),
+        certificate: None,
         token_file: None,
     };
     let error = NomadClient::new(&closed).unwrap().nodes().await.unwrap_err();

@@ -54,6 +54,7 @@ impl Vault {
 fn client(address: &str, token: &str) -> VaultClient {
     let endpoint = VaultEndpoint {
         address: address.to_owned(),
+        certificate: None,
         token_file: None,
     };
     VaultClient::new(&endpoint)

@@ -70,6 +70,7 @@ impl<'a> Consul<'a> {
             let port = node.map_or(ports.consul_http, |node| node.consul_http);
             let client = ConsulClient::new(&ConsulEndpoint {
                 address: format!("http://127.0.0.1:{port}"),
+                certificate: None,
                 token_file: None,
             })?;
             Ok(Agent {
@@ -96,6 +97,7 @@ impl<'a> Consul<'a> {
     pub fn endpoint(&self) -> ConsulEndpoint {
         ConsulEndpoint {
             address: self.address(),
+            certificate: None,
             token_file: Some(self.secrets.token_file(PROGRAM_TOKEN)),
         }
     }

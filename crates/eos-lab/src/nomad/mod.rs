@@ -95,6 +95,7 @@ impl<'a> Nomad<'a> {
             let port = node.map_or(choices.ports.nomad_http, |node| node.nomad_http);
             let client = NomadClient::new(&NomadEndpoint {
                 address: format!("http://127.0.0.1:{port}"),
+                certificate: None,
                 token_file: Some(secrets.nomad_management_file()),
             })?;
             Ok(Agent {
@@ -119,6 +120,7 @@ impl<'a> Nomad<'a> {
     pub fn endpoint(&self) -> NomadEndpoint {
         NomadEndpoint {
             address: address(self.choices),
+            certificate: None,
             token_file: Some(self.secrets.nomad_program_file()),
         }
     }

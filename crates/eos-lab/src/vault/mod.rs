@@ -83,6 +83,7 @@ impl<'a> Vault<'a> {
     pub fn endpoint(&self) -> VaultEndpoint {
         VaultEndpoint {
             address: self.address(),
+            certificate: None,
             token_file: Some(self.secrets.token_file(PROGRAM_TOKEN)),
         }
     }
@@ -488,6 +489,7 @@ impl<'a> Vault<'a> {
     fn client(&self) -> Result<VaultClient> {
         Ok(VaultClient::new(&VaultEndpoint {
             address: self.address(),
+            certificate: None,
             token_file: None,
         })?)
     }
