@@ -294,7 +294,9 @@ def tools() -> Path:
     place = CACHE / "test-tools" / "-".join(TOOLS).replace("==", "-")
     if not (place / "complete").exists():
         subprocess.run([sys.executable, "-m", "venv", "--clear", place], check=True)
-        install = [place / "bin/pip", "install", "--quiet", "--no-input", "--disable-pip-version-check", *TOOLS]
+        install = [place / "bin/pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]
+        # With hashes for every file, written by crates/eos-install/requirements/lock.py.
+        install += ["--require-hashes", "--no-deps", "--only-binary", ":all:", "-r", ROOT / "tests/tools.txt"]
         subprocess.run(install, check=True)
         (place / "complete").write_text("ok\n")
     return place / "bin"

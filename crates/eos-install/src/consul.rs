@@ -14,6 +14,7 @@ const VERSION: &str = "1.22.6";
 const BUILD: GoBuild = GoBuild {
     name: "Consul",
     module: "github.com/hashicorp/consul@v1.22.6",
+    sum: "h1:88IgAZk0XeUEs3oWaUTpYQSSIcFvSHMZWI1ECIionmw=",
     nested: Nested::Released(SUMS),
     go_needed: "1.25.8",
     tags: "",
@@ -47,10 +48,11 @@ fn slot(cache: &Cache) -> Slot {
 }
 
 pub async fn install(cache: &Cache, progress: &dyn Progress) -> Result<Installed> {
+    let slot = slot(cache);
     if let Some(found) = found(cache).await {
+        slot.check_if_in(&found.path)?;
         return Ok(found);
     }
-    let slot = slot(cache);
     let path = slot.directory().join("consul");
     let what = format!("build Consul {VERSION} from source");
     let step = Running::start(progress, "consul", what, Some(USUALLY));

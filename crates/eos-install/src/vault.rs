@@ -17,6 +17,7 @@ const VERSION: &str = "1.21.2";
 const BUILD: GoBuild = GoBuild {
     name: "Vault",
     module: "github.com/hashicorp/vault@v1.21.2",
+    sum: "h1:t6/vAAhgGvKukkIAQBUPenvfLiJ5oUm8CmOMa6tgUYQ=",
     nested: Nested::Released(""),
     go_needed: "1.25.3",
     // Without the engines and storages of half the world.
@@ -53,7 +54,9 @@ pub async fn install(cache: &Cache, progress: &dyn Progress) -> Result<Installed
     let slot = slot(cache, found.as_ref());
     let plugins = slot.directory().join("plugins");
     let own = slot.directory().join("vault");
-    if !slot.is_complete() {
+    if slot.is_complete() {
+        slot.check()?;
+    } else {
         let what = format!("build {what} {VERSION} from source");
         let step = Running::start(progress, "vault", what, Some(USUALLY));
         slot.fill(&step, || async {
