@@ -37,6 +37,7 @@ _GRAINS = ("os", "osrelease", "num_cpus", "mem_total", "ipv4", "fqdn", "virtual"
 # many state runs are before it.
 _QUEUE = 1000
 _STATES_FAILED = 2
+_RECIPE = "its recipe"
 
 
 def info(**publication: object) -> dict:
@@ -70,24 +71,24 @@ def run_step(*, operation: str, step: str, sls: str, digest: str, **publication:
     call = _Call(publication, "eos.run_step", operation, step, {"sls": sls, "digest": digest})
     names = {"environment": environment, "component": component}
 
-    def admit_workspace() -> dict:
-        wanted = _wanted(_slices(), sls, digest)
-        call.require([wanted.get("risk")], where_unknown="high")
-        return wanted
+    def admit_workspace() -> _Admitted:
+        admitted = _Admitted(names, _wanted(_slices(), sls, digest))
+        call.require(admitted.risks(), where_unknown="high")
+        return admitted
 
     def admit_volumes() -> dict:
         wanted = _wanted(_slices(), sls, digest)
-        call.require([_risk_of_volume(name, facts) for name, facts in wanted.items()], where_unknown="high")
+        call.require(_risks_of_volumes(wanted), where_unknown="high")
         return wanted
 
     def admit_monitoring() -> dict:
         slices = _slices()
         wanted = _wanted(slices, sls, digest)
-        call.require([facts.get("risk") for facts in wanted.values()], where_unknown="high")
+        call.require([(facts.get("risk"), _RECIPE) for facts in wanted.values()], where_unknown="high")
         return slices
 
     if kind == "workspace":
-        return call.once_observed(admit_workspace, lambda wanted: _apply_workspace(call, names, wanted), names)
+        return call.once_observed(admit_workspace, lambda admitted: _apply_workspace(call, names, admitted), names)
     if kind == "monitoring":
         return call.once(admit_monitoring, lambda slices: _load_rules(f"{environment}/{component}", slices))
     return call.once(admit_volumes, lambda wanted: _make_volumes(call, sls, wanted))
@@ -107,7 +108,7 @@ def remove_workspace(*, operation: str, step: str, environment: str, component: 
         # What the pillar names has an SLS in the same release: to ask for that is ten times faster than a pillar.
         if not call.who["is_root"] and _is_served(f"components/{component}/{environment}/workspace.sls"):
             raise CommandExecutionError(f"The pillar of minion {__opts__['id']} still names {environment}/{component}")
-        call.require([__salt__["eos_terraform.recorded_risk"](**names)], where_unknown="medium")
+        call.require(__salt__["eos_terraform.recorded_risks"](**names), where_unknown="medium")
 
     return call.once_observed(admit, lambda _: _destroy(call, names), names)
 
@@ -131,7 +132,7 @@ def remove_volumes(
         for name in volumes:
             if name in wanted:
                 raise CommandExecutionError(f"The pillar of minion {__opts__['id']} still names volume {name}")
-        call.require(__salt__["eos_volumes.risks"](list(volumes)), where_unknown="medium")
+        call.require(_recorded(__salt__["eos_volumes.risks"](list(volumes))), where_unknown="medium")
         return wanted
 
     def work(wanted: dict) -> dict:
@@ -161,7 +162,7 @@ def remove_monitoring(
             raise CommandExecutionError(
                 f"The pillar of minion {__opts__['id']} names no monitor {environment}/{monitor}"
             )
-        call.require([__salt__["eos_prometheus.recorded_risk"](name)], where_unknown="medium")
+        call.require(_recorded([__salt__["eos_prometheus.recorded_risk"](name)]), where_unknown="medium")
         return watching
 
     def work(watching: dict) -> dict:
@@ -182,7 +183,7 @@ def remove_unused_volumes(*, operation: str, step: str, volumes: dict, made_by: 
     call = _Call(publication, "eos.remove_unused_volumes", operation, step, arguments)
 
     def admit() -> dict:
-        call.require(__salt__["eos_volumes.risks"](list(volumes)), where_unknown="medium")
+        call.require(_recorded(__salt__["eos_volumes.risks"](list(volumes))), where_unknown="medium")
         return _pillar_slice("volumes")
 
     def work(wanted: dict) -> dict:
@@ -245,8 +246,10 @@ def observe(*, workspaces: list | None = None, volumes: list | None = None, **pu
     """Reads back workspaces ("<environment>/<component>") and volumes (paths of directories, or of what is mounted).
 
     `caller` is what `info` says of who calls and of the home, so that a plan and its operation need not ask twice.
+    `tiers` are the lists by which this minion judges a step, so that a plan can say early what needs an approval.
     """
     seen: dict = {"workspaces": {}, "volumes": {}, "caller": _caller(publication)}
+    seen["tiers"] = __salt__["eos_tiers.settings"]()
     if names := _checked_list("workspaces", workspaces, _WORKSPACE):
         seen["workspaces"] = __salt__["eos_terraform.observe"](names)
     paths = _checked_list("volumes", volumes, _PATH)
@@ -379,11 +382,11 @@ class _Call:
         self.function, self.operation, self.step, self.arguments = function, operation, step, arguments
         self.path = _record_path(operation, step)
 
-    def require(self, risks: list, where_unknown: str) -> None:
-        """Refuses the call if what it is about is too risky for who makes it."""
-        risk = __salt__["eos_roles.highest"](risks, where_unknown)
+    def require(self, found: list[tuple], where_unknown: str) -> None:
+        """Refuses the call if what it is about is too risky for who makes it; `found` is (risk, why) of all of it."""
+        risk, because = __salt__["eos_roles.highest"](found, where_unknown)
         call = [self.function, self.arguments]
-        __salt__["eos_roles.require"](self.who, risk, self.operation, self.step, call)
+        __salt__["eos_roles.require"](self.who, risk, because, self.operation, self.step, call)
 
     def once(self, admit: Callable[[], object], work: Callable[[object], dict]) -> dict:
         """Does the work unless its record says it is done; a second caller waits for the first and is told the same.
@@ -441,14 +444,33 @@ def _states_lock() -> contextlib.AbstractContextManager:
     return __utils__["eos_disk.locked"](os.path.join(_directory(), "locks", "states"))
 
 
-def _apply_workspace(call: _Call, names: dict, wanted: dict) -> dict:
+class _Admitted:
+    """A slice of a workspace with its files: the ones that are looked at are the ones that are applied."""
+
+    def __init__(self, names: dict, wanted: dict):
+        self.names, self.wanted, self.contents, self.failure = names, wanted, {}, None
+        try:
+            self.contents = __salt__["eos_terraform.contents"](**names, files=wanted["files"])
+        except CommandExecutionError as failure:
+            # Nothing of it is applied; the step's record says why.
+            self.failure = __utils__["eos_failure.described"](failure, _RECIPE)
+
+    def risks(self) -> list[tuple]:
+        name = f"{self.names['environment']}/{self.names['component']}"
+        found = [] if self.failure else __salt__["eos_tiers.of_workspace"](name, self.wanted, self.contents)
+        return [(self.wanted.get("risk"), _RECIPE), *found]
+
+
+def _apply_workspace(call: _Call, names: dict, admitted: _Admitted) -> dict:
     """What the state `eos_terraform.applied` of the SLS does, without the seconds that a state run takes.
 
     Steps of several workspaces run at the same time: each has a lock of its own.
     """
+    if admitted.failure:
+        return {"status": "failed", "error": admitted.failure}
     ids = {"operation": call.operation, "step": call.step}
-    answer = __salt__["eos_terraform.ensure_infrastructure"](**names, **ids, wanted=wanted)
-    return _outcome_of_terraform(answer)
+    given = {"wanted": admitted.wanted, "contents": admitted.contents}
+    return _outcome_of_terraform(__salt__["eos_terraform.ensure_infrastructure"](**names, **ids, **given))
 
 
 def _make_volumes(call: _Call, sls: str, wanted: dict) -> dict:
@@ -460,9 +482,20 @@ def _make_volumes(call: _Call, sls: str, wanted: dict) -> dict:
             return _outcome_of_states(sls, __salt__["state.apply"](sls, test=False, queue=_QUEUE))
 
 
-def _risk_of_volume(name: str, facts: dict) -> str | None:
-    """That of a volume on LVM depends on what would have to be done."""
-    return __salt__["eos_storage.risk"](facts, name) if "volume_group" in facts else facts.get("risk")
+def _risks_of_volumes(wanted: dict) -> list[tuple]:
+    """(risk, why) of each; that of a volume on LVM depends on what would have to be done."""
+    known, found = __salt__["eos_volumes.known"](wanted), []
+    for name, facts in wanted.items():
+        found.append((facts.get("risk"), _RECIPE))
+        if "volume_group" in facts:
+            found.append((__salt__["eos_storage.risk"](facts, name), "its storage"))
+        else:
+            found += __salt__["eos_tiers.of_directory"](facts, name in known)
+    return found
+
+
+def _recorded(risks: list) -> list[tuple]:
+    return [(risk, "its record on this minion") for risk in risks]
 
 
 def _load_rules(name: str, slices: dict) -> dict:

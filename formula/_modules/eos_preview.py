@@ -41,11 +41,24 @@ def workspace(plan: str, environment: str, component: str, wanted: dict, unknown
         configuration = workspace.configuration_of(wanted, version)
         if workspace.is_unchanged(configuration):
             return None
+        contents = workspace.contents(wanted["files"], plan, os.path.join(directory, "fetched"))
+        _refuse_strange(workspace.name, contents)
         run = __salt__["eos_terraform_run.preview"](workspace, directory)
-        workspace.render(configuration, run.tree, plan, os.path.join(directory, "fetched"))
+        workspace.render(configuration, run.tree, contents)
         return run.shown(configuration)
 
     return _of_terraform(f"{environment}/{component}", shown, unknown)
+
+
+def _refuse_strange(name: str, contents: dict[str, bytes]) -> None:
+    """Any role may ask for a preview: Terraform must find nothing in it that reads this host for the caller."""
+    try:
+        __utils__["eos_emitted.read"](name, contents, __utils__["eos_hcl.read"])
+    except ValueError as error:
+        if __salt__["eos_tiers.reads_all"]():
+            return
+        words = f"The Terraform files are none that Eos emits: {error}"
+        raise __utils__["eos_failure.of"]("salt", name, words, "Compile again") from error
 
 
 def removed_workspace(environment: str, component: str, named: dict) -> dict:

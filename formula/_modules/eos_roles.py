@@ -30,10 +30,10 @@ def caller(publication: dict) -> dict:
     return {"user": user, "role": role, "is_root": role is None and _is_root(user)}
 
 
-def highest(risks: list[object], where_unknown: str) -> str:
-    """The highest of these risks; what is none counts as `where_unknown`."""
-    known = [risk if risk in _RISKS else where_unknown for risk in risks]
-    return max(known, key=_RISKS.index, default=where_unknown)
+def highest(found: list[tuple], where_unknown: str) -> tuple[str, str]:
+    """The highest of these (risk, why); what is none counts as `where_unknown`."""
+    known = [(risk if risk in _RISKS else where_unknown, why) for risk, why in found]
+    return max(known, key=lambda one: _RISKS.index(one[0]), default=(where_unknown, "nothing is known of it"))
 
 
 def require_role(who: dict, role: str, to_do: str) -> None:
@@ -42,7 +42,7 @@ def require_role(who: dict, role: str, to_do: str) -> None:
         raise CommandExecutionError(f"{_named(who)} may not {to_do}: it needs the role {role}")
 
 
-def require(who: dict, risk: str, operation: str, step: str, call: list) -> None:
+def require(who: dict, risk: str, because: str, operation: str, step: str, call: list) -> None:
     """Refuses a call of this risk that the caller's role does not reach, unless the operation's approval names it.
 
     `call` is [function, arguments], as the step record has them.
@@ -52,7 +52,7 @@ def require(who: dict, risk: str, operation: str, step: str, call: list) -> None
     if who["role"] is None:
         raise CommandExecutionError(f"{_named(who)} may not change anything: it has no role on {__opts__['id']}")
     if why := _why_not_approved(who, risk, operation, step, call):
-        words = f"needs approval: step {step} of operation {operation} is of {risk} risk, and {_named(who)}"
+        words = f"needs approval: step {step} of operation {operation} is of {risk} risk ({because}), and {_named(who)}"
         raise CommandExecutionError(f"{words} has the role {who['role']}; {why}")
 
 

@@ -56,7 +56,7 @@ def ensure(test: bool = False, **facts: object) -> dict:
 def risk(facts: dict, name: str) -> str | None:
     """The risk of bringing this volume to these facts, from what would have to be done on this minion now."""
     own = facts.get("risk")
-    raised = __salt__["eos_roles.highest"]([own, "medium"], where_unknown="high")
+    raised, _ = __salt__["eos_roles.highest"]([(own, ""), ("medium", "")], where_unknown="high")
     try:
         wanted = __utils__["eos_volume.wanted"]({**facts, "volume_id": name})
         seen = _Seen(wanted)
@@ -69,16 +69,23 @@ def risk(facts: dict, name: str) -> str | None:
         steps = _steps(wanted, seen)
     except (CommandExecutionError, SaltInvocationError, OSError):
         return raised
-    if any("physical volumes" in step.changes for step in steps):
+    # A step that changes nothing clears away what was left unfinished. What comes after it is not known yet.
+    is_partial = any(not step.changes for step in steps)
+    if any("physical volumes" in step.changes for step in steps) or (is_partial and _has_other_disks(wanted, seen)):
         return "high"
-    return raised if any(step.changes for step in steps) else own
+    return raised if steps else own
 
 
 def _would_take_a_disk(wanted: object, seen: _Seen) -> bool:
-    if all(seen.report.group_of(device) == wanted.group for device in wanted.devices):
+    if not _has_other_disks(wanted, seen):
         return False
     there = seen.volume.size if seen.volume is not None else 0
     return seen.group is None or wanted.size - there > seen.group.free
+
+
+def _has_other_disks(wanted: object, seen: _Seen) -> bool:
+    """Whether a disk may be taken that is not in the group yet."""
+    return any(seen.report.group_of(device) != wanted.group for device in wanted.devices)
 
 
 def sample() -> dict:

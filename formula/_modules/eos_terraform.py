@@ -18,18 +18,24 @@ _COUNTED_AS = {"create": "added", "update": "changed", "delete": "destroyed"}
 
 
 def ensure_infrastructure(
-    environment: str, component: str, operation: str, step: str, wanted: dict | None = None
+    environment: str,
+    component: str,
+    operation: str,
+    step: str,
+    wanted: dict | None = None,
+    contents: dict[str, bytes] | None = None,
 ) -> dict:
     """Makes the workspace what its slice says; a workspace that is so already costs no Terraform run.
 
-    `wanted` is the slice where the caller has looked at it already: it is this one that is applied, and no later one.
+    `wanted` is the slice where the caller has looked at it already, and `contents` its files: it is these that are
+    applied, and no later ones.
     """
     return _answer(
         environment,
         component,
         operation,
         step,
-        lambda run, report: _ensure(run, report, wanted or run.workspace.slice()),
+        lambda run, report: _ensure(run, report, wanted or run.workspace.slice(), contents),
     )
 
 
@@ -71,11 +77,16 @@ def missing_secrets(slices: list[dict]) -> list[str]:
     return missing
 
 
-def recorded_risk(environment: str, component: str) -> str | None:
-    """The risk of what the workspace was last given, or None if that is not known."""
-    workspace = __salt__["eos_workspace.of"](environment, component, __salt__["eos_profile.of_this_minion"]())
-    configuration = workspace.configuration()
-    return configuration["slice"].get("risk") if configuration else None
+def contents(environment: str, component: str, files: dict[str, str]) -> dict[str, bytes]:
+    """The files of a slice, as they are served now; one that is not what its digest says is refused."""
+    profile = __salt__["eos_profile.of_this_minion"]()
+    return __salt__["eos_workspace.of"](environment, component, profile).contents(files)
+
+
+def recorded_risks(environment: str, component: str) -> list[tuple]:
+    """(tier, why) of what the workspace was last given; none if that is not known."""
+    profile = __salt__["eos_profile.of_this_minion"]()
+    return __salt__["eos_workspace.of"](environment, component, profile).risks()
 
 
 def observe(workspaces: list[str]) -> dict[str, dict | None]:
@@ -118,7 +129,7 @@ def _guarded(run: object, report: dict, work: Callable[[object, dict], None]) ->
     return {"result": error is None, "error": error, "stopped": run.stopped, "terraform": report}
 
 
-def _ensure(run: object, report: dict, wanted: dict) -> None:
+def _ensure(run: object, report: dict, wanted: dict, contents: dict[str, bytes] | None) -> None:
     workspace = run.workspace
     configuration = workspace.configuration_of(wanted)
     if workspace.is_unchanged(configuration):
@@ -126,18 +137,20 @@ def _ensure(run: object, report: dict, wanted: dict) -> None:
         run.tell(f"{workspace.name}: unchanged since {when}, Terraform is not run")
         report |= _read_back(workspace)
         return
-    _converge(run, report, configuration)
+    _converge(run, report, configuration, contents)
 
 
 def _apply_slice(run: object, report: dict) -> None:
-    _converge(run, report, run.workspace.configuration_of(run.workspace.slice()))
+    _converge(run, report, run.workspace.configuration_of(run.workspace.slice()), None)
 
 
-def _converge(run: object, report: dict, configuration: dict) -> None:
+def _converge(run: object, report: dict, configuration: dict, contents: dict[str, bytes] | None) -> None:
     """Applies a configuration; if Terraform fails while applying, applies the previous one again."""
     workspace = run.workspace
+    if contents is None:
+        contents = workspace.contents(configuration["slice"]["files"])
     os.makedirs(workspace.directory, mode=0o700, exist_ok=True)
-    workspace.render(configuration, workspace.rendered)
+    workspace.render(configuration, workspace.rendered, contents)
     snapshot = workspace.keep_previous()
     workspace.replace_tree(workspace.rendered)
     report |= {"ran": True, "snapshot_id": snapshot}
@@ -194,7 +207,7 @@ def _plan_slice(run: object, report: dict) -> None:
     configuration = workspace.configuration_of(workspace.slice())
     with __salt__["eos_preview.scratch"]() as scratch:
         preview = __salt__["eos_terraform_run.preview"](workspace, scratch)
-        workspace.render(configuration, preview.tree)
+        workspace.render(configuration, preview.tree, workspace.contents(configuration["slice"]["files"]))
         changes = preview.shown(configuration).get("resource_changes", [])
     report["ran"] = True
     for action in (action for change in changes for action in change["change"]["actions"]):

@@ -178,6 +178,15 @@ class _Workspace:
         """That of the tree, unless another directory is named."""
         return __utils__["eos_disk.read_json"](os.path.join(directory or self.tree, "configuration.json"))
 
+    def risks(self) -> list[tuple]:
+        """(tier, why) of what is in the tree, by its own recipe and by its files; none if nothing is."""
+        if (configuration := self.configuration()) is None:
+            return []
+        wanted = configuration["slice"]
+        there = {path: _read(os.path.join(self.tree, os.path.relpath(path, "terraform"))) for path in wanted["files"]}
+        contents = {path: content or b"" for path, content in there.items()}
+        return [(wanted.get("risk"), "its recipe"), *__salt__["eos_tiers.of_workspace"](self.name, wanted, contents)]
+
     def applied_tree(self) -> str:
         """The directory of the configuration that was applied last; the tree, if that is not kept."""
         for directory in (self.tree, *map(self.snapshot, self._snapshots())):
@@ -193,13 +202,13 @@ class _Workspace:
             raise __utils__["eos_failure.of"]("salt", self.name, words, f"Look into {self.directory}")
         return configuration
 
-    def render(self, configuration: dict, directory: str, saltenv: str = "base", cache: str | None = None) -> None:
-        """Writes every file of the slice; what the tree does not have already is fetched from Salt's file server.
+    def render(self, configuration: dict, directory: str, contents: dict[str, bytes]) -> None:
+        """Writes every file of the slice.
 
         The new directory is run with the providers of the tree; Terraform says so if they are not those any more.
         """
         shutil.rmtree(directory, ignore_errors=True)
-        for path, content in self._contents(configuration["slice"]["files"], saltenv, cache).items():
+        for path, content in contents.items():
             target = os.path.join(directory, os.path.relpath(path, "terraform"))
             os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
             with open(target, "wb") as file:
@@ -262,8 +271,11 @@ class _Workspace:
         __utils__["eos_disk.sync_directory"](os.path.dirname(self.directory))
         shutil.rmtree(condemned)
 
-    def _contents(self, files: dict[str, str], saltenv: str, cache: str | None) -> dict[str, bytes]:
-        """Path -> content of files, given by their digests."""
+    def contents(self, files: dict[str, str], saltenv: str = "base", cache: str | None = None) -> dict[str, bytes]:
+        """Path -> content of files, given by their digests.
+
+        What the tree does not have already is fetched from Salt's file server.
+        """
         refuse_strange_files(files)
         contents = {}
         for path, digest in files.items():

@@ -29,7 +29,10 @@ class Engine:
         self.answer: object = terraform()
         self.states: object = {"k": state()}
         self.pillar: dict = {
-            "eos": {"workspaces": {"production/hello": {"digest": DIGEST, "risk": "low"}}, "volumes": FACTS}
+            "eos": {
+                "workspaces": {"production/hello": {"digest": DIGEST, "risk": "low", "files": {}}},
+                "volumes": FACTS,
+            }
         }
 
     def functions(self) -> dict:
@@ -37,11 +40,18 @@ class Engine:
             "cp.get_file_str": lambda path: f"{DIGEST}\n",
             "pillar.items": lambda unmask, pillarenv: self.pillar,
             "state.apply": self.apply,
+            "eos_terraform.contents": lambda environment, component, files: files,
             "eos_terraform.ensure_infrastructure": self.ensure,
+            "eos_tiers.of_workspace": lambda name, wanted, contents: [],
+            "eos_tiers.of_directory": lambda facts, is_known: [],
+            "eos_tiers.settings": dict,
             "eos_terraform.observe": lambda names: dict.fromkeys(names, self.observed),
         }
 
-    def ensure(self, environment: str, component: str, operation: str, step: str, wanted: dict) -> object:
+    def ensure(
+        self, environment: str, component: str, operation: str, step: str, wanted: dict, contents: dict
+    ) -> object:
+        assert contents == wanted["files"]
         assert wanted == self.pillar["eos"]["workspaces"][f"{environment}/{component}"]
         return self.answering(f"{environment}/{component}", self.answer)
 
@@ -171,7 +181,7 @@ def test_another_digest_is_refused(eos, engine, sls, digest):
     assert run(eos, sls=sls, digest=digest)["status"] == "done"
 
 
-def test_a_digest_of_volumes_is_of_one_component_and_of_plain_json(eos, engine):
+def test_a_digest_of_directorys_is_of_one_component_and_of_plain_json(eos, engine):
     facts = {"path": "/data/ü", "mode": "0750", "risk": "low", "zone": "data", "size": 5368709120}
     engine.pillar["eos"]["volumes"] = {
         "production/hello/b": facts,

@@ -375,16 +375,16 @@ def approved(roles, by: str):
 
 def test_an_architect_needs_another_one(roles):
     approved(roles, "berta")
-    roles.require(who(roles, "anna"), "high", "o", "s", CALL)
+    roles.require(who(roles, "anna"), "high", "said", "o", "s", CALL)
     with pytest.raises(roles.CommandExecutionError, match="^needs approval: .*berta cannot approve what berta asks"):
-        roles.require(who(roles, "berta"), "high", "o", "s", CALL)
+        roles.require(who(roles, "berta"), "high", "said", "o", "s", CALL)
 
 
 def test_a_role_that_was_taken_away_approves_no_more(roles):
     approved(roles, "anna")
     roles.__opts__["eos"]["roles"]["anna"] = "user"
     with pytest.raises(roles.CommandExecutionError, match="anna, who approved it, has the role user"):
-        roles.require(who(roles, "uwe"), "medium", "o", "s", CALL)
+        roles.require(who(roles, "uwe"), "medium", "said", "o", "s", CALL)
 
 
 @pytest.mark.parametrize("user", ["stranger", "odd"])
@@ -392,7 +392,7 @@ def test_who_has_no_role_may_change_nothing(roles, user):
     approved(roles, "anna")
     for risk in TIERS:
         with pytest.raises(roles.CommandExecutionError, match="has no role on control"):
-            roles.require(who(roles, user), risk, "o", "s", CALL)
+            roles.require(who(roles, user), risk, "said", "o", "s", CALL)
     with pytest.raises(roles.CommandExecutionError, match="needs the role operator"):
         roles.require_role(who(roles, user), "operator", "take the home")
 
@@ -400,7 +400,7 @@ def test_who_has_no_role_may_change_nothing(roles, user):
 @pytest.mark.parametrize("user", [None, "root", "sudo_anna"])
 def test_root_by_hand_is_held_to_no_tier_but_cannot_approve(roles, user):
     for risk in TIERS:
-        roles.require(who(roles, user), risk, "o", "s", CALL)
+        roles.require(who(roles, user), risk, "said", "o", "s", CALL)
     roles.require_role(who(roles, user), "operator", "take the home")
     with pytest.raises(roles.CommandExecutionError, match="Only an API user"):
         approved(roles, user)
@@ -411,4 +411,4 @@ def test_root_by_hand_is_held_to_no_tier_but_cannot_approve(roles, user):
     [(["low", "low"], "low"), (["low", "high", "medium"], "high"), (["low", None], "medium"), ([], "medium")],
 )
 def test_a_call_is_of_the_highest_risk_it_is_about(roles, risks, expected):
-    assert roles.highest(risks, "medium") == expected
+    assert roles.highest([(risk, "said") for risk in risks], "medium")[0] == expected

@@ -1,0 +1,125 @@
+"""The least risk of a thing that this minion is about to make, computed from the thing itself.
+
+Nothing here may be called over the API; `eos` calls it. `TABLE` is the one table of tiers; docs/security.md shows it. A
+recipe's own risk can only raise what is computed here. The minion's own configuration, `eos_tiers:`, names further
+images and programs, and where volumes may lie; what is delivered names none of them.
+"""
+
+from __future__ import annotations
+
+import os
+
+TABLE = {
+    "form": ("high", "Terraform files that Eos does not emit: another resource, provider, data source or function"),
+    "token": ("high", "a management token for more than a namespace"),
+    "setting": ("high", "a setting of a job that Eos does not emit: privileges, capabilities, devices, mounts, a user"),
+    "driver": ("high", "a task driver other than docker or raw_exec"),
+    "program": ("high", "a program of the host that the settings of the minion do not name"),
+    "path": ("high", "a volume outside of the directories that the settings of the minion name"),
+    "before": ("high", "a directory that was there before Eos"),
+    "image": ("medium", "an image that is not on the list"),
+}
+
+
+def of_workspace(name: str, wanted: dict, contents: dict[str, bytes]) -> list[tuple[str, str]]:
+    """(tier, why) of everything in a workspace that raises its risk."""
+    try:
+        emitted = __utils__["eos_emitted.read"](name, contents, __utils__["eos_hcl.read"])
+    except ValueError as error:
+        tier, why = _raised("form", str(error))
+        return [(_settings().get("form", tier), why)]
+    found = []
+    if wanted.get("token") != "client" and emitted["resources"] != ["nomad_namespace"]:
+        found.append(_raised("token", ", ".join(emitted["resources"])))
+    if "nomad_namespace" in emitted["resources"] and emitted["values"].get("namespace") != name.split("/")[0]:
+        found.append(_raised("form", "it makes the namespace of another environment"))
+    found += [_raised("path", str(path)) for path in emitted["paths"] if not is_allowed(path)]
+    return found + (_of_job(name, emitted) if emitted["job"] is not None else [])
+
+
+def of_directory(facts: dict, is_known: bool) -> list[tuple[str, str]]:
+    """(tier, why) of all that raises the risk of a volume that is a directory; `is_known` if it is recorded here.
+
+    What is mounted hides nothing but an empty directory: `eos_storage` refuses any other.
+    """
+    path = facts.get("path")
+    found = [] if is_allowed(path) else [_raised("path", str(path))]
+    if not is_known and isinstance(path, str) and os.path.lexists(path):
+        found.append(_raised("before", path))
+    return found
+
+
+def settings() -> dict:
+    """The lists that complete the table on this minion, for whoever wants to know beforehand."""
+    own = _settings()
+    return {
+        "images": {**__utils__["eos_images.tiers"](), **own.get("images", {})},
+        "programs": own.get("programs", []),
+        "volumes_below": own.get("volumes_below", []),
+    }
+
+
+def reads_all() -> bool:
+    """Whether this minion takes Terraform files of any form, because its administrator keeps trees by hand."""
+    return _settings().get("form", "high") != "high"
+
+
+def is_allowed(path: object) -> bool:
+    """Whether a volume may lie here without an architect's word."""
+    if not isinstance(path, str) or os.path.normpath(path) != path or not path.startswith("/"):
+        return False
+    below = settings()["volumes_below"]
+    return any(path.startswith(f"{directory.rstrip('/')}/") for directory in below)
+
+
+def _of_job(name: str, emitted: dict) -> list[tuple[str, str]]:
+    job = __utils__["eos_job.read"](emitted["job"], emitted["values"], name)
+    found = [_raised("setting", strange) for strange in job["strange"]]
+    own = [volume for need, volume in emitted["volumes"] if volume == f"{_instance(name)}-{need}"]
+    volumes = [*job["volumes"], *(volume for _, volume in emitted["volumes"])]
+    found += [_raised("setting", f"volume {other}") for other in volumes if other not in own]
+    found += [
+        _raised("setting", f"callers of {other}") for other in emitted["services"] if other not in job["services"]
+    ]
+    for task in job["tasks"]:
+        found += _of_task(task, job["commands"])
+    return found
+
+
+def _instance(name: str) -> str:
+    """What the services and volumes of a workspace are named after."""
+    environment, component = name.split("/")
+    return component if environment == "production" else f"{component}-{environment}"
+
+
+def _of_task(task: dict, commands: list[list]) -> list[tuple[str, str]]:
+    config = task["config"]
+    if task["driver"] == "docker":
+        image = config.get("image")
+        tier = settings()["images"].get(image) if isinstance(image, str) else None
+        return [_raised("image", str(image))] if tier is None else [(tier, f"image {image}")]
+    if task["driver"] != "raw_exec":
+        return [_raised("driver", task["driver"])]
+    # What a check runs, it runs on the host as well.
+    words = [[config.get("command"), *(config.get("args") or [])], *commands]
+    return [_of_program(program, task) for program in words]
+
+
+def _of_program(words: list, task: dict) -> tuple[str, str]:
+    """Of a program with words the settings give its environment too: a variable or file of a task can replace it."""
+    shown = " ".join(map(str, words))
+    for known in settings()["programs"]:
+        begins = words[: len(known["words"])] == known["words"]
+        plain = not task["templates"] and set(task["env"]) <= set(known.get("environment", []))
+        if begins and (plain or not known["words"]):
+            return known["tier"], f"program {shown}"
+    return _raised("program", shown)
+
+
+def _raised(rule: str, what: str) -> tuple[str, str]:
+    tier, words = TABLE[rule]
+    return tier, f"{words}: {what}"
+
+
+def _settings() -> dict:
+    return __opts__.get("eos_tiers") or {}

@@ -1,0 +1,341 @@
+"""The least risk of what a minion is about to make, computed from emitted files: pure, without any engine."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from laboratory import FORMULA
+
+ROOT = FORMULA.parent
+GOLDEN = ROOT / "tests" / "golden"
+RANK = ("low", "medium", "high")
+SETTINGS = {
+    "volumes_below": ["/srv/lab/volumes", "/opt"],
+    "programs": [{"words": ["eos", "serve-hello"], "environment": ["EOS_HELLO_GREETING"], "tier": "low"}],
+}
+
+
+def golden(tree: str) -> dict[str, dict]:
+    """Every workspace of a golden tree: its slice, and its files by path."""
+    root = GOLDEN / tree / "tree"
+    _, text = (root / "pillar/hosts/control.sls").read_text().split("\n", 1)
+    slices = json.loads(text)["eos"]["workspaces"]
+    return {
+        name: {"slice": facts, "files": {path: (root / path).read_bytes() for path in facts["files"]}}
+        for name, facts in slices.items()
+    }
+
+
+@pytest.fixture
+def tiers(load):
+    utils = {}
+    for name in ("eos_hcl", "eos_emitted", "eos_job", "eos_images"):
+        used = load(f"_utils/{name}.py")
+        # Salt gives them no way to one another.
+        del used.__utils__
+        utils |= {f"{name}.{function}": getattr(used, function) for function in dir(used)}
+    module = load("_modules/eos_tiers.py", utils=utils)
+    module.__opts__["eos_tiers"] = SETTINGS
+    return module
+
+
+def highest(found: list[tuple]) -> str:
+    return max((tier for tier, _ in found), key=RANK.index, default="low")
+
+
+def judged(tiers, tree: str, name: str, change=lambda files: None, **of_slice: object) -> list[tuple]:
+    """(tier, why) of a golden workspace after a change of its files, given by how their paths end."""
+    there = golden(tree)[name]
+    files = dict(there["files"])
+    change(files)
+    return tiers.of_workspace(name, {**there["slice"], **of_slice}, files)
+
+
+@pytest.mark.parametrize("tree", sorted(path.name for path in GOLDEN.iterdir()))
+def test_all_that_eos_emits_is_read_and_is_of_the_risk_of_its_recipe(tiers, tree):
+    for name, there in golden(tree).items():
+        found = tiers.of_workspace(name, there["slice"], there["files"])
+        assert highest(found) == there["slice"]["risk"], (name, found)
+
+
+def edit(ending: str, before: str, after: str):
+    """Replaces a text in the one file whose path ends so."""
+
+    def change(files: dict[str, bytes]) -> None:
+        (path,) = [path for path in files if path.endswith(ending)]
+        assert before.encode() in files[path], (path, before)
+        files[path] = files[path].replace(before.encode(), after.encode(), 1)
+
+    return change
+
+
+def value(name: str, new: object):
+    """Gives a variable of the workspace another value."""
+
+    def change(files: dict[str, bytes]) -> None:
+        (path,) = [path for path in files if path.endswith("terraform.tfvars.json")]
+        values = json.loads(files[path])
+        assert name in values
+        files[path] = json.dumps({**values, name: new}).encode()
+
+    return change
+
+
+def added(path: str, text: str):
+    def change(files: dict[str, bytes]) -> None:
+        (here,) = [path.rpartition("/")[0] for path in files if path.endswith("terraform.tfvars.json")]
+        files[f"{here}/{path}"] = text.encode()
+
+    return change
+
+
+IMAGE = "        image = var.grafana_image\n"
+JOB = "grafana.nomad.hcl"
+TASK = '      driver = "docker"\n'
+MAIN = 'resource "nomad_job" "component" {\n'
+# By what an administrator calls it: a change of grafana's files by somebody who can deliver.
+HOSTILE = {
+    "another driver": edit(JOB, '"docker"', '"exec"'),
+    "a driver by a variable": edit(JOB, '"docker"', "var.grafana_image"),
+    "a program": edit(JOB, '"docker"', '"raw_exec"'),
+    "privileged": edit(JOB, IMAGE, IMAGE + "        privileged = true\n"),
+    "a capability": edit(JOB, IMAGE, IMAGE + '        cap_add = ["sys_admin"]\n'),
+    "a bind mount": edit(JOB, IMAGE, IMAGE + '        volumes = ["/:/host"]\n'),
+    "a mount block": edit(
+        JOB, IMAGE, IMAGE + '        mount {\n          type = "bind"\n          source = "/"\n        }\n'
+    ),
+    "a device": edit(JOB, IMAGE, IMAGE + '        devices = ["/dev/sda"]\n'),
+    "the host's network": edit(JOB, IMAGE, IMAGE + '        network_mode = "host"\n'),
+    "the host's network for the group": edit(
+        JOB, '    network {\n      port "http"', '    network {\n      mode = "host"\n\n      port "http"'
+    ),
+    "the host's processes": edit(JOB, IMAGE, IMAGE + '        pid_mode = "host"\n'),
+    "the host's memory": edit(JOB, IMAGE, IMAGE + '        ipc_mode = "host"\n'),
+    "a user": edit(JOB, TASK, TASK + '      user = "root"\n'),
+    "an artifact": edit(JOB, TASK, TASK + '\n      artifact {\n        source = "http://x"\n      }\n\n'),
+    "a file of the host in a template": edit(
+        JOB, TASK, TASK + '\n      template {\n        source = "/x"\n      }\n\n'
+    ),
+    "another role in Vault": edit(JOB, TASK, TASK + '\n      vault {\n        role = "nomad"\n      }\n\n'),
+    "a second job": edit(JOB, "\njob ", '\njob "other" {\n}\n\njob '),
+    "another name": edit(JOB, 'job "grafana"', 'job "postgres"'),
+    "another namespace": value("namespace", "staging"),
+    "a system job": edit(JOB, '"service"\n  meta', '"system"\n  meta'),
+    "a default of a variable": edit(JOB, "  type = string\n", '  type = string\n  default = "x"\n'),
+    "a comment": edit(JOB, "\njob ", "\n# x\njob "),
+    "a heredoc": edit(JOB, TASK, TASK + "      x = <<E\nE\n"),
+    "a function in the job": edit(JOB, "var.grafana_cpu", "max(1, 2)"),
+    "another's volume": value("volume_data_name", "postgres-data"),
+    "a volume that nobody registers": edit(JOB, "var.volume_data_name", "var.grafana_service"),
+    "a volume at /etc": value("volume_data_path", "/etc"),
+    "a volume above": value("volume_data_path", "/srv/lab/volumes/../../../etc"),
+    "a volume beside": value("volume_data_path", "/srv/lab/volumesx"),
+    "all volumes": value("volume_data_path", "/srv/lab/volumes"),
+    "another's service": value("grafana_service", "postgres"),
+    "another resource": lambda files: edit_module(files, 'resource "terraform_data" "x" {}\n\n'),
+    "a data source": lambda files: edit_module(files, 'data "local_file" "x" {\n  filename = "/etc/shadow"\n}\n\n'),
+    "a provisioner": lambda files: edit_module(
+        files, MAIN + '  provisioner "local-exec" {\n    command = "id"\n  }\n\n', MAIN
+    ),
+    "a file of the host": lambda files: edit_module(
+        files, 'jobspec          = file("/etc/shadow")', 'jobspec          = file("${path.module}/grafana.nomad.hcl")'
+    ),
+    "another value for the job": lambda files: edit_module(files, "= var.grafana_image\n", "= var.grafana_service\n"),
+    "a variable of the environment": lambda files: edit_root(
+        files, 'variable "x" {\n  type = string\n}\n', "variables.tf"
+    ),
+    "another provider": lambda files: edit_root(
+        files,
+        '    evil = {\n      source  = "evil/evil"\n      version = "~> 2.0"\n    }\n    nomad',
+        "main.tf",
+        "    nomad",
+    ),
+    "another source of a provider": lambda files: edit_root(files, '"evil/nomad"', "main.tf", '"hashicorp/nomad"'),
+    "a provider with settings": lambda files: edit_root(
+        files, 'provider "nomad" {\n  address = "http://x"\n}\n', "main.tf", 'provider "nomad" {}\n'
+    ),
+    "a backend with settings": lambda files: edit_root(
+        files, '  backend "local" {\n    path = "/x"\n  }\n', "main.tf", '  backend "local" {}\n'
+    ),
+    "another module": lambda files: edit_root(
+        files, '"../../../modules/other/', "main.tf", '"../../../modules/grafana/'
+    ),
+    "a second module": lambda files: edit_root(
+        files, 'module "x" {\n  source = "x"\n}\n\nmodule "g', "main.tf", 'module "g'
+    ),
+    "more values": added("more.auto.tfvars", 'grafana_image = "x"\n'),
+    "more Terraform": added("more.tf", "\n"),
+    "an override": added("main_override.tf", "\n"),
+}
+
+
+def edit_module(files: dict[str, bytes], new: str, instead_of: str = MAIN) -> None:
+    (path,) = [path for path in files if path.startswith("terraform/modules/") and path.endswith("/main.tf")]
+    assert instead_of.encode() in files[path]
+    new = new + instead_of if instead_of == MAIN and MAIN not in new else new
+    files[path] = files[path].replace(instead_of.encode(), new.encode(), 1)
+
+
+def edit_root(files: dict[str, bytes], new: str, file: str, instead_of: str = "") -> None:
+    (path,) = [path for path in files if path.startswith("terraform/environments/") and path.endswith(f"/{file}")]
+    assert instead_of.encode() in files[path]
+    files[path] = files[path].replace(instead_of.encode(), new.encode(), 1)
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_what_eos_does_not_emit_is_of_high_risk(tiers, what):
+    assert highest(judged(tiers, "grafana", "production/grafana")) == "low"
+    found = judged(tiers, "grafana", "production/grafana", HOSTILE[what])
+    assert highest(found) == "high", found
+
+
+@pytest.mark.parametrize("token", ["management", None, "Client"])
+def test_a_management_token_is_for_namespaces_alone(tiers, token):
+    assert highest(judged(tiers, "grafana", "production/grafana", token=token)) == "high"
+    assert highest(judged(tiers, "grafana", "production/platform", token=token)) == "low"
+
+
+@pytest.mark.parametrize(
+    ("image", "expected"),
+    [
+        ("grafana/grafana:11.6.0", "low"),
+        ("postgres:17.6", "medium"),
+        ("grafana/grafana", "medium"),
+        ("grafana/grafana:latest", "medium"),
+        ("evil.example/grafana/grafana:11.6.0", "medium"),
+        (7, "medium"),
+        (["grafana/grafana:11.6.0"], "medium"),
+    ],
+)
+def test_an_image_has_the_tier_of_the_list(tiers, image, expected):
+    assert highest(judged(tiers, "grafana", "production/grafana", value("grafana_image", image))) == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (value("hello_arg_2", "127.0.0.1"), "low"),
+        (value("hello_command", "/bin/sh"), "high"),
+        (value("hello_command", "/home/eve/eos"), "high"),
+        (value("hello_arg_0", "lab"), "high"),
+        (edit("hello.nomad.hcl", "        EOS_HELLO_GREETING = ", "        LD_PRELOAD = "), "high"),
+        (
+            edit(
+                "hello.nomad.hcl",
+                "      resources {",
+                '      template {\n        data = "x"\n      }\n\n      resources {',
+            ),
+            "high",
+        ),
+        (
+            edit(
+                "hello.nomad.hcl",
+                "      check {\n",
+                '      check {\n        command  = "/bin/sh"\n        task = "hello"\n',
+            ),
+            "high",
+        ),
+    ],
+)
+def test_a_program_is_of_high_risk_unless_the_settings_name_it(tiers, change, expected):
+    assert highest(judged(tiers, "hello", "production/hello", change)) == expected
+    tiers.__opts__["eos_tiers"] = {**SETTINGS, "programs": []}
+    assert highest(judged(tiers, "hello", "production/hello", change)) == "high"
+
+
+def test_settings_without_words_trust_every_program(tiers):
+    tiers.__opts__["eos_tiers"] = {**SETTINGS, "programs": [{"words": [], "tier": "low"}]}
+    for change in (
+        value("hello_command", "/bin/sh"),
+        edit("hello.nomad.hcl", "EOS_HELLO_GREETING = ", "LD_PRELOAD = "),
+    ):
+        assert highest(judged(tiers, "hello", "production/hello", change)) == "low"
+
+
+def test_a_volume_is_of_high_risk_outside_and_where_something_was_before(tiers, tmp_path):
+    tiers.__opts__["eos_tiers"] = {"volumes_below": [str(tmp_path)]}
+    there = tmp_path / "there"
+    there.mkdir()
+    for path, is_known, expected in [
+        (f"{tmp_path}/new", False, "low"),
+        (str(there), True, "low"),
+        (str(there), False, "high"),
+        (f"{tmp_path}/../x", False, "high"),
+        ("/etc", True, "high"),
+        ("relative", False, "high"),
+        (None, False, "high"),
+    ]:
+        found = tiers.of_directory({"path": path}, is_known)
+        assert highest(found) == expected, (path, found)
+    tiers.__opts__["eos_tiers"] = {}
+    assert highest(tiers.of_directory({"path": f"{tmp_path}/new"}, is_known=False)) == "high"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'a = "${file("/etc/shadow")}"\n',
+        'a = "$$${x}"\n',
+        'a = "x\n"\n',
+        "a = [\n]\n",
+        "a = {}\r\n",
+        "a = 1",
+        "}\n",
+        "b {\n",
+        "a = 1 # x\n",
+        "/* x */\n",
+        "b { c = 1 }\n",
+        "a = x ? y : z\n",
+    ],
+)
+def test_the_reader_takes_no_other_hcl_for_a_literal(load, text):
+    hcl = load("_utils/eos_hcl.py")
+    try:
+        body = hcl.read(text.encode())
+    except ValueError:
+        return
+    assert [item[2][0] for item in body] == ["raw"], body
+
+
+def test_the_list_of_images_is_that_of_the_catalog(load):
+    wanted = {}
+    for recipe in sorted((ROOT / "catalog").glob("*/recipe.yaml")):
+        text = recipe.read_text()
+        version = re.search(r'^version: "?([^"\n]+)"?$', text, re.MULTILINE)[1]
+        risk = re.search(r"^risk: (\w+)$", text, re.MULTILINE)[1]
+        if image := re.search(r'^  image:\n    type: string\n    default: "([^"]+)"$', text, re.MULTILINE):
+            wanted[image[1].replace("{{ version }}", version)] = risk
+    assert len(wanted) >= 8
+    assert load("_utils/eos_images.py").tiers() == wanted
+
+
+def test_the_table_is_the_documented_one(tiers):
+    documented = (ROOT / "docs/security.md").read_text()
+    for tier, words in tiers.TABLE.values():
+        assert f"| {words} | {tier} |" in documented, words
+
+
+@pytest.mark.parametrize(
+    ("tree", "name", "refusal"),
+    [
+        ("hello", "production/hello", "a program of the host that the settings of the minion do not name: eos"),
+        ("grafana", "production/grafana", "a volume outside of the directories that the settings of the minion name"),
+        ("hello", "production/platform", None),
+    ],
+)
+def test_a_minion_judges_what_is_emitted(laboratory, tree, name, refusal):
+    there = golden(tree)[name]
+    texts = {path: content.decode() for path, content in there["files"].items()}
+    release = laboratory.releases.deliver({name: {**there["slice"], "files": texts}})
+    environment, component = name.split("/")
+    with laboratory.salt.acting_as("eos-user"):
+        sls = f"components.{component}.{environment}.workspace"
+        answer = laboratory.run_step(f"judged-{component}", "1", sls, release)
+    if refusal is None:
+        # There is no such provider in this laboratory; nothing kept the step from Terraform.
+        assert answer["ret"]["error"]["layer"] == "terraform", answer
+    else:
+        assert refusal in answer["ret"], answer
