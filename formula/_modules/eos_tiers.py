@@ -38,15 +38,13 @@ def of_workspace(name: str, wanted: dict, contents: dict[str, bytes]) -> list[tu
 
 
 def of_directory(facts: dict, is_known: bool) -> list[tuple[str, str]]:
-    """(tier, why) of all that raises the risk of a volume that is a directory; `is_known` if it is recorded here.
+    """(tier, why) of a volume that is a directory; `is_known` if it is recorded here.
 
-    What is mounted hides nothing but an empty directory: `eos_storage` refuses any other.
+    `eos_volumes` refuses one that lies where none may lie.
     """
     path = facts.get("path")
-    found = [] if is_allowed(path) else [_raised("path", str(path))]
-    if not is_known and isinstance(path, str) and os.path.lexists(path):
-        found.append(_raised("before", path))
-    return found
+    is_there = isinstance(path, str) and os.path.lexists(path)
+    return [_raised("before", path)] if is_there and not is_known else []
 
 
 def settings() -> dict:
@@ -55,7 +53,7 @@ def settings() -> dict:
     return {
         "images": {**__utils__["eos_images.tiers"](), **own.get("images", {})},
         "programs": own.get("programs", []),
-        "volumes_below": own.get("volumes_below", []),
+        "volumes_below": [*__salt__["eos_volumes.allowed"](), *own.get("volumes_below", [])],
     }
 
 

@@ -411,7 +411,7 @@ class Salt:
             "enable_gpu_grains": False,
             "eos": eos_settings,
             # Workspaces of these tests are smaller than those that Eos emits, and of other resources.
-            "eos_tiers": {"form": "low", "volumes_below": [str(self.directory)]},
+            "eos_tiers": {"form": "low"},
         }
         common = readme_block("disable_returners").split("eos:\n")[0]
         (self.etc / "minion.d" / "minion").write_text(as_yaml(settings) + common)

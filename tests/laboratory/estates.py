@@ -38,11 +38,23 @@ class Estate:
         self.root = root
         self.lab = root / ".eos/lab"
 
-    def begin(self, *words: str) -> None:
+    def begin(self, *words: str, trusting: bool = True) -> None:
         """Makes the estate and starts its lab."""
         ran = subprocess.run([PROGRAM, "init", str(self.root)], capture_output=True, text=True, timeout=60)
         assert ran.returncode == 0, ran.stderr
+        if trusting:
+            self.trust_recipes()
         self.must("lab", "up", *words, *LAB_OPTIONS, timeout=900)
+
+    def trust_recipes(self) -> None:
+        """Lets the minion take every program of a recipe for what the recipe says, as an administrator may.
+
+        Recipes of these tests run programs of the host. A laboratory without this file takes those for high risk.
+        """
+        settings = {"eos_tiers": {"programs": [{"words": [], "tier": "low"}], "volumes_below": ["/opt", "/srv"]}}
+        file = self.lab / "salt/minion/etc/minion.d/tests.conf"
+        file.parent.mkdir(parents=True)
+        file.write_text(json.dumps(settings))
 
     def end(self) -> list[str]:
         """Stops the lab and removes the estate; answers what stays behind."""
@@ -152,9 +164,10 @@ class Estate:
         found = self.nomad(f"/v1/job/{job}/allocations?namespace={namespace}") or []
         return [one for one in found if one["ClientStatus"] == "running" and one["DesiredStatus"] == "run"]
 
-    def salt(self, lowstate: list[dict]) -> tuple[int, str]:
-        """One call of Salt's API as the estate's own user: status and body."""
+    def salt(self, lowstate: list[dict], user: str | None = None) -> tuple[int, str]:
+        """One call of Salt's API as this user, or the estate's own: status and body."""
         salt = self.endpoints["salt"]
+        user = user or salt["user"]
         context = ssl.create_default_context(cafile=salt["certificate"])
 
         def post(path: str, body, headers=None):
@@ -169,8 +182,8 @@ class Estate:
             except urllib.error.HTTPError as error:
                 return error.code, error.read().decode()
 
-        password = Path(salt["password_file"]).read_text().strip()
-        status, body = post("/login", {"eauth": "file", "username": salt["user"], "password": password})
+        password = (self.lab / f"secrets/{user}-password").read_text().strip()
+        status, body = post("/login", {"eauth": "file", "username": user, "password": password})
         assert status == 200, body
         token = json.loads(body)["return"][0]["token"]
         return post("/", lowstate, {"X-Auth-Token": token})

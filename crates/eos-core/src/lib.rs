@@ -31,6 +31,7 @@ pub mod source;
 pub mod splice;
 pub mod storage;
 pub mod template;
+pub mod tiers;
 pub mod timing;
 pub mod undo;
 pub mod why;

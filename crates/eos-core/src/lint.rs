@@ -7,7 +7,7 @@ use crate::name::{ENVIRONMENTS, quoted};
 use crate::option::OptionType;
 use crate::pillar::{Component, Host, OptionValue, Pillar, SetBy};
 use crate::profile::Profile;
-use crate::recipe::{OptionSpec, Recipe, named};
+use crate::recipe::{OptionSpec, Recipe, Risk, Run, named};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -89,6 +89,20 @@ pub fn warnings(recipe: &Recipe) -> Vec<Diagnostic> {
             warn(
                 service.at,
                 format!("Service {} has a port and no check", quoted(&service.name)),
+                hint.to_owned(),
+            );
+        }
+        // A program that ships with Eos is named in the settings of a laboratory.
+        let is_own = !recipe.file.starts_with("catalog/");
+        if matches!(service.run, Run::Program(_)) && recipe.risk < Risk::High && is_own {
+            let hint = "Say risk: high, or use an image; an administrator can give a program another risk";
+            warn(
+                service.at,
+                format!(
+                    "Service {} runs a program of its host, so minions overrule risk {}",
+                    quoted(&service.name),
+                    recipe.risk.word()
+                ),
                 hint.to_owned(),
             );
         }
@@ -296,6 +310,8 @@ mod tests {
                 "Secret \"salt\" is given to no service",
                 "Volume \"data\" is mounted by no service",
                 "Service \"mine\" has a port and no check",
+                "Service \"mine\" runs a program of its host, so minions overrule risk medium",
+                "Service \"eager\" runs a program of its host, so minions overrule risk medium",
                 "Service \"eager\" is checked every 1s, but one check may take 2s",
                 "Output \"fixed\" names nothing: it is the same for every component",
             ]

@@ -34,8 +34,12 @@ pub struct Needed {
 
 impl Needed {
     /// Of a plan whose call Salt refused for want of an approval: what is on the minion may be riskier than the plan knew.
-    pub fn by_salt(plan: &Plan) -> Self {
-        let risk = plan.risk().max(Risk::Medium);
+    /// The minion says in its words how risky.
+    pub fn by_salt(plan: &Plan, refusal: &EngineError) -> Self {
+        let said = [Risk::High, Risk::Medium]
+            .into_iter()
+            .find(|risk| refusal.words.contains(&format!(" is of {} risk ", risk.word())));
+        let risk = plan.risk().max(said.unwrap_or(Risk::Medium));
         Needed {
             risk,
             role: Role::for_risk(risk),

@@ -336,6 +336,9 @@ async fn ask(
     };
     let (workspaces, jobs) = (minion?, jobs?);
     engines.heard.keep(workspaces.get("caller"));
+    // A minion whose formula is older says nothing of them.
+    let tiers = workspaces.get("tiers");
+    observed.tiers = tiers.and_then(|tiers| serde_json::from_value(tiers.clone()).ok());
     for name in names {
         let digest = workspaces
             .pointer("/workspaces")

@@ -17,6 +17,7 @@ use crate::pins::Pins;
 use crate::recipe::Risk;
 use crate::source::Source;
 use crate::storage::{HostStorage, Misfit, fit};
+use crate::tiers::Tiers;
 use changes::{component_changes, host_changes};
 use effects::{Effect, Unasked};
 use serde::{Deserialize, Serialize};
@@ -322,6 +323,8 @@ pub struct Observed {
     pub storage: BTreeMap<String, HostStorage>,
     /// Host -> what is there of volumes that the pillar names no longer.
     pub standing: BTreeMap<String, Standing>,
+    /// By which lists the control minion will judge a step.
+    pub tiers: Option<Tiers>,
 }
 
 /// What an operation has left behind beside what the nodes tell.

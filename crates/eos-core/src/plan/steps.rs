@@ -133,7 +133,7 @@ impl Steps<'_, '_> {
 
     fn chain(&mut self, component: &Lowered, changes: &[Change], mut after: Vec<String>) -> String {
         let key = &(component.environment.clone(), component.component.clone());
-        let risk = component.risk;
+        let risk = self.expected(component.risk, &self.input.compilation.nodes(key));
         let touches = |layer: Layer| {
             changes
                 .iter()
@@ -162,7 +162,7 @@ impl Steps<'_, '_> {
                 let risks = volumes
                     .iter()
                     .map(|volume| storage::risk(component, volume, host));
-                let risk = risks.max().unwrap_or(risk);
+                let risk = risks.max().unwrap_or(risk).max(risk);
                 let paths = volumes.into_iter().map(|volume| volume.path.value.clone());
                 let work = Work::Volumes {
                     minion: minion.to_owned(),
@@ -323,8 +323,18 @@ impl Steps<'_, '_> {
     }
 
     pub(super) fn applied_risk(&self, key: &Key) -> Risk {
-        let nodes = self.input.applied.get(key).into_iter().flatten();
-        nodes.map(|node| node.risk).max().unwrap_or(Risk::Low)
+        let nodes = self.input.applied.get(key).map_or(&[][..], Vec::as_slice);
+        self.expected(Risk::Low, nodes)
+    }
+
+    /// The risk that the minions will find, as far as it is known. They know best, and decide.
+    fn expected(&self, own: Risk, nodes: &[Node]) -> Risk {
+        let tiers = self.input.observed.and_then(|observed| observed.tiers.as_ref());
+        let found = match tiers {
+            Some(tiers) => tiers.risk(nodes),
+            None => nodes.iter().map(|node| node.risk).max().unwrap_or_default(),
+        };
+        own.max(found)
     }
 }
 

@@ -38,7 +38,7 @@ pub fn read(reader: &mut Reader<'_>, root: &Node, text: &[u8]) -> Option<Recipe>
             "For example version: \"11.6.0\"",
         );
     }
-    let risk = find(entries, "risk").map_or(Some(Risk::Low), |node| read_risk(reader, node));
+    let risk = find(entries, "risk").map_or(Some(Risk::Medium), |node| read_risk(reader, node));
     let proxy = find(entries, "proxy").is_some_and(|node| reader.flag("proxy", node) == Some(true));
     let monitor = find(entries, "monitor").and_then(|node| read_monitor(reader, node));
     let after = find(entries, "after").map_or_else(Vec::new, |node| reader.texts("after", node));

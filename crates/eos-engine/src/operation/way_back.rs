@@ -28,7 +28,7 @@ impl Run<'_> {
     ) -> Result<Finished, Failure> {
         // The approval ended on the way, or was for another plan: it goes on once there is a new one.
         if approval::is_missing(&error) {
-            let waiting = self.waiting_for(Needed::by_salt(&self.subject.plan))?;
+            let waiting = self.waiting_for(Needed::by_salt(&self.subject.plan, &error))?;
             return self.wait(waiting).await;
         }
         let total = self.subject.plan.steps.len();
@@ -232,7 +232,7 @@ impl Run<'_> {
             Ok(effects) => effects,
             Err(Halt::Stopped { done }) => return Err(Failure::Stopped(self.stop_of(done))),
             Err(Halt::Failed { error, .. }) if approval::is_missing(&error) => {
-                return Err(self.waiting_for(Needed::by_salt(&self.subject.plan))?);
+                return Err(self.waiting_for(Needed::by_salt(&self.subject.plan, &error))?);
             }
             Err(Halt::Failed { number, step, error }) => {
                 return Err(Failure::Step(Box::new(StepFailure {

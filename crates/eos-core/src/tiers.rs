@@ -1,0 +1,101 @@
+//! The risk to expect of a component: the control minion computes it from the job, and says beforehand by which lists.
+//!
+//! `formula/_modules/eos_tiers.py` has the table and decides. This says early what it will say of things that Eos emits.
+
+use crate::node::{Layer, Node};
+use crate::recipe::Risk;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// The lists of the control minion.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Tiers {
+    /// The least risk of each image; one that is not here is of medium risk.
+    pub images: BTreeMap<String, Risk>,
+    /// Programs of hosts; one that is not here is of high risk.
+    pub programs: Vec<Program>,
+    /// Directories that volumes may lie in; elsewhere they are of high risk.
+    pub volumes_below: Vec<String>,
+}
+
+/// Programs that begin with these words.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Program {
+    pub words: Vec<String>,
+    /// The variables that they may have. Without words, any.
+    #[serde(default)]
+    pub environment: Vec<String>,
+    pub tier: Risk,
+}
+
+impl Tiers {
+    /// The risk of these nodes of one component: their own, raised by what they run and where they lie.
+    pub fn risk(&self, nodes: &[Node]) -> Risk {
+        let risks = nodes.iter().map(|node| match node.layer {
+            Layer::Job => node.risk.max(self.of_job(node)),
+            // What is mounted hides nothing but an empty directory.
+            Layer::Host if node.text("volume_group").is_none() => {
+                node.risk.max(self.of_directory(node.text("path")))
+            }
+            _ => node.risk,
+        });
+        risks.max().unwrap_or_default()
+    }
+
+    fn of_directory(&self, path: Option<&str>) -> Risk {
+        let is_below = |directory: &String| {
+            let inside = path.and_then(|path| path.strip_prefix(directory.trim_end_matches('/')));
+            inside.is_some_and(|rest| rest.starts_with('/'))
+        };
+        match self.volumes_below.iter().any(is_below) {
+            true => Risk::Low,
+            false => Risk::High,
+        }
+    }
+
+    fn of_job(&self, job: &Node) -> Risk {
+        let groups = job.attributes.keys().filter_map(|name| {
+            let group = name.strip_suffix(".count")?;
+            job.attributes
+                .contains_key(&format!("{group}.memory"))
+                .then_some(group)
+        });
+        groups
+            .map(|group| self.of_group(job, group))
+            .max()
+            .unwrap_or_default()
+    }
+
+    fn of_group(&self, job: &Node, group: &str) -> Risk {
+        if let Some(image) = job.text(&format!("{group}.image")) {
+            return self.images.get(image).copied().unwrap_or(Risk::Medium);
+        }
+        let command = job.text(&format!("{group}.command"));
+        let args = (0..).map_while(|index| job.text(&format!("{group}.arg.{index}")));
+        let words: Vec<&str> = command.into_iter().chain(args).collect();
+        let known = self
+            .programs
+            .iter()
+            .find(|program| program.begins(&words) && program.is_plain(job, group));
+        known.map_or(Risk::High, |program| program.tier)
+    }
+}
+
+impl Program {
+    fn begins(&self, words: &[&str]) -> bool {
+        words.len() >= self.words.len() && words.iter().zip(&self.words).all(|(word, known)| word == known)
+    }
+
+    /// Whether the task has nothing that could make another program of it: a variable, or a file that Nomad renders.
+    fn is_plain(&self, job: &Node, group: &str) -> bool {
+        self.words.is_empty()
+            || job.attributes.keys().all(|name| {
+                let of_group = name.strip_prefix(group).and_then(|rest| rest.strip_prefix('.'));
+                match of_group.and_then(|rest| rest.split_once('.')) {
+                    Some(("file" | "secret", _)) => false,
+                    Some(("env", name)) => self.environment.iter().any(|known| known == name),
+                    _ => true,
+                }
+            })
+    }
+}

@@ -1,0 +1,184 @@
+"""A user who means harm, in a laboratory with the settings that it begins with: nothing is made, and nothing runs."""
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from estates import Estate, no_containers
+from standing import STRICT, lent
+
+AS_USER = {"EOS_SALT_USER": "eos-user"}
+WAITING = 4
+INPUT = 2
+
+PROGRAM = """\
+recipe: gift
+summary: A program of the host
+version: "1"
+risk: low
+services:
+  gift:
+    instances: one
+    program: [/bin/sh, -c, "id > {proof}; exec sleep 600"]
+"""
+PRELOADED = """\
+recipe: gift
+summary: The program that the laboratory names, with a library of one's own
+version: "1"
+risk: low
+services:
+  gift:
+    program: [eos, serve-hello, --listen, "{{{{ listen_address }}}}"]
+    env: {{LD_PRELOAD: {proof}}}
+    ports: {{http: {{}}}}
+    check: {{http: /health}}
+"""
+VOLUME = """\
+recipe: gift
+summary: A directory of the host
+version: "1"
+risk: low
+needs:
+  data: {{volume: {{purpose: application, size: 1M, path: "/../../../../../../../../../..{proof}", owner: "65534:65534"}}}}
+services:
+  gift:
+    program: [eos, serve-hello, --listen, "{{{{ listen_address }}}}"]
+    ports: {{http: {{}}}}
+    check: {{http: /health}}
+"""
+
+
+@pytest.fixture(scope="module")
+def estate():
+    with lent(STRICT) as made:
+        made.must("home", "take", "--yes")
+        yield made
+
+
+@pytest.fixture
+def proof(estate, tmp_path):
+    """A path that nothing may touch; nothing of the recipe is left."""
+    yield tmp_path / "proof"
+    shutil.rmtree(estate.root / "recipes/gift", ignore_errors=True)
+
+
+def volumes(estate: Estate) -> list[str]:
+    return sorted(str(path) for path in (estate.lab / "volumes").rglob("*"))
+
+
+@pytest.mark.parametrize("recipe", [PROGRAM, PRELOADED, VOLUME], ids=["program", "preloaded", "volume"])
+def test_a_recipe_of_ones_own_is_no_way_to_root(estate, proof, recipe):
+    if recipe is VOLUME:
+        proof.mkdir()
+    before = (estate.jobs(), volumes(estate))
+    estate.write_recipe("gift", recipe.format(proof=proof))
+    for words in (["create", "gift", "--yes"], ["create", "gift", "--plan"]):
+        ran = estate.eos(*words, env=AS_USER)
+        assert ran.returncode in ((WAITING, INPUT) if "--yes" in words else (0, INPUT)), f"{ran.stdout}\n{ran.stderr}"
+    assert (estate.jobs(), volumes(estate)) == before
+    assert not proof.exists() or (proof.stat().st_uid != 65534 and not list(proof.iterdir()))
+    assert "gift" not in (estate.root / "pillar/infrastructure/production.sls").read_text()
+
+
+def test_an_image_of_ones_own_is_for_operators(estate):
+    if why := no_containers():
+        pytest.skip(why)
+    before = (estate.jobs(), volumes(estate))
+    ran = estate.eos("create", "grafana", "--image", "other/image:1", "--yes", env=AS_USER)
+    assert ran.returncode == WAITING, f"{ran.stdout}\n{ran.stderr}"
+    assert (estate.jobs(), volumes(estate)) == before
+
+
+def test_the_page_of_the_laboratory_is_still_for_everybody(estate):
+    estate.must("create", "hello", "--yes", env=AS_USER)
+    assert len(estate.running("hello")) == 1
+    estate.must("delete", "hello", "--yes", env=AS_USER)
+
+
+class Delivered:
+    """A release that another hand changes after Eos delivered it: files, and the digests in the slice."""
+
+    def __init__(self, estate: Estate, name: str):
+        self.estate, self.name = estate, name
+        self.root = Path((estate.lab / "srv/current").resolve())
+        self.pillar = self.root / "pillar/hosts/control.sls"
+
+    def slices(self) -> dict:
+        return json.loads(self.pillar.read_text().split("\n", 1)[1])
+
+    def write(self, slices: dict) -> None:
+        self.pillar.write_text("#!json\n" + json.dumps(slices))
+
+    def change(self, ending: str, before: str, after: str) -> None:
+        slices = self.slices()
+        wanted = slices["eos"]["workspaces"][self.name]
+        (path,) = [path for path in wanted["files"] if path.endswith(ending)]
+        file = self.root / "files" / path
+        text = file.read_text()
+        assert before in text, text
+        file.write_text(text.replace(before, after, 1))
+        wanted["files"][path] = hashlib.sha256(file.read_bytes()).hexdigest()
+        self.write(slices)
+
+    def run_step(self, user: str = "eos-user") -> dict:
+        environment, component = self.name.split("/")
+        wanted = self.slices()["eos"]["workspaces"][self.name]
+        digest = wanted["digest"]
+        asked = {
+            "operation": f"by-hand-{hashlib.sha256(json.dumps(wanted).encode()).hexdigest()[:16]}",
+            "step": "1",
+            "sls": f"components.{component}.{environment}.workspace",
+            "digest": digest,
+        }
+        low = {"client": "local", "tgt": "control", "fun": "eos.run_step", "kwarg": asked, "full_return": True}
+        status, body = self.estate.salt([{**low, "timeout": 60}], user)
+        assert status == 200, body
+        return json.loads(body)["return"][0]["control"]["ret"]
+
+
+@pytest.fixture
+def delivered(estate):
+    """The release with hello in it, as somebody who can write to the delivery directory finds it."""
+    estate.must("create", "hello", "--yes")
+    kept = Path((estate.lab / "srv/current").resolve())
+    aside = estate.lab / "release-as-delivered"
+    shutil.copytree(kept, aside, symlinks=True)
+    yield Delivered(estate, "production/hello")
+    shutil.rmtree(kept)
+    aside.rename(kept)
+    estate.must("delete", "hello", "--yes")
+
+
+DRIVER = '      driver = "raw_exec"\n\n      config {\n        command = var.hello_command\n'
+DOCKER = '      driver = "docker"\n\n      config {\n        image = var.hello_command\n'
+CHANGES = {
+    "another program": ("tfvars.json", '"eos"', '"/bin/sh"'),
+    "another image": ("nomad.hcl", DRIVER, DOCKER),
+    "privileged": ("nomad.hcl", DRIVER, DOCKER + "        privileged = true\n"),
+    "a bind mount": ("nomad.hcl", DRIVER, DOCKER + '        volumes = ["/:/host"]\n'),
+    "the host's network": ("nomad.hcl", DRIVER, DOCKER + '        network_mode = "host"\n'),
+    "a provisioner": (
+        "/main.tf",
+        "  jobspec          = file",
+        '  provisioner "local-exec" {\n    command = "id"\n  }\n\n  jobspec          = file',
+    ),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_what_is_delivered_by_another_hand_needs_an_approval(estate, delivered, what):
+    ending, before, after = CHANGES[what]
+    job = estate.nomad("/v1/job/hello?namespace=production")
+    ending = ending if ending != "/main.tf" else f"{module_of(delivered)}/main.tf"
+    delivered.change(ending, before, after)
+    answer = delivered.run_step()
+    assert isinstance(answer, str) and "needs approval: " in answer, answer
+    assert estate.nomad("/v1/job/hello?namespace=production")["JobModifyIndex"] == job["JobModifyIndex"]
+
+
+def module_of(delivered: Delivered) -> str:
+    files = delivered.slices()["eos"]["workspaces"][delivered.name]["files"]
+    (job,) = [path for path in files if path.endswith(".nomad.hcl")]
+    return job.rpartition("/")[0]
