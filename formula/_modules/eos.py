@@ -225,7 +225,7 @@ def take_home(*, home: str, name: str, instead_of: str | None = None, **publicat
     who = __salt__["eos_roles.caller"](publication)
     __salt__["eos_roles.require_role"](who, "operator", "take the home")
     with __utils__["eos_disk.locked"](os.path.join(_directory(), "locks", "home")):
-        recorded = __utils__["eos_disk.read_json"](_home_path())
+        recorded = _recorded_home()
         if recorded and recorded["home"] == home:
             return recorded
         if (recorded and recorded["home"]) != instead_of:
@@ -357,7 +357,17 @@ def require_secrets(*, workspaces: list, **publication: object) -> None:
 
 def _caller(publication: dict) -> dict:
     who = __salt__["eos_roles.caller"](publication)
-    return {"user": who["user"], "role": who["role"], "home": __utils__["eos_disk.read_json"](_home_path())}
+    return {"user": who["user"], "role": who["role"], "home": _recorded_home()}
+
+
+def _recorded_home() -> dict | None:
+    """A record that cannot be read is that of another home: whoever operates the estate takes it anew by name."""
+    path = _home_path()
+    recorded, fault = __utils__["eos_disk.contents"](path, "home", "name", "user", "since")
+    if fault is None:
+        return recorded
+    since = datetime.datetime.fromtimestamp(os.stat(path).st_mtime, datetime.UTC).isoformat(timespec="milliseconds")
+    return {"home": "unreadable", "name": f"unknown, because {path} {fault}", "user": None, "since": since}
 
 
 def _observe_volume(path: str) -> dict:
@@ -541,8 +551,11 @@ def _error_of(sls: str, failed: list[dict]) -> dict:
 
 
 def _read_record(path: str) -> dict | None:
-    """The record, with `interrupted` in place of a `running` whose process is gone."""
-    record = __utils__["eos_disk.read_json"](path)
+    """The record, with `interrupted` in place of a `running` whose process is gone.
+
+    A step whose record cannot be read counts as never called: it runs again, as after an interruption.
+    """
+    record = __utils__["eos_disk.read_json"](path, "function", "arguments", "status", "process")
     if record and record["status"] == "running":
         process = record["process"]
         if _start_of(process["pid"]) != process["start"]:

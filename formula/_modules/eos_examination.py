@@ -5,10 +5,9 @@ Nothing here may be called over the API; `eos` calls it.
 
 from __future__ import annotations
 
-import fcntl
+import glob
 import json
 import os
-import struct
 import subprocess
 from collections.abc import Iterable, Iterator
 
@@ -17,8 +16,6 @@ import salt.loader
 
 _SYNC_STATES = "eos_terraform.sync_states"
 _SECONDS_FOR_A_VERSION = 10
-# A lock of the kind that Terraform takes on a local state: type, whence, start, length, process.
-_RECORD_LOCK = "hhqqi0q"
 
 
 def of_this_minion(named: list[str]) -> dict:
@@ -27,6 +24,7 @@ def of_this_minion(named: list[str]) -> dict:
         "environments": _environments(),
         "returners": _modules_of(salt.loader.returners(__opts__, {})),
         "executors": _modules_of(salt.loader.executors(__opts__, {})),
+        "damaged": [*_damaged_records(), *_damaged_workspaces()],
         "control": _control(named) if _setting("terraform_root") else None,
     }
 
@@ -40,6 +38,32 @@ def _environments() -> list[str]:
 def _modules_of(loader: Iterable[str]) -> list[str]:
     """What this minion would find if a request named it."""
     return sorted({function.split(".")[0] for function in loader})
+
+
+def _damaged_records() -> Iterator[dict]:
+    """Files of Eos's own that cannot be read. Steps are left out: one whose record cannot be read runs again."""
+    root = os.path.join(__opts__["cachedir"], "eos")
+    for pattern in ("*.json", "approvals/*.json", "volumes/**/*.json"):
+        yield from _damaged(glob.iglob(os.path.join(glob.escape(root), pattern), recursive=True))
+
+
+def _damaged(paths: Iterable[str]) -> Iterator[dict]:
+    for path in sorted(paths):
+        if fault := __utils__["eos_disk.contents"](path)[1]:
+            yield {"file": path, "words": fault, "workspace": None}
+
+
+def _damaged_workspaces() -> Iterator[dict]:
+    """What cannot be read of the workspaces on this disk; `eos.inspect` tells of Terraform states in Consul."""
+    profile = __salt__["eos_profile.of_this_minion"]()
+    for name in sorted(_on_disk()) if _setting("terraform_root") else []:
+        root = os.path.join(_setting("terraform_root"), name)
+        files = (os.path.join(root, "applied.json"), os.path.join(root, "tree", "configuration.json"))
+        found = list(_damaged(files))
+        state = os.path.join(root, "state", "terraform.tfstate")
+        if profile.backend == "local" and (fault := profile.look_at_state(name)[1]):
+            found.append({"file": state, "words": fault.removeprefix(f"{state} ")})
+        yield from ({**damaged, "workspace": name} for damaged in found)
 
 
 def _control(named: list[str]) -> dict:
@@ -94,24 +118,11 @@ def _state_lock(name: str) -> dict | None:
     """
     folder = os.path.join(_setting("terraform_root"), name, "state")
     file = os.path.join(folder, ".terraform.tfstate.lock.info")
-    try:
-        information = __utils__["eos_disk.read_json"](file)
-    except ValueError:
-        information = {}
-    if information is None:
+    if not os.path.exists(file):
         return None
-    held = _is_locked(os.path.join(folder, "terraform.tfstate"))
+    information = __utils__["eos_disk.read_json"](file) or {}
+    held = __utils__["eos_disk.is_record_locked"](os.path.join(folder, "terraform.tfstate"))
     return {"workspace": name, "file": file, "held": held, "since": information.get("Created")}
-
-
-def _is_locked(path: str) -> bool:
-    """Asks the kernel, without taking the lock."""
-    try:
-        with open(path, "rb") as file:
-            asked = struct.pack(_RECORD_LOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
-            return struct.unpack(_RECORD_LOCK, fcntl.fcntl(file, fcntl.F_GETLK, asked))[0] != fcntl.F_UNLCK
-    except FileNotFoundError:
-        return False
 
 
 def _setting(name: str) -> str | None:

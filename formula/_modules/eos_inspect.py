@@ -66,10 +66,10 @@ def _workspaces(named: dict) -> dict[str, dict]:
     profile = __salt__["eos_profile.of_this_minion"]()
     with __salt__["eos_profile.closing"](profile, _log.warning):
         there = __salt__["eos_workspace.with_states"](profile, named)
-    return {name: _compared(workspace, state, named.get(name)) for name, (workspace, state) in there.items()}
+        return {name: _compared(*found, named.get(name)) for name, found in there.items()}
 
 
-def _compared(workspace: object, state: dict | None, wanted: dict | None) -> dict:
+def _compared(workspace: object, state: dict | None, fault: str | None, wanted: dict | None) -> dict:
     state = state or {}
     facts = {"serial": state.get("serial"), "lineage": state.get("lineage")}
     recorded = workspace.applied() or {}
@@ -88,7 +88,19 @@ def _compared(workspace: object, state: dict | None, wanted: dict | None) -> dic
             for address, kind, values in __utils__["eos_terraform_state.resources"](state)
         },
         "tree": _tree(workspace, wanted),
+        "error": _error(workspace, fault),
     }
+
+
+def _error(workspace: object, fault: str | None) -> dict | None:
+    """What is between two states of a workspace that nobody works on."""
+    if fault:
+        words = workspace.damage(fault)
+    elif workspace.is_interrupted() and not workspace.is_held():
+        words = "A Terraform run did not end: Nomad may have what the Terraform state does not name"
+    else:
+        return None
+    return {"layer": "terraform", "object": workspace.name, "words": words, "hint": workspace.remedy()}
 
 
 def _state_changed(recorded: dict, proved: dict, attributes: dict) -> dict[str, list[str]] | None:

@@ -28,6 +28,9 @@ _VARIABLES = {
 }
 # Seconds in which a state that Terraform is writing becomes whole.
 _WRITING = 2.0
+# What every Terraform state has.
+_OF_A_STATE = ("serial", "lineage")
+_EMPTY = "is empty"
 
 
 def of_this_minion() -> _Solo | _Full:
@@ -127,32 +130,43 @@ class _Solo:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         return {"path": path}
 
-    def read_state(self, workspace: object) -> dict | None:
-        """Terraform makes the file when it begins, and fills it in place: who looks meanwhile finds a part of it."""
-        ends = time.monotonic() + _WRITING
-        while True:
-            try:
-                with open(self._state_file(workspace.name), encoding="utf-8") as file:
-                    text = file.read()
-            except FileNotFoundError:
-                return None
-            if not text and workspace.applied() is None:
-                return None
-            try:
-                return json.loads(text)
-            except ValueError:
-                if time.monotonic() > ends:
-                    raise
-            time.sleep(0.05)
+    def look_at_state(self, name: str) -> tuple[dict | None, str | None]:
+        """The Terraform state, and why there is none in a file that is there, in words that follow "state".
 
-    def read_states(self, on_disk: set[str]) -> dict[str, dict]:
-        """The Terraform states of all workspaces."""
-        states = {}
-        for name in on_disk:
-            # One that somebody broke holds nothing; the others are to be had all the same.
-            with contextlib.suppress(ValueError):
-                states[name] = __utils__["eos_disk.read_json"](self._state_file(name))
-        return {name: state for name, state in states.items() if state is not None}
+        Terraform makes the file when it begins and fills it in place. Whoever looks meanwhile finds it empty or cut,
+        and waits while Terraform holds its lock.
+        """
+        path, ends, held = self._state_file(name), time.monotonic() + _WRITING, True
+        while held:
+            held = __utils__["eos_disk.is_record_locked"](path) and time.monotonic() < ends
+            state, fault = __utils__["eos_disk.contents"](path, *_OF_A_STATE)
+            if fault is None:
+                return state, None
+            # So it is from the lock of the first run to its first write.
+            if fault == _EMPTY and not os.path.exists(os.path.join(setting("terraform_root"), name, "applied.json")):
+                return None, None
+            time.sleep(0.05 if held else 0)
+        return None, f"{path} {fault}"
+
+    def look_at_states(self, on_disk: set[str]) -> dict[str, tuple[dict | None, str | None]]:
+        """The same of all workspaces."""
+        return {name: self.look_at_state(name) for name in on_disk}
+
+    def last_good_state(self, name: str) -> dict | None:
+        """The one before, which Terraform keeps when it writes."""
+        return __utils__["eos_disk.read_json"](f"{self._state_file(name)}.backup", *_OF_A_STATE)
+
+    def mend_state(self, workspace: object) -> None:
+        """Puts the last good Terraform state in the place of a damaged one, which is kept in the workspace."""
+        path = self._state_file(workspace.name)
+        os.replace(path, workspace.damaged_state_file)
+        if (state := self.last_good_state(workspace.name)) is not None:
+            __utils__["eos_disk.write_json"](path, state)
+        __utils__["eos_disk.sync_directory"](os.path.dirname(path))
+
+    def is_written(self, name: str) -> bool:
+        """Whether a Terraform run that outlived its job still has the Terraform state."""
+        return __utils__["eos_disk.is_record_locked"](self._state_file(name))
 
     def remove_state(self, workspace: object) -> None:
         """The file goes with the workspace's directory."""
@@ -233,28 +247,44 @@ class _Full:
     def prepare_backend(self, workspace: object) -> dict[str, str]:
         """What Terraform's backend is configured with; its token comes by the environment."""
         address = urllib.parse.urlsplit(setting("consul_address"))
-        path = _key(workspace, "state")
+        path = _key(workspace.name, "state")
         backend = {"address": address.netloc, "scheme": address.scheme, "path": path, "gzip": "false"}
         authority = optional_setting("engines_authority")
         return {**backend, "ca_file": authority} if authority else backend
 
-    def read_state(self, workspace: object) -> dict | None:
-        return __utils__["eos_consul.read_terraform_state"](self._consul(), _key(workspace, "state"))
+    def look_at_state(self, name: str) -> tuple[dict | None, str | None]:
+        """As of the other profile; Consul's keys are written whole."""
+        state, fault = __utils__["eos_consul.read_terraform_state"](self._consul(), _key(name, "state"))
+        return state, fault and f"at key {_key(name, 'state')} {fault}"
 
-    def read_states(self, on_disk: set[str]) -> dict[str, dict]:
-        """The Terraform states of all workspaces, by one request."""
+    def look_at_states(self, on_disk: set[str]) -> dict[str, tuple[dict | None, str | None]]:
+        """The same of all workspaces, by one request."""
         del on_disk
         return __utils__["eos_consul.read_terraform_states"](self._consul())
 
+    def last_good_state(self, name: str) -> None:
+        """Terraform keeps none in Consul."""
+
+    def mend_state(self, workspace: object) -> None:
+        """Keeps the damaged Terraform state in the workspace; a run begins with what the engines have."""
+        damaged = __utils__["eos_consul.read_text"](self._consul(), _key(workspace.name, "state"))
+        __utils__["eos_disk.write_json"](workspace.damaged_state_file, {"damaged": damaged})
+        self.remove_state(workspace)
+
+    def is_written(self, name: str) -> bool:
+        """Terraform waits itself for the lock of another run."""
+        del name
+        return False
+
     def remove_state(self, workspace: object) -> None:
-        __utils__["eos_consul.remove_terraform_state"](self._consul(), _key(workspace, "state"))
+        __utils__["eos_consul.remove_terraform_state"](self._consul(), _key(workspace.name, "state"))
 
     def is_held(self, workspace: object) -> bool:
-        return __utils__["eos_consul.is_locked"](self._consul(), _key(workspace, "lock"))
+        return __utils__["eos_consul.is_locked"](self._consul(), _key(workspace.name, "lock"))
 
     def require_lock(self, workspace: object, operation: str) -> None:
         """Eos holds the lock of its operation; an operation begun without Eos takes it here."""
-        key = _key(workspace, "lock")
+        key = _key(workspace.name, "lock")
         if operation.startswith(_EJECTED) and self._lock is None:
             since = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
             holder = {"operation": operation, "who": f"{getpass.getuser()} on {__opts__['id']}", "since": since}
@@ -312,8 +342,8 @@ def _only(secrets: list[dict], versions: list[int]) -> int | None:
     return versions[0] if versions else None
 
 
-def _key(workspace: object, kind: str) -> str:
-    return f"terraform/{workspace.name}/{kind}"
+def _key(name: str, kind: str) -> str:
+    return f"terraform/{name}/{kind}"
 
 
 def _root_credential(*names: str) -> dict[str, str]:

@@ -117,7 +117,9 @@ def _changes(before: str | None, wanted: str, strays: list[str]) -> dict:
 
 def recorded_risk(name: str) -> str | None:
     """The risk of what was loaded here under this name; nothing was loaded is nothing at risk."""
-    record = __utils__["eos_disk.read_json"](_record_path(name))
+    record, fault = __utils__["eos_disk.contents"](_record_path(name), "risk")
+    if fault:
+        return "high"
     return record["risk"] if record else "low"
 
 

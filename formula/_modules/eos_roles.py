@@ -77,7 +77,10 @@ def approve(who: dict, operation: str, plan: str, calls: dict[str, str], minutes
 
 def _why_not_approved(who: dict, risk: str, operation: str, step: str, call: list) -> str | None:
     """What the approval of this operation lacks for this very call, in words that end a sentence; None if nothing."""
-    approval = __utils__["eos_disk.read_json"](_approval_path(operation))
+    path = _approval_path(operation)
+    approval, fault = __utils__["eos_disk.contents"](path, "by", "until", "calls")
+    if fault:
+        return f"its approval {path} {fault}: approve it again"
     if approval is None:
         return "nobody has approved it"
     by = approval["by"]

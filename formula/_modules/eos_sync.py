@@ -33,7 +33,7 @@ def sync_states() -> dict:
 
 def synced() -> dict | None:
     """What was recorded last."""
-    return __utils__["eos_disk.read_json"](_path())
+    return __utils__["eos_disk.read_json"](_path(), "when", "workspaces")
 
 
 def _verdict(name: str) -> dict | None:

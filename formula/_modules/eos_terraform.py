@@ -14,6 +14,8 @@ from collections.abc import Callable
 from salt.exceptions import CommandExecutionError
 
 _log = logging.getLogger(__name__)
+# Nomad's own words of a volume whose registration is there already.
+_EXISTS = "already exists"
 _COUNTED_AS = {"create": "added", "update": "changed", "delete": "destroyed"}
 
 
@@ -96,7 +98,19 @@ def observe(workspaces: list[str]) -> dict[str, dict | None]:
     """
     profile = __salt__["eos_profile.of_this_minion"]()
     with __salt__["eos_profile.closing"](profile, _log.warning):
-        return {name: __salt__["eos_workspace.of"](*name.split("/"), profile).observe() for name in workspaces}
+        return {name: _observed(__salt__["eos_workspace.of"](*name.split("/"), profile)) for name in workspaces}
+
+
+def _observed(workspace: object) -> dict | None:
+    """A damaged Terraform state is a fault of this workspace, as `error`, and hides no other."""
+    try:
+        return workspace.observe()
+    except CommandExecutionError as failure:
+        if not __utils__["eos_failure.is_of"](failure, "terraform"):
+            raise
+        unknown = {"serial": None, "lineage": None, "resources": [], "outputs": {}}
+        error = __utils__["eos_failure.described"](failure, workspace.name)
+        return {"digest": None, "secret_version": None, **unknown, "error": error}
 
 
 def sync_states() -> dict:
@@ -132,6 +146,7 @@ def _guarded(run: object, report: dict, work: Callable[[object, dict], None]) ->
 def _ensure(run: object, report: dict, wanted: dict, contents: dict[str, bytes] | None) -> None:
     workspace = run.workspace
     configuration = workspace.configuration_of(wanted)
+    _mend(run)
     if workspace.is_unchanged(configuration):
         when = workspace.applied()["when"]
         run.tell(f"{workspace.name}: unchanged since {when}, Terraform is not run")
@@ -141,7 +156,25 @@ def _ensure(run: object, report: dict, wanted: dict, contents: dict[str, bytes] 
 
 
 def _apply_slice(run: object, report: dict) -> None:
-    _converge(run, report, run.workspace.configuration_of(run.workspace.slice()), None)
+    configuration = run.workspace.configuration_of(run.workspace.slice())
+    _mend(run)
+    _converge(run, report, configuration, None)
+
+
+def _mend(run: object) -> None:
+    """Makes a Terraform state that a crash or a full disk left damaged one that Terraform can begin with."""
+    if fault := run.workspace.settled_damage():
+        run.tell(f"{run.workspace.name}: the Terraform state {fault}; Terraform begins with the one before")
+        run.profile.require_lock(run.workspace, run.operation)
+        run.workspace.begin_change(run.operation)
+        run.profile.mend_state(run.workspace)
+
+
+def _adopt(run: object) -> None:
+    """Takes what an interrupted run made and did not record into the Terraform state, by the tree it was made from."""
+    if run.workspace.is_interrupted() and (configuration := run.workspace.configuration()):
+        run.profile.require_lock(run.workspace, run.operation)
+        __salt__["eos_adoption.adopt"](run, configuration)
 
 
 def _converge(run: object, report: dict, configuration: dict, contents: dict[str, bytes] | None) -> None:
@@ -150,15 +183,19 @@ def _converge(run: object, report: dict, configuration: dict, contents: dict[str
     if contents is None:
         contents = workspace.contents(configuration["slice"]["files"])
     os.makedirs(workspace.directory, mode=0o700, exist_ok=True)
+    _adopt(run)
     workspace.render(configuration, workspace.rendered, contents)
     snapshot = workspace.keep_previous()
     workspace.replace_tree(workspace.rendered)
     report |= {"ran": True, "snapshot_id": snapshot}
     try:
-        _apply_tree(run, configuration, report)
+        _apply_or_adopt(run, configuration, report)
     except _ApplyFailed as failure:
         try:
+            _mend(run)
             report |= _read_back(workspace)
+            if not run.stopped:
+                _adopt(run)
         except CommandExecutionError as unread:
             # Without the Terraform state there is no way back; what made the apply fail is the one to report.
             run.tell(f"{workspace.name}: {unread.error}")
@@ -198,6 +235,17 @@ def _apply_tree(run: object, configuration: dict, counts: dict) -> None:
             raise _ApplyFailed(failure.error, info=failure.info) from None
 
 
+def _apply_or_adopt(run: object, configuration: dict, counts: dict) -> None:
+    """Applies the tree; if an engine has some of it already, as a lost workspace left it, adopts that and goes on."""
+    try:
+        _apply_tree(run, configuration, counts)
+    except _ApplyFailed as failure:
+        is_there = _EXISTS in str(failure.error) and not run.stopped
+        if not is_there or not __salt__["eos_adoption.adopt"](run, configuration):
+            raise
+        _apply_tree(run, configuration, counts)
+
+
 class _ApplyFailed(CommandExecutionError):
     """Terraform failed when it may have changed something already."""
 
@@ -218,6 +266,10 @@ def _plan_slice(run: object, report: dict) -> None:
 
 def _destroy(run: object, report: dict) -> None:
     workspace = run.workspace
+    _mend(run)
+    _adopt(run)
+    if workspace.is_interrupted() and (configuration := workspace.configuration()):
+        __salt__["eos_adoption.remove_jobs"](run, configuration)
     state = workspace.read_state()
     if state["lineage"] is None and not os.path.isdir(workspace.directory):
         run.tell(f"{workspace.name}: no such workspace, nothing to destroy")

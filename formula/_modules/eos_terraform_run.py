@@ -27,6 +27,7 @@ _STATE_IS_LOCKED = "Error acquiring the state lock"
 _COUNTED_AS = {"create": "added", "update": "changed", "delete": "destroyed"}
 _TOLD = ("apply_start", "apply_complete", "apply_errored", "change_summary")
 _LONGEST_WORDS = 2000
+_LOG = "See the minion's log"
 _MIRROR = "Are the providers in the mirror that terraform_cli_config names?"
 _SECONDS_BETWEEN_LOOKS = 0.02
 _PR_SET_PDEATHSIG = 1
@@ -55,6 +56,7 @@ class _Run:
         # Where the run may write what is its own.
         self.home = workspace.directory
         self.stopped = False
+        self.has_ended_itself = False
         self.child: subprocess.Popen | None = None
 
     def tell(self, message: str) -> None:
@@ -106,6 +108,25 @@ class _Run:
         """Applies the saved plan, and counts what it does."""
         self._apply(configuration, counts, "applying", self.workspace.plan_file)
 
+    def creations(self, configuration: dict) -> list[dict]:
+        """What a plan of the tree would make: address, type and attributes of each."""
+        with self.workspace.planned():
+            self.plan(configuration)
+            said = self._must(configuration, _LOG, "show", "-json", "-no-color", self.workspace.plan_file)
+        changes = json.loads("".join(said)).get("resource_changes", [])
+        made = [change for change in changes if change["change"]["actions"] == ["create"]]
+        return [{"address": one["address"], "type": one["type"], "after": one["change"]["after"]} for one in made]
+
+    def adopt(self, configuration: dict, address: str, name: str) -> None:
+        """Takes an object that an engine has into the Terraform state."""
+        options = ("-input=false", "-no-color", _LOCK_TIMEOUT)
+        self._initialised(configuration, lambda: self._must(configuration, _LOG, "import", *options, address, name))
+
+    def engines(self) -> dict[str, str]:
+        """What Terraform is given to speak to the engines."""
+        management = self.workspace.applied_configuration(self.tree)["slice"]["token"] == "management"
+        return self.profile.environment(self.workspace.name, management)
+
     def destroy(self, configuration: dict, counts: dict) -> None:
         """Destroys all that the Terraform state holds, and counts it; a plan of that would only cost as much again."""
         self._initialised(configuration, lambda: self._apply(configuration, counts, "destroying", "-destroy"))
@@ -125,13 +146,15 @@ class _Run:
 
     def _apply(self, configuration: dict, counts: dict, doing: str, what: str) -> None:
         heard = _Heard(self)
+        self.workspace.begin_change(self.operation)
         try:
             self._hear(
                 heard, configuration, doing, "apply", "-input=false", "-json", "-auto-approve", _LOCK_TIMEOUT, what
             )
         finally:
             counts |= heard.done
-            self.workspace.keep_unsaved_state()
+            if self.has_ended_itself and not self.workspace.keep_unsaved_state():
+                self.workspace.end_change()
 
     def _hear(self, heard: _Heard, configuration: dict, doing: str, *arguments: str) -> None:
         if self._terraform(configuration, *arguments, heed=heard.line) == 0:
@@ -204,6 +227,8 @@ class _Run:
             for line in _lines_while_running(self.child, output.fileno(), self._keep_alive):
                 heed(line)
         ended, self.child = self.child, None
+        # Terraform that a signal ended wrote no state of what it had made.
+        self.has_ended_itself = ended.returncode >= 0
         return ended.returncode
 
     def _environment(self, configuration: dict) -> dict[str, str]:
@@ -255,7 +280,7 @@ class _Preview(_Run):
             if not self._planned_as_initialised(configuration, wanted):
                 self._must(configuration, _MIRROR, "init", "-input=false", "-no-color")
                 self._plan(configuration, *wanted)
-            said = self._must(configuration, "See the minion's log", "show", "-json", "-no-color", plan_file)
+            said = self._must(configuration, _LOG, "show", "-json", "-no-color", plan_file)
         return json.loads(self.profile.without_tokens("".join(said)))
 
     def _take_backend_away(self) -> None:

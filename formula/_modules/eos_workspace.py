@@ -15,6 +15,7 @@ import json
 import os
 import re
 import shutil
+import time
 from collections.abc import Iterator
 
 import salt.fileclient
@@ -25,19 +26,27 @@ _FILE = re.compile(r"terraform/([A-Za-z0-9_-][A-Za-z0-9._-]*/)+[A-Za-z0-9_-][A-Z
 # Which providers a configuration is run with; Terraform writes it beside the configuration.
 _LOCK_FILE = ".terraform.lock.hcl"
 _SNAPSHOTS_KEPT = 10
+# What is read of applied.json, and of a configuration.json.
+_OF_APPLIED = ("digest", "node_ids", "serial", "lineage", "when")
+_OF_CONFIGURATION = ("slice", "node_ids")
+
+
+# As long as Terraform itself waits for the lock of its state.
+_SECONDS_FOR_A_WRITER = 120
+_SECONDS_BETWEEN_LOOKS = 0.2
 
 
 def of(environment: str, component: str, profile: object) -> _Workspace:
     return _Workspace(environment, component, profile)
 
 
-def with_states(profile: object, named: list[str]) -> dict[str, tuple[_Workspace, dict | None]]:
-    """Every workspace that is named, on this disk or in the backend, with its Terraform state."""
+def with_states(profile: object, named: list[str]) -> dict[str, tuple[_Workspace, dict | None, str | None]]:
+    """Every workspace that is named, on this disk or in the backend, with its Terraform state and the fault of that."""
     root = __salt__["eos_profile.setting"]("terraform_root")
     on_disk = {os.path.relpath(path, root) for path in glob.glob(os.path.join(glob.escape(root), "*", "*"))}
-    states = profile.read_states(on_disk)
+    states = profile.look_at_states(on_disk)
     names = {name for name in on_disk | states.keys() | set(named) if _is_name(name)}
-    return {name: (_Workspace(*name.split("/"), profile), states.get(name)) for name in sorted(names)}
+    return {name: (_Workspace(*name.split("/"), profile), *states.get(name, (None, None))) for name in sorted(names)}
 
 
 def _is_name(name: str) -> bool:
@@ -59,6 +68,8 @@ class _Workspace:
         self.plan_file = os.path.join(self.directory, "plan.tfplan")
         self.applied_file = os.path.join(self.directory, "applied.json")
         self.unsaved_state_file = os.path.join(self.directory, "unsaved.tfstate")
+        self.unfinished_file = os.path.join(self.directory, "unfinished.json")
+        self.damaged_state_file = os.path.join(self.directory, "damaged.tfstate")
         self.lock = os.path.join(__opts__["cachedir"], "eos", "locks", f"{environment}.{component}")
 
     def root(self, tree: str) -> str:
@@ -71,10 +82,10 @@ class _Workspace:
     # What is recorded of it, and its Terraform state.
 
     def applied(self) -> dict | None:
-        return __utils__["eos_disk.read_json"](self.applied_file)
+        return __utils__["eos_disk.read_json"](self.applied_file, *_OF_APPLIED)
 
     def record_applied(self, configuration: dict, operation: str, snapshot: str | None) -> None:
-        state = self.profile.read_state(self) or {}
+        state = self.state() or {}
         applied = {
             "digest": configuration["slice"]["digest"],
             "node_ids": configuration["node_ids"],
@@ -99,9 +110,34 @@ class _Workspace:
         proved = self.proved(state) or {}
         return {"digest": proved.get("digest"), "secret_version": proved.get("secret_version"), **state}
 
+    def state(self) -> dict | None:
+        """The whole Terraform state, or None if there is none; one that is damaged is a failure."""
+        state, fault = self.profile.look_at_state(self.name)
+        if fault:
+            raise __utils__["eos_failure.of"]("terraform", self.name, self.damage(fault), self.remedy())
+        return state
+
+    def damage(self, fault: str) -> str:
+        being = "; Terraform is at work on it" if self.profile.is_written(self.name) else ""
+        return f"The Terraform state {fault}{being}"
+
+    def remedy(self) -> str:
+        component = self.name.split("/")[1]
+        return f"eos resume or eos rollback, if an operation of it has not ended; otherwise eos reconcile {component}"
+
+    def settled_damage(self) -> str | None:
+        """What is wrong with the Terraform state once no Terraform writes it, since one may have outlived its job."""
+        ends = time.monotonic() + _SECONDS_FOR_A_WRITER
+        while self.profile.is_written(self.name):
+            if time.monotonic() > ends:
+                words = "Terraform of an earlier run still holds the Terraform state"
+                raise __utils__["eos_failure.of"]("terraform", self.name, words, "Run the step again when it has ended")
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
+        return self.profile.look_at_state(self.name)[1]
+
     def read_state(self) -> dict:
         """What may be shown of the Terraform state; `lineage` is None if there is none."""
-        state = self.profile.read_state(self) or {}
+        state = self.state() or {}
         outputs = state.get("outputs", {})
         return {
             "serial": state.get("serial"),
@@ -112,20 +148,29 @@ class _Workspace:
 
     def newest_state(self) -> dict | None:
         """The whole Terraform state that the next run would begin with."""
-        return __utils__["eos_disk.read_json"](self.unsaved_state_file) or self.profile.read_state(self)
+        if unsaved := __utils__["eos_disk.read_json"](self.unsaved_state_file):
+            return unsaved
+        state, fault = self.profile.look_at_state(self.name)
+        return self.profile.last_good_state(self.name) if fault else state
 
     def has_resources(self) -> bool:
-        return self.has_unsaved_state() or bool(self.read_state()["resources"])
+        return any(__utils__["eos_terraform_state.resources"](self.newest_state() or {}))
 
     def has_unsaved_state(self) -> bool:
         return os.path.exists(self.unsaved_state_file)
 
-    def keep_unsaved_state(self) -> None:
-        """If the backend takes no more, Terraform leaves its state beside the configuration, which will go."""
+    def keep_unsaved_state(self) -> bool:
+        """If the backend takes no more, Terraform leaves its state beside the configuration, which will go.
+
+        Answers whether that is damaged, too.
+        """
         left = os.path.join(self.root(self.tree), "errored.tfstate")
-        if os.path.exists(left):
-            os.replace(left, self.unsaved_state_file)
-            __utils__["eos_disk.sync_directory"](self.directory)
+        if not os.path.exists(left):
+            return False
+        damage = __utils__["eos_disk.contents"](left)[1]
+        os.replace(left, self.damaged_state_file if damage else self.unsaved_state_file)
+        __utils__["eos_disk.sync_directory"](self.directory)
+        return damage is not None
 
     def proved(self, state: dict) -> dict | None:
         """What was recorded as applied, if the Terraform state is still the one it was recorded for."""
@@ -154,13 +199,27 @@ class _Workspace:
 
     def is_unchanged(self, configuration: dict) -> bool:
         """Whether Terraform would find nothing new in this configuration, since it was applied and nothing moved."""
+        if self.is_interrupted() or self.profile.look_at_state(self.name)[1]:
+            return False
         applied = self.proved(self.read_state())
         same = bool(applied) and _is_of(configuration, applied) and applied["node_ids"] == configuration["node_ids"]
         return same and self._has_its_job()
 
+    def begin_change(self, operation: str) -> None:
+        """From now on Terraform makes what only the end of its run writes down."""
+        __utils__["eos_disk.write_json"](self.unfinished_file, {"operation": operation})
+
+    def end_change(self) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(self.unfinished_file)
+
+    def is_interrupted(self) -> bool:
+        """Whether a run did not end: it may have made what no Terraform state names."""
+        return os.path.exists(self.unfinished_file)
+
     def _has_its_job(self) -> bool:
         """Whether Nomad has the job that Terraform registered: what somebody removed or replaced needs Terraform."""
-        state = self.profile.read_state(self) or {}
+        state = self.state() or {}
         jobs = [resource for resource in state.get("resources", []) if resource["type"] == "nomad_job"]
         for registered in (instance["attributes"] for resource in jobs for instance in resource["instances"]):
             job = self.profile.job(registered["namespace"], registered["id"])
@@ -176,7 +235,8 @@ class _Workspace:
 
     def configuration(self, directory: str | None = None) -> dict | None:
         """That of the tree, unless another directory is named."""
-        return __utils__["eos_disk.read_json"](os.path.join(directory or self.tree, "configuration.json"))
+        path = os.path.join(directory or self.tree, "configuration.json")
+        return __utils__["eos_disk.read_json"](path, *_OF_CONFIGURATION)
 
     def risks(self) -> list[tuple]:
         """(tier, why) of what is in the tree, by its own recipe and by its files; none if nothing is."""

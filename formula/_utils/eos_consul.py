@@ -3,30 +3,47 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import json
 import urllib.parse
 
 _SESSION = {"TTL": "600s", "Behavior": "release", "LockDelay": "5s"}
+# How often a Terraform state is read that Terraform replaces meanwhile.
+_LOOKS = 5
 _MAY = "Does Consul's policy eos-deploy let the run's token do so?"
 
 
-def read_terraform_state(consul: object, key: str) -> dict | None:
-    """The Terraform state as the backend keeps it: in one key or, if it is large, in several that this one lists."""
-    entry = _read(consul, key)
-    if entry is None:
+def read_terraform_state(consul: object, key: str) -> tuple[dict | None, str | None]:
+    """The Terraform state as the backend keeps it, and why there is none at a key that is there.
+
+    It is in one key or, if it is large, in several that this one lists. Terraform replaces these: who finds one missing
+    looks again.
+    """
+    for _ in range(_LOOKS):
+        entry = _read(consul, key)
+        if entry is None:
+            return None, None
+        content = _object(entry["value"])
+        if content is None:
+            return None, "is cut, or no JSON"
+        if "current-hash" not in content:
+            return content, None
+        chunks = [_read(consul, chunk) for chunk in content["chunks"]]
+        if None not in chunks:
+            whole = _object(b"".join(chunk["value"] for chunk in chunks))
+            return whole, None if whole is not None else "is cut, or no JSON"
+    return None, "lacks a part"
+
+
+def _object(value: bytes) -> dict | None:
+    try:
+        found = json.loads(value)
+    except ValueError:
         return None
-    content = json.loads(entry["value"])
-    if "current-hash" not in content:
-        return content
-    chunks = [_read(consul, chunk) for chunk in content["chunks"]]
-    if None in chunks:
-        raise consul.failure(key, "A part of the Terraform state is missing", "Was it changed while it was read?")
-    return json.loads(b"".join(chunk["value"] for chunk in chunks))
+    return found if isinstance(found, dict) else None
 
 
-def read_terraform_states(consul: object) -> dict[str, dict]:
-    """The Terraform state of every workspace, by its name; read at once."""
+def read_terraform_states(consul: object) -> dict[str, tuple[dict | None, str | None]]:
+    """Of every workspace, by its name, as `read_terraform_state` has it; read at once."""
     status, answer = consul.ask("GET", "/v1/kv/terraform/?recurse")
     if status == 404:
         return {}
@@ -38,21 +55,31 @@ def read_terraform_states(consul: object) -> dict[str, dict]:
         name = key.removeprefix("terraform/").removesuffix("/state")
         if key != f"terraform/{name}/state" or name.count("/") != 1:
             continue
-        # One that somebody broke holds nothing; the others are to be had all the same.
-        with contextlib.suppress(ValueError):
-            content = json.loads(value)
-            if "current-hash" in content:
-                # A part that is missing was replaced while they were read.
-                chunks = [values.get(chunk) for chunk in content["chunks"]]
-                content = read_terraform_state(consul, key) if None in chunks else json.loads(b"".join(chunks))
-            states[name] = content
+        content = _object(value)
+        # What lies in several keys may have been replaced while they were read.
+        is_whole = content is not None and "current-hash" not in content
+        states[name] = (content, None) if is_whole else read_terraform_state(consul, key)
     return states
+
+
+def read_text(consul: object, key: str) -> str | None:
+    entry = _read(consul, key)
+    return entry and entry["value"].decode(errors="replace")
 
 
 def remove_terraform_state(consul: object, key: str) -> None:
     """Removes the key and all that the backend keeps below it."""
     for path in (key, f"{key}/?recurse"):
         _must(consul, key, "DELETE", f"/v1/kv/{path}")
+
+
+def config_entry(consul: object, kind: str, name: str) -> dict | None:
+    status, answer = consul.ask("GET", f"/v1/config/{urllib.parse.quote(kind)}/{urllib.parse.quote(name, safe='')}")
+    if status == 404:
+        return None
+    if status != 200:
+        raise consul.failure(f"{kind} {name}", f"{status}: {answer}", _MAY)
+    return answer
 
 
 def is_locked(consul: object, key: str) -> bool:

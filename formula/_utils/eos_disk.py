@@ -6,7 +6,11 @@ import contextlib
 import fcntl
 import json
 import os
+import struct
 from collections.abc import Iterator
+
+# A lock of the kind that Terraform takes on a local state: type, whence, start, length, process.
+_RECORD_LOCK = "hhqqi0q"
 
 
 def write_json(path: str, data: object) -> None:
@@ -23,13 +27,32 @@ def write_json(path: str, data: object) -> None:
     sync_directory(directory)
 
 
-def read_json(path: str) -> dict | None:
-    """The file's content, or None if there is no such file."""
+def read_json(path: str, *fields: str) -> dict | None:
+    """The object in the file, or None: the file is absent, empty or cut, or its object has not all of these fields.
+
+    Other programs, crashes and full disks leave each of these. Whoever must tell them apart asks `contents`.
+    """
+    return contents(path, *fields)[0]
+
+
+def contents(path: str, *fields: str) -> tuple[dict | None, str | None]:
+    """The object in the file, and why a file that is there has none, in words that follow its name."""
     try:
         with open(path, encoding="utf-8") as file:
-            return json.load(file)
-    except FileNotFoundError:
-        return None
+            text = file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return None, None
+    except (OSError, UnicodeDecodeError) as error:
+        return None, f"cannot be read: {error}"
+    if not text.strip("\0 \n"):
+        return None, "is empty"
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None, "is cut, or no JSON"
+    if not isinstance(found, dict) or any(field not in found for field in fields):
+        return None, "is of another version: it lacks " + ", ".join(fields)
+    return found, None
 
 
 def sync_directory(path: str) -> None:
@@ -65,3 +88,13 @@ def is_locked(path: str) -> bool:
     except FileNotFoundError:
         pass
     return False
+
+
+def is_record_locked(path: str) -> bool:
+    """Whether a process holds a record lock on this file, as Terraform does while it works; asks without taking it."""
+    try:
+        with open(path, "rb") as file:
+            asked = struct.pack(_RECORD_LOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+            return struct.unpack(_RECORD_LOCK, fcntl.fcntl(file, fcntl.F_GETLK, asked))[0] != fcntl.F_UNLCK
+    except FileNotFoundError:
+        return False

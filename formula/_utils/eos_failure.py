@@ -9,6 +9,11 @@ def of(layer: str, name: str, words: str, hint: str) -> CommandExecutionError:
     return CommandExecutionError(words, info={"layer": layer, "object": name, "words": words, "hint": hint})
 
 
+def is_of(failure: CommandExecutionError, layer: str) -> bool:
+    """Whether it is this layer's, by its own account."""
+    return isinstance(failure.info, dict) and failure.info.get("layer") == layer
+
+
 def described(failure: Exception, name: str) -> dict:
     """The failure as a step record has it, also where Salt itself or Python raised it."""
     known = isinstance(failure, CommandExecutionError)

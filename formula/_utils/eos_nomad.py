@@ -67,12 +67,27 @@ def secret_version(nomad: object, secret: dict) -> int:
 
 def job(nomad: object, namespace: str, name: str) -> dict | None:
     """The job as Nomad has it, or None."""
-    status, answer = nomad.ask("GET", f"/v1/job/{_quoted(name)}?namespace={_quoted(namespace)}")
-    if status == 404:
-        return None
-    if status != 200:
+    return _found(nomad, f"/v1/job/{_quoted(name)}?namespace={_quoted(namespace)}", f"job {name}")
+
+
+def purge_job(nomad: object, namespace: str, name: str) -> None:
+    """Ends the job, and Nomad forgets it; one that is gone already is no failure."""
+    where = f"/v1/job/{_quoted(name)}?namespace={_quoted(namespace)}&purge=true"
+    status, answer = nomad.ask("DELETE", where)
+    if status not in (200, 404):
         raise nomad.failure(f"job {name}", f"{status}: {answer}", _MAY_PLAN)
-    return answer
+
+
+def host_volumes(nomad: object, namespace: str, name: str) -> list[dict]:
+    """The host volumes of this name, whole, one for each node that has one."""
+    where, what = f"namespace={_quoted(namespace)}", f"volume {name}"
+    stubs = _found(nomad, f"/v1/volumes?type=host&{where}", what) or []
+    paths = [f"/v1/volume/host/{_quoted(stub['ID'])}?{where}" for stub in stubs if stub["Name"] == name]
+    return [volume for path in paths if (volume := _found(nomad, path, what)) is not None]
+
+
+def namespace(nomad: object, name: str) -> dict | None:
+    return _found(nomad, f"/v1/namespace/{_quoted(name)}", f"namespace {name}")
 
 
 def parse_job(nomad: object, text: str, variables: str) -> dict:
@@ -92,6 +107,16 @@ def plan_job(nomad: object, job: dict) -> dict | None:
         return None
     if status != 200:
         raise nomad.failure(f"job {job['ID']}", f"{status}: {answer}", _MAY_PLAN)
+    return answer
+
+
+def _found(nomad: object, path: str, name: str) -> object:
+    """What Nomad has there, or None."""
+    status, answer = nomad.ask("GET", path)
+    if status == 404:
+        return None
+    if status != 200:
+        raise nomad.failure(name, f"{status}: {answer}", _MAY_PLAN)
     return answer
 
 

@@ -1,9 +1,10 @@
-"""The solo profile reads Terraform's local state while Terraform writes it."""
+"""The solo profile reads Terraform's local state while Terraform writes it, and after a run that died in between."""
 
 from __future__ import annotations
 
 import json
-import threading
+import subprocess
+import sys
 import time
 import types
 
@@ -15,46 +16,74 @@ STATE = {"serial": 1, "lineage": "l", "resources": []}
 
 @pytest.fixture
 def solo(load, tmp_path):
-    """The profile, and the file of the workspace's state."""
+    """The profile, and the file of the workspace's Terraform state."""
     module = load("_modules/eos_profile.py", opts={"eos": {"terraform_root": str(tmp_path)}})
     file = tmp_path / NAME / "state/terraform.tfstate"
     file.parent.mkdir(parents=True)
     return module.of_this_minion(), file
 
 
-def workspace(applied: dict | None) -> types.SimpleNamespace:
-    return types.SimpleNamespace(name=NAME, applied=lambda: applied)
+@pytest.fixture
+def applied(tmp_path):
+    (tmp_path / NAME / "state").mkdir(parents=True, exist_ok=True)
+    (tmp_path / NAME / "applied.json").write_text("{}")
 
 
 def test_a_state_that_the_first_run_has_not_filled_yet_is_none(solo):
     profile, file = solo
-    assert profile.read_state(workspace(None)) is None
+    assert profile.look_at_state(NAME) == (None, None)
     # Terraform holds it so from its lock to its first write, while others plan.
     file.touch()
-    assert profile.read_state(workspace(None)) is None
+    assert profile.look_at_state(NAME) == (None, None)
+
+
+def lock_in_another_process(file, script: str) -> subprocess.Popen:
+    """Terraform's own lock is one of a process: a thread of this one would not see it."""
+    code = f"import fcntl, time\nfile = open({str(file)!r}, 'r+')\nfcntl.lockf(file, fcntl.LOCK_EX)\n"
+    code += "print('locked', flush=True)\n" + script
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "locked\n"
+    return child
 
 
 @pytest.mark.parametrize("part", ["", '{"serial": 1, "lin'])
-def test_a_state_that_is_being_written_is_read_when_it_is_whole(solo, part):
+def test_a_state_that_is_being_written_is_read_when_it_is_whole(solo, applied, part):
     profile, file = solo
     file.write_text(part)
-
-    def write():
-        time.sleep(0.3)
-        file.write_text(json.dumps(STATE))
-
-    writer = threading.Thread(target=write)
-    writer.start()
+    write = f"time.sleep(0.5)\nfile.seek(0)\nfile.write({json.dumps(STATE)!r})\nfile.flush()\ntime.sleep(5)\n"
+    child = lock_in_another_process(file, write)
     try:
-        assert profile.read_state(workspace({"serial": 1})) == STATE
+        assert profile.is_written(NAME)
+        assert profile.look_at_state(NAME) == (STATE, None)
     finally:
-        writer.join()
+        child.kill()
+        child.wait()
+    assert not profile.is_written(NAME)
 
 
-def test_a_state_that_somebody_broke_is_no_state_of_nobody(solo, monkeypatch):
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "is empty"),
+        ("\0" * 40, "is empty"),
+        ('{"serial": 1, "lin', "is cut"),
+        ("[]", "another version"),
+        ("{}", "it lacks"),
+    ],
+)
+def test_a_damaged_state_is_told_at_once_and_mended_from_the_one_before(solo, applied, text, words):
     profile, file = solo
-    monkeypatch.setitem(type(profile).read_state.__globals__, "_WRITING", 0.1)
-    for text in ("", "no JSON"):
-        file.write_text(text)
-        with pytest.raises(ValueError):
-            profile.read_state(workspace({"serial": 1}))
+    file.write_text(text)
+    began = time.monotonic()
+    state, fault = profile.look_at_state(NAME)
+    assert state is None and fault.startswith(f"{file} ") and words in fault
+    assert time.monotonic() - began < 1
+    workspace = types.SimpleNamespace(name=NAME, damaged_state_file=str(file.parents[1] / "damaged.tfstate"))
+    profile.mend_state(workspace)
+    assert profile.look_at_state(NAME) == (None, None)
+    assert (file.parents[1] / "damaged.tfstate").read_text() == text
+
+    file.write_text(text)
+    file.with_name("terraform.tfstate.backup").write_text(json.dumps(STATE))
+    profile.mend_state(workspace)
+    assert profile.look_at_state(NAME) == (STATE, None)

@@ -278,6 +278,32 @@ def test_a_running_record_of_a_process_that_is_gone_is_interrupted(eos, engine, 
     assert eos.step_status(operation="op", step="1")["status"] == "running"
 
 
+DAMAGED = ["", '{"function": "eos.run_st', "[]", "{}", "\0\0\0"]
+
+
+@pytest.mark.parametrize("text", DAMAGED)
+def test_a_step_whose_record_is_damaged_runs_again(eos, engine, tmp_path, text):
+    first = run(eos)
+    path = tmp_path / "eos" / "steps" / "op" / "1.json"
+    path.write_text(text)
+    assert eos.step_status(operation="op", step="1") == {"status": "unknown"}
+    again = run(eos)
+    assert (first["status"], again["status"]) == ("done", "done")
+    assert eos.step_status(operation="op", step="1")["status"] == "done"
+
+
+@pytest.mark.parametrize("text", DAMAGED)
+def test_a_damaged_record_of_the_home_is_nobodys_until_it_is_taken(eos, tmp_path, text):
+    path = tmp_path / "eos" / "home.json"
+    eos.take_home(home="first", name="one")
+    path.write_text(text)
+    home = eos.observe()["caller"]["home"]
+    assert home["home"] == "unreadable" and str(path) in home["name"] and home["since"]
+    with pytest.raises(eos.CommandExecutionError, match="unreadable"):
+        eos.take_home(home="second", name="two")
+    assert eos.take_home(home="second", name="two", instead_of="unreadable")["home"] == "second"
+
+
 def test_addresses_are_those_terraform_shows(load):
     state = load("_utils/eos_terraform_state.py")
     resources = [

@@ -380,6 +380,14 @@ def test_an_architect_needs_another_one(roles):
         roles.require(who(roles, "berta"), "high", "said", "o", "s", CALL)
 
 
+@pytest.mark.parametrize("text", ["", '{"by": "ber', "{}"])
+def test_a_damaged_approval_approves_nothing(roles, tmp_path, text):
+    approved(roles, "berta")
+    (tmp_path / "eos" / "approvals" / "o.json").write_text(text)
+    with pytest.raises(roles.CommandExecutionError, match="^needs approval: .*o.json .*: approve it again"):
+        roles.require(who(roles, "anna"), "high", "o", "s", CALL)
+
+
 def test_a_role_that_was_taken_away_approves_no_more(roles):
     approved(roles, "anna")
     roles.__opts__["eos"]["roles"]["anna"] = "user"

@@ -711,6 +711,19 @@ fn is_step_record(value: &Value) -> bool {
         .all(|field| value.get(field).is_some_and(Value::is_string))
 }
 
+/// A person gets the last line of Python's traceback, which says what went wrong; the minion's log has the rest.
+pub(crate) fn without_traceback(words: &str) -> String {
+    const TRACEBACK: &str = "Traceback (most recent call last):";
+    let Some((_, trace)) = words.split_once(TRACEBACK) else {
+        return words.to_owned();
+    };
+    let mut lines = trace.lines().rev().filter(|line| !line.trim().is_empty());
+    match lines.find(|line| !line.starts_with(' ')) {
+        Some(last) => format!("{}; the minion's log has the traceback", last.trim_end()),
+        None => "an unexpected error; the minion's log has the traceback".to_owned(),
+    }
+}
+
 /// The words in a return value: a string, an array of strings, or an object of Salt states.
 fn words_of(value: &Value) -> String {
     let words = match value {
@@ -745,7 +758,7 @@ fn words_of(value: &Value) -> String {
         }
         other => other.to_string(),
     };
-    shorten(&words)
+    shorten(&without_traceback(&words))
 }
 
 /// Reads a minion's return in an event as `call` reads its own, if it is this minion's and this job's: any minion may
@@ -803,6 +816,23 @@ mod tests {
         assert_eq!(own.unwrap().unwrap(), json!("done"));
         assert!(answer(returned("node1", "20261115181307310548")).is_none());
         assert!(answer(returned("control", "20261115181307310549")).is_none());
+    }
+
+    #[test]
+    fn a_traceback_becomes_its_last_line() {
+        let trace = "The minion function caused an exception: Traceback (most recent call last):\n  \
+            File \"/usr/lib/minion.py\", line 7, in f\n    json.load(file)\n\
+            json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)\n";
+        let told = "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0); \
+            the minion's log has the traceback";
+        assert_eq!(words_of(&json!(trace)), told);
+        assert_eq!(words_of(&json!([trace])), told);
+        let cut = trace.split_once("json.decoder").unwrap().0;
+        assert_eq!(
+            words_of(&json!(cut)),
+            "an unexpected error; the minion's log has the traceback"
+        );
+        assert_eq!(words_of(&json!("no traceback")), "no traceback");
     }
 
     #[test]

@@ -88,6 +88,9 @@ pub struct WorkspaceSeen {
     pub resources: BTreeMap<String, BTreeMap<String, Value>>,
     #[serde(default)]
     pub tree: Option<Tree>,
+    /// Why its Terraform state cannot be read.
+    #[serde(default)]
+    pub error: Option<Trouble>,
 }
 
 impl WorkspaceSeen {

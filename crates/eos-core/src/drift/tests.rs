@@ -218,6 +218,12 @@ fn a_terraform_state_names_its_attributes_and_a_tree_its_files() {
         edited,
         ["Changed Terraform workspace/production/hello module.hello.nomad_job.component.status ? -> ?"]
     );
+    let damaged = told(HELLO, |seen| {
+        let error = json!({"layer": "terraform", "words": "The Terraform state is empty"});
+        workspace(seen).serial = None;
+        workspace(seen).error = serde_json::from_value(error).unwrap();
+    });
+    assert_eq!(damaged, ["Changed Terraform workspace/production/hello"]);
     let lost = told(HELLO, |seen| workspace(seen).serial = None);
     assert_eq!(lost, ["Missing Terraform workspace/production/hello"]);
     let tree = told(HELLO, |seen| {

@@ -55,6 +55,11 @@ fn verdict(look: &Look<'_>, key: &Key, seen: Option<&WorkspaceSeen>) -> Object {
     let object = format!("workspace/{}/{}", key.0, key.1);
     let of = |verdict| look.object(key, object.clone(), Layer::Terraform, verdict);
     let recorded = look.recorded.get(key);
+    if let Some(error) = seen.and_then(|seen| seen.error.as_ref()) {
+        let mut object = of(Verdict::Changed);
+        object.note = Some(error.words.clone());
+        return object;
+    }
     let Some(seen) = seen.filter(|seen| seen.serial.is_some()) else {
         return match recorded {
             Some(_) => of(Verdict::Missing),

@@ -48,6 +48,10 @@ impl Examination<'_> {
     fn seen_by_control(&self, seen: &Value, keys: Option<&Keys>) -> Vec<Finding> {
         let control = &self.endpoints.control;
         let mut findings = vec![environment_finding(seen, &self.edit_master())];
+        findings.extend(damaged(seen, |file| {
+            let rm = format!("rm {}", quoted(Path::new(file)));
+            self.on_control(&rm)
+        }));
         let Some(own) = seen.get("control").filter(|own| own.is_object()) else {
             let words =
                 format!("minion {control} has no settings for Terraform: `eos:` in its configuration");
@@ -172,6 +176,26 @@ impl Examination<'_> {
     }
 }
 
+/// Files of Eos on the control minion that hold no whole record. One of a workspace is written again with the workspace;
+/// without any other, Eos goes on as if it had never been.
+fn damaged(seen: &Value, remove: impl Fn(&str) -> String) -> Vec<Finding> {
+    let all = seen.get("damaged").and_then(Value::as_array);
+    all.into_iter()
+        .flatten()
+        .map(|one| {
+            let text = |name: &str| one.get(name).and_then(Value::as_str).unwrap_or_default();
+            let file = text("file");
+            let mend = match text("workspace").split_once('/') {
+                Some((environment, component)) => format!("eos reconcile {component} -e {environment}"),
+                None if file.ends_with("/home.json") => "eos home take".to_owned(),
+                None => remove(file),
+            };
+            let words = format!("{file} {}", text("words"));
+            Finding::not_ok(Area::Terraform, "records", Condition::Broken, words, mend)
+        })
+        .collect()
+}
+
 fn environment_finding(seen: &Value, mend: &str) -> Finding {
     let all = seen.get("environments").and_then(Value::as_array);
     let serves_any = all.is_some_and(|all| all.iter().any(|one| one == ANY_ENVIRONMENT));
@@ -204,6 +228,24 @@ mod tests {
         };
         assert_eq!(of(&["__env__", "base"]), Condition::Ok);
         assert_eq!(of(&["base"]), Condition::Limited);
+    }
+
+    #[test]
+    fn a_damaged_file_is_named_with_what_mends_it() {
+        let of = |file: &str, workspace: Option<&str>| {
+            let one = json!({"file": file, "words": "is empty", "workspace": workspace});
+            let found = damaged(&json!({"damaged": [one]}), |file| format!("rm {file}"));
+            (found[0].words.clone(), found[0].mend.clone().unwrap())
+        };
+        let (words, mend) = of(
+            "/srv/terraform/production/web/applied.json",
+            Some("production/web"),
+        );
+        assert_eq!(words, "/srv/terraform/production/web/applied.json is empty");
+        assert_eq!(mend, "eos reconcile web -e production");
+        assert_eq!(of("/var/eos/home.json", None).1, "eos home take");
+        assert_eq!(of("/var/eos/synced.json", None).1, "rm /var/eos/synced.json");
+        assert_eq!(damaged(&json!({}), str::to_owned), Vec::new());
     }
 
     #[test]

@@ -29,6 +29,9 @@ pub struct WorkspaceStatus {
     pub as_applied: bool,
     pub serial: Option<u64>,
     pub resources: usize,
+    /// Why its Terraform state cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
     /// Who holds its lock.
     pub locked: Option<String>,
 }
@@ -60,6 +63,9 @@ pub(super) async fn ask(
                 as_applied: part("digest").and_then(Value::as_str) == Some(&one.digest),
                 serial: part("serial").and_then(Value::as_u64),
                 resources: part("resources").and_then(Value::as_array).map_or(0, Vec::len),
+                fault: part("error")
+                    .and_then(|error| error.get("words")?.as_str())
+                    .map(str::to_owned),
                 locked: locks.remove(&one.component),
                 workspace,
             }
@@ -104,7 +110,8 @@ impl Seen for TerraformSeen {
     fn troubles(&self) -> Vec<Trouble> {
         let trouble = |one: &WorkspaceStatus| {
             let about = format!("workspace {}", one.workspace);
-            Trouble::new(about, "it changed since the last operation", "eos drift")
+            let changed = "it changed since the last operation";
+            Trouble::new(about, one.fault.as_deref().unwrap_or(changed), "eos drift")
         };
         let moved = self
             .workspaces

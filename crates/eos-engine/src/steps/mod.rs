@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use eos_core::compile::Compilation;
 use eos_core::emit::terraform::PLATFORM;
-use eos_core::lowered::{CopyOf, Lowered, Monitor};
+use eos_core::lowered::{CopyOf, Lowered, Monitor, instance_name};
 use eos_core::plan::{Expected, Previous, SecretWork, Step, Work};
 use eos_core::runtime::SECRET_VERSION;
 use eos_core::template::Template;
@@ -21,7 +21,8 @@ use crate::discovery::{Discovery, Instance};
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::hooks::{Hook, Monitored};
-use crate::salt::StepCall;
+use crate::nomad::Volume;
+use crate::salt::{self, StepCall};
 use crate::secrets::{STAGED_NAMESPACE, SecretPath, Secrets, staged_path, still_there};
 use crate::waiting;
 
@@ -226,7 +227,7 @@ fn step_error(minion: &str, record: &Value) -> EngineError {
             "the step ended as {}",
             record.get("status").and_then(Value::as_str).unwrap_or("unknown")
         ),
-        words => words.to_owned(),
+        words => salt::without_traceback(words),
     };
     let error = EngineError::new(layer, ErrorKind::Failed, object, words);
     match text("hint") {
@@ -843,14 +844,14 @@ async fn verify_gone(
             .iter()
             .filter(|one| matches!(one.client_status.as_str(), "running" | "pending"))
             .count();
-        let mut registered = 0;
+        let mut registered = volumes_of(&nomad.volumes(namespace).await?, namespace, name).count();
         for service in services {
             registered += discovery.instances(service, namespace).await?.len();
         }
         if job.is_none() && running == 0 && registered == 0 {
             return Ok(Verified {
                 words: "nothing runs, nothing is registered".to_owned(),
-                seen: json!({"job": null}),
+                seen: json!({"job": null, "volumes": []}),
             });
         }
         if Instant::now() > ends {
@@ -865,6 +866,19 @@ async fn verify_gone(
         progress(&format!("{running} still running, {registered} still registered"));
         waiting::on(tokio::time::sleep(LOOK)).await;
     }
+}
+
+/// The volumes that are registered for a component: each is named after it and one of its needs, which has no hyphen.
+fn volumes_of<'v>(
+    volumes: &'v [Volume],
+    environment: &str,
+    component: &str,
+) -> impl Iterator<Item = &'v Volume> {
+    let instance = instance_name(environment, component);
+    volumes.iter().filter(move |volume| {
+        let parts = volume.name.rsplit_once('-');
+        parts.is_some_and(|(of, _)| of == instance)
+    })
 }
 
 /// Outputs of a component: its recipe's templates over where its first service answers, then that place itself.
@@ -909,4 +923,33 @@ pub async fn outputs(engines: &Engines, lowered: &Lowered) -> Result<Vec<(String
 
 fn plural(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_volume_belongs_to_the_component_that_it_is_named_after() {
+        let volume = |name: &str| -> Volume {
+            let text = json!({"ID": name, "Name": name, "Namespace": "n", "NodeID": "1", "State": "ready"});
+            serde_json::from_value(text).unwrap()
+        };
+        let all = [
+            "web-data",
+            "web-cache_2",
+            "web-api-data",
+            "web",
+            "web-staging-data",
+        ]
+        .map(volume);
+        let of = |environment: &str, component: &str| -> Vec<&str> {
+            volumes_of(&all, environment, component)
+                .map(|one| one.name.as_str())
+                .collect()
+        };
+        assert_eq!(of("production", "web"), ["web-data", "web-cache_2"]);
+        assert_eq!(of("production", "web-api"), ["web-api-data"]);
+        assert_eq!(of("staging", "web"), ["web-staging-data"]);
+    }
 }
