@@ -24,6 +24,7 @@ from salt.exceptions import CommandExecutionError
 _log = logging.getLogger(__name__)
 _SCRATCH = "eos-preview-"
 _SECONDS_A_PREVIEW_LASTS = 3600
+_IN_USE = ".in-use"
 UNKNOWN = "(unknown)"
 # Terraform and Nomad have to be given some number for a version that nobody knows yet; this one is nobody's.
 _UNKNOWN_VERSION = 8181818181818181
@@ -139,15 +140,20 @@ def applied(workspace: object, directory: str, *options: str) -> dict | None:
 
 @contextlib.contextmanager
 def scratch() -> Iterator[str]:
-    """A directory that nobody else has and that is gone afterwards; what a killed preview left goes, too."""
+    """A directory that nobody else has and that is gone afterwards; what a killed preview left goes, too.
+
+    Its lock says that it is in use, whatever the clock does; its age leaves a new one alone that is not locked yet.
+    """
     root = __opts__["cachedir"]
     for left in glob.glob(os.path.join(glob.escape(root), f"{_SCRATCH}*")):
         with contextlib.suppress(FileNotFoundError):
-            if time.time() - os.stat(left).st_mtime > _SECONDS_A_PREVIEW_LASTS:
+            old = time.time() - os.stat(left).st_mtime > _SECONDS_A_PREVIEW_LASTS
+            if old and not __utils__["eos_disk.is_locked"](os.path.join(left, _IN_USE)):
                 shutil.rmtree(left, ignore_errors=True)
     directory = tempfile.mkdtemp(prefix=_SCRATCH, dir=root)
     try:
-        yield directory
+        with __utils__["eos_disk.locked"](os.path.join(directory, _IN_USE)):
+            yield directory
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 

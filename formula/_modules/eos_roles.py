@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import datetime
 import os
+import time
 
 import salt.utils.user
 from salt.exceptions import CommandExecutionError, SaltInvocationError
@@ -62,6 +63,7 @@ def approve(who: dict, operation: str, plan: str, calls: dict[str, str], minutes
     if who["role"] is None:
         raise CommandExecutionError("Only an API user with a role can approve, because an approval names a user")
     until = datetime.datetime.now(datetime.UTC) + datetime.timedelta(minutes=minutes)
+    boot, now = _uptime()
     approval = {
         "operation": operation,
         "plan": plan,
@@ -69,6 +71,7 @@ def approve(who: dict, operation: str, plan: str, calls: dict[str, str], minutes
         "by": who["user"],
         "role": who["role"],
         "until": until.isoformat(timespec="seconds"),
+        "uptime": {"boot": boot, "until": now + minutes * 60},
     }
     path = _approval_path(operation)
     __utils__["eos_disk.write_json"](path, approval)
@@ -90,11 +93,26 @@ def _why_not_approved(who: dict, risk: str, operation: str, step: str, call: lis
     role = _role_of(by)
     if _rank(role) < _RISKS.index(risk):
         return f"{by}, who approved it, has the role {role}"
-    if datetime.datetime.now(datetime.UTC) >= datetime.datetime.fromisoformat(approval["until"]):
+    if _is_over(approval):
         return f"the approval of {by} ended {approval['until']}"
     if approval["calls"].get(step) != __utils__["eos_digest.of_json"](call):
         return f"{by} approved another plan, which does not have this call"
     return None
+
+
+def _is_over(approval: dict) -> bool:
+    """By the wall clock, and by the time since the machine started: no clock that is set back makes it last longer."""
+    boot, now = _uptime()
+    ends = approval.get("uptime") or {}
+    if ends.get("boot") == boot and now >= ends["until"]:
+        return True
+    return datetime.datetime.now(datetime.UTC) >= datetime.datetime.fromisoformat(approval["until"])
+
+
+def _uptime() -> tuple[str, float]:
+    """The id of this start of the machine, and the seconds since, sleep included."""
+    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+        return file.read().strip(), time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 def _role_of(user: str | None) -> str | None:

@@ -299,7 +299,8 @@ class _Workspace:
         self.keep_unsaved_state()
         current = self.configuration()
         if current and self.was_applied(current):
-            name = _now().strftime("%Y%m%dT%H%M%S.%fZ")
+            # Counted, not dated: a clock that is set back would make the newest the first to go.
+            name = f"{max(map(_number, self._snapshots()), default=0) + 1:06}"
             os.makedirs(self.snapshots, mode=0o700, exist_ok=True)
             os.rename(self.tree, self.snapshot(name))
             for old in self._snapshots()[_SNAPSHOTS_KEPT:]:
@@ -311,7 +312,8 @@ class _Workspace:
 
     def _snapshots(self) -> list[str]:
         """Newest first."""
-        return sorted(os.listdir(self.snapshots), reverse=True) if os.path.isdir(self.snapshots) else []
+        there = os.listdir(self.snapshots) if os.path.isdir(self.snapshots) else []
+        return sorted(there, key=lambda name: (_number(name), name), reverse=True)
 
     @contextlib.contextmanager
     def planned(self) -> Iterator[None]:
@@ -371,6 +373,11 @@ def _fetched(files: dict[str, str], saltenv: str, cache: str | None) -> dict[str
                 raise __utils__["eos_failure.of"]("salt", path, words, hint)
             contents[path] = content
     return contents
+
+
+def _number(snapshot: str) -> int:
+    """Of a snapshot; one with a date for a name is older than every counted one."""
+    return int(snapshot) if snapshot.isdecimal() else 0
 
 
 def _is_of(configuration: dict, applied: dict) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import pathlib
 import subprocess
 import sys
 
@@ -333,3 +334,46 @@ def test_records_are_whole_and_private(load, tmp_path):
     assert disk.read_json(str(path)) == {"number": 1}
     assert path.stat().st_mode & 0o777 == 0o600
     assert [entry.name for entry in path.parent.iterdir()] == ["record.json"]
+
+
+@pytest.fixture
+def kept(load, tmp_path):
+    """A workspace whose tree was applied, and how to apply another one."""
+    module = load("_modules/eos_workspace.py", salt={"eos_profile.setting": lambda _: str(tmp_path / "terraform")})
+    workspace = module.of("production", "web", None)
+    configuration = {"slice": {"digest": "d"}, "node_ids": {}}
+    applied = {"digest": "d", "node_ids": {}, "serial": 1, "lineage": "l", "when": "w"}
+
+    def snapshot(content: str) -> str:
+        tree = pathlib.Path(workspace.tree)
+        tree.mkdir(parents=True)
+        (tree / "configuration.json").write_text(json.dumps({**configuration, "content": content}))
+        pathlib.Path(workspace.applied_file).write_text(json.dumps(applied))
+        return workspace.keep_previous()
+
+    return workspace, snapshot
+
+
+def test_the_newest_snapshot_stays_whatever_the_clock_says(kept):
+    workspace, snapshot = kept
+    # As an earlier formula named them, by a clock that is ahead now.
+    for number in range(10):
+        (pathlib.Path(workspace.snapshots) / f"20991231T00000{number}.000000Z").mkdir(parents=True)
+    for number in range(12):
+        name = snapshot(f"content {number}")
+        assert workspace.configuration(workspace.snapshot(name))["content"] == f"content {number}"
+    there = sorted(path.name for path in pathlib.Path(workspace.snapshots).iterdir())
+    assert there == [f"{number:06}" for number in range(3, 13)]
+
+
+def test_a_preview_in_use_stays_whatever_the_clock_says(load, tmp_path):
+    preview = load("_modules/eos_preview.py")
+    with preview.scratch() as used:
+        os.utime(used, (0, 0))
+        killed = tmp_path / "eos-preview-killed"
+        killed.mkdir()
+        os.utime(killed, (0, 0))
+        with preview.scratch():
+            assert os.path.isdir(used)
+            assert not killed.exists()
+    assert not os.path.exists(used)

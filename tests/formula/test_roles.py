@@ -388,6 +388,18 @@ def test_a_damaged_approval_approves_nothing(roles, tmp_path, text):
         roles.require(who(roles, "anna"), "high", "o", "s", CALL)
 
 
+def test_a_clock_that_is_set_back_prolongs_no_approval(roles, monkeypatch):
+    approved(roles, "berta")
+    roles.require(who(roles, "anna"), "high", "o", "s", CALL)
+    boot, now = roles._uptime()
+    monkeypatch.setattr(roles, "_uptime", lambda: (boot, now + 301))
+    with pytest.raises(roles.CommandExecutionError, match="the approval of berta ended"):
+        roles.require(who(roles, "anna"), "high", "o", "s", CALL)
+    # After a restart only the wall clock is left to go by.
+    monkeypatch.setattr(roles, "_uptime", lambda: ("another", 3.0))
+    roles.require(who(roles, "anna"), "high", "o", "s", CALL)
+
+
 def test_a_role_that_was_taken_away_approves_no_more(roles):
     approved(roles, "anna")
     roles.__opts__["eos"]["roles"]["anna"] = "user"

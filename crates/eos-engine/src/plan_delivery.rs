@@ -2,7 +2,7 @@
 //! the steps of the plan would be given. Nobody applies anything from it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use eos_core::emit::release_digest;
@@ -23,6 +23,8 @@ pub(crate) struct PlanEnvironment {
     /// Of the environment of file server and pillar.
     pub name: String,
     path: PathBuf,
+    /// Its lock says that the plan is in use, whatever the clock does.
+    _in_use: File,
 }
 
 impl Drop for PlanEnvironment {
@@ -54,12 +56,19 @@ pub(crate) fn deliver_plan(
     remove_abandoned(&plans);
     // It need not outlive a crash, so that nothing is synced.
     let unfinished = Unfinished::new(&plans)?;
+    let in_use = File::open(&unfinished.path)
+        .and_then(|directory| directory.lock().map(|()| directory))
+        .map_err(|error| failed(&unfinished.path, &error))?;
     for (path, bytes) in &files {
         write_file(&unfinished.path, path, bytes)?;
     }
     let place = plans.join(&name);
     fs::rename(&unfinished.path, &place).map_err(|error| failed(&place, &error))?;
-    Ok(PlanEnvironment { name, path: place })
+    Ok(PlanEnvironment {
+        name,
+        path: place,
+        _in_use: in_use,
+    })
 }
 
 /// The pillar as a whole, and of states and workspaces those of the components.
@@ -105,7 +114,9 @@ fn remove_abandoned(plans: &Path) {
             .metadata()
             .and_then(|about| about.modified())
             .is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age > ABANDONED));
-        if old {
+        // One that is not locked yet is young.
+        let in_use = || File::open(entry.path()).is_ok_and(|directory| directory.try_lock().is_err());
+        if old && !in_use() {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
@@ -113,7 +124,6 @@ fn remove_abandoned(plans: &Path) {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
     use std::os::unix::fs::PermissionsExt;
     use std::time::SystemTime;
 
@@ -202,8 +212,14 @@ mod tests {
             let changed = SystemTime::now() - age;
             File::open(&path).unwrap().set_modified(changed).unwrap();
         }
-        drop(deliver_plan(&delivery, &artifacts(), &BTreeSet::new()).unwrap());
+        let used = deliver_plan(&delivery, &artifacts(), &BTreeSet::new()).unwrap();
         assert!(!root.path().join("plans/plan-old").exists());
+        // The clock jumped: that makes nothing old that somebody uses.
+        let jumped = SystemTime::now() - ABANDONED * 2;
+        File::open(&used.path).unwrap().set_modified(jumped).unwrap();
+        drop(deliver_plan(&delivery, &artifacts(), &BTreeSet::new()).unwrap());
+        assert!(used.path.exists());
+        drop(used);
         assert!(root.path().join("plans/plan-new").exists());
     }
 }
