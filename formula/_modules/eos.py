@@ -224,7 +224,7 @@ def take_home(*, home: str, name: str, instead_of: str | None = None, **publicat
         _check("instead_of", instead_of, _ID)
     who = __salt__["eos_roles.caller"](publication)
     __salt__["eos_roles.require_role"](who, "operator", "take the home")
-    with __utils__["eos_disk.locked"](os.path.join(_directory(), "locks", "home")):
+    with __utils__["eos_disk.locked"](os.path.join(_directory(), "locks", "home"), 10):
         recorded = _recorded_home()
         if recorded and recorded["home"] == home:
             return recorded

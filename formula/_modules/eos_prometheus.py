@@ -24,6 +24,7 @@ import urllib.request
 from collections.abc import Iterator
 
 _SECONDS_TO_ANSWER = 10
+_LONGEST = 1 << 20
 _RULES = re.compile(r"[a-z][a-z0-9-]*\.json")
 _UNFINISHED = ".unfinished"
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
@@ -150,9 +151,9 @@ def _ask(method: str, url: str) -> tuple[int | None, str]:
     request = urllib.request.Request(url, method=method, data=b"" if method == "POST" else None)
     try:
         with opener.open(request, timeout=_SECONDS_TO_ANSWER) as answer:
-            return answer.status, answer.read().decode(errors="replace")
+            return answer.status, answer.read(_LONGEST).decode(errors="replace")
     except urllib.error.HTTPError as error:
-        return error.code, error.read().decode(errors="replace").strip()
+        return error.code, error.read(_LONGEST).decode(errors="replace").strip()
     except OSError as error:
         return None, str(error)
 

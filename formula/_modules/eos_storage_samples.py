@@ -78,7 +78,7 @@ def thinned(samples: list, now: float) -> list:
 
 
 def _noted(used: dict[str, int], now: float) -> dict[str, list]:
-    with __utils__["eos_disk.locked"](f"{_path()}.lock"):
+    with __utils__["eos_disk.locked"](f"{_path()}.lock", 10):
         samples = __utils__["eos_disk.read_json"](_path()) or {}
         changed = False
         for name, amount in used.items():

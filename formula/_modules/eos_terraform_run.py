@@ -16,6 +16,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 
 from salt.exceptions import CommandExecutionError
@@ -30,6 +31,12 @@ _LONGEST_WORDS = 2000
 _LOG = "See the minion's log"
 _MIRROR = "Are the providers in the mirror that terraform_cli_config names?"
 _SECONDS_BETWEEN_LOOKS = 0.02
+# For a command that does not wait for the start of a job, beside the lock of its state.
+_SECONDS = 600
+_SECONDS_TO_SAVE = 60
+# As the compiler writes the waits of a job, and how many instances it has.
+_START = re.compile(r"_count \+ 1\) \* (\d+)")
+_COUNT = re.compile(r'_count": (\d+)')
 _PR_SET_PDEATHSIG = 1
 _prctl = ctypes.CDLL(None, use_errno=True).prctl
 
@@ -204,7 +211,7 @@ class _Run:
             words = "The job was asked to stop"
             raise __utils__["eos_failure.of"]("salt", self.workspace.name, words, "Run the step again")
         environment = self._environment(configuration)
-        parent = os.getpid()
+        parent, late = os.getpid(), _Late(self._seconds_for(arguments[0]))
 
         def die_with_parent() -> None:
             _prctl(_PR_SET_PDEATHSIG, signal.SIGINT)
@@ -224,12 +231,28 @@ class _Run:
                 start_new_session=True,
                 preexec_fn=die_with_parent,
             )
-            for line in _lines_while_running(self.child, output.fileno(), self._keep_alive):
+            for line in _lines_while_running(self.child, output.fileno(), lambda: self._look_after(late)):
                 heed(line)
         ended, self.child = self.child, None
         # Terraform that a signal ended wrote no state of what it had made.
         self.has_ended_itself = ended.returncode >= 0
+        if late.signals:
+            words = f"terraform {arguments[0]} was ended because it took longer than {late.seconds} s"
+            hint = "eos doctor asks the engines and the mirror of providers; then run the step again"
+            raise __utils__["eos_failure.of"]("terraform", self.workspace.name, words, hint)
         return ended.returncode
+
+    def _seconds_for(self, command: str) -> int:
+        """More than Terraform's own waits: for the lock of its state and, by the recipe, for the start of a job."""
+        if command != "apply":
+            return _SECONDS
+        texts = []
+        for path in glob.iglob(os.path.join(glob.escape(self.tree), "**", "*.tf*"), recursive=True):
+            with open(path, encoding="utf-8") as file:
+                texts.append(file.read())
+        longest = max(map(int, _START.findall("".join(texts))), default=0)
+        instances = max(map(int, _COUNT.findall("".join(texts))), default=1)
+        return 2 * _SECONDS + longest * (instances + 1)
 
     def _environment(self, configuration: dict) -> dict[str, str]:
         environment = {
@@ -248,12 +271,34 @@ class _Run:
             environment["TF_CLI_CONFIG_FILE"] = cli_config
         return environment
 
+    def _look_after(self, late: _Late) -> None:
+        self._keep_alive()
+        if (number := late.signal()) is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.child.pid, number)
+
     def _keep_alive(self) -> None:
         """While the child runs, what fails is told only: the child may well end before its tokens do."""
         try:
             self.profile.keep_alive()
         except CommandExecutionError as failure:
             self.tell(f"{self.workspace.name}: {failure.error}")
+
+
+class _Late:
+    """When a command has to be ended: first it is interrupted, so that it saves its state, then killed."""
+
+    def __init__(self, seconds: int):
+        self.seconds, self.signals = seconds, 0
+        self._ends = time.monotonic() + seconds
+
+    def signal(self) -> int | None:
+        """The signal that is due now."""
+        due = (signal.SIGINT, signal.SIGKILL)
+        if self.signals == len(due) or time.monotonic() < self._ends + self.signals * _SECONDS_TO_SAVE:
+            return None
+        self.signals += 1
+        return due[self.signals - 1]
 
 
 class _Preview(_Run):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 
@@ -12,6 +13,11 @@ _UDEV = "/run/udev/control"
 _GENTLY = ("ionice", "-c", "3", "nice", "-n", "19")
 # Whoever has more to say says the same again.
 _WORDS = 2000
+_SECONDS = 300
+# What reads or writes all of a filesystem takes as long as that is large.
+_SECONDS_WITH_DATA = 24 * 60 * 60
+_WITH_DATA = ("mkfs.xfs", "mkfs.btrfs", "mkfs.ext4", "resize2fs", "e2fsck", "btrfs", "btrfs-convert", "sync", "umount")
+_SECONDS_TO_DIE = 5
 _PACKAGES = {
     "lvm": "lvm2",
     "dmsetup": "dmsetup",
@@ -54,25 +60,35 @@ def run(command: list[str], name: str, succeeds: tuple[int, ...] = (0,), gently:
     if not has_udev():
         # libdm makes the device nodes itself then; otherwise it waits for somebody who is not there.
         environment["DM_DISABLE_UDEV"] = "1"
+    program = command[1] if command[0] == "lvm" else command[0]
+    seconds = _SECONDS_WITH_DATA if gently or program in _WITH_DATA else _SECONDS
     try:
-        ran = subprocess.run(  # noqa: S603
-            [*_GENTLY, *command] if gently else command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-            env=environment,
-        )
+        code, stdout, stderr = _ran([*_GENTLY, *command] if gently else command, environment, seconds)
     except FileNotFoundError:
         raise _failure(name, f"{command[0]} is not installed", f"Install {package_of(command[0])}") from None
-    if ran.returncode not in succeeds:
-        said = [line.strip() for line in (ran.stderr.strip() or ran.stdout).splitlines()]
+    except subprocess.TimeoutExpired:
+        words, hint = f"{program} gave no answer in {seconds} s", "Is the disk or filesystem behind it still there?"
+        raise _failure(name, words, hint) from None
+    if code not in succeeds:
+        said = [line.strip() for line in (stderr.strip() or stdout).splitlines()]
         words = "; ".join(line for line in said if line and not any(noise in line for noise in _NOISE))
-        program = command[1] if command[0] == "lvm" else command[0]
-        ended = f"it ended with {ran.returncode}"
+        ended = f"it ended with {code}"
         raise _failure(name, f"{program}: {words[:_WORDS] or ended}", "Fix the fault that it names on this minion")
-    return ran.stdout
+    return stdout
+
+
+def _ran(command: list[str], environment: dict[str, str], seconds: float) -> tuple[int, str, str]:
+    """Exit code and output. One that hangs in the kernel cannot be ended: it is left behind."""
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    child = subprocess.Popen(command, text=True, errors="replace", env=environment, **pipes)  # noqa: S603
+    try:
+        stdout, stderr = child.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.communicate(timeout=_SECONDS_TO_DIE)
+        raise
+    return child.returncode, stdout, stderr
 
 
 def _failure(name: str, words: str, hint: str) -> CommandExecutionError:

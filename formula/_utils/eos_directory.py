@@ -18,6 +18,8 @@ _SYSTEM += ("/srv/eos", "/srv/formulas", "/srv/pillar", "/srv/salt", "/srv/spm")
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Whoever has more to say about a tree says the same again.
 _WORDS = 2000
+# A tree of millions of files takes minutes.
+_SECONDS = 3600
 
 
 def why_no_place(path: object, allowed: list[str], given_to: int | None = None) -> str | None:
@@ -151,7 +153,10 @@ def remove(path: str) -> str | None:
             text=True,
             errors="replace",
             check=False,
+            timeout=_SECONDS,
         )
+    except subprocess.TimeoutExpired:
+        return f"rm did not end in {_SECONDS} s"
     finally:
         os.close(above)
     if ran.returncode:

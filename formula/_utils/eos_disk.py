@@ -7,10 +7,14 @@ import fcntl
 import json
 import os
 import struct
+import time
 from collections.abc import Iterator
+
+from salt.exceptions import CommandExecutionError
 
 # A lock of the kind that Terraform takes on a local state: type, whence, start, length, process.
 _RECORD_LOCK = "hhqqi0q"
+_SECONDS_BETWEEN_LOOKS = 0.05
 
 
 def write_json(path: str, data: object) -> None:
@@ -65,17 +69,39 @@ def sync_directory(path: str) -> None:
 
 
 @contextlib.contextmanager
-def locked(path: str) -> Iterator[bool]:
-    """Holds the lock of this name, which ends with its process; answers whether another holder was waited for."""
+def locked(path: str, seconds: float = 7200) -> Iterator[bool]:
+    """Holds the lock of this name, which ends with its process; answers whether another holder was waited for.
+
+    Whoever has not got it after so many seconds is told who holds it. Eos waits less than two hours for any step.
+    """
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    with open(path, "a", encoding="utf-8") as file:
-        waited = False
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+    with open(path, "a+", encoding="utf-8") as file:
+        waited, ends = False, time.monotonic() + seconds
+        while not _took(file):
             waited = True
-            fcntl.flock(file, fcntl.LOCK_EX)
+            if time.monotonic() >= ends:
+                raise _still_held(path, file, seconds)
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
+        file.truncate(0)
+        file.write(f"{os.getpid()}\n")
+        file.flush()
         yield waited
+
+
+def _took(file: object) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _still_held(path: str, file: object, seconds: float) -> CommandExecutionError:
+    file.seek(0)
+    holder = file.read().strip() or "unknown"
+    words = f"Process {holder} still holds {path} after {seconds:g} s"
+    hint = f"Wait for that process, or end it on this minion: kill {holder}"
+    return CommandExecutionError(words, info={"layer": "salt", "object": path, "words": words, "hint": hint})
 
 
 def is_locked(path: str) -> bool:

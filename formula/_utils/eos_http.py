@@ -11,6 +11,7 @@ from salt.exceptions import CommandExecutionError
 
 # Less than whoever asked this minion waits for it.
 _SECONDS_TO_ANSWER = 10
+_LONGEST = 64 << 20
 _TOKEN_HEADERS = {"consul": "X-Consul-Token", "nomad": "X-Nomad-Token", "vault": "X-Vault-Token"}
 
 
@@ -49,9 +50,9 @@ class _Engine:
                 handlers.append(urllib.request.HTTPSHandler(context=trust))
             opener = urllib.request.build_opener(*handlers)
             with opener.open(request, timeout=_SECONDS_TO_ANSWER) as answer:
-                return answer.status, json.loads(answer.read() or b"null")
+                return answer.status, json.loads(_read(answer) or b"null")
         except urllib.error.HTTPError as error:
-            return error.code, error.read().decode(errors="replace").strip()
+            return error.code, error.read(_LONGEST).decode(errors="replace").strip()
         except (OSError, ValueError) as error:
             name = self.layer.capitalize()
             words = f"{name} at {self.address} does not answer: {error}"
@@ -59,3 +60,11 @@ class _Engine:
 
     def failure(self, name: str, words: str, hint: str) -> CommandExecutionError:
         return CommandExecutionError(words, info={"layer": self.layer, "object": name, "words": words, "hint": hint})
+
+
+def _read(answer: object) -> bytes:
+    """What is answered, as far as it fits: a process that squats on an engine's port must not fill the memory."""
+    text = answer.read(_LONGEST + 1)
+    if len(text) > _LONGEST:
+        raise ValueError(f"its answer is longer than {_LONGEST >> 20} MiB")
+    return text

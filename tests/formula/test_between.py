@@ -90,7 +90,7 @@ def test_nothing_of_another_fails_while_a_first_apply_runs(two):
     new = lab.workspace("between/new") / "state"
     new.mkdir(parents=True)
     (new / "terraform.tfstate").touch()
-    for number in range(33):
+    for number in range(34):
         seen = lab.salt.record("eos.observe", workspaces=["between/new", "between/sound"])["workspaces"]
         assert seen["between/new"] is None and seen["between/sound"]["digest"], (number, seen)
         inspected = lab.salt.record("eos.inspect")["workspaces"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import subprocess
 import sys
@@ -87,3 +88,38 @@ def test_a_damaged_state_is_told_at_once_and_mended_from_the_one_before(solo, ap
     file.with_name("terraform.tfstate.backup").write_text(json.dumps(STATE))
     profile.mend_state(workspace)
     assert profile.look_at_state(NAME) == (STATE, None)
+
+
+class Consul:
+    """Answers from a table of keys; `replaced` is what one of them holds from the second look on."""
+
+    def __init__(self, keys: dict[str, str], replaced: dict[str, str] | None = None):
+        self.keys, self.replaced, self.looks = keys, replaced or {}, 0
+
+    def ask(self, method: str, path: str, body: object = None):
+        assert (method, body) == ("GET", None)
+        path = path.removeprefix("/v1/kv/")
+        if path.endswith("?recurse"):
+            return 200, [self.entry(key) for key in self.keys]
+        self.looks += 1
+        if self.looks > 1:
+            self.keys |= self.replaced
+        return (200, [self.entry(path)]) if path in self.keys else (404, "")
+
+    def entry(self, key: str) -> dict:
+        return {"Key": key, "Value": base64.b64encode(self.keys[key].encode()).decode()}
+
+
+def test_a_damaged_state_in_consul_hides_no_other(load):
+    module = load("_utils/eos_consul.py")
+    whole, parts = json.dumps(STATE), json.dumps({"current-hash": "h", "chunks": ["c/0", "c/1"]})
+    keys = {"terraform/p/good/state": whole, "terraform/p/cut/state": whole[:9], "terraform/p/list/state": "[]"}
+    keys |= {"terraform/p/parts/state": parts, "c/0": whole[:9], "c/1": whole[9:], "terraform/p/good/lock": "x"}
+    found = module.read_terraform_states(Consul(keys))
+    assert found["p/good"] == found["p/parts"] == (STATE, None)
+    assert all(state is None and "is cut" in fault for state, fault in (found["p/cut"], found["p/list"]))
+    assert module.read_terraform_state(Consul({}), "terraform/p/none/state") == (None, None)
+    # Terraform writes the parts of a large one before it lists them, and removes those of the one before.
+    moving = Consul({"s": json.dumps({"current-hash": "old", "chunks": ["gone"]})}, {"s": parts, **keys})
+    assert module.read_terraform_state(moving, "s") == (STATE, None)
+    assert module.read_terraform_state(Consul({"s": parts}), "s") == (None, "lacks a part")

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import http.server
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
+import threading
+import time
+import types
 
 import pytest
 
@@ -377,3 +383,74 @@ def test_a_preview_in_use_stays_whatever_the_clock_says(load, tmp_path):
             assert os.path.isdir(used)
             assert not killed.exists()
     assert not os.path.exists(used)
+
+
+def test_whoever_waits_too_long_for_a_lock_is_told_who_holds_it(load, tmp_path):
+    disk = load("_utils/eos_disk.py")
+    path = str(tmp_path / "locks" / "states")
+    with disk.locked(path) as waited:
+        assert not waited
+        began = time.monotonic()
+        told = f"Process {os.getpid()} still holds {path} after 0.3 s"
+        with pytest.raises(disk.CommandExecutionError, match=told), disk.locked(path, 0.3):
+            pass
+        assert time.monotonic() - began < 5
+    with disk.locked(path, 0.3) as waited:
+        assert not waited
+
+
+def test_a_program_that_hangs_is_ended(load, monkeypatch):
+    command = load("_utils/eos_command.py")
+    monkeypatch.setattr(command, "_SECONDS", 0.5)
+    with pytest.raises(command.CommandExecutionError, match="sleep gave no answer in 0.5 s"):
+        command.run(["sleep", "60"], "disk")
+    assert command.run(["echo", "done"], "disk") == "done\n"
+    with pytest.raises(command.CommandExecutionError, match="no-such-program is not installed"):
+        command.run(["no-such-program"], "disk")
+
+
+class Endless(http.server.BaseHTTPRequestHandler):
+    """Answers for as long as anybody reads."""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            while True:
+                self.wfile.write(b" " * 65536)
+
+    def log_message(self, *words: object):
+        pass
+
+
+def test_an_answer_without_end_is_refused(load, monkeypatch):
+    engines = load("_utils/eos_http.py")
+    monkeypatch.setattr(engines, "_LONGEST", 1 << 20)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Endless) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        nomad = engines.engine("nomad", f"http://127.0.0.1:{server.server_port}")
+        with pytest.raises(engines.CommandExecutionError, match="longer than 1 MiB"):
+            nomad.ask("GET", "/v1/nodes")
+        server.shutdown()
+
+
+def test_terraform_is_interrupted_when_it_is_late_and_then_killed(load, tmp_path, monkeypatch):
+    module = load("_modules/eos_terraform_run.py")
+    clock = [0.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: clock[0])
+    late = module._Late(600)
+    told = []
+    for clock[0] in (0.0, 599.0, 600.0, 601.0, 659.0, 660.0, 700.0, 9000.0):
+        told.append(late.signal())
+    assert told == [None, None, signal.SIGINT, None, None, signal.SIGKILL, None, None]
+
+
+def test_terraform_has_as_long_as_the_recipe_gives_a_start(load, tmp_path):
+    module = load("_modules/eos_terraform_run.py")
+    jenkins = next((GOLDEN / "jenkins/tree/terraform/modules/jenkins").glob("*/main.tf")).read_text()
+    workspace = types.SimpleNamespace(tree=str(tmp_path), data="", directory="", profile=None)
+    run = module.of(workspace, "o", "s")
+    assert (run._seconds_for("init"), run._seconds_for("apply")) == (600, 1200)
+    (tmp_path / "main.tf").write_text(jenkins)
+    (tmp_path / "terraform.tfvars.json").write_text('{\n  "jenkins_count": 3,\n  "jenkins_cpu": 900\n}')
+    assert run._seconds_for("apply") == 1200 + 605 * 4

@@ -21,6 +21,8 @@ use crate::waiting::Waiting;
 
 /// How long a connection may take to be made; answers have deadlines of their own.
 const CONNECT: Duration = Duration::from_secs(5);
+/// Of an answer, in bytes.
+pub const LONGEST: usize = 64 << 20;
 
 /// One request: the words for its object in messages, the path below `/v1/`, and what follows the `?`.
 #[derive(Debug, Clone, Copy)]
@@ -115,9 +117,30 @@ impl Api {
         Ok(Answer {
             status: response.status(),
             headers: response.headers().clone(),
-            text: response.text().await.map_err(transport)?,
+            text: match text_of(response, LONGEST).await.map_err(transport)? {
+                Some(text) => text,
+                None => return Err(too_long(self.layer, request.object)),
+            },
         })
     }
+}
+
+/// The text of an answer; nothing if it is longer than so many bytes: whoever squats on an engine's port must not fill the
+/// memory.
+pub async fn text_of(mut response: reqwest::Response, longest: usize) -> reqwest::Result<Option<String>> {
+    let mut bytes = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        if bytes.len() + chunk.len() > longest {
+            return Ok(None);
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+pub fn too_long(layer: Layer, object: &str) -> EngineError {
+    let words = format!("the answer is longer than {} MiB", LONGEST >> 20);
+    EngineError::new(layer, ErrorKind::Invalid, object, words)
 }
 
 /// The decoder's own message is left out: it may quote the answer, and an answer may be a secret.
@@ -278,4 +301,31 @@ fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)
 
 fn invalid(layer: Layer, object: &str, error: &dyn std::fmt::Display) -> EngineError {
     EngineError::new(layer, ErrorKind::Invalid, object, error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn an_answer_without_end_is_refused() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}/", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            assert!(stream.read(&mut [0; 1024]).unwrap() > 0);
+            stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").unwrap();
+            while stream.write_all(&[b'x'; 65536]).is_ok() {}
+        });
+        let response = client(Layer::Nomad, None)
+            .unwrap()
+            .get(address)
+            .send()
+            .await
+            .unwrap();
+        assert_eq!(text_of(response, 1 << 20).await.unwrap(), None);
+    }
 }

@@ -472,10 +472,10 @@ impl SaltClient {
     }
 
     async fn text(&self, response: Response, object: &str) -> Result<String, EngineError> {
-        response
-            .text()
+        http::text_of(response, http::LONGEST)
             .await
-            .map_err(|error| self.transport_error(object, &error))
+            .map_err(|error| self.transport_error(object, &error))?
+            .ok_or_else(|| http::too_long(Layer::Salt, object))
     }
 
     async fn within<T>(

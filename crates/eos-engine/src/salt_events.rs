@@ -12,6 +12,8 @@ use tokio::task::JoinHandle;
 
 /// Who falls further behind than this has lost events, and must ask instead.
 const KEPT: usize = 1024;
+/// Of a line and of an event's data, in bytes.
+const LONGEST: usize = 16 << 20;
 
 pub struct Event {
     pub tag: String,
@@ -91,7 +93,8 @@ struct EventParser {
     line: Vec<u8>,
     tag: String,
     data: String,
-    has_two_tags: bool,
+    /// It has two tags, or a part of it was too long to keep.
+    is_refused: bool,
 }
 
 impl EventParser {
@@ -99,7 +102,10 @@ impl EventParser {
         let mut events = Vec::new();
         let mut lines = chunk.split(|byte| *byte == b'\n').peekable();
         while let Some(part) = lines.next() {
-            self.line.extend_from_slice(part);
+            match self.line.len() + part.len() > LONGEST {
+                true => self.is_refused = true,
+                false => self.line.extend_from_slice(part),
+            }
             if lines.peek().is_some() {
                 let line = std::mem::take(&mut self.line);
                 events.extend(self.end_line(&String::from_utf8_lossy(&line)));
@@ -110,16 +116,19 @@ impl EventParser {
 
     fn end_line(&mut self, line: &str) -> Option<Event> {
         if let Some(tag) = line.strip_prefix("tag: ") {
-            self.has_two_tags |= !self.tag.is_empty();
+            self.is_refused |= !self.tag.is_empty();
             self.tag = tag.to_owned();
         } else if let Some(data) = line.strip_prefix("data: ") {
-            self.data.push_str(data);
+            match self.data.len() + data.len() > LONGEST {
+                true => self.is_refused = true,
+                false => self.data.push_str(data),
+            }
         } else if line.is_empty() && !self.tag.is_empty() {
             let event = Event {
                 tag: std::mem::take(&mut self.tag),
                 data: std::mem::take(&mut self.data),
             };
-            return (!std::mem::take(&mut self.has_two_tags)).then_some(event);
+            return (!std::mem::take(&mut self.is_refused)).then_some(event);
         }
         None
     }
@@ -128,6 +137,23 @@ impl EventParser {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_event_without_end_is_dropped_and_fills_no_memory() {
+        let mut parser = EventParser::default();
+        let chunk = vec![b'x'; 1 << 20];
+        assert_eq!(parser.read(b"tag: eos/o/s\ndata: ").len(), 0);
+        for _ in 0..(LONGEST >> 20) + 3 {
+            assert_eq!(parser.read(&chunk).len(), 0);
+        }
+        assert!(parser.line.len() <= LONGEST);
+        assert_eq!(parser.read(b"\n\n").len(), 0);
+        let next = parser.read(b"tag: eos/o/t\ndata: {}\n\n");
+        assert_eq!(
+            next.iter().map(|event| event.tag.as_str()).collect::<Vec<_>>(),
+            ["eos/o/t"]
+        );
+    }
 
     #[test]
     fn a_tag_with_line_breaks_is_no_other_event() {
