@@ -318,7 +318,7 @@ def _record_path(name: str) -> str:
 
 def _records() -> dict[str, dict]:
     found = glob.glob("*/*/*.json", root_dir=_directory())
-    records = (__utils__["eos_disk.read_json"](os.path.join(_directory(), path)) for path in found)
+    records = (__utils__["eos_disk.read_json"](os.path.join(_directory(), path), "name") for path in found)
     return {record["name"]: record for record in records if record}
 
 

@@ -1,4 +1,4 @@
-"""Workspaces that a crash or a full disk left between two states: each hides no other, and is mended."""
+"""Workspaces that a crash or a full disk left between two states: each hides no other, and is repaired."""
 
 from __future__ import annotations
 
