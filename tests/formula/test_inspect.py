@@ -212,7 +212,7 @@ def test_the_schedule_notices_what_was_changed_in_nomad(laboratory):
     assert any("eos/drift" in line for line in events)
     assert inspected(laboratory)["workspaces"] == before
     assert not list(laboratory.salt.cache.glob("eos-preview-*"))
-    assert not [token for token in laboratory.nomad.token_names() if token.startswith("eos ")]
+    assert not [token for token in laboratory.nomad.token_names() if token.startswith("eos synced/")]
 
 
 def test_the_schedule_leaves_alone_what_an_operation_holds(laboratory):
