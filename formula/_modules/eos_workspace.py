@@ -241,7 +241,7 @@ class _Workspace:
     def risks(self) -> list[tuple]:
         """(tier, why) of what is in the tree, by its own recipe and by its files; none if nothing is."""
         if (configuration := self.configuration()) is None:
-            return []
+            return [("high", "its configuration cannot be read")] if os.path.isdir(self.tree) else []
         wanted = configuration["slice"]
         there = {path: _read(os.path.join(self.tree, os.path.relpath(path, "terraform"))) for path in wanted["files"]}
         contents = {path: content or b"" for path, content in there.items()}
