@@ -3,10 +3,9 @@
 import json
 import shutil
 import subprocess
-import time
 
 import pytest
-from estates import Estate, struck
+from estates import Estate
 
 # Nothing mounts the volume, so that no container is needed: it is made, registered and removed all the same.
 HOLDER = """\
@@ -115,19 +114,6 @@ def test_a_lost_store_is_not_taken_for_a_new_one(served, loss, tmp_path):
     assert not_well(served, "estate", "store") == []
     ran = update(served, f"after a store that was {loss}")
     assert ran.returncode == 0, ran.stderr
-
-
-def test_a_slow_minion_is_called_slow_and_a_silent_one_broken(served):
-    with struck(served, "salt-minion"):
-        doctor = served.start("doctor", "--json")
-        time.sleep(9)
-    said, _ = doctor.communicate(timeout=120)
-    (minion,) = [one for one in json.loads(said)["findings"] if one["what"] == "minion control"]
-    assert minion["condition"] == "limited" and "it is slow" in minion["words"], minion
-    with struck(served, "salt-minion"):
-        (minion,) = not_well(served, "salt", "minion control")
-    assert minion["condition"] == "broken" and "does not answer" in minion["words"], minion
-    served.wait_until(lambda: not_well(served, "salt", "minion control") == [], 90, "the minion is well again")
 
 
 def test_an_empty_directory_goes_though_its_job_had_begun(served):
