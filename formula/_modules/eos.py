@@ -493,14 +493,15 @@ def _make_volumes(call: _Call, sls: str, wanted: dict) -> dict:
 
 
 def _risks_of_volumes(wanted: dict) -> list[tuple]:
-    """(risk, why) of each; that of a volume on LVM depends on what would have to be done."""
-    known, found = __salt__["eos_volumes.known"](wanted), []
+    """(risk, why) of each; that of a volume on LVM depends on what would have to be done.
+
+    A directory has no tier of its own: `eos_volumes` refuses one that would take anything from anybody.
+    """
+    found = []
     for name, facts in wanted.items():
         found.append((facts.get("risk"), _RECIPE))
         if "volume_group" in facts:
             found.append((__salt__["eos_storage.risk"](facts, name), "its storage"))
-        else:
-            found += __salt__["eos_tiers.of_directory"](facts, name in known)
     return found
 
 

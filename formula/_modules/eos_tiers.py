@@ -16,7 +16,6 @@ TABLE = {
     "driver": ("high", "a task driver other than docker or raw_exec"),
     "program": ("high", "a program of the host that the settings of the minion do not name"),
     "path": ("high", "a volume outside of the directories that the settings of the minion name"),
-    "before": ("high", "a directory that was there before Eos"),
     "image": ("medium", "an image that is not on the list"),
 }
 
@@ -35,16 +34,6 @@ def of_workspace(name: str, wanted: dict, contents: dict[str, bytes]) -> list[tu
         found.append(_raised("form", "it makes the namespace of another environment"))
     found += [_raised("path", str(path)) for path in emitted["paths"] if not is_allowed(path)]
     return found + (_of_job(name, emitted) if emitted["job"] is not None else [])
-
-
-def of_directory(facts: dict, is_known: bool) -> list[tuple[str, str]]:
-    """(tier, why) of a volume that is a directory; `is_known` if it is recorded here.
-
-    `eos_volumes` refuses one that lies where none may lie.
-    """
-    path = facts.get("path")
-    is_there = isinstance(path, str) and os.path.lexists(path)
-    return [_raised("before", path)] if is_there and not is_known else []
 
 
 def settings() -> dict:

@@ -130,12 +130,6 @@ def risks(names: list[str]) -> list[str | None]:
     return [*(record.get("risk") for record in records), *on_lvm]
 
 
-def known(wanted: dict[str, dict]) -> set[str]:
-    """The names of those that this minion has a record of, at the path that they are wanted at."""
-    records = _records()
-    return {name for name, facts in wanted.items() if records.get(name, {}).get("path") == facts.get("path")}
-
-
 def kinds(volumes: dict[str, str]) -> dict[str, str]:
     """What goes with each: its directory, or its volume on LVM."""
     records = _records()

@@ -16,7 +16,6 @@ import pytest
 
 from configurations import job, job_with_volume, platform, workspace
 from laboratory import MINION, required, wait_until
-from test_roles import approve
 
 # What Salt, Nomad and the tests' own Terraform write down whatever is asked of them.
 RECORDS = ("log", "master", "nomad", "minion/cache/proc", "minion/tmp")
@@ -285,12 +284,6 @@ def test_a_directory_is_previewed_as_salt_then_makes_it(laboratory, untouched, t
     assert (state["result"], state["changes"]) == expected
 
     release = laboratory.releases.deliver({}, volumes=volumes)
-    if there is not None:
-        # It is of high risk to give somebody's directory another owner.
-        answer = laboratory.run_step(component, "volumes", sls, release)
-        assert "a directory that was there before Eos" in answer["ret"], answer
-        call = {"sls": sls, "digest": laboratory.releases.digest(release, sls)}
-        approve(laboratory, "eos-architect", {"operation": component, "step": "volumes", **call})
     record = laboratory.run_step(component, "volumes", sls, release)["ret"]
     assert record["status"] == "done"
     assert bool(record["result"]["states"][0]["changes"]) == bool(state["changes"])

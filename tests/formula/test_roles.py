@@ -385,19 +385,19 @@ def test_a_damaged_approval_approves_nothing(roles, tmp_path, text):
     approved(roles, "berta")
     (tmp_path / "eos" / "approvals" / "o.json").write_text(text)
     with pytest.raises(roles.CommandExecutionError, match="^needs approval: .*o.json .*: approve it again"):
-        roles.require(who(roles, "anna"), "high", "o", "s", CALL)
+        roles.require(who(roles, "anna"), "high", "said", "o", "s", CALL)
 
 
 def test_a_clock_that_is_set_back_prolongs_no_approval(roles, monkeypatch):
     approved(roles, "berta")
-    roles.require(who(roles, "anna"), "high", "o", "s", CALL)
+    roles.require(who(roles, "anna"), "high", "said", "o", "s", CALL)
     boot, now = roles._uptime()
     monkeypatch.setattr(roles, "_uptime", lambda: (boot, now + 301))
     with pytest.raises(roles.CommandExecutionError, match="the approval of berta ended"):
-        roles.require(who(roles, "anna"), "high", "o", "s", CALL)
+        roles.require(who(roles, "anna"), "high", "said", "o", "s", CALL)
     # After a restart only the wall clock is left to go by.
     monkeypatch.setattr(roles, "_uptime", lambda: ("another", 3.0))
-    roles.require(who(roles, "anna"), "high", "o", "s", CALL)
+    roles.require(who(roles, "anna"), "high", "said", "o", "s", CALL)
 
 
 def test_a_role_that_was_taken_away_approves_no_more(roles):

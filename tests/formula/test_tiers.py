@@ -257,18 +257,6 @@ def test_settings_without_words_trust_every_program(tiers):
         assert highest(judged(tiers, "hello", "production/hello", change)) == "low"
 
 
-def test_a_directory_is_of_high_risk_where_something_was_before(tiers, tmp_path):
-    there = tmp_path / "there"
-    there.mkdir()
-    for path, is_known, expected in [
-        (f"{tmp_path}/new", False, "low"),
-        (str(there), True, "low"),
-        (str(there), False, "high"),
-    ]:
-        found = tiers.of_directory({"path": path}, is_known)
-        assert highest(found) == expected, (path, found)
-
-
 @pytest.mark.parametrize(
     "text",
     [

@@ -22,12 +22,12 @@ def test_another_seed_chooses_other_tests():
 
 
 def test_areas_that_changed_fill_the_budget_first():
-    chosen = choose(UNITS, 400.0, 3, {"storage"})
-    assert len([unit for unit in chosen if unit.area == "storage"]) == 8
+    chosen = choose(UNITS, 400.0, 3, {"disks"})
+    assert len([unit for unit in chosen if unit.area == "disks"]) == 8
 
 
 def test_an_area_runs_even_where_its_cheapest_test_is_over_the_budget():
-    units = [Unit(("one",), 500.0, "storage"), Unit(("two",), 10.0, "plan")]
+    units = [Unit(("one",), 500.0, "disks"), Unit(("two",), 10.0, "plan")]
     assert choose(units, 20.0, 0, set()) == units
 
 
