@@ -399,7 +399,8 @@ def test_a_state_that_fails_is_told_in_salts_words(laboratory):
     answer = laboratory.run_step("blocked", "v", sls, release)
     assert answer["retcode"] == 2
     assert answer["ret"]["status"] == "failed"
-    assert (answer["ret"]["error"]["layer"], answer["ret"]["error"]["object"]) == ("salt", "volume production/blocked/data")
+    error = answer["ret"]["error"]
+    assert (error["layer"], error["object"]) == ("salt", "volume production/blocked/data")
 
 
 def test_the_policy_suffices_for_a_job_with_a_volume_and_a_secret(laboratory):

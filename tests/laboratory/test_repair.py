@@ -1,4 +1,4 @@
-"""What is broken in an estate is named, and the command that Eos names for it repairs it."""
+"""Eos names a broken part of an estate, and the command that it names repairs it."""
 
 import json
 import shutil

@@ -1001,7 +1001,7 @@ mod tests {
             begin_as(&mut store, id, "create grafana");
         }
         assert_eq!(ids(store.history(10).unwrap()), [second.clone(), first.clone()]);
-        assert_eq!(ids(store.history(1).unwrap()), [second.clone()]);
+        assert_eq!(ids(store.history(1).unwrap()), std::slice::from_ref(&second));
         assert_eq!(ids(store.unfinished().unwrap()), [first, second]);
         let numbers: Vec<i64> = store.history(10).unwrap().iter().map(|one| one.number).collect();
         assert_eq!(numbers, [2, 1]);
