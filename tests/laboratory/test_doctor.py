@@ -119,7 +119,8 @@ def test_an_operation_that_was_killed_is_found_and_mended(hello):
     assert not list(locks.glob("*.lock")), "an operation that has ended leaves no lock"
 
 
-def test_a_lock_that_a_killed_process_left_is_found_and_mended(estate):
+def test_a_lock_that_a_killed_process_left_is_found_and_mended(hello):
+    estate = hello
     locks = estate.root / ".eos/locks/operations"
     locks.mkdir(parents=True, exist_ok=True)
     (free, held) = (locks / f"01AAAAAAAAAAAAAAAAAAAAAAA{letter}.lock" for letter in "AB")
