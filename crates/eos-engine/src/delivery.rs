@@ -11,6 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use eos_core::drift::{FileChange, FileSeen};
 use eos_core::emit::release_digest;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 use ulid::Ulid;
 
 use crate::endpoints::Delivery;
@@ -248,16 +249,15 @@ fn write_release(releases: &Path, release: &Path, files: &Files<'_>) -> Result<(
         file.sync_all().map_err(|error| failed(path, &error))?;
     }
     sync_folders(&unfinished.path)?;
-    // One that was damaged makes way; it cannot be mended in place, since minions may be reading it.
-    if fs::symlink_metadata(release).is_ok() {
-        let damaged = Unfinished {
-            path: unfinished_path(releases),
-        };
-        fs::rename(release, &damaged.path).map_err(|error| failed(release, &error))?;
-        fs::rename(&unfinished.path, release).map_err(|error| failed(release, &error))?;
-    } else {
-        fs::rename(&unfinished.path, release).map_err(|error| failed(release, &error))?;
-    }
+    // One that was damaged is not mended in place, since minions may be reading it. Both change names in one go:
+    // `current` may name this release. The damaged one then goes with `unfinished`.
+    let renamed = match fs::symlink_metadata(release) {
+        Ok(_) => {
+            renameat_with(CWD, &unfinished.path, CWD, release, RenameFlags::EXCHANGE).map_err(Into::into)
+        }
+        Err(_) => fs::rename(&unfinished.path, release),
+    };
+    renamed.map_err(|error| failed(release, &error))?;
     sync(releases)
 }
 
@@ -278,8 +278,8 @@ impl Unfinished {
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        // After success the folder has another name, so there is nothing to remove. After a failure that failure
-        // is the message; what cannot be removed now goes with the old releases.
+        // After success the folder has another name: nothing is there to remove, or a damaged release. After a failure
+        // that failure is the message; what cannot be removed now goes with the old releases.
         let _ = fs::remove_dir_all(&self.path);
     }
 }

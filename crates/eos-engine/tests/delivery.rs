@@ -1,4 +1,5 @@
 //! Delivery to a disk that is full or may not be written: `current` stays as it was, and nothing is left behind.
+//! Delivery over a damaged release: `current` names a release at every moment.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -86,4 +87,36 @@ fn a_directory_that_may_not_be_written() {
     let error = fails_and_changes_nothing(&delivery, root, "other");
     assert_eq!(error.kind, ErrorKind::Refused);
     assert!(error.words.contains("Permission denied"), "{error}");
+}
+
+/// Somebody reads all the while; a kill at any moment leaves what a reader can see at that moment.
+#[test]
+fn a_damaged_release_is_replaced_without_a_gap() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path();
+    let delivery = Delivery::Directory {
+        path: root.to_owned(),
+    };
+    deliver(&delivery, &artifacts("right")).unwrap();
+    let (over, release) = (AtomicBool::new(false), root.join("current/salt/release"));
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let mut reads = 0;
+            while !over.load(Ordering::Relaxed) {
+                fs::symlink_metadata(&release).expect("current names no release");
+                reads += 1;
+            }
+            reads
+        });
+        for _ in 0..300 {
+            fs::write(root.join("current/salt/b.sls"), "damaged").unwrap();
+            deliver(&delivery, &artifacts("right")).unwrap();
+        }
+        over.store(true, Ordering::Relaxed);
+        let reads: u32 = reader.join().unwrap();
+        assert!(reads > 1000, "only {reads} reads");
+    });
+    assert_eq!(fs::read(root.join("current/salt/b.sls")).unwrap(), b"right");
+    assert_eq!(fs::read_dir(root.join("releases")).unwrap().count(), 1);
 }
