@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import shutil
+import ssl
 import subprocess
 import sys
 import time
@@ -22,8 +23,10 @@ LOOK = 0.2
 
 
 class Nomad:
-    def __init__(self, address: str, token: str, namespace: str):
-        self.address, self.token, self.namespace = address, token, namespace
+    def __init__(self, options: argparse.Namespace):
+        self.address, self.namespace = options.nomad, options.environment
+        self.token = options.token_file.read_text().strip()
+        self.trust = ssl.create_default_context(cafile=options.authority)
 
     def get(self, path: str):
         """The answer, or nothing where Nomad says 404."""
@@ -31,7 +34,7 @@ class Nomad:
             f"{self.address}/v1/{path}?namespace={self.namespace}", headers={"X-Nomad-Token": self.token}
         )
         try:
-            with urllib.request.urlopen(request, timeout=20) as answer:
+            with urllib.request.urlopen(request, timeout=20, context=self.trust) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             if error.code == 404:
@@ -58,6 +61,7 @@ class Workspace:
             "TF_IN_AUTOMATION": "1",
             "CHECKPOINT_DISABLE": "1",
             "NOMAD_ADDR": options.nomad,
+            "NOMAD_CACERT": str(options.authority),
             "NOMAD_TOKEN": options.token_file.read_text().strip(),
         }
 
@@ -125,9 +129,10 @@ def main() -> None:
     parser.add_argument("--terraform", default="terraform")
     parser.add_argument("--cli-config", type=Path, required=True)
     parser.add_argument("--nomad", required=True, help="Nomad's address")
+    parser.add_argument("--authority", type=Path, required=True, help="of the certificate that Nomad shows")
     parser.add_argument("--token-file", type=Path, required=True)
     options = parser.parse_args()
-    nomad = Nomad(options.nomad, options.token_file.read_text().strip(), options.environment)
+    nomad = Nomad(options)
     platform, component = Workspace(options, PLATFORM), Workspace(options, options.component)
     if options.verb == "delete":
         services = services_of(nomad.get(f"job/{options.component}"))

@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import sqlite3
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -38,9 +39,10 @@ GIT_IDENTITY = ["-c", "user.name=bench", "-c", "user.email=bench@localhost"]
 class Relay:
     """Passes requests on to an engine, and counts them."""
 
-    def __init__(self, address: str):
+    def __init__(self, engine: dict):
         self.requests = 0
-        place = urlsplit(address).netloc
+        place = urlsplit(engine["address"]).netloc
+        trust = ssl.create_default_context(cafile=engine["certificate"])
         relay = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -50,7 +52,7 @@ class Relay:
                 relay.requests += 1
                 length = int(self.headers.get("Content-Length") or 0)
                 body = self.rfile.read(length) if length else None
-                connection = http.client.HTTPConnection(place, timeout=60)
+                connection = http.client.HTTPSConnection(place, timeout=60, context=trust)
                 headers = {name: value for name, value in self.headers.items() if name.lower() != "accept-encoding"}
                 connection.request(self.command, self.path, body, headers)
                 answer = connection.getresponse()
@@ -95,7 +97,8 @@ class Estate:
         request = urllib.request.Request(
             self.places["nomad"]["address"] + path, json.dumps(body).encode(), {"X-Nomad-Token": self.token}
         )
-        with urllib.request.urlopen(request, timeout=60) as answer:
+        trust = ssl.create_default_context(cafile=self.places["nomad"]["certificate"])
+        with urllib.request.urlopen(request, timeout=60, context=trust) as answer:
             return json.loads(answer.read())
 
     def git(self, *words: str) -> None:
@@ -173,7 +176,7 @@ class Estate:
     def drift(self) -> tuple[float, dict, dict[str, int]]:
         """Seconds, the answer, and how many requests each engine got."""
         engines = [name for name in ("nomad", "consul") if name in self.places]
-        relays = {name: Relay(self.places[name]["address"]) for name in engines}
+        relays = {name: Relay(self.places[name]) for name in engines}
         counted = {**self.places, **{name: {**self.places[name], "address": relays[name].address} for name in engines}}
         self.endpoints.write_text(json.dumps(counted))
         self.eos("drift", "--json", codes=(0, 3))
@@ -194,6 +197,7 @@ class Estate:
             "TF_VAR_node_ids": "{}",
             "TF_IN_AUTOMATION": "1",
             "NOMAD_ADDR": self.places["nomad"]["address"],
+            "NOMAD_CACERT": self.places["nomad"]["certificate"],
             "NOMAD_TOKEN": self.token,
         }
         terraform = json.loads((self.lab / "lab.json").read_text())["engines"]["terraform"]["path"]

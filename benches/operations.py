@@ -93,6 +93,7 @@ class ByHand:
             f"--terraform={engines['terraform']}",
             f"--cli-config={engines['terraform_cli_config']}",
             f"--nomad={engines['nomad_address']}",
+            f"--authority={engines['engines_authority']}",
             f"--token-file={lab / 'secrets/nomad-management-token'}",
         ]
 

@@ -3,6 +3,7 @@
 import datetime
 import email.utils
 import json
+import ssl
 import threading
 import urllib.error
 import urllib.request
@@ -17,8 +18,9 @@ NOT_PASSED_ON = {"connection", "transfer-encoding", "content-length", "date", "s
 
 
 class Between:
-    def __init__(self, target: str):
-        self.target = target
+    def __init__(self, target: dict):
+        self.target = target["address"]
+        self.trust = ssl.create_default_context(cafile=target["certificate"])
         self.requests: Counter = Counter()
         self.ahead = datetime.timedelta()
         between = self
@@ -37,7 +39,7 @@ class Between:
                     headers=headers,
                 )
                 try:
-                    answer = urllib.request.urlopen(request, timeout=30)
+                    answer = urllib.request.urlopen(request, timeout=30, context=between.trust)
                 except urllib.error.HTTPError as error:
                     answer = error
                 body = answer.read()
@@ -68,7 +70,7 @@ def between(estate: Estate, engine: str):
     file = estate.lab / "endpoints.json"
     before = file.read_text()
     endpoints = json.loads(before)
-    stands = Between(endpoints[engine]["address"])
+    stands = Between(endpoints[engine])
     endpoints[engine]["address"] = stands.address
     file.write_text(json.dumps(endpoints))
     try:

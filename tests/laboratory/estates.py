@@ -115,26 +115,20 @@ class Estate:
         """Removes a service from the Consul agent that registered it: the one beside the node that runs it."""
         nodes = json.loads((self.lab / "lab.json").read_text())["nodes"]
         ports = {one["name"]: one["consul_http"] for one in nodes}
-        address = f"http://127.0.0.1:{ports[node]}" if node in ports else self.endpoints["consul"]["address"]
+        endpoint = dict(self.endpoints["consul"])
+        if node in ports:
+            endpoint["address"] = f"https://127.0.0.1:{ports[node]}"
         token = (self.lab / "secrets/consul-management-token").read_text().strip()
-        ask = urllib.request.Request(
-            f"{address}/v1/agent/service/deregister/{service}", method="PUT", headers={"X-Consul-Token": token}
-        )
-        urllib.request.urlopen(ask, timeout=10).close()
+        path = f"/v1/agent/service/deregister/{service}"
+        open_engine(endpoint, path, "PUT", headers={"X-Consul-Token": token}).close()
 
     def vault(self, path: str, method: str = "GET", body=None):
         token = json.loads((self.lab / "secrets/vault-init.json").read_text())["root_token"]
         return self.ask("vault", path, method, body, {"X-Vault-Token": token})
 
     def ask(self, engine: str, path: str, method: str, body, headers: dict):
-        request = urllib.request.Request(
-            self.endpoints[engine]["address"] + path,
-            method=method,
-            data=None if body is None else json.dumps(body).encode(),
-            headers=headers,
-        )
         try:
-            with urllib.request.urlopen(request, timeout=20) as answer:
+            with open_engine(self.endpoints[engine], path, method, body, headers) as answer:
                 text = answer.read()
                 return json.loads(text) if text else None
         except urllib.error.HTTPError as error:
@@ -253,6 +247,19 @@ def struck(estate: "Estate", engine: str, blow: signal.Signals = signal.SIGSTOP)
     finally:
         if blow == signal.SIGSTOP:
             strike(signal.SIGCONT)
+
+
+def open_engine(endpoint: dict, path: str, method: str = "GET", body=None, headers: dict | None = None):
+    """The answer of an engine of a lab. It must show a certificate of the lab's authority."""
+    request = urllib.request.Request(
+        endpoint["address"] + path,
+        method=method,
+        data=None if body is None else json.dumps(body).encode(),
+        headers=headers or {},
+    )
+    return urllib.request.urlopen(
+        request, timeout=20, context=ssl.create_default_context(cafile=endpoint["certificate"])
+    )
 
 
 def get(url: str) -> tuple[int, str]:

@@ -9,7 +9,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from estates import Estate, get, running_estate
+from estates import Estate, get, open_engine, running_estate
 
 SOFTWARE = {
     "caddy": "Caddy",
@@ -67,11 +67,9 @@ def run_job(estate: Estate, name: str, config: dict, services: list | None = Non
 
 
 def output(estate: Estate, allocation: str, task: str) -> str:
-    request = urllib.request.Request(
-        f"{estate.endpoints['nomad']['address']}/v1/client/fs/logs/{allocation}?task={task}&type=stdout&plain=true",
-        headers={"X-Nomad-Token": estate.management_token},
-    )
-    with urllib.request.urlopen(request, timeout=20) as answer:
+    path = f"/v1/client/fs/logs/{allocation}?task={task}&type=stdout&plain=true"
+    token = {"X-Nomad-Token": estate.management_token}
+    with open_engine(estate.endpoints["nomad"], path, headers=token) as answer:
         return answer.read().decode()
 
 

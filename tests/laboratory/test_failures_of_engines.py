@@ -81,7 +81,7 @@ def test_in_full_an_engine_that_does_not_answer_is_named_in_time(full, engine):
         error = failure(full, "create", "faulty", "--root", str(volume(full)), within=90)
     # Vault waits for Consul, and may be the one that is seen not to answer.
     assert error["layer"] == engine or engine.capitalize() in error["hint"], error
-    assert "answer" in error["words"] and "http://" in error["words"], error
+    assert "answer" in error["words"] and "https://" in error["words"], error
     assert "production/faulty" not in full.jobs()
 
 

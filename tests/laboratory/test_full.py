@@ -7,11 +7,10 @@ import socket
 import struct
 import time
 import urllib.error
-import urllib.request
 from pathlib import Path
 
 import pytest
-from estates import get, no_containers, no_mesh, sample
+from estates import get, no_containers, no_mesh, open_engine, sample
 from golden_jobs import validate_jobs
 
 pytestmark = pytest.mark.chain
@@ -107,13 +106,10 @@ def passing(estate, service: str) -> list[dict]:
 def log(estate, job: str, kind: str = "stdout") -> str:
     """What the task `notes` of a job's only instance has said."""
     (one,) = estate.running(job)
-    ask = urllib.request.Request(
-        f"{estate.endpoints['nomad']['address']}/v1/client/fs/logs/{one['ID']}"
-        f"?namespace=production&task=notes&type={kind}&plain=true",
-        headers={"X-Nomad-Token": estate.management_token},
-    )
+    path = f"/v1/client/fs/logs/{one['ID']}?namespace=production&task=notes&type={kind}&plain=true"
+    token = {"X-Nomad-Token": estate.management_token}
     try:
-        with urllib.request.urlopen(ask, timeout=10) as answer:
+        with open_engine(estate.endpoints["nomad"], path, headers=token) as answer:
             return answer.read().decode()
     except urllib.error.HTTPError as error:
         # It has only just been started.

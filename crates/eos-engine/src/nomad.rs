@@ -579,6 +579,17 @@ impl NomadClient {
         .await
     }
 
+    /// Lets the server write a snapshot of its state to its disk: when it starts again, it knows that at once.
+    pub async fn save_snapshot(&self) -> Result<(), EngineError> {
+        let request = Request {
+            object: "snapshot",
+            path: "operator/snapshot",
+            query: &[],
+        };
+        // It answers with a copy, packed.
+        self.send(Method::GET, request, None, ANSWER).await.map(drop)
+    }
+
     /// The address of the server that leads.
     pub async fn leader(&self) -> Result<String, EngineError> {
         self.get(Request {

@@ -134,7 +134,7 @@ impl Choices {
     }
 
     pub fn save(&self, layout: &Layout) -> Result<()> {
-        Ok(durable::write_json(&layout.choices(), self, 0o644)?)
+        Ok(durable::write_json(&layout.choices(), self, 0o600)?)
     }
 
     /// All ports that engines of this lab listen on.

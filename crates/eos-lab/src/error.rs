@@ -59,6 +59,9 @@ pub enum Error {
     #[error("a lab has at most {most} nodes")]
     TooManyNodes { most: usize },
 
+    #[error("{engine} does not know the lab's token: somebody else has had its first one")]
+    TokenTaken { engine: &'static str },
+
     #[error("Vault is initialised, but {path} with its key is gone")]
     VaultKeyLost { path: PathBuf },
 
@@ -109,6 +112,9 @@ impl Error {
             }
             Error::NotFull => Some("eos lab install --full installs them".into()),
             Error::TooManyNodes { .. } => None,
+            Error::TokenTaken { .. } => {
+                Some("eos lab reset removes the lab with all it holds, and eos lab up makes a new one".into())
+            }
             Error::VaultKeyLost { .. } => {
                 Some("Restore it from a copy; or eos lab reset removes the lab with all it holds".into())
             }

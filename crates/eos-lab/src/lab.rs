@@ -8,6 +8,7 @@ use std::time::Duration;
 use eos_engine::settings::Profile;
 use eos_engine::{Delivery, Endpoints};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::choices::Choices;
 use crate::consul::Consul;
@@ -25,6 +26,7 @@ use crate::salt::Salt;
 use crate::secrets::Secrets;
 use crate::served::{self, FormulaFile};
 use crate::terraform;
+use crate::tls::Certificates;
 use crate::vault::Vault;
 use eos_install::Engines;
 
@@ -101,6 +103,10 @@ impl Lab {
     ) -> Result<Endpoints> {
         self.layout.make()?;
         let _lock = self.lock(progress).await?;
+        if self.is_without_tls()? {
+            // Its engines, and the sidecars of its tasks, speak to each other in the clear.
+            self.stop(progress).await?;
+        }
         let mut choices = Choices::open(&self.layout, engines, input.profile, input.nodes)?;
         choices.tofu = input.tofu;
         choices.save(&self.layout)?;
@@ -119,12 +125,15 @@ impl Lab {
             durable::directory(&self.layout.volumes().join(&node.name), 0o755)?;
         }
 
-        let parts = Parts::new(&self.layout, &choices, &secrets)?;
-        let start_salt = async {
-            let step = started(progress, "salt", "start Salt", 15);
-            parts.salt.up(&formula, &step).await.map(|()| step.done())
-        };
-        tokio::try_join!(start_salt, self.start_others(&parts, &choices, input, progress))?;
+        let certificates = Certificates::open(&self.layout.tls())?;
+        let parts = Parts::new(&self.layout, &choices, &secrets, &certificates)?;
+        let step = started(progress, "salt", "start Salt", 15);
+        tokio::try_join!(
+            parts.salt.up(),
+            self.start_others(&parts, &choices, input, progress)
+        )?;
+        parts.salt.minions_up(&formula, &step).await?;
+        step.done();
 
         let endpoints = Endpoints {
             salt: parts.salt.endpoint(),
@@ -136,7 +145,7 @@ impl Lab {
             },
             control: choices.control.clone(),
         };
-        durable::write_json(&self.layout.endpoints(), &endpoints, 0o644)?;
+        durable::write_json(&self.layout.endpoints(), &endpoints, 0o600)?;
         Ok(endpoints)
     }
 
@@ -207,7 +216,8 @@ impl Lab {
             return Ok(Vec::new());
         };
         let secrets = Secrets::open(&self.layout.secrets())?;
-        let parts = Parts::new(&self.layout, &choices, &secrets)?;
+        let certificates = Certificates::open(&self.layout.tls())?;
+        let parts = Parts::new(&self.layout, &choices, &secrets, &certificates)?;
         let consul_readiness = async {
             match &parts.consul {
                 Some(consul) => consul.readiness().await,
@@ -326,7 +336,8 @@ impl Lab {
         let step = Running::start(progress, "lab", "stop the engines", Some(Duration::from_secs(5)));
         if let Some(choices) = Choices::read(&self.layout)? {
             let secrets = Secrets::open(&self.layout.secrets())?;
-            let parts = Parts::new(&self.layout, &choices, &secrets)?;
+            let certificates = Certificates::open(&self.layout.tls())?;
+            let parts = Parts::new(&self.layout, &choices, &secrets, &certificates)?;
             let others: Vec<&Daemon<'_>> = parts.but_nomad().collect();
             let stop_others = async {
                 // It ends containers itself, in good order, as long as their Docker answers.
@@ -372,6 +383,13 @@ impl Lab {
         Ok(())
     }
 
+    /// Whether an older Eos made the settings of its Nomad.
+    fn is_without_tls(&self) -> Result<bool> {
+        let settings: Option<Value> =
+            durable::read_json(&self.layout.nomad().join("agent.json"), "settings of Nomad")?;
+        Ok(settings.is_some_and(|settings| settings.get("tls").is_none()))
+    }
+
     fn with_logs(&self) -> Result<Vec<String>> {
         let Some(choices) = Choices::read(&self.layout)? else {
             return Ok([SALT_MASTER, SALT_API, SALT_MINION, NOMAD]
@@ -379,7 +397,8 @@ impl Lab {
                 .into());
         };
         let secrets = Secrets::open(&self.layout.secrets())?;
-        let parts = Parts::new(&self.layout, &choices, &secrets)?;
+        let certificates = Certificates::open(&self.layout.tls())?;
+        let parts = Parts::new(&self.layout, &choices, &secrets, &certificates)?;
         let all = parts.but_nomad().chain(parts.nomad.daemons());
         let mut names: Vec<String> = all.map(|daemon| daemon.name.clone()).collect();
         if choices.containers.is_some() {
@@ -423,12 +442,17 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    fn new(layout: &'a Layout, choices: &'a Choices, secrets: &'a Secrets) -> Result<Parts<'a>> {
+    fn new(
+        layout: &'a Layout,
+        choices: &'a Choices,
+        secrets: &'a Secrets,
+        certificates: &'a Certificates,
+    ) -> Result<Parts<'a>> {
         Ok(Parts {
-            salt: Salt::new(layout, choices, secrets),
-            nomad: Nomad::new(layout, choices, secrets)?,
-            consul: Consul::new(layout, choices, secrets)?,
-            vault: Vault::new(layout, choices, secrets),
+            salt: Salt::new(layout, choices, secrets, certificates),
+            nomad: Nomad::new(layout, choices, secrets, certificates)?,
+            consul: Consul::new(layout, choices, secrets, certificates)?,
+            vault: Vault::new(layout, choices, secrets, certificates),
         })
     }
 

@@ -41,6 +41,7 @@ impl Layout {
         for (path, mode) in [
             (self.root.clone(), 0o755),
             (self.secrets(), 0o700),
+            (self.tls(), 0o700),
             (self.salt(), 0o700),
             // The secrets of tasks lie below it, in directories that anybody may enter.
             (self.nomad(), 0o700),
@@ -68,6 +69,9 @@ impl Layout {
     }
     pub fn secrets(&self) -> PathBuf {
         self.root.join("secrets")
+    }
+    pub fn tls(&self) -> PathBuf {
+        self.root.join("tls")
     }
     pub fn salt(&self) -> PathBuf {
         self.root.join("salt")

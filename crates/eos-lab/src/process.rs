@@ -55,6 +55,13 @@ impl Process {
         String::from_utf8_lossy(&bytes).replace('\0', " ")
     }
 
+    /// As whom it acts.
+    fn user(self) -> Option<u32> {
+        let text = fs::read_to_string(format!("/proc/{}/status", self.pid)).ok()?;
+        let line = text.lines().find_map(|line| line.strip_prefix("Uid:"))?;
+        line.split_ascii_whitespace().nth(1)?.parse().ok()
+    }
+
     fn has_mark(self, lab: &Path) -> bool {
         let mark = format!("{MARK}={}", lab.display());
         let bytes = fs::read(format!("/proc/{}/environ", self.pid)).unwrap_or_default();
@@ -94,12 +101,14 @@ fn all() -> Vec<Entry> {
         .collect()
 }
 
-/// Every process whose command line holds `words`: an engine's leader and those that it forked.
+/// Every process of this user whose command line holds `words`: an engine's leader and those that it forked. Anybody may
+/// give a process of their own any command line.
 pub fn with_command_line(words: &str) -> Vec<Process> {
+    let user = rustix::process::geteuid().as_raw();
     all()
         .into_iter()
         .map(|entry| entry.process)
-        .filter(|process| process.command_line().contains(words))
+        .filter(|process| process.user() == Some(user) && process.command_line().contains(words))
         .collect()
 }
 
@@ -278,6 +287,24 @@ mod tests {
             fs::read_to_string(lab.path().join("mask")).unwrap().trim(),
             "0077"
         );
+    }
+
+    /// Only root can start a process of another user.
+    #[tokio::test]
+    async fn a_process_of_another_user_is_no_engine_whatever_its_command_line() {
+        let lab = tempfile::tempdir().unwrap();
+        let words = format!("nomad agent -config {}", lab.path().display());
+        let own = apart(lab.path(), &format!("sleep 60; : {words}"));
+        eventually("the own process", || with_command_line(&words) == [own]).await;
+        if rustix::process::geteuid().is_root() {
+            let script = format!("setpriv --reuid=65534 --clear-groups sh -c 'sleep 60; : {words}'");
+            let theirs = apart(lab.path(), &format!("exec {script}"));
+            eventually("the other user", || theirs.user() == Some(65_534)).await;
+            eventually("its command line", || theirs.command_line().contains(&words)).await;
+            assert_eq!(with_command_line(&words), [own]);
+            end(&[theirs], &[theirs], Duration::from_secs(5)).await;
+        }
+        end(&[own], &[own], Duration::from_secs(5)).await;
     }
 
     #[tokio::test]

@@ -19,7 +19,7 @@ use crate::error::{AtPath, Error, Result};
 use crate::layout::{self, Layout};
 use crate::progress::Running;
 use crate::secrets::Secrets;
-use crate::tls::{self, Certificates};
+use crate::tls::{Certificates, Holder};
 
 /// Users of the API, one for each role.
 const ROLES: [(&str, &str); 3] = [
@@ -105,6 +105,7 @@ pub struct Salt<'a> {
     layout: &'a Layout,
     choices: &'a Choices,
     secrets: &'a Secrets,
+    certificates: &'a Certificates,
     master: Daemon<'a>,
     api: Daemon<'a>,
     /// That of the control node first.
@@ -124,7 +125,12 @@ struct Minion<'a> {
 }
 
 impl<'a> Salt<'a> {
-    pub fn new(layout: &'a Layout, choices: &'a Choices, secrets: &'a Secrets) -> Salt<'a> {
+    pub fn new(
+        layout: &'a Layout,
+        choices: &'a Choices,
+        secrets: &'a Secrets,
+        certificates: &'a Certificates,
+    ) -> Salt<'a> {
         let nodes = choices.nodes.iter().map(|node| Some(node.name.as_str()));
         let minion = |node: Option<&'a str>| Minion {
             id: node.unwrap_or(&choices.control),
@@ -138,6 +144,7 @@ impl<'a> Salt<'a> {
             layout,
             choices,
             secrets,
+            certificates,
             master: Daemon::salt(layout, SALT_MASTER),
             api: Daemon::salt(layout, SALT_API),
             minions: std::iter::once(None).chain(nodes).map(minion).collect(),
@@ -148,7 +155,7 @@ impl<'a> Salt<'a> {
         SaltEndpoint {
             url: self.url(),
             user: USER.into(),
-            certificate: Some(self.tls().join("authority.pem")),
+            certificate: Some(self.certificates.authority()),
             password_file: Some(self.secrets.password_file(USER)),
             other_users: ROLES
                 .iter()
@@ -162,17 +169,24 @@ impl<'a> Salt<'a> {
         format!("https://127.0.0.1:{}", self.choices.ports.salt_api)
     }
 
-    /// Brings up what is not up, waits until every minion answers, and gives them the formula's modules.
-    pub async fn up(&self, formula: &str, step: &Running<'_>) -> Result<()> {
+    /// Brings up master and API where they are not up. They speak to no other engine.
+    pub async fn up(&self) -> Result<()> {
         let nodes = self.choices.nodes.iter().map(|node| node.name.as_str());
         layout::make_private(
             &self.choices.sockets,
             ["master", "minion"].into_iter().chain(nodes),
         )?;
-        let certificates = tls::certificates(&self.tls())?;
-        self.write_settings(&certificates)?;
+        self.write_settings()?;
         self.introduce().await?;
-        self.start().await?;
+        self.start().await
+    }
+
+    /// Brings up the minions, waits until every one answers, and gives them the formula's modules. A minion speaks to
+    /// the other engines as soon as it runs, so they have to be up.
+    pub async fn minions_up(&self, formula: &str, step: &Running<'_>) -> Result<()> {
+        for minion in &self.minions {
+            self.start_minion(minion).await?;
+        }
         let client = SaltClient::new(&self.endpoint())?;
         for minion in &self.minions {
             self.wait_until_ready(minion, &client, step).await?;
@@ -229,7 +243,7 @@ impl<'a> Salt<'a> {
             umask: PRIVATE,
         };
         self.master.ensure(&master).await?;
-        read.push(self.tls().join("certificate.pem"));
+        read.push(self.certificates.certificate(Holder::SaltApi));
         let api = Start {
             program: &programs.join(SALT_API),
             reads: &read,
@@ -237,11 +251,7 @@ impl<'a> Salt<'a> {
             stale: &[self.part("master").join(API_PID)],
             umask: PRIVATE,
         };
-        self.api.ensure(&api).await?;
-        for minion in &self.minions {
-            self.start_minion(minion).await?;
-        }
-        Ok(())
+        self.api.ensure(&api).await
     }
 
     async fn start_minion(&self, minion: &Minion<'_>) -> Result<()> {
@@ -396,7 +406,7 @@ impl<'a> Salt<'a> {
         })
     }
 
-    fn write_settings(&self, certificates: &Certificates) -> Result<()> {
+    fn write_settings(&self) -> Result<()> {
         let minions = self.minions.iter().map(|minion| minion.directory.clone());
         for directory in minions.chain([self.part("master")]) {
             durable::directory(&directory.join("etc"), 0o700)?;
@@ -410,18 +420,14 @@ impl<'a> Salt<'a> {
         }
         durable::write(&self.users(), users.as_bytes(), 0o600)?;
         // JSON is YAML too, and needs no care with quotes.
-        durable::write_json(
-            &self.settings("master"),
-            &self.master_settings(certificates),
-            0o600,
-        )?;
+        durable::write_json(&self.settings("master"), &self.master_settings(), 0o600)?;
         for minion in &self.minions {
             durable::write_json(&minion.settings(), &self.minion_settings(minion), 0o600)?;
         }
         Ok(())
     }
 
-    fn master_settings(&self, certificates: &Certificates) -> Value {
+    fn master_settings(&self) -> Value {
         let (own, srv, ports) = (self.part("master"), self.layout.srv(), &self.choices.ports);
         let mut settings = json!({
             // Its key is named after it; without an id that would be the machine's name, which may change.
@@ -473,8 +479,8 @@ impl<'a> Salt<'a> {
             "rest_cherrypy": {
                 "host": "127.0.0.1",
                 "port": ports.salt_api,
-                "ssl_crt": certificates.certificate,
-                "ssl_key": certificates.key,
+                "ssl_crt": self.certificates.certificate(Holder::SaltApi),
+                "ssl_key": self.certificates.key(Holder::SaltApi),
                 "thread_pool": 20,
             },
         });
@@ -578,12 +584,13 @@ impl<'a> Salt<'a> {
     /// What the formula needs to know where Terraform runs.
     fn control_settings(&self) -> Value {
         let (ports, terraform) = (&self.choices.ports, self.layout.terraform());
-        let at = |port: u16| format!("http://127.0.0.1:{port}");
+        let at = |port: u16| format!("https://127.0.0.1:{port}");
         let mut settings = json!({
             "terraform": self.choices.engines.terraform.path,
             "terraform_root": terraform.join("workspaces"),
             "terraform_cli_config": terraform.join("cli.tfrc"),
             "nomad_address": at(ports.nomad_http),
+            "engines_authority": self.certificates.authority(),
             "credentials": self.secrets.control_credential(),
         });
         if let Some(full) = &ports.full {
@@ -609,10 +616,6 @@ impl<'a> Salt<'a> {
 
     fn users(&self) -> PathBuf {
         self.part("master").join("etc/users")
-    }
-
-    fn tls(&self) -> PathBuf {
-        self.layout.salt().join("tls")
     }
 }
 

@@ -4,6 +4,9 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
 use crate::durable;
 use crate::error::{AtPath, Result};
 use secrecy::SecretString;
@@ -41,6 +44,12 @@ impl Secrets {
 
     pub fn password_file(&self, user: &str) -> PathBuf {
         self.directory.join(format!("{user}-password"))
+    }
+
+    /// The key without which nobody takes part in what the agents of an engine tell each other.
+    pub fn gossip_key(&self, engine: &str) -> Result<SecretString> {
+        let choose = || random::<32>().map(|bytes| STANDARD.encode(bytes));
+        keep(&self.directory.join(format!("{engine}-gossip-key")), choose)
     }
 
     /// Vault's answer to its initialisation, which it gives only once: the key that unseals it, and its first token.

@@ -1,5 +1,6 @@
-//! The certificate of Salt's API: an authority of the lab's own, and a server certificate that it signed.
+//! The lab's own authority, and the certificates that it signed: one for each kind of engine that listens.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -10,17 +11,60 @@ use rcgen::{
 use serde::{Deserialize, Serialize};
 
 use crate::durable;
-use crate::error::{Error, Result};
+use crate::error::{AtPath, Error, Result};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const VALID: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 const RENEW_BEFORE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
+/// Who shows a certificate. Agents know each other by the name in it: with that of a client nobody becomes a server.
+#[derive(Debug, Clone, Copy)]
+pub enum Holder {
+    SaltApi,
+    NomadServer,
+    NomadClient,
+    ConsulServer,
+    ConsulClient,
+    Vault,
+}
+
+impl Holder {
+    const ALL: [Holder; 6] = [
+        Holder::SaltApi,
+        Holder::NomadServer,
+        Holder::NomadClient,
+        Holder::ConsulServer,
+        Holder::ConsulClient,
+        Holder::Vault,
+    ];
+
+    fn file(self) -> &'static str {
+        match self {
+            Holder::SaltApi => "salt-api",
+            Holder::NomadServer => "nomad-server",
+            Holder::NomadClient => "nomad-client",
+            Holder::ConsulServer => "consul-server",
+            Holder::ConsulClient => "consul-client",
+            Holder::Vault => "vault",
+        }
+    }
+
+    /// The name by which other agents know it. It holds the region of Nomad, or the datacenter of Consul.
+    fn role(self) -> Option<&'static str> {
+        match self {
+            Holder::SaltApi | Holder::Vault => None,
+            Holder::NomadServer => Some("server.global.nomad"),
+            Holder::NomadClient => Some("client.global.nomad"),
+            Holder::ConsulServer => Some("server.dc1.consul"),
+            Holder::ConsulClient => Some("client.dc1.consul"),
+        }
+    }
+}
+
+/// Where the certificates of a lab lie.
+#[derive(Debug, Clone)]
 pub struct Certificates {
-    /// What a client pins.
-    pub authority: PathBuf,
-    pub certificate: PathBuf,
-    pub key: PathBuf,
+    directory: PathBuf,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -29,64 +73,90 @@ struct Validity {
     until: u64,
 }
 
-/// Makes certificate and key, unless they are there and good for a while. A server certificate of its own is
-/// needed since an authority's is refused as a server's.
-pub fn certificates(directory: &Path) -> Result<Certificates> {
-    let made = Certificates {
-        authority: directory.join("authority.pem"),
-        certificate: directory.join("certificate.pem"),
-        key: directory.join("key.pem"),
-    };
-    let record = directory.join("validity.json");
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let validity: Option<Validity> = durable::read_json(&record, "the validity of a certificate")?;
-    if validity.is_some_and(|validity| Duration::from_secs(validity.until) > now + RENEW_BEFORE) {
-        return Ok(made);
+impl Certificates {
+    /// Makes all of them, unless they are there and good for a while. They are made together, because the authority's key
+    /// is kept nowhere.
+    pub fn open(directory: &Path) -> Result<Certificates> {
+        let certificates = Certificates {
+            directory: directory.into(),
+        };
+        let record = directory.join("validity.json");
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let validity: Option<Validity> = durable::read_json(&record, "the validity of certificates")?;
+        if validity.is_some_and(|validity| Duration::from_secs(validity.until) > now + RENEW_BEFORE) {
+            return Ok(certificates);
+        }
+        durable::directory(directory, 0o700)?;
+        durable::remove(&record)?;
+        let until = now + VALID;
+        for (path, pem, mode) in certificates.make(now, until).map_err(|error| Error::Command {
+            what: "making certificates".into(),
+            words: error.to_string(),
+            hint: None,
+        })? {
+            durable::write(&path, pem.as_bytes(), mode)?;
+        }
+        let until = until.as_secs();
+        durable::write_json(&record, &Validity { until }, 0o600)?;
+        Ok(certificates)
     }
-    durable::directory(directory, 0o700)?;
-    durable::remove(&record)?;
-    let until = now + VALID;
-    make(&made, now, until).map_err(|error| Error::Command {
-        what: "making a certificate".into(),
-        words: error.to_string(),
-        hint: None,
-    })??;
-    durable::write_json(
-        &record,
-        &Validity {
-            until: until.as_secs(),
-        },
-        0o600,
-    )?;
-    Ok(made)
-}
 
-fn make(
-    made: &Certificates,
-    now: Duration,
-    until: Duration,
-) -> std::result::Result<Result<()>, rcgen::Error> {
-    let mut authority = parameters("Eos lab", now, until);
-    authority.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
-    authority.key_usages = vec![KeyUsagePurpose::KeyCertSign];
-    let authority_key = KeyPair::generate()?;
-    let authority_certificate = authority.self_signed(&authority_key)?;
+    /// What a client pins.
+    pub fn authority(&self) -> PathBuf {
+        self.directory.join("authority.pem")
+    }
 
-    let mut server = parameters("Eos lab: Salt API", now, until);
-    server.subject_alt_names =
-        CertificateParams::new(["127.0.0.1".to_owned(), "localhost".to_owned()])?.subject_alt_names;
-    server.key_usages = vec![KeyUsagePurpose::DigitalSignature];
-    server.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
-    let server_key = KeyPair::generate()?;
-    let server_certificate = server.signed_by(&server_key, &Issuer::new(authority, authority_key))?;
+    pub fn authority_text(&self) -> Result<String> {
+        let path = self.authority();
+        fs::read_to_string(&path).at("read", path)
+    }
 
-    // The authority's key is kept nowhere: a new server certificate comes with a new authority.
-    Ok(
-        durable::write(&made.key, server_key.serialize_pem().as_bytes(), 0o600)
-            .and_then(|()| durable::write(&made.certificate, server_certificate.pem().as_bytes(), 0o644))
-            .and_then(|()| durable::write(&made.authority, authority_certificate.pem().as_bytes(), 0o644))
-            .map_err(Error::from),
-    )
+    pub fn certificate(&self, holder: Holder) -> PathBuf {
+        self.directory.join(format!("{}.pem", holder.file()))
+    }
+
+    pub fn key(&self, holder: Holder) -> PathBuf {
+        self.directory.join(format!("{}-key.pem", holder.file()))
+    }
+
+    /// All that a holder reads when it starts.
+    pub fn files(&self, holder: Holder) -> [PathBuf; 3] {
+        [self.authority(), self.certificate(holder), self.key(holder)]
+    }
+
+    /// Paths, texts and modes of all files.
+    fn make(
+        &self,
+        now: Duration,
+        until: Duration,
+    ) -> std::result::Result<Vec<(PathBuf, String, u32)>, rcgen::Error> {
+        let mut authority = parameters("Eos lab", now, until);
+        authority.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+        authority.key_usages = vec![KeyUsagePurpose::KeyCertSign];
+        let authority_key = KeyPair::generate()?;
+        let mut files = vec![(
+            self.authority(),
+            authority.self_signed(&authority_key)?.pem(),
+            0o644,
+        )];
+        let issuer = Issuer::new(authority, authority_key);
+        for holder in Holder::ALL {
+            let mut own = parameters(&format!("Eos lab: {}", holder.file()), now, until);
+            let names = ["127.0.0.1", "localhost"].into_iter().chain(holder.role());
+            let names: Vec<String> = names.map(str::to_owned).collect();
+            own.subject_alt_names = CertificateParams::new(names)?.subject_alt_names;
+            own.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+            own.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+            if holder.role().is_some() {
+                own.extended_key_usages.push(ExtendedKeyUsagePurpose::ClientAuth);
+            }
+            let key = KeyPair::generate()?;
+            let certificate = own.signed_by(&key, &issuer)?.pem();
+            files.push((self.key(holder), key.serialize_pem(), 0o600));
+            files.push((self.certificate(holder), certificate, 0o644));
+        }
+        Ok(files)
+    }
 }
 
 fn parameters(name: &str, now: Duration, until: Duration) -> CertificateParams {
@@ -100,24 +170,39 @@ fn parameters(name: &str, now: Duration, until: Duration) -> CertificateParams {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
 
     use super::*;
 
     #[test]
     fn certificates_are_kept_until_they_run_out() {
         let directory = tempfile::tempdir().unwrap();
-        let made = certificates(directory.path()).unwrap();
-        let first = fs::read(&made.certificate).unwrap();
-        certificates(directory.path()).unwrap();
-        assert_eq!(fs::read(&made.certificate).unwrap(), first);
+        let read = || {
+            let made = Certificates::open(directory.path()).unwrap();
+            fs::read(made.certificate(Holder::NomadServer)).unwrap()
+        };
+        let first = read();
+        assert_eq!(read(), first);
 
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         let soon = Validity {
             until: (now + DAY * 29).as_secs(),
         };
         durable::write_json(&directory.path().join("validity.json"), &soon, 0o600).unwrap();
-        certificates(directory.path()).unwrap();
-        assert_ne!(fs::read(&made.certificate).unwrap(), first);
+        assert_ne!(read(), first);
+    }
+
+    #[test]
+    fn no_key_is_open_and_that_of_the_authority_is_nowhere() {
+        let directory = tempfile::tempdir().unwrap();
+        let made = Certificates::open(directory.path()).unwrap();
+        let keys: Vec<PathBuf> = Holder::ALL.map(|holder| made.key(holder)).into();
+        for entry in fs::read_dir(directory.path()).unwrap() {
+            let path = entry.unwrap().path();
+            let has_key = fs::read_to_string(&path).unwrap().contains("PRIVATE KEY");
+            assert_eq!(has_key, keys.contains(&path), "{}", path.display());
+            let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+            assert!(!has_key || mode == 0o600, "{}: {mode:o}", path.display());
+        }
     }
 }

@@ -536,7 +536,7 @@ async fn two_labs_do_not_meet() {
 
     // The port of a lab that is down may be taken by somebody else.
     other.lab.down(&Told).await.unwrap();
-    let address = second.nomad.address.strip_prefix("http://").unwrap();
+    let address = second.nomad.address.strip_prefix("https://").unwrap();
     let held = std::net::TcpListener::bind(address).unwrap();
     let error = other
         .lab
@@ -545,9 +545,7 @@ async fn two_labs_do_not_meet() {
         .unwrap_err();
     let port = address.rsplit_once(':').unwrap().1;
     assert!(
-        error
-            .to_string()
-            .contains(&format!("port {port} of nomad is taken")),
+        error.to_string().contains(&format!("uses port {port} of nomad")),
         "{error}"
     );
     drop(held);

@@ -35,9 +35,9 @@ STATES = "terraform/"
 class Engine:
     """One HTTP API, asked as an administrator."""
 
-    def __init__(self, address: str, header: str, token: str, certificate: str | None = None):
-        self.address, self.headers = address, {header: token}
-        self.context = ssl.create_default_context(cafile=certificate) if certificate else None
+    def __init__(self, endpoint: dict, header: str, token: str):
+        self.address, self.headers = endpoint["address"], {header: token}
+        self.context = ssl.create_default_context(cafile=endpoint["certificate"])
 
     def get(self, path: str):
         """The answer, or nothing where the engine says that there is nothing."""
@@ -68,16 +68,16 @@ class Lab:
 
     @property
     def nomad(self) -> Engine:
-        return Engine(self.endpoints["nomad"]["address"], "X-Nomad-Token", self.secret("nomad-management-token"))
+        return Engine(self.endpoints["nomad"], "X-Nomad-Token", self.secret("nomad-management-token"))
 
     @property
     def consul(self) -> Engine:
-        return Engine(self.endpoints["consul"]["address"], "X-Consul-Token", self.secret("consul-management-token"))
+        return Engine(self.endpoints["consul"], "X-Consul-Token", self.secret("consul-management-token"))
 
     @property
     def vault(self) -> Engine:
         token = json.loads(self.secret("vault-init.json"))["root_token"]
-        return Engine(self.endpoints["vault"]["address"], "X-Vault-Token", token)
+        return Engine(self.endpoints["vault"], "X-Vault-Token", token)
 
 
 def digest(value) -> str:
@@ -231,7 +231,7 @@ def terraform(lab: Lab) -> dict:
             name, _, what = key.removeprefix(STATES).rpartition("/")
             if what == "state":
                 request = urllib.request.Request(f"{lab.consul.address}/v1/kv/{key}?raw", headers=lab.consul.headers)
-                with urllib.request.urlopen(request, timeout=20) as answer:
+                with urllib.request.urlopen(request, timeout=20, context=lab.consul.context) as answer:
                     found[name] = answer.read()
     else:
         for path in (lab.lab / "terraform/workspaces").glob("*/*/state/terraform.tfstate"):

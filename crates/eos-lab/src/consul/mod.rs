@@ -20,6 +20,7 @@ use crate::error::{IfThere, Result};
 use crate::layout::Layout;
 use crate::secrets::Secrets;
 use crate::served::{self, FormulaFile};
+use crate::tls::{Certificates, Holder};
 use eos_install::Installed;
 
 const READY: Duration = Duration::from_secs(60);
@@ -46,6 +47,7 @@ pub struct Consul<'a> {
     layout: &'a Layout,
     choices: &'a Choices,
     secrets: &'a Secrets,
+    certificates: &'a Certificates,
     installed: &'a Installed,
     ports: &'a FullPorts,
     server: Agent<'a>,
@@ -61,7 +63,12 @@ struct Agent<'a> {
 
 impl<'a> Consul<'a> {
     /// None in a lab that has no Consul.
-    pub fn new(layout: &'a Layout, choices: &'a Choices, secrets: &'a Secrets) -> Result<Option<Consul<'a>>> {
+    pub fn new(
+        layout: &'a Layout,
+        choices: &'a Choices,
+        secrets: &'a Secrets,
+        certificates: &'a Certificates,
+    ) -> Result<Option<Consul<'a>>> {
         let (Some(ports), Some(installed)) = (&choices.ports.full, &choices.engines.consul) else {
             return Ok(None);
         };
@@ -69,8 +76,8 @@ impl<'a> Consul<'a> {
         let agent = |node: Option<&'a Node>| -> Result<Agent<'a>> {
             let port = node.map_or(ports.consul_http, |node| node.consul_http);
             let client = ConsulClient::new(&ConsulEndpoint {
-                address: format!("http://127.0.0.1:{port}"),
-                certificate: None,
+                address: format!("https://127.0.0.1:{port}"),
+                certificate: Some(certificates.authority()),
                 token_file: None,
             })?;
             Ok(Agent {
@@ -83,6 +90,7 @@ impl<'a> Consul<'a> {
             layout,
             choices,
             secrets,
+            certificates,
             installed,
             ports,
             server: agent(None)?,
@@ -97,13 +105,13 @@ impl<'a> Consul<'a> {
     pub fn endpoint(&self) -> ConsulEndpoint {
         ConsulEndpoint {
             address: self.address(),
-            certificate: None,
+            certificate: Some(self.certificates.authority()),
             token_file: Some(self.secrets.token_file(PROGRAM_TOKEN)),
         }
     }
 
     pub fn address(&self) -> String {
-        format!("http://127.0.0.1:{}", self.ports.consul_http)
+        format!("https://127.0.0.1:{}", self.ports.consul_http)
     }
 
     /// Brings up what is not up, and sees to policies and tokens.
@@ -136,13 +144,19 @@ impl<'a> Consul<'a> {
         let claims: Value = claims.into_iter().map(|claim| (claim, claim)).collect();
         let settings = json!({
             "JWKSURL": format!("{nomad}/.well-known/jwks.json"),
+            "JWKSCACert": self.certificates.authority_text()?,
             "JWTSupportedAlgs": ["RS256"],
             "BoundAudiences": ["consul.io"],
             "ClaimMappings": claims,
         });
         let path = format!("acl/auth-method/{AUTH_METHOD}");
         let there = client.get::<Value>(request(object, &path)).await.if_there()?;
-        if there.is_none_or(|there| there["Config"]["JWKSURL"] != settings["JWKSURL"]) {
+        let is_right = |there: &Value| {
+            ["JWKSURL", "JWKSCACert"]
+                .iter()
+                .all(|key| there["Config"][key] == settings[key])
+        };
+        if !there.as_ref().is_some_and(is_right) {
             let method =
                 json!({"Name": AUTH_METHOD, "Type": "jwt", "TokenLocality": "local", "Config": settings});
             client
@@ -195,7 +209,7 @@ impl<'a> Consul<'a> {
         let settings = directory.join("agent.json");
         durable::write_json(
             &settings,
-            &self.settings(agent.node, directory.join("data")),
+            &self.settings(agent.node, directory.join("data"))?,
             0o600,
         )?;
         let ports = self.ports;
@@ -209,11 +223,13 @@ impl<'a> Consul<'a> {
             ],
             Some(node) => vec![node.consul_http, node.consul_grpc, node.consul_serf],
         };
+        let mut reads = vec![settings];
+        reads.extend(self.certificates.files(holder(agent.node)));
         agent
             .daemon
             .ensure(&Start {
                 program: &self.installed.path,
-                reads: &[settings],
+                reads: &reads,
                 ports: &ports,
                 stale: &[],
                 umask: PRIVATE,
@@ -221,8 +237,8 @@ impl<'a> Consul<'a> {
             .await
     }
 
-    fn settings(&self, node: Option<&Node>, data: PathBuf) -> Value {
-        let ports = self.ports;
+    fn settings(&self, node: Option<&Node>, data: PathBuf) -> Result<Value> {
+        let (ports, certificates, holder) = (self.ports, self.certificates, holder(node));
         let mut settings = json!({
             "node_name": node.map_or(&self.choices.control, |node| &node.name),
             "datacenter": DATACENTER,
@@ -232,6 +248,17 @@ impl<'a> Consul<'a> {
             "client_addr": "127.0.0.1",
             "connect": {"enabled": true},
             "acl": {"enabled": true, "default_policy": "deny", "enable_token_persistence": true},
+            "encrypt": self.secrets.gossip_key(CONSUL)?.expose_secret(),
+            "tls": {
+                "defaults": {
+                    "ca_file": certificates.authority(),
+                    "cert_file": certificates.certificate(holder),
+                    "key_file": certificates.key(holder),
+                    "verify_outgoing": true,
+                },
+                // Whoever speaks to the API, or to gRPC as sidecars do, has a token instead of a certificate.
+                "internal_rpc": {"verify_incoming": true, "verify_server_hostname": true},
+            },
             // An agent that is ended comes back under the same name.
             "leave_on_terminate": false,
             "disable_update_check": true,
@@ -245,9 +272,10 @@ impl<'a> Consul<'a> {
                 "bootstrap_expect": 1,
                 "performance": {"raft_multiplier": 1},
                 "ports": {
-                    "http": ports.consul_http,
-                    "grpc": ports.consul_grpc,
-                    "grpc_tls": -1,
+                    "http": -1,
+                    "https": ports.consul_http,
+                    "grpc": -1,
+                    "grpc_tls": ports.consul_grpc,
                     "dns": ports.consul_dns,
                     "server": ports.consul_server,
                     "serf_lan": ports.consul_serf,
@@ -259,9 +287,10 @@ impl<'a> Consul<'a> {
                 "retry_join": [format!("127.0.0.1:{}", ports.consul_serf)],
                 "retry_interval": "1s",
                 "ports": {
-                    "http": node.consul_http,
-                    "grpc": node.consul_grpc,
-                    "grpc_tls": -1,
+                    "http": -1,
+                    "https": node.consul_http,
+                    "grpc": -1,
+                    "grpc_tls": node.consul_grpc,
                     "dns": -1,
                     "server": ports.consul_server,
                     "serf_lan": node.consul_serf,
@@ -272,7 +301,12 @@ impl<'a> Consul<'a> {
         if let (Some(settings), Value::Object(more)) = (settings.as_object_mut(), more) {
             settings.extend(more);
         }
-        settings
+        if node.is_none() {
+            // Before anybody can ask for a first token.
+            let token = self.secrets.token(MANAGEMENT_TOKEN)?;
+            settings["acl"]["tokens"] = json!({"initial_management": token.expose_secret()});
+        }
+        Ok(settings)
     }
 
     async fn wait_for<F>(&self, agent: &Agent<'_>, nothing: &str, look: impl Fn() -> F) -> Result<()>
@@ -293,17 +327,11 @@ impl<'a> Consul<'a> {
         Err(agent.daemon.not_ready(READY, words))
     }
 
-    /// A leader that knows our token, which was chosen before it is told, and that takes a write.
+    /// A leader that knows the token of its settings, and that takes a write.
     async fn look_for_leader(&self) -> Result<bool> {
-        if !self.server.has_leader().await? {
-            return Ok(false);
-        }
-        if !self.is_known(MANAGEMENT_TOKEN).await? {
-            let secret = json!({"BootstrapSecret": self.secrets.token(MANAGEMENT_TOKEN)?.expose_secret()});
-            let request = request("first token", "acl/bootstrap");
-            self.server.client.put::<Value>(request, &secret).await?;
-        }
-        self.takes_writes().await
+        Ok(self.server.has_leader().await?
+            && self.is_known(MANAGEMENT_TOKEN).await?
+            && self.takes_writes().await?)
     }
 
     async fn takes_writes(&self) -> Result<bool> {
@@ -410,6 +438,10 @@ impl Agent<'_> {
         let leader: Value = self.client.get(request("leader", "status/leader")).await?;
         Ok(leader.as_str().is_some_and(|leader| leader.contains(':')))
     }
+}
+
+fn holder(node: Option<&Node>) -> Holder {
+    node.map_or(Holder::ConsulServer, |_| Holder::ConsulClient)
 }
 
 fn request<'a>(object: &'a str, path: &'a str) -> Request<'a> {

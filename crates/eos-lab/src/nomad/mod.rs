@@ -18,12 +18,13 @@ use crate::choices::{Choices, Node};
 use crate::containers;
 use crate::daemon::{self, Daemon, NOMAD, Start};
 use crate::durable;
-use crate::error::{AtPath, Result};
+use crate::error::{AtPath, Error, Result};
 use crate::layout::Layout;
 use crate::process;
 use crate::progress::Running;
 use crate::secrets::Secrets;
 use crate::served::{self, FormulaFile};
+use crate::tls::{Certificates, Holder};
 use crate::vault;
 
 const LEADER: Duration = Duration::from_secs(60);
@@ -34,6 +35,12 @@ const STARTS: u32 = 4;
 const DRAINED: Duration = Duration::from_secs(20);
 const STOP: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(100);
+/// How long a node may take from its introduction to its registration.
+const INTRODUCTION: &str = "10m";
+/// How long a server that was started again may take to remember our token.
+const RECALL: Duration = Duration::from_secs(5);
+/// Nomad's words where somebody has had its first token.
+const HAD: &str = "bootstrap already done";
 
 /// What Terraform's token of one run may do: part of the formula, whose module makes those tokens.
 const DEPLOY_POLICY: &str = "eos-deploy";
@@ -78,6 +85,7 @@ pub struct Nomad<'a> {
     layout: &'a Layout,
     choices: &'a Choices,
     secrets: &'a Secrets,
+    certificates: &'a Certificates,
     control: Agent<'a>,
     nodes: Vec<Agent<'a>>,
 }
@@ -90,12 +98,17 @@ struct Agent<'a> {
 }
 
 impl<'a> Nomad<'a> {
-    pub fn new(layout: &'a Layout, choices: &'a Choices, secrets: &'a Secrets) -> Result<Nomad<'a>> {
+    pub fn new(
+        layout: &'a Layout,
+        choices: &'a Choices,
+        secrets: &'a Secrets,
+        certificates: &'a Certificates,
+    ) -> Result<Nomad<'a>> {
         let agent = |node: Option<&'a Node>| -> Result<Agent<'a>> {
             let port = node.map_or(choices.ports.nomad_http, |node| node.nomad_http);
             let client = NomadClient::new(&NomadEndpoint {
-                address: format!("http://127.0.0.1:{port}"),
-                certificate: None,
+                address: format!("https://127.0.0.1:{port}"),
+                certificate: Some(certificates.authority()),
                 token_file: Some(secrets.nomad_management_file()),
             })?;
             Ok(Agent {
@@ -108,6 +121,7 @@ impl<'a> Nomad<'a> {
             layout,
             choices,
             secrets,
+            certificates,
             control: agent(None)?,
             nodes: choices
                 .nodes
@@ -120,7 +134,7 @@ impl<'a> Nomad<'a> {
     pub fn endpoint(&self) -> NomadEndpoint {
         NomadEndpoint {
             address: address(self.choices),
-            certificate: None,
+            certificate: Some(self.certificates.authority()),
             token_file: Some(self.secrets.nomad_program_file()),
         }
     }
@@ -130,7 +144,13 @@ impl<'a> Nomad<'a> {
         for agent in self.agents() {
             let directory = self.directory(agent);
             durable::directory(&directory, 0o700)?;
-            let settings = settings::settings(self.layout, self.choices, self.secrets, agent.node)?;
+            let settings = settings::settings(
+                self.layout,
+                self.choices,
+                self.secrets,
+                self.certificates,
+                agent.node,
+            )?;
             durable::write_json(&directory.join("agent.json"), &settings, 0o600)?;
         }
         self.first_start().await?;
@@ -218,11 +238,13 @@ impl<'a> Nomad<'a> {
             None => vec![ports.nomad_http, ports.nomad_rpc, ports.nomad_serf],
             Some(node) => vec![node.nomad_http],
         };
+        let mut reads = vec![self.directory(agent).join("agent.json")];
+        reads.extend(self.certificates.files(holder(agent.node)));
         agent
             .daemon
             .ensure(&Start {
                 program: &self.choices.engines.nomad.path,
-                reads: &[self.directory(agent).join("agent.json")],
+                reads: &reads,
                 ports: &ports,
                 stale: &[],
                 umask: 0o022,
@@ -232,21 +254,40 @@ impl<'a> Nomad<'a> {
 
     /// Of server and client in one agent, the client comes too early on the first start: the server's keys are
     /// not there yet, and it sleeps for half a minute. So the first start is only for keys and tokens.
+    ///
+    /// Nomad gives its first token to whoever asks first. If that was somebody else, it begins anew: nothing has run there
+    /// yet, because no node has been introduced.
     async fn first_start(&self) -> Result<()> {
         let done = self.layout.nomad().join("first-start-done");
         if done.exists() {
             return Ok(());
         }
-        self.start(&self.control).await?;
-        self.wait_for_leader().await?;
-        self.control.daemon.stop(STOP).await?;
-        Ok(durable::write(&done, b"", 0o600)?)
+        for attempt in 1..=STARTS {
+            self.start(&self.control).await?;
+            let led = self.wait_for_leader().await;
+            if led.is_ok() {
+                self.introduce(&self.control).await?;
+                // Its own client introduces itself before there is a leader, and waits half a minute if the server
+                // does not know by then with which key the token was signed.
+                self.control.client.save_snapshot().await?;
+            }
+            self.control.daemon.stop(STOP).await?;
+            match led {
+                Ok(()) => return Ok(durable::write(&done, b"", 0o600)?),
+                Err(Error::TokenTaken { .. }) if attempt < STARTS => {
+                    durable::remove(&self.data(&self.control))?;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 
     async fn start_all(&self, step: &Running<'_>) -> Result<()> {
         self.start_until_registered(&self.control, step).await?;
         // All at once, and then one wait.
         for agent in &self.nodes {
+            self.introduce(agent).await?;
             self.start(agent).await?;
         }
         for agent in &self.nodes {
@@ -262,7 +303,7 @@ impl<'a> Nomad<'a> {
             let begun = Instant::now();
             while begun.elapsed() < REGISTERED {
                 if self.is_ready(agent).await {
-                    return Ok(());
+                    return Ok(durable::remove(&self.introduction(agent))?);
                 }
                 agent.daemon.check_running()?;
                 // A client whose registration failed sleeps, unless another of its calls to the server succeeds:
@@ -272,6 +313,7 @@ impl<'a> Nomad<'a> {
             }
             if attempt < STARTS {
                 step.note("its client did not register; starting it again");
+                self.introduce(agent).await?;
                 agent.daemon.stop(STOP).await?;
             }
         }
@@ -280,14 +322,47 @@ impl<'a> Nomad<'a> {
             .not_ready(REGISTERED * STARTS, "its client did not register"))
     }
 
+    /// Leaves a token for a node that the server does not know: it takes no stranger, even with a certificate.
+    async fn introduce(&self, agent: &Agent<'a>) -> Result<()> {
+        let name = self.name(agent);
+        let nodes = self.control.client.nodes().await?;
+        if nodes.iter().any(|node| node.name == name) {
+            return Ok(());
+        }
+        let wanted = json!({"NodeName": name, "TTL": INTRODUCTION});
+        let path = "acl/identity/client-introduction-token";
+        let answer = self.control.post("introduction of a node", path, &wanted).await?;
+        let token = answer["JWT"].as_str().unwrap_or_default();
+        let file = self.introduction(agent);
+        for directory in [self.data(agent), self.data(agent).join("client")] {
+            durable::directory(&directory, 0o700)?;
+        }
+        Ok(durable::write(&file, token.as_bytes(), 0o600)?)
+    }
+
+    fn data(&self, agent: &Agent<'_>) -> PathBuf {
+        self.directory(agent).join("data")
+    }
+
+    /// Where Nomad looks for the token with which a client introduces itself.
+    fn introduction(&self, agent: &Agent<'_>) -> PathBuf {
+        self.data(agent).join("client/intro_token.jwt")
+    }
+
     /// A leader, its signing key, and a server that knows our token (which was chosen before it is told).
     async fn wait_for_leader(&self) -> Result<()> {
         let begun = Instant::now();
-        let mut last = None;
+        let (mut last, mut taken_since) = (None, None);
         while begun.elapsed() < LEADER {
-            match self.look_for_leader().await {
+            let looked = self.look_for_leader().await;
+            taken_since = match looked {
+                Err(Error::TokenTaken { .. }) => taken_since.or_else(|| Some(Instant::now())),
+                _ => None,
+            };
+            match looked {
                 Ok(true) => return Ok(()),
                 Ok(false) => {}
+                Err(error) if taken_since.is_some_and(|since| since.elapsed() > RECALL) => return Err(error),
                 Err(error) => last = Some(error.to_string()),
             }
             self.control.daemon.check_running()?;
@@ -307,7 +382,12 @@ impl<'a> Nomad<'a> {
         }
         if server.get("own token", "acl/token/self").await.is_err() {
             let secret = json!({"BootstrapSecret": self.secrets.nomad_management.expose_secret()});
-            server.post("first token", "acl/bootstrap", &secret).await?;
+            match server.post("first token", "acl/bootstrap", &secret).await {
+                Err(error) if error.to_string().contains(HAD) => {
+                    return Err(Error::TokenTaken { engine: NOMAD });
+                }
+                asked => asked?,
+            };
         }
         let keys = server.get("signing keys", "operator/keyring/keys").await?;
         Ok(keys.as_array().is_some_and(|keys| !keys.is_empty()))
@@ -474,7 +554,11 @@ fn request<'a>(object: &'a str, path: &'a str) -> Request<'a> {
 }
 
 pub fn address(choices: &Choices) -> String {
-    format!("http://127.0.0.1:{}", choices.ports.nomad_http)
+    format!("https://127.0.0.1:{}", choices.ports.nomad_http)
+}
+
+fn holder(node: Option<&Node>) -> Holder {
+    node.map_or(Holder::NomadServer, |_| Holder::NomadClient)
 }
 
 /// Root's tasks have small file systems in memory for their secrets, which outlive them and hold the directory; what a

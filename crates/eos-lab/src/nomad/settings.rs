@@ -14,9 +14,11 @@ use crate::error::Result;
 use crate::layout::Layout;
 use crate::network;
 use crate::secrets::Secrets;
+use crate::tls::Certificates;
 
 /// No cloud is asked for this machine's place in it.
 const NOT_PROBED: &str = "env_aws,env_gce,env_azure,env_digitalocean";
+const NEVER: &str = "876000h";
 /// As long as a recipe may say that a stop takes.
 const LONGEST_STOP: &str = "1h";
 /// Nodes of one machine do not give out each other's ports: each has so many, from the first on in turn.
@@ -54,8 +56,14 @@ const VISIBLE: [(&str, &str); 9] = [
 ];
 
 /// Of the control node, server and client in one, or of another one, a client of that server.
-pub fn settings(layout: &Layout, choices: &Choices, secrets: &Secrets, node: Option<&Node>) -> Result<Value> {
-    let ports = &choices.ports;
+pub fn settings(
+    layout: &Layout,
+    choices: &Choices,
+    secrets: &Secrets,
+    certificates: &Certificates,
+    node: Option<&Node>,
+) -> Result<Value> {
+    let (ports, holder) = (&choices.ports, super::holder(node));
     let name = node.map(|node| node.name.as_str());
     let mut settings = json!({
         "name": name.unwrap_or(&choices.control),
@@ -66,7 +74,25 @@ pub fn settings(layout: &Layout, choices: &Choices, secrets: &Secrets, node: Opt
         "advertise": {"http": "127.0.0.1", "rpc": "127.0.0.1", "serf": "127.0.0.1"},
         "disable_update_check": true,
         "ports": {"http": ports.nomad_http, "rpc": ports.nomad_rpc, "serf": ports.nomad_serf},
-        "server": {"enabled": true, "bootstrap_expect": 1, "raft_multiplier": 1},
+        "tls": {
+            "http": true,
+            "rpc": true,
+            "ca_file": certificates.authority(),
+            "cert_file": certificates.certificate(holder),
+            "key_file": certificates.key(holder),
+            "verify_server_hostname": true,
+            // Whoever speaks to the API has a token instead of a certificate.
+            "verify_https_client": false,
+        },
+        "server": {
+            "enabled": true,
+            "bootstrap_expect": 1,
+            "raft_multiplier": 1,
+            "encrypt": secrets.gossip_key(NOMAD)?.expose_secret(),
+            "client_introduction": {"enforcement": "strict"},
+            // A node that Nomad forgets would have to be introduced again.
+            "node_gc_threshold": NEVER,
+        },
         // A token that is looked up again each second lets the client be woken (see `start_until_registered`).
         "acl": {"enabled": true, "token_ttl": "1s"},
         "client": client(layout, choices, node),
@@ -85,14 +111,18 @@ pub fn settings(layout: &Layout, choices: &Choices, secrets: &Secrets, node: Opt
         };
         settings["consul"] = json!({
             "address": format!("127.0.0.1:{http}"),
+            "ssl": true,
+            "ca_file": certificates.authority(),
             "grpc_address": format!("127.0.0.1:{grpc}"),
+            "grpc_ca_file": certificates.authority(),
             "token": secrets.token(consul::NOMAD_TOKEN)?.expose_secret(),
             "service_identity": identity("consul.io"),
             "task_identity": identity("consul.io"),
         });
         settings["vault"] = json!({
             "enabled": true,
-            "address": format!("http://127.0.0.1:{}", full.vault_http),
+            "address": format!("https://127.0.0.1:{}", full.vault_http),
+            "ca_file": certificates.authority(),
             "jwt_auth_backend_path": "jwt-nomad",
             "default_identity": identity("vault.io"),
         });
@@ -162,7 +192,7 @@ fn plugins(layout: &Layout, choices: &Choices) -> Value {
     let mut plugins = json!({"raw_exec": {"config": {"enabled": true}}});
     if let Some(endpoint) = containers::endpoint(layout, choices) {
         plugins["docker"] =
-            json!({"config": {"endpoint": endpoint, "volumes": {"enabled": true}, "gc": {"image": false}}});
+            json!({"config": {"endpoint": endpoint, "volumes": {"enabled": false}, "gc": {"image": false}}});
         if choices.mesh.is_some() {
             plugins["docker"]["config"]["infra_image"] = json!(containers::PAUSE);
         }

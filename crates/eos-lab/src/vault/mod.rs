@@ -26,6 +26,7 @@ use crate::logs;
 use crate::process::MARK;
 use crate::secrets::Secrets;
 use crate::served::{self, FormulaFile};
+use crate::tls::{Certificates, Holder};
 use eos_install::InstalledVault;
 
 const READY: Duration = Duration::from_secs(60);
@@ -46,6 +47,7 @@ pub const NODES_POLICY: &str = "eos-nodes";
 pub struct Vault<'a> {
     layout: &'a Layout,
     secrets: &'a Secrets,
+    certificates: &'a Certificates,
     installed: &'a InstalledVault,
     ports: &'a FullPorts,
     daemon: Daemon<'a>,
@@ -69,11 +71,17 @@ struct Plugin {
 
 impl<'a> Vault<'a> {
     /// None in a lab that has no Vault.
-    pub fn new(layout: &'a Layout, choices: &'a Choices, secrets: &'a Secrets) -> Option<Vault<'a>> {
+    pub fn new(
+        layout: &'a Layout,
+        choices: &'a Choices,
+        secrets: &'a Secrets,
+        certificates: &'a Certificates,
+    ) -> Option<Vault<'a>> {
         let (ports, installed) = (choices.ports.full.as_ref()?, choices.engines.vault.as_ref()?);
         Some(Vault {
             layout,
             secrets,
+            certificates,
             installed,
             ports,
             daemon: Daemon::vault(layout, &installed.plugins),
@@ -83,13 +91,13 @@ impl<'a> Vault<'a> {
     pub fn endpoint(&self) -> VaultEndpoint {
         VaultEndpoint {
             address: self.address(),
-            certificate: None,
+            certificate: Some(self.certificates.authority()),
             token_file: Some(self.secrets.token_file(PROGRAM_TOKEN)),
         }
     }
 
     pub fn address(&self) -> String {
-        format!("http://127.0.0.1:{}", self.ports.vault_http)
+        format!("https://127.0.0.1:{}", self.ports.vault_http)
     }
 
     pub fn daemon(&self) -> &Daemon<'a> {
@@ -155,10 +163,12 @@ impl<'a> Vault<'a> {
             logs::rotate(&self.audit_file())?;
         }
         let ports = self.ports;
+        let mut reads = vec![self.settings_file()];
+        reads.extend(self.certificates.files(Holder::Vault));
         self.daemon
             .ensure(&Start {
                 program: &self.installed.path,
-                reads: &[self.settings_file()],
+                reads: &reads,
                 ports: &[ports.vault_http, ports.vault_cluster],
                 stale: &[],
                 umask: PRIVATE,
@@ -180,9 +190,14 @@ impl<'a> Vault<'a> {
                 // With the usual patience the first start takes 8 s.
                 "performance_multiplier": "1",
             }},
-            "listener": [{"tcp": {"address": address, "cluster_address": cluster, "tls_disable": true}}],
-            "api_addr": format!("http://{address}"),
-            "cluster_addr": format!("http://{cluster}"),
+            "listener": [{"tcp": {
+                "address": address,
+                "cluster_address": cluster,
+                "tls_cert_file": self.certificates.certificate(Holder::Vault),
+                "tls_key_file": self.certificates.key(Holder::Vault),
+            }}],
+            "api_addr": format!("https://{address}"),
+            "cluster_addr": format!("https://{cluster}"),
             "plugin_directory": plugins,
             "disable_mlock": true,
             "log_level": "warn",
@@ -337,6 +352,7 @@ impl<'a> Vault<'a> {
         let accessor = self.enable_auth(client, JOBS_COME_BY, "jwt").await?;
         let settings = json!({
             "jwks_url": format!("{nomad}/.well-known/jwks.json"),
+            "jwks_ca_pem": self.certificates.authority_text()?,
             "jwt_supported_algs": ["RS256", "EdDSA"],
             "default_role": WORKLOADS,
         });
@@ -367,7 +383,11 @@ impl<'a> Vault<'a> {
 
     async fn make_tokens_of_nomad(&self, client: &VaultClient, nomad: &str) -> Result<()> {
         self.plugin(client, "nomad").await?;
-        let access = json!({"address": nomad, "token": self.secrets.nomad_management.expose_secret()});
+        let access = json!({
+            "address": nomad,
+            "ca_cert": self.certificates.authority_text()?,
+            "token": self.secrets.nomad_management.expose_secret(),
+        });
         post(client, "access to Nomad", "nomad/config/access", &access).await?;
         let lease = json!({"ttl": LEASE.0, "max_ttl": LEASE.1});
         post(client, "leases of Nomad", "nomad/config/lease", &lease).await?;
@@ -389,7 +409,8 @@ impl<'a> Vault<'a> {
         self.plugin(client, "consul").await?;
         let access = json!({
             "address": format!("127.0.0.1:{}", self.ports.consul_http),
-            "scheme": "http",
+            "scheme": "https",
+            "ca_cert": self.certificates.authority_text()?,
             "token": self.secrets.token(consul::VAULT_TOKEN)?.expose_secret(),
         });
         post(client, "access to Consul", "consul/config/access", &access).await?;
@@ -489,7 +510,7 @@ impl<'a> Vault<'a> {
     fn client(&self) -> Result<VaultClient> {
         Ok(VaultClient::new(&VaultEndpoint {
             address: self.address(),
-            certificate: None,
+            certificate: Some(self.certificates.authority()),
             token_file: None,
         })?)
     }
