@@ -6,7 +6,6 @@ import shutil
 import socket
 import ssl
 import subprocess
-import sys
 import tempfile
 import time
 from contextlib import contextmanager
@@ -16,6 +15,8 @@ from estates import Estate
 
 # Nobody's number on Debian. Without root, a stranger is whoever runs the tests.
 NOBODY = 65534
+# The tests' own one may lie where a stranger cannot go.
+PYTHON = "/usr/bin/python3"
 # Longer than an agent takes to become a member where it is let in.
 PATIENCE = 15
 
@@ -95,7 +96,7 @@ class Stranger:
         """Listens on a port; answers the file of all that it is sent."""
         kept = self.directory / f"kept-{port}"
         files = map(str, self.certificate("squatter"))
-        log = self.start(f"squatter-{port}", sys.executable, "-c", SQUATTER, str(port), str(kept), *files)
+        log = self.start(f"squatter-{port}", PYTHON, "-c", SQUATTER, str(port), str(kept), *files)
         wait_until(lambda: "listening" in log.read_text(), 20, f"the squatter on {port}: {log.read_text()}")
         return kept
 

@@ -29,17 +29,26 @@ def test_a_squatter_on_nomads_port_gets_no_token(with_hello):
 def test_a_squatter_gets_no_token_while_nomad_is_dead(with_hello):
     """Salt's minion goes on asking: by its schedule, or for a step."""
     estate, port = with_hello, choices(with_hello)["ports"]["nomad_http"]
-    with stranger() as who:
-        os.kill(estate.pid("nomad"), signal.SIGKILL)
-        estate.wait_until(lambda: not listens(port), 20, "Nomad's port is free")
-        kept = who.squat(port)
-        assert estate.eos("update", "hello", "--greeting", "Hi", "--yes").returncode != 0
-        estate.salt(
-            [{"client": "local", "tgt": "control", "fun": "eos.observe", "kwarg": {"workspaces": ["production/hello"]}}]
-        )
-        assert kept.exists(), "nobody spoke to the squatter"
-        assert given_away(estate, [kept]) == []
-    estate.must("lab", "up")
+    try:
+        with stranger() as who:
+            os.kill(estate.pid("nomad"), signal.SIGKILL)
+            estate.wait_until(lambda: not listens(port), 20, "Nomad's port is free")
+            kept = who.squat(port)
+            assert estate.eos("update", "hello", "--greeting", "Hi", "--yes").returncode != 0
+            estate.salt(
+                [
+                    {
+                        "client": "local",
+                        "tgt": "control",
+                        "fun": "eos.observe",
+                        "kwarg": {"workspaces": ["production/hello"]},
+                    }
+                ]
+            )
+            assert kept.exists(), "nobody spoke to the squatter"
+            assert given_away(estate, [kept]) == []
+    finally:
+        estate.must("lab", "up")
 
 
 def test_a_stranger_reads_no_ports_and_no_settings(estate):
