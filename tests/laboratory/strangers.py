@@ -65,6 +65,10 @@ class Stranger:
             )
         return log
 
+    def all_run(self) -> bool:
+        """Whether nothing of it ended by itself: an agent that does not start proves nothing."""
+        return all(process.poll() is None for process in self.processes)
+
     def end(self) -> None:
         for process in self.processes:
             process.kill()

@@ -57,25 +57,26 @@ def test_a_stranger_reads_no_ports_and_no_settings(estate):
         assert mode == 0o600, f"{name}: {mode:04o}"
 
 
-def nomad_client(who: Stranger, name: str, rpc: int, tls: dict | None) -> dict:
-    options = {"fingerprint.denylist": "env_aws,env_gce,env_azure,env_digitalocean"}
-    client = {"enabled": True, "servers": [f"127.0.0.1:{rpc}"], "network_interface": "lo", "options": options}
-    common = {"name": name, "data_dir": who.data(name), "bind_addr": "127.0.0.1", "ports": {"http": free_port()}}
-    return {**common, "client": client, **({"tls": tls} if tls else {})}
-
-
-def nomad_server(who: Stranger, name: str, serf: int, tls: dict | None) -> dict:
-    server = {"enabled": True, "bootstrap_expect": 2, "server_join": {"retry_join": [f"127.0.0.1:{serf}"]}}
+def agent(who: Stranger, name: str) -> dict:
+    kinds = ("http", "rpc", "serf")
     return {
         "name": name,
         "data_dir": who.data(name),
         "bind_addr": "127.0.0.1",
-        "advertise": {kind: "127.0.0.1" for kind in ("http", "rpc", "serf")},
-        "ports": {kind: free_port() for kind in ("http", "rpc", "serf")},
-        "acl": {"enabled": True},
-        "server": server,
-        **({"tls": tls} if tls else {}),
+        "advertise": dict.fromkeys(kinds, "127.0.0.1"),
+        "ports": {kind: free_port() for kind in kinds},
     }
+
+
+def nomad_client(who: Stranger, name: str, rpc: int, tls: dict | None) -> dict:
+    options = {"fingerprint.denylist": "env_aws,env_gce,env_azure,env_digitalocean"}
+    client = {"enabled": True, "servers": [f"127.0.0.1:{rpc}"], "network_interface": "lo", "options": options}
+    return {**agent(who, name), "client": client, **({"tls": tls} if tls else {})}
+
+
+def nomad_server(who: Stranger, name: str, serf: int, tls: dict | None) -> dict:
+    server = {"enabled": True, "bootstrap_expect": 2, "server_join": {"retry_join": [f"127.0.0.1:{serf}"]}}
+    return {**agent(who, name), "acl": {"enabled": True}, "server": server, **({"tls": tls} if tls else {})}
 
 
 def nomad_tls(authority: Path, certificate: Path, key: Path) -> dict:
@@ -111,6 +112,7 @@ def test_a_foreign_nomad_agent_is_no_member(estate):
 
         never("members of Nomad", strangers)
         said = {path.stem: path.read_text() for path in who.directory.glob("*.log")}
+        assert who.all_run(), said
         assert "Permission denied" in said["stolen-client"], said["stolen-client"][-3000:]
 
 

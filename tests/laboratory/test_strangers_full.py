@@ -25,6 +25,7 @@ def test_a_foreign_consul_agent_is_no_member(full_estate):
             return [name for name in members + nodes if name not in own] + peers[1:]
 
         never("members of Consul", strangers)
+        assert who.all_run(), {path.stem: path.read_text() for path in who.directory.glob("*.log")}
 
 
 def agent(who: Stranger, name: str, serf: int, server: bool) -> dict:
