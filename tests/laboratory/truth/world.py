@@ -37,8 +37,12 @@ class World:
         place.write_text(text)
 
     def dump(self) -> dict:
-        wait_for_rest(self.lab)
-        return dump(self.estate.root)
+        """At rest. The minion's own schedule may begin a run between two looks; a token that stays is no such run's."""
+        while True:
+            wait_for_rest(self.lab)
+            dumped = dump(self.estate.root)
+            if not any(map(is_of_a_run, dumped["nomad"]["tokens"].values())):
+                return dumped
 
     def components(self, environment: str) -> list[str]:
         return [one["component"] for one in self.estate.json("list", "-e", environment)["components"]]
