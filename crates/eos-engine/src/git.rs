@@ -674,7 +674,7 @@ mod tests {
         assert_eq!(error.kind, ErrorKind::Conflict);
         assert!(repository.left_locks().is_empty() && lock.exists());
         other.kill().await.unwrap();
-        assert_eq!(repository.left_locks(), [lock.clone()]);
+        assert_eq!(repository.left_locks(), std::slice::from_ref(&lock));
         repository.commit(&["x"], "Add", &[]).await.unwrap().unwrap();
         assert!(!lock.exists());
     }

@@ -266,12 +266,12 @@ pub fn transport_error(layer: Layer, object: &str, address: &str, error: &reqwes
         return EngineError::new(layer, ErrorKind::Refused, object, words)
             .with_hint("If somebody replaced the certificate on purpose, name the new one in eos.toml");
     }
-    EngineError::new(
-        layer,
-        ErrorKind::Unreachable,
-        object,
-        format!("{address}: {}", innermost(error)),
-    )
+    // An engine that hangs takes a connection, and shows no certificate.
+    let words = match error.is_timeout() {
+        true => format!("{address} did not answer in time"),
+        false => format!("{address}: {}", innermost(error)),
+    };
+    EngineError::new(layer, ErrorKind::Unreachable, object, words)
 }
 
 fn is_certificate_error(error: &reqwest::Error) -> bool {
