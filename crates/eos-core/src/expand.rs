@@ -23,7 +23,7 @@ pub const ROUTES: &str = "routes";
 pub const MEASURED: &str = "measured";
 
 /// Said of a template that cannot be evaluated.
-const CORRECT_RECIPE: &str = "Correct the recipe; `eos catalog lint` checks it";
+const CORRECT_RECIPE: &str = "Correct it in the recipe";
 
 /// A component with its options resolved.
 #[derive(Debug)]
