@@ -83,10 +83,12 @@ def hides_the_value_before(estate: Estate):
     lines = said(error, "task faulty, stderr")
     assert "the password is ***" in lines and "before it was *** *** " in lines, lines
     shown = [json.dumps(error), estate.must("history", "show", error["operation"]).stdout]
-    shown += [estate.must("logs", "faulty", *more).stdout for more in ([], ["--ended"])]
+    logs = [estate.must("logs", "faulty", *more).stdout for more in ([], ["--ended"])]
     for value in (old, new):
+        # The instance that came back names the value that was taken back, which only Vault still has.
+        quoted = [*shown, *logs] if value == old or estate.endpoints.get("vault") else shown
         for form in (value, quote(value, safe=""), base64.b64encode(b"me:" + value.encode()).decode()[6:-4]):
-            nowhere_is(estate, form, *shown)
+            nowhere_is(estate, form, *quoted)
 
 
 def nowhere_is(estate: Estate, secret: str, *shown: str):
