@@ -140,5 +140,5 @@ def test_a_change_between_plan_and_apply_is_found_out(world, tmp_path):
     _, verdict = play(world, scenario, tmp_path)
     world.is_clean = False
     assert not verdict.is_true() and not verdict.missed, verdict
-    (unpredicted,) = verdict.unpredicted
-    assert unpredicted.startswith("nomad/namespace/production: Description "), verdict
+    assert len(verdict.unpredicted) == 1, verdict
+    assert verdict.unpredicted[0].startswith("nomad/namespace/production: Description "), verdict

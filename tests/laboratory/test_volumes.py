@@ -1,7 +1,6 @@
 """Data of a deleted component: deleted in development, kept in staging, and kept by everything but a delete."""
 
 import json
-import threading
 
 import pytest
 import witness
@@ -122,29 +121,3 @@ def test_data_that_vanish_while_they_are_to_be_kept_are_missed(recipes, tmp_path
     # Whoever plans it now is told that it was gone already.
     path.mkdir(mode=0o750)
     estate.must("resume", witness.operations(estate, "heirloom")[0]["id"], "--yes")
-
-
-def test_a_namespace_that_nomad_still_has_is_not_taken_for_gone(recipes):
-    """A captured minion can say in the name of another that a workspace is gone: Nomad has the last word."""
-    estate = recipes
-    estate.must("create", "keeper", "-e", "development", "--yes")
-    done = threading.Event()
-
-    def somebody():
-        # Terraform has seen that it is gone by the time it comes again.
-        while not done.wait(0.1) and estate.nomad("/v1/namespace/development"):
-            pass
-        while not done.wait(0.7):
-            estate.nomad("/v1/namespace/development", "POST", {"Name": "development"})
-
-    thread = threading.Thread(target=somebody)
-    thread.start()
-    try:
-        refused = estate.eos("delete", "keeper", "-e", "development", "--keep", "--yes")
-    finally:
-        done.set()
-        thread.join()
-    assert refused.returncode == 1, refused.stdout + refused.stderr
-    assert "but Nomad still has it" in " ".join(refused.stderr.split()), refused.stderr
-    estate.nomad("/v1/namespace/development", "DELETE")
-    estate.must("resume", witness.operations(estate, "keeper")[0]["id"], "--yes")
