@@ -155,7 +155,10 @@ def as_yaml(text: str) -> str:
     return '"' + "".join(map(written, text)) + '"'
 
 
-def as_path(text: str) -> str:
-    """The text as part of a path that Eos takes: parts of at most 60 characters, none of them empty or dots."""
+def as_path(number: int, text: str) -> str:
+    """The text as part of a path that Eos takes: parts of at most 60 characters, none of them empty or dots.
+
+    Texts that differ in what is left out would else be one path.
+    """
     kept = "".join(char for char in text if char != "/" and unicodedata.category(char) != "Cc")[:60]
-    return f"/srv/x{kept}x/data"
+    return f"/srv/{number}/x{kept}x/data"

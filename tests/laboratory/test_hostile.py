@@ -52,7 +52,7 @@ def tree(tmp_path_factory):
     ]
     components += [
         f"  g{index}:\n    recipe: grafana\n    options:\n      port: {3000 + index}\n"
-        f"      data_path: {as_yaml(as_path(text))}\n"
+        f"      data_path: {as_yaml(as_path(index, text))}\n"
         for index, text in enumerate(GREETINGS)
     ]
     write_components(root, components)
@@ -109,7 +109,7 @@ def test_salt_reads_the_pillar_and_its_states(tree, tmp_path):
     assert ran.returncode == 0, ran.stderr
     pillar, host, *states = (json.loads(line) for line in ran.stdout.splitlines())
     for index, text in enumerate(GREETINGS):
-        path = as_path(text)
+        path = as_path(index, text)
         assert pillar["components"][f"h{index}"]["options"]["greeting"] == text
         assert pillar["components"][f"g{index}"]["options"]["data_path"] == path
         assert host["eos"]["volumes"][f"production/g{index}/data"]["path"] == path
@@ -124,7 +124,7 @@ def test_terraform_reads_the_values(tree, tmp_path):
     for index in sample(list(range(len(GREETINGS))), 12):
         for component, variable, wanted in [
             (f"h{index}", "hello_env_eos_hello_greeting", GREETINGS[index]),
-            (f"g{index}", "volume_data_path", as_path(GREETINGS[index])),
+            (f"g{index}", "volume_data_path", as_path(index, GREETINGS[index])),
         ]:
             place = tmp_path / component
             place.mkdir()
