@@ -20,6 +20,8 @@ import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+# The minion's own schedule and beacons write these whenever it is time.
+BY_SCHEDULE = ("synced.json", "storage")
 CONFIG_KINDS = (
     "service-intentions",
     "service-defaults",
@@ -289,8 +291,7 @@ def estate(lab: Lab) -> dict:
     ).stdout
     records = {}
     for cache in [lab.lab / "salt/minion/cache/eos", *lab.lab.glob("nodes/*/salt/minion/cache/eos")]:
-        # What the minion's own schedule writes, it writes whenever it is time.
-        own = {path: one for path, one in files(cache).items() if path != "synced.json"}
+        own = {path: one for path, one in files(cache).items() if not path.startswith(BY_SCHEDULE)}
         records |= {str((cache / path).relative_to(lab.lab)): one for path, one in own.items()}
     return {
         "files": files(lab.root, (".git/", ".eos/")),
