@@ -63,6 +63,8 @@ class Standing:
             if not self.is_up.exists():
                 self.estate.root.parent.mkdir(exist_ok=True)
                 self.estate.begin(*self.options(), trusting=self.name != STRICT)
+                # Nothing was made in it yet, so nothing can differ.
+                self.estate.must("drift")
                 for environment in GROUND if self.name == SHARED else ():
                     ground = ("create", "hello", "--name", "ground", "--replicas", "1", "-e", environment, "--yes")
                     self.estate.must(*ground)

@@ -44,7 +44,11 @@ pub async fn look(estate: &Estate, engines: &Engines, question: &Question<'_>) -
     let pillar = Pillar::read(&estate.pillar_files()?)?;
     let wanted = compile(&pillar, &estate.catalog()?, estate.settings.profile)?;
     let recorded = recorded(estate, environment)?;
-    let current = delivery::current(&engines.endpoints.delivery);
+    let current = match estate.store_to_read()?.is_blank()? {
+        // Nothing was done yet: the release that Salt began with is nobody's work.
+        true => Ok(None),
+        false => delivery::current(&engines.endpoints.delivery),
+    };
     let name = current.as_ref().ok().and_then(Option::as_deref);
     let applied = applied(estate, environment, name, &wanted, &recorded).await?;
     let (minions, nomad, consul, vault, held) = tokio::join!(
