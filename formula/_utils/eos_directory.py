@@ -41,8 +41,16 @@ def why_no_place(path: object, allowed: list[str], given_to: int | None = None) 
 
 
 def make_above(path: str) -> None:
-    """Makes what is missing above a path that `why_no_place` has nothing against: root's, whoever the path is for."""
-    os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
+    """Makes what is missing above a path that `why_no_place` has nothing against: root's, whoever the path is for.
+
+    Whoever the path is for comes through, whatever the umask of the minion is.
+    """
+    above = os.path.dirname(path)
+    if os.path.isdir(above):
+        return
+    make_above(above)
+    os.mkdir(above)
+    os.chmod(above, 0o755)
 
 
 def reclaim_above(path: str, allowed: list[str], user: int, volumes: set[str]) -> None:
@@ -57,7 +65,8 @@ def reclaim_above(path: str, allowed: list[str], user: int, volumes: set[str]) -
         except OSError:
             return
         try:
-            if os.fstat(descriptor).st_uid == user and above not in volumes:
+            is_given_away = os.fstat(descriptor).st_uid == user != os.geteuid()
+            if is_given_away and above not in volumes:
                 os.fchown(descriptor, os.geteuid(), os.getegid())
                 os.fchmod(descriptor, 0o755)
         finally:
