@@ -334,7 +334,7 @@ class Salt:
         self.srv.mkdir()
         self._certificate()
         self.write_master(readme_block("external_auth"))
-        self._write_minion(eos_settings)
+        self._write_minion(MINION, "minion", self.etc / "minion.d", eos_settings)
 
     def _certificate(self):
         names = "subjectAltName=DNS:localhost,IP:127.0.0.1"
@@ -385,22 +385,22 @@ class Salt:
         roots = readme_block("file_roots").replace("/srv/eos/formula", str(FORMULA)).replace("/srv/eos", str(self.srv))
         (self.etc / "master").write_text(as_yaml(settings) + roots + access)
 
-    def _write_minion(self, eos_settings: dict):
-        directory = self.directory / "minion"
+    def _write_minion(self, name: str, below: str, etc: pathlib.Path, eos_settings: dict):
+        directory = self.directory / below
         settings = {
-            "id": MINION,
+            "id": name,
             "user": os.environ.get("USER", "root"),
             "master": "127.0.0.1",
             "master_port": self.return_port,
             "publish_port": self.publish_port,
             "root_dir": str(directory),
             "pki_dir": str(directory / "pki"),
-            "cachedir": str(self.cache),
+            "cachedir": str(directory / "cache"),
             "sock_dir": str(directory / "sock"),
             "extension_modules": str(directory / "extmods"),
             "pidfile": str(directory / "minion.pid"),
-            "log_file": str(self.processes.logs / "minion.log"),
-            "conf_file": str(self.etc / "minion.d" / "minion"),
+            "log_file": str(self.processes.logs / f"{below}.log"),
+            "conf_file": str(etc / "minion"),
             "acceptance_wait_time": 1,
             "acceptance_wait_time_max": 2,
             "random_startup_delay": 0,
@@ -414,13 +414,28 @@ class Salt:
             "eos_tiers": {"form": "low"},
         }
         common = readme_block("disable_returners").split("eos:\n")[0]
-        (self.etc / "minion.d" / "minion").write_text(as_yaml(settings) + common)
+        (etc / "minion").write_text(as_yaml(settings) + common)
 
     def up(self):
         self.up_master()
         self.processes.start("api", self.bin / "salt-api", "-c", self.etc, "-l", "warning")
         self.processes.start("minion", self.bin / "salt-minion", "-c", self.etc / "minion.d", "-l", "warning")
         self.wait()
+
+    @contextlib.contextmanager
+    def node(self, name: str):
+        """A second minion, with the formula and without an engine, while the block runs."""
+        etc = self.etc / f"{name}.d"
+        etc.mkdir()
+        self._write_minion(name, name, etc, {"roles": ROLES})
+        self.processes.start(name, self.bin / "salt-minion", "-c", etc, "-l", "warning")
+        try:
+            wait_until(f"the ping of {name}", lambda: "true" in self.run("salt", name, "test.ping").stdout, 120)
+            self.bring_formula(name)
+            yield name
+        finally:
+            self.processes.stop(name)
+            self.run("salt-key", "--yes", "--delete", name)
 
     def up_master(self):
         self.processes.start("master", self.bin / "salt-master", "-c", self.etc, "-l", "warning")
@@ -498,9 +513,9 @@ class Salt:
         environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
         return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
 
-    def bring_formula(self):
+    def bring_formula(self, minion: str = MINION):
         """As the administrator does once for every minion."""
-        brought = self.run("salt", MINION, "saltutil.sync_all")
+        brought = self.run("salt", minion, "saltutil.sync_all")
         assert brought.returncode == 0 and "modules.eos" in brought.stdout, brought
 
     @contextlib.contextmanager

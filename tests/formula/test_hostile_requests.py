@@ -32,6 +32,9 @@ pytestmark = pytest.mark.always
 FULL = os.environ.get("EOS_TEST_FULL") == "1"
 SEED = int(os.environ.get("EOS_TEST_SEED", "0"))
 SAMPLE = 400
+NODE = "node1"
+# Whom a request is for.
+TARGETS = (MINION, NODE, "*", "no-such-minion")
 # What Eos sends itself, and what Salt's client keeps for itself.
 OF_EOS = {"client", "tgt", "tgt_type", "fun", "arg", "kwarg", "timeout", "gather_job_timeout", "full_return"}
 OF_SALT = {"self", "kwargs", "token", "eauth", "username", "password", "listen"}
@@ -40,7 +43,6 @@ BY_ITSELF = (
     "log/",
     "nomad/",
     "master/sock/",
-    "minion/sock/",
     "master/tokens/",
     "master/queues/",
     "master/cache/jobs/",
@@ -49,13 +51,20 @@ BY_ITSELF = (
     "master/cache/tokens/",
     "master/cache/.root_key",
     "master/cache/roots/",
-    "minion/cache/proc/",
-    "minion/cache/module_refresh",
-    "minion/cache/extmods_cache",
-    "minion/cache/files/",
-    "minion/cache/file_lists/",
     "master/cache/file_lists/",
-    "minion/cache/accumulator/",
+    *(
+        f"{minion}/{below}"
+        for minion in ("minion", NODE)
+        for below in (
+            "sock/",
+            "cache/proc/",
+            "cache/module_refresh",
+            "cache/extmods_cache",
+            "cache/files/",
+            "cache/file_lists/",
+            "cache/accumulator/",
+        )
+    ),
 )
 OF_THE_MACHINE = (
     "/etc/passwd",
@@ -238,20 +247,33 @@ def guarded(tmp_path, salt_python):
     return tmp_path
 
 
+@pytest.fixture(scope="module")
+def with_node(laboratory):
+    """The laboratory with a second minion: nobody reaches that one either."""
+    with laboratory.salt.node(NODE):
+        yield laboratory
+
+
 def idle(lab) -> None:
-    """Waits until the minion works on nothing: a process that was parked would keep its job there."""
-    wait_until("no job at work", lambda: not list((lab.salt.cache / "proc").iterdir()), 60)
+    """Waits until no minion works on anything: a process that was parked would keep its job there."""
+    at_work = lambda: [*(lab.salt.cache / "proc").iterdir(), *(lab.directory / NODE / "cache/proc").iterdir()]  # noqa: E731
+    wait_until("no job at work", lambda: not at_work(), 60)
 
 
 def is_published(answer: object) -> bool:
     """Whether an answer of the API or the master names a job, or has one of a minion."""
-    return isinstance(answer, dict) and (bool(answer.get("jid")) or MINION in answer)
+    return isinstance(answer, dict) and (bool(answer.get("jid")) or MINION in answer or NODE in answer)
+
+
+def target_of(function: str, carried: dict) -> str:
+    """Another one for each request, and the same again for the same seed."""
+    return TARGETS[(len(function) + sum(map(len, carried))) % len(TARGETS)]
 
 
 def over_the_api(lab, tokens: dict[str, str], user: str, function: str, carried: dict) -> str | None:
     low = {
         "client": "local_async" if len(function) % 2 else "local",
-        "tgt": MINION,
+        "tgt": target_of(function, carried),
         "fun": function,
         "timeout": 5,
         **carried,
@@ -271,7 +293,8 @@ def at_the_port(lab, masters: dict[str, str], made: list) -> list[str]:
         mixed = {key: (number + len(key)) % 2 and key not in ("user", "key") for key in carried}
         beside = {key: value for key, value in carried.items() if mixed[key] or key in ("ret", "jid")}
         passed_on = {key: value for key, value in carried.items() if key not in beside}
-        requests.append({**raw(masters[user], fun=function, kwargs=passed_on), **beside})
+        request = raw(masters[user], fun=function, tgt=target_of(function, carried), kwargs=passed_on)
+        requests.append({**request, **beside})
     return said_to(lab, requests)
 
 
@@ -303,7 +326,8 @@ def as_a_stranger(lab, hostile: Hostile, made: list) -> list[str]:
     return said_to(lab, requests)
 
 
-def test_nothing_comes_of_any_of_them(laboratory, guarded, salt_python):
+def test_nothing_comes_of_any_of_them(with_node, guarded, salt_python):
+    laboratory = with_node
     hostile = Hostile(random.Random(SEED), guarded)
     made = cases(hostile)
     tokens, masters = {}, {}
@@ -333,9 +357,9 @@ def test_nothing_comes_of_any_of_them(laboratory, guarded, salt_python):
     print(f"{len(made)} hostile requests, seed {SEED}")
 
 
-def test_keywords_do_no_harm_either(laboratory, guarded, salt_python):
+def test_keywords_do_no_harm_either(with_node, guarded, salt_python):
     """These are published where a function is asked for; what is done with them is the formula's to say."""
-    chance = random.Random(SEED)
+    laboratory, chance = with_node, random.Random(SEED)
     hostile = Hostile(chance, guarded)
     names = [
         "saltenv",
@@ -355,10 +379,11 @@ def test_keywords_do_no_harm_either(laboratory, guarded, salt_python):
         for _ in range(150 if FULL else 12):
             function = chance.choice([name for name in functions() if name.startswith("eos.")])
             keywords = {chance.choice([*names, hostile.key()]): hostile.value("") for _ in range(chance.randint(1, 3))}
+            minion = chance.choice((MINION, NODE))
             with laboratory.salt.acting_as(chance.choice(list(ROLES))):
-                status, answer = laboratory.salt.lowstate(fun=function, kwarg=keywords)
+                status, answer = laboratory.salt.lowstate(tgt=minion, fun=function, kwarg=keywords)
             if status == 200:
-                assert answer[MINION]["retcode"] != 0, (function, keywords, answer)
+                assert answer[minion]["retcode"] != 0, (function, keywords, answer)
     seen = [event for event in events if not re.fullmatch(f"{OF_A_JOB.pattern}|{OF_THEMSELVES.pattern}", event["tag"])]
     assert not seen, seen[:5]
     idle(laboratory)
