@@ -1,0 +1,20 @@
+"""A disk is full at a random time; Eos says so, lets everybody look, and ends its work once there is room."""
+
+import pytest
+from chaos.disks import Full, estate_on_small_disks
+from chaos.play import Play, chance_of
+from estates import FULL, SEED
+from packages import cannot_have
+
+
+@pytest.fixture(scope="module")
+def play(tmp_path_factory):
+    if why := cannot_have({"mount": "mount"}, "only root can mount a disk"):
+        pytest.skip(why)
+    with estate_on_small_disks(tmp_path_factory.mktemp("disks")) as estate:
+        yield Play(estate)
+
+
+@pytest.mark.parametrize("number", range(40 if FULL else 1))
+def test_a_disk_is_full_at_a_random_time(play, number):
+    play.run(chance_of(SEED, number), Full(play))
