@@ -583,6 +583,13 @@ fn read_denial(object: &str, html: &str) -> Denial {
     Denial::Token(error.with_hint("eos login"))
 }
 
+/// The words of an answer that is no success: Salt's API sends them as JSON, the server around it as a page.
+fn said(body: &str) -> String {
+    let answer: Option<Value> = serde_json::from_str(body).ok();
+    let words = answer.as_ref().and_then(|answer| answer["return"].as_str());
+    words.map_or_else(|| paragraph(body), shorten)
+}
+
 fn read_return(object: &str, status: StatusCode, body: &str) -> Result<Value, EngineError> {
     #[derive(Deserialize)]
     struct Body {
@@ -597,8 +604,9 @@ fn read_return(object: &str, status: StatusCode, body: &str) -> Result<Value, En
         ));
     }
     if status != StatusCode::OK {
-        let words = format!("{}: {}", status.as_u16(), paragraph(body));
-        return Err(EngineError::new(Layer::Salt, ErrorKind::Failed, object, words));
+        let words = format!("{}: {}", status.as_u16(), said(body));
+        let error = EngineError::new(Layer::Salt, ErrorKind::Failed, object, words);
+        return Err(error.with_hint("Salt's API or its master is in trouble: eos doctor"));
     }
     let Ok(body) = serde_json::from_str::<Body>(body) else {
         // What /login says while the master is still starting.
@@ -919,6 +927,10 @@ mod tests {
             (error.kind, error.words.as_str()),
             (ErrorKind::Failed, "500: An unexpected error")
         );
+        let body = json!({"status": 500, "return": "An unexpected error occurred"}).to_string();
+        let error = read_return("x", StatusCode::INTERNAL_SERVER_ERROR, &body).unwrap_err();
+        assert_eq!(error.words, "500: An unexpected error occurred");
+        assert!(error.hint.is_some());
     }
 
     #[test]
