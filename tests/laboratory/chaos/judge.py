@@ -13,7 +13,7 @@ from pathlib import Path
 import witness
 from estates import Estate, get
 from truth.dump import Lab, consul, terraform, vault
-from truth.rest import wait_for_rest
+from truth.rest import restless
 
 from .subjects import PRODUCTION, STAGING, Key, World, has_volume
 
@@ -62,7 +62,7 @@ class Judge:
 
     def violations(self, world: World) -> list[str]:
         """Everything that is not as this world wants it, in words."""
-        wait_for_rest(Lab(self.estate.root), 120)
+        self.estate.wait_until(lambda: not self.restless(), 120, "rest")
         found = [
             *self.of_journal(),
             *self.of_pillar(world),
@@ -72,6 +72,15 @@ class Judge:
             *self.of_volumes(world),
         ]
         return found + (self.of_eos() if not found else [])
+
+    def restless(self) -> list[str]:
+        """What still moves. The token of a run that was killed ends by itself in half an hour, and moves nothing."""
+        lab = Lab(self.estate.root)
+        moving = [line for line in restless(lab) if not line.startswith("Terraform still runs with the token")]
+        return moving + self.terraforms()
+
+    def terraforms(self) -> list[str]:
+        return [line for line in self.estate.processes() if re.match(r"\d+ \S*(terraform|tofu) ", line)]
 
     def of_journal(self) -> list[str]:
         estate = self.estate
@@ -122,8 +131,7 @@ class Judge:
         if "consul" in estate.endpoints:
             locks = consul(Lab(estate.root).consul)["locks"]
             found += [f"left locked: {key}" for key, holder in locks.items() if holder]
-        running = [line for line in estate.processes() if re.match(r"\d+ \S*terraform ", line)]
-        return found + [f"left running: {line}" for line in running]
+        return found + [f"left running: {line}" for line in self.terraforms()]
 
     def of_secrets(self, world: World) -> list[str]:
         asked, there, found = {key for key in world if has_volume(key)}, self.secrets_there(), []
