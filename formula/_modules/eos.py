@@ -415,8 +415,7 @@ class _Call:
             try:
                 record |= work(admitted)
             except Exception as error:  # noqa: BLE001  whatever it was, a live process must not leave `running` behind
-                words = f"{type(error).__name__}: {error}"
-                record |= {"status": "failed", "error": _salt_error(self.function, words, "See the minion's log")}
+                record |= {"status": "failed", "error": __utils__["eos_failure.described"](error, self.function)}
             record["ended"] = _now()
             __utils__["eos_disk.write_json"](self.path, record)
             return _with_retcode(record)

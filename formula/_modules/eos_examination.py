@@ -24,6 +24,7 @@ def of_this_minion(named: list[str]) -> dict:
         "environments": _environments(),
         "returners": _modules_of(salt.loader.returners(__opts__, {})),
         "executors": _modules_of(salt.loader.executors(__opts__, {})),
+        "disks": _disks(),
         "damaged": [*_damaged_records(), *_damaged_workspaces()],
         "control": _control(named) if _setting("terraform_root") else None,
     }
@@ -38,6 +39,17 @@ def _environments() -> list[str]:
 def _modules_of(loader: Iterable[str]) -> list[str]:
     """What this minion would find if a request named it."""
     return sorted({function.split(".")[0] for function in loader})
+
+
+def _disks() -> list[dict]:
+    """How much room the disks have that the formula writes to, in bytes; each disk once."""
+    found = {}
+    for path in (__opts__["cachedir"], _setting("terraform_root")):
+        if path and os.path.isdir(path):
+            about = os.statvfs(path)
+            free = about.f_bavail * about.f_frsize if about.f_favail or not about.f_files else 0
+            found.setdefault(os.stat(path).st_dev, {"path": path, "free": free})
+    return list(found.values())
 
 
 def _damaged_records() -> Iterator[dict]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
 import struct
 import time
 from collections.abc import Iterator
+from typing import TextIO
 
 from salt.exceptions import CommandExecutionError
 
@@ -20,15 +22,35 @@ _SECONDS_BETWEEN_LOOKS = 0.05
 def write_json(path: str, data: object) -> None:
     """Replaces the file whole or not at all, readable by its owner only, and returns when it is on the disk."""
     directory = os.path.dirname(path)
-    os.makedirs(directory, mode=0o700, exist_ok=True)
     unfinished = f"{path}.{os.getpid()}.unfinished"
-    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump(data, file, indent=1, sort_keys=True)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(unfinished, path)
-    sync_directory(directory)
+    with naming_a_full_disk(directory):
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+        try:
+            descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                json.dump(data, file, indent=1, sort_keys=True)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(unfinished, path)
+        except BaseException:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(unfinished)
+            raise
+        sync_directory(directory)
+
+
+@contextlib.contextmanager
+def naming_a_full_disk(directory: str) -> Iterator[None]:
+    """Says of a disk without room that it is full, and which one it is, instead of Python's words for it."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        words = f"the disk of {directory} is full"
+        hint = f"Free some space on this minion (`df -h {directory}` shows how much is left), then run the step again"
+        information = {"layer": "salt", "object": directory, "words": words, "hint": hint}
+        raise CommandExecutionError(words, info=information) from error
 
 
 def read_json(path: str, *fields: str) -> dict | None:
@@ -74,18 +96,25 @@ def locked(path: str, seconds: float = 7200) -> Iterator[bool]:
 
     Whoever has not got it after so many seconds is told who holds it. Eos waits less than two hours for any step.
     """
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    with open(path, "a+", encoding="utf-8") as file:
+    with _opened(path) as file:
         waited, ends = False, time.monotonic() + seconds
         while not _took(file):
             waited = True
             if time.monotonic() >= ends:
                 raise _still_held(path, file, seconds)
             time.sleep(_SECONDS_BETWEEN_LOOKS)
-        file.truncate(0)
-        file.write(f"{os.getpid()}\n")
-        file.flush()
+        with naming_a_full_disk(os.path.dirname(path)):
+            # Not through the file's buffer, which closing the file would try to write once more.
+            os.ftruncate(file.fileno(), 0)
+            os.write(file.fileno(), f"{os.getpid()}\n".encode())
         yield waited
+
+
+def _opened(path: str) -> TextIO:
+    directory = os.path.dirname(path)
+    with naming_a_full_disk(directory):
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+        return open(path, "a+", encoding="utf-8")
 
 
 def _took(file: object) -> bool:

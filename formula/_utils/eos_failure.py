@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 from salt.exceptions import CommandExecutionError
 
 
@@ -19,5 +21,9 @@ def described(failure: Exception, name: str) -> dict:
     known = isinstance(failure, CommandExecutionError)
     if known and isinstance(failure.info, dict) and "layer" in failure.info:
         return dict(failure.info)
+    if isinstance(failure, OSError) and failure.errno in (errno.ENOSPC, errno.EDQUOT):
+        words = f"a disk of this minion is full: {failure.filename or name}"
+        hint = "Free some space there (`df -h` names the full disk), then run the step again"
+        return {"layer": "salt", "object": name, "words": words, "hint": hint}
     words = str(failure) if known else f"{type(failure).__name__}: {failure}"
     return {"layer": "salt", "object": name, "words": words, "hint": "See the minion's log"}

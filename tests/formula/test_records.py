@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import http.server
 import json
@@ -454,3 +455,25 @@ def test_terraform_has_as_long_as_the_recipe_gives_a_start(load, tmp_path):
     (tmp_path / "main.tf").write_text(jenkins)
     (tmp_path / "terraform.tfvars.json").write_text('{\n  "jenkins_count": 3,\n  "jenkins_cpu": 900\n}')
     assert run._seconds_for("apply") == 1200 + 605 * 4
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_is_named_and_keeps_no_half_of_a_record(load, tmp_path, monkeypatch, number):
+    disk = load("_utils/eos_disk.py")
+    disk.write_json(str(tmp_path / "record.json"), {"is": "whole"})
+
+    def has_no_room(_descriptor: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(disk.os, "fsync", has_no_room)
+    with pytest.raises(disk.CommandExecutionError, match=f"the disk of {tmp_path} is full") as raised:
+        disk.write_json(str(tmp_path / "record.json"), {"is": "cut"})
+    assert f"df -h {tmp_path}" in raised.value.info["hint"]
+    assert [file.name for file in tmp_path.iterdir()] == ["record.json"]
+    assert disk.read_json(str(tmp_path / "record.json")) == {"is": "whole"}
+
+
+def test_a_full_disk_elsewhere_is_no_name_of_python(load):
+    failure = load("_utils/eos_failure.py")
+    described = failure.described(OSError(errno.ENOSPC, "No space left on device", "/srv/x"), "eos.run_step")
+    assert described["words"] == "a disk of this minion is full: /srv/x" and "df -h" in described["hint"]

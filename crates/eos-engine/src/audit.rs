@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use crate::error::EngineError;
 use crate::estate::Estate;
 use crate::home;
-use crate::store::{NewOperation, Outcome, Store, broken};
+use crate::store::{NewOperation, Outcome, Store};
 
 /// Name of the trailer of a commit that holds an anchor.
 pub const TRAILER: &str = "Audit";
@@ -135,13 +135,13 @@ impl Store {
             "SELECT * FROM audit ORDER BY seq DESC LIMIT ?1",
             [limit],
         )
-        .map_err(|error| broken(&error))
+        .map_err(|error| self.broken(&error))
     }
 
     /// All that was done about an object, oldest first.
     pub fn audit_of(&self, object: &str) -> Result<Vec<Entry>, EngineError> {
         let sql = "SELECT * FROM audit WHERE object = ?1 ORDER BY seq";
-        entries(self.connection(), sql, [object]).map_err(|error| broken(&error))
+        entries(self.connection(), sql, [object]).map_err(|error| self.broken(&error))
     }
 }
 

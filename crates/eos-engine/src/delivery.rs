@@ -14,6 +14,7 @@ use eos_core::emit::release_digest;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use ulid::Ulid;
 
+use crate::disk;
 use crate::endpoints::Delivery;
 use crate::error::{EngineError, ErrorKind, Layer};
 
@@ -374,16 +375,12 @@ fn switch(root: &Path, digest: &str) -> Result<(), EngineError> {
 pub(crate) fn failed(path: &Path, error: &io::Error) -> EngineError {
     let object = path.display().to_string();
     match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            EngineError::new(Layer::Estate, ErrorKind::Failed, object, "no space is left there")
-                .with_hint("Free some space; the current release stays current")
-        }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             EngineError::new(Layer::Estate, ErrorKind::Refused, object, error.to_string()).with_hint(
                 "Give this user the right to write to the directory that [delivery] in eos.toml names",
             )
         }
-        _ => EngineError::new(Layer::Estate, ErrorKind::Failed, object, error.to_string()),
+        _ => disk::failed(object, path, error),
     }
 }
 

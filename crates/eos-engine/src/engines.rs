@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::consul::ConsulClient;
 use crate::control::Heard;
 use crate::discovery::{ConsulDiscovery, EstateDiscovery, NomadDiscovery};
+use crate::disk;
 use crate::endpoints::{Endpoints, SaltEndpoint};
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::nomad::NomadClient;
@@ -133,14 +134,7 @@ pub fn keep_token(endpoint: &SaltEndpoint, token: &Token) -> Result<PathBuf, Eng
         file.sync_all()?;
         std::fs::rename(&new, &path)
     };
-    write().map_err(|error| {
-        EngineError::new(
-            Layer::Estate,
-            ErrorKind::Failed,
-            path.display().to_string(),
-            error.to_string(),
-        )
-    })?;
+    write().map_err(|error| disk::failed(path.display().to_string(), &path, &error))?;
     Ok(path)
 }
 

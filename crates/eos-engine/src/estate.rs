@@ -14,6 +14,7 @@ use eos_core::pillar::{COMMON_FILE, Pillar, PillarFiles, environment_file};
 use eos_core::plan::PillarEdit;
 use eos_core::yaml;
 
+use crate::disk;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::failure::Failure;
 use crate::git::Repository;
@@ -415,15 +416,8 @@ fn remove_with_empty_parents(root: &Path, path: &Path) -> Result<(), EngineError
 
 fn broken(path: &Path, error: &io::Error) -> EngineError {
     let hint = match error.kind() {
-        io::ErrorKind::StorageFull => "Free some space, then run the command again",
         io::ErrorKind::PermissionDenied => "Check who owns the estate's files",
         _ => "Check the estate's files",
     };
-    EngineError::new(
-        Layer::Estate,
-        ErrorKind::Failed,
-        path.display().to_string(),
-        error.to_string(),
-    )
-    .with_hint(hint)
+    disk::failed(path.display().to_string(), path, error).with_default_hint(hint)
 }

@@ -12,6 +12,7 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
+use crate::disk;
 use crate::error::{EngineError, ErrorKind, Layer};
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -308,7 +309,18 @@ impl Repository {
         match output.status.code() {
             Some(0) => Ok(Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())),
             Some(1) => Ok(None),
-            _ => Err(refused(name, &output.stderr)),
+            _ => Err(self.refused(name, &output.stderr)),
+        }
+    }
+
+    /// Git refused; its words where the disk is full name any file but that.
+    fn refused(&self, object: &str, stderr: &[u8]) -> EngineError {
+        let words = String::from_utf8_lossy(stderr);
+        let said = ["No space left on device", "Disk quota exceeded"];
+        let place = self.directory.join(".git");
+        match said.iter().any(|said| words.contains(said)) || disk::has_no_room(&place) {
+            true => disk::full(Layer::Git, object, &place),
+            false => refused(object, &words),
         }
     }
 
@@ -317,7 +329,7 @@ impl Repository {
         if output.status.success() {
             Ok(output.stdout)
         } else {
-            Err(refused(object, &output.stderr))
+            Err(self.refused(object, &output.stderr))
         }
     }
 
@@ -437,8 +449,7 @@ fn with_trailers(message: &str, trailers: &[(&str, &str)]) -> String {
     format!("{}\n\n{}", message.trim_end(), lines.concat())
 }
 
-fn refused(object: &str, stderr: &[u8]) -> EngineError {
-    let words = String::from_utf8_lossy(stderr);
+fn refused(object: &str, words: &str) -> EngineError {
     let words = words
         .trim()
         .trim_start_matches("fatal: ")

@@ -16,6 +16,7 @@ use ulid::Ulid;
 
 use crate::audit::{Action, Actor, NewEntry};
 use crate::control::{self, Control};
+use crate::disk;
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::Estate;
@@ -78,7 +79,7 @@ fn make(estate: &Path) -> Result<String, EngineError> {
             _ => Err(error),
         })
     };
-    write().map_err(|error| broken(ErrorKind::Failed, error.to_string()))?;
+    write().map_err(|error| disk::failed(FILE, estate, &error))?;
     known(estate)?.ok_or_else(|| broken(ErrorKind::Failed, "Eos wrote it, but it is not there"))
 }
 

@@ -19,6 +19,7 @@
 //! | `store` | `.eos/store.db`: operations, journal, what is applied |
 //! | `lock` | `.eos/locks/`: who may change what just now |
 //! | `component_lock` | the same across machines, in Consul |
+//! | `disk` | how a full disk reads, whoever met it |
 //! | `delivery` | releases on the Salt master, and which is current |
 //! | `plan_delivery` | plans on the Salt master, each for as long as it is being made |
 //! | `git` | the estate's repository |
@@ -54,6 +55,7 @@ pub mod delivery;
 pub mod diagnose;
 pub mod discover;
 pub mod discovery;
+pub mod disk;
 pub mod doctor;
 pub mod drift;
 pub mod endpoints;

@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
+use crate::disk;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::waiting;
 
@@ -60,8 +61,8 @@ impl Target<'_> {
         }
     }
 
-    fn error(self, kind: ErrorKind, words: String) -> EngineError {
-        let object = match self {
+    fn name(self) -> String {
+        match self {
             Target::Estate => "lock of the estate".to_owned(),
             Target::Operation(id) => format!("operation {id}"),
             Target::Watch => "the watch for drift".to_owned(),
@@ -69,8 +70,11 @@ impl Target<'_> {
                 environment,
                 component,
             } => format!("lock of {environment}/{component}"),
-        };
-        EngineError::new(Layer::Estate, kind, object, words)
+        }
+    }
+
+    fn error(self, kind: ErrorKind, words: String) -> EngineError {
+        EngineError::new(Layer::Estate, kind, self.name(), words)
     }
 }
 
@@ -118,8 +122,10 @@ impl Lock {
         operation: Option<&str>,
     ) -> Result<Lock, EngineError> {
         let path = target.path(estate)?;
-        let failed =
-            |error: &std::io::Error| target.error(ErrorKind::Failed, format!("{}: {error}", path.display()));
+        let failed = |error: &std::io::Error| match disk::is_full(error) {
+            true => disk::full(Layer::Estate, target.name(), &path),
+            false => target.error(ErrorKind::Failed, format!("{}: {error}", path.display())),
+        };
         if let Some(directory) = path.parent() {
             std::fs::create_dir_all(directory).map_err(|error| failed(&error))?;
         }

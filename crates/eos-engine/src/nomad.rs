@@ -31,6 +31,8 @@ pub use versions::{GroupCheck, JobVersion, TaskGroup};
 const ANSWER: Duration = Duration::from_secs(20);
 /// Nomad lengthens a blocking query by up to a sixteenth, and answers only then.
 const WAIT_GRACE: Duration = Duration::from_secs(10);
+/// Nomad keeps no larger variable: bytes of all its names and values.
+const LARGEST_VARIABLE: usize = 64 << 10;
 /// One look of `wait_healthy`: short enough that what has no index of its own (placement, checks) is seen soon.
 const LOOK: Duration = Duration::from_secs(2);
 
@@ -677,6 +679,7 @@ impl NomadClient {
             .iter()
             .map(|(name, value)| (name.as_str(), value.expose_secret()))
             .collect();
+        refuse_too_large(path, &plain)?;
         let index = index.to_string();
         let written: Variable = self
             .put(
@@ -968,6 +971,22 @@ where
     T: Deserialize<'de> + Default,
 {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// Nomad counts names and values, and answers a larger variable as if it were no variable at all.
+fn refuse_too_large(path: &str, items: &BTreeMap<&str, &str>) -> Result<(), EngineError> {
+    let size: usize = items.iter().map(|(name, value)| name.len() + value.len()).sum();
+    if size <= LARGEST_VARIABLE {
+        return Ok(());
+    }
+    let words = format!(
+        "its values have {size} bytes together, and Nomad keeps at most {LARGEST_VARIABLE} in one variable"
+    );
+    Err(
+        EngineError::new(Layer::Nomad, ErrorKind::Refused, format!("variable {path}"), words).with_hint(
+            "Give a shorter value: all secrets of a component are one variable. In the full profile Vault keeps them",
+        ),
+    )
 }
 
 fn read_refusal(object: &str, status: StatusCode, body: &str) -> EngineError {

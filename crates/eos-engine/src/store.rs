@@ -5,18 +5,20 @@
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use ulid::Ulid;
 
 use crate::audit::{self, Action, Actor};
+use crate::disk;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::waiting::Spent;
 
@@ -252,35 +254,52 @@ impl Applied {
 
 pub struct Store {
     connection: Connection,
+    /// The directory it lies in.
+    place: PathBuf,
 }
 
 impl Store {
     /// Opens the store of an estate, and makes it if there is none.
     pub fn open(estate: &Path) -> Result<Store, EngineError> {
         let path = estate.join(FILE);
-        let directory = estate.join(".eos");
-        std::fs::create_dir_all(&directory).map_err(|error| broken(&error))?;
+        let place = estate.join(".eos");
         // Made here, because SQLite would let everybody read it; its other files take after this one.
-        OpenOptions::new()
-            .create(true)
-            .append(true)
-            .mode(0o600)
-            .open(&path)
-            .map_err(|error| broken(&error))?;
-        let mut connection = Connection::open(&path).map_err(|error| broken(&error))?;
-        prepare(&mut connection).map_err(|error| broken(&error))?;
-        let store = Store { connection };
+        let make = || {
+            std::fs::create_dir_all(&place)?;
+            OpenOptions::new()
+                .create(true)
+                .append(true)
+                .mode(0o600)
+                .open(&path)
+        };
+        make().map_err(|error| disk::failed(FILE, &place, &error))?;
+        let open = || {
+            let mut connection = Connection::open(&path)?;
+            prepare(&mut connection)?;
+            Ok(connection)
+        };
+        let connection = open().map_err(|error| broken(&place, &error))?;
+        let store = Store { connection, place };
         store.refuse_newer_schema()?;
         Ok(store)
     }
 
+    /// Opens the store for those who only look. It waits for no writer, and needs no room on the disk.
     pub fn open_to_read(estate: &Path) -> Result<Store, EngineError> {
-        if estate.join(FILE).exists() {
-            return Self::open(estate);
+        let (path, place) = (estate.join(FILE), estate.join(".eos"));
+        let length = std::fs::metadata(&path).map(|about| about.len());
+        let opened = match length {
+            Ok(0) | Err(_) => blank(),
+            Ok(_) => look_into(&path),
+        };
+        let connection = opened.map_err(|error| broken(&place, &error))?;
+        let store = Store { connection, place };
+        store.refuse_newer_schema()?;
+        match schema_version(&store.connection).map_err(|error| store.broken(&error))? {
+            // One of an older Eos is brought up to date first.
+            version if version < NEWEST_SCHEMA => Self::open(estate),
+            _ => Ok(store),
         }
-        let mut connection = Connection::open_in_memory().map_err(|error| broken(&error))?;
-        prepare(&mut connection).map_err(|error| broken(&error))?;
-        Ok(Store { connection })
     }
 
     /// An id for a new operation: a name, and no more. Their order is that of their numbers.
@@ -437,7 +456,7 @@ impl Store {
         self.connection
             .query_row("SELECT * FROM operations WHERE id = ?1", [id], read_operation)
             .optional()
-            .map_err(|error| broken(&error))
+            .map_err(|error| self.broken(&error))
     }
 
     /// The operations that neither ended nor were taken back, oldest first. One of them may still be at work
@@ -502,7 +521,7 @@ impl Store {
         let sql = "SELECT NOT EXISTS (SELECT 1 FROM operations) AND NOT EXISTS (SELECT 1 FROM audit WHERE action = ?1)";
         self.connection
             .query_row(sql, [Action::TakeHome.words()], |row| row.get(0))
-            .map_err(|error| broken(&error))
+            .map_err(|error| self.broken(&error))
     }
 
     /// What is applied in an environment, by component.
@@ -555,7 +574,7 @@ impl Store {
     }
 
     fn refuse_newer_schema(&self) -> Result<(), EngineError> {
-        let version = schema_version(&self.connection).map_err(|error| broken(&error))?;
+        let version = schema_version(&self.connection).map_err(|error| self.broken(&error))?;
         if version <= NEWEST_SCHEMA {
             return Ok(());
         }
@@ -576,12 +595,12 @@ impl Store {
         let mut statement = self
             .connection
             .prepare_cached(sql)
-            .map_err(|error| broken(&error))?;
+            .map_err(|error| self.broken(&error))?;
         let rows = statement
             .query_map(params, read)
-            .map_err(|error| broken(&error))?;
+            .map_err(|error| self.broken(&error))?;
         rows.collect::<rusqlite::Result<_>>()
-            .map_err(|error| broken(&error))
+            .map_err(|error| self.broken(&error))
     }
 
     fn write_one(
@@ -598,7 +617,7 @@ impl Store {
         let changed = self
             .connection
             .execute(sql, params)
-            .map_err(|error| broken(&error))?;
+            .map_err(|error| self.broken(&error))?;
         #[cfg(debug_assertions)]
         crate::fault::after_write(&self.connection, sql);
         Ok(changed)
@@ -636,11 +655,16 @@ impl Store {
             transaction.commit()?;
             Ok(answer)
         };
-        run().map_err(|error: rusqlite::Error| broken(&error))
+        let ended = run();
+        ended.map_err(|error: rusqlite::Error| self.broken(&error))
     }
 
     pub(crate) fn connection(&self) -> &Connection {
         &self.connection
+    }
+
+    pub(crate) fn broken(&self, error: &rusqlite::Error) -> EngineError {
+        broken(&self.place, error)
     }
 }
 
@@ -693,8 +717,75 @@ fn schema_version(connection: &Connection) -> rusqlite::Result<u32> {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
-pub(crate) fn broken(error: &dyn std::fmt::Display) -> EngineError {
-    EngineError::new(Layer::Estate, ErrorKind::Failed, FILE, error.to_string())
+fn broken(place: &Path, error: &rusqlite::Error) -> EngineError {
+    use rusqlite::ErrorCode::{CannotOpen, DiskFull, SystemIoFailure};
+    match error.sqlite_error_code() {
+        Some(DiskFull) => disk::full(Layer::Estate, FILE, place),
+        // SQLite keeps to itself why it could not write.
+        Some(SystemIoFailure | CannotOpen) if disk::has_no_room(place) => {
+            disk::full(Layer::Estate, FILE, place)
+        }
+        _ => EngineError::new(Layer::Estate, ErrorKind::Failed, FILE, error.to_string()),
+    }
+}
+
+/// An empty store that leaves no file.
+fn blank() -> rusqlite::Result<Connection> {
+    let mut connection = Connection::open_in_memory()?;
+    prepare(&mut connection)?;
+    Ok(connection)
+}
+
+/// Opens a store that is there, and changes nothing in it.
+fn look_into(path: &Path) -> rusqlite::Result<Connection> {
+    let open = || {
+        // Not as read-only: SQLite would leave the files beside the store that it makes to read.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(BUSY)?;
+        connection.pragma_update(None, "query_only", "ON")?;
+        schema_version(&connection)?;
+        Ok(connection)
+    };
+    open().or_else(|error| match can_be_read_alone(path, &error) {
+        true => look_into_file(path),
+        false => Err(error),
+    })
+}
+
+/// Whether SQLite only lacks room, or the right, for the files beside the store, and the store is whole without them.
+fn can_be_read_alone(path: &Path, error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{CannotOpen, DiskFull, ReadOnly, SystemIoFailure};
+    let log = path.with_file_name("store.db-wal");
+    let is_whole = std::fs::metadata(log).map_or(true, |about| about.len() == 0);
+    is_whole
+        && matches!(
+            error.sqlite_error_code(),
+            Some(CannotOpen | DiskFull | ReadOnly | SystemIoFailure)
+        )
+}
+
+/// Reads the file as it is. Nobody writes meanwhile: there is no room to, or no right.
+fn look_into_file(path: &Path) -> rusqlite::Result<Connection> {
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(unchanging(path), flags)?;
+    schema_version(&connection)?;
+    Ok(connection)
+}
+
+/// The address of a file that SQLite takes for one which nobody changes.
+fn unchanging(path: &Path) -> String {
+    let mut address = "file:".to_owned();
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
+                address.push(char::from(*byte))
+            }
+            _ => address.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    address + "?immutable=1"
 }
 
 /// Written by `begin_operation` as an array of strings.
@@ -984,6 +1075,38 @@ mod tests {
                 .unfinished()
                 .unwrap()
                 .is_empty()
+        );
+    }
+
+    #[test]
+    fn who_only_looks_waits_for_no_writer_and_needs_no_right_to_write() {
+        let estate = tempfile::tempdir().unwrap();
+        let mut store = Store::open(estate.path()).unwrap();
+        let id = begin(&mut store, "create grafana");
+        let writing = store.connection.unchecked_transaction().unwrap();
+        writing
+            .execute("UPDATE operations SET words = 'other'", [])
+            .unwrap();
+        let begun = Instant::now();
+        let seen = Store::open_to_read(estate.path()).unwrap();
+        assert_eq!(seen.operation(&id).unwrap().unwrap().words, "create grafana");
+        assert!(begun.elapsed() < BUSY / 2);
+        assert!(seen.connection.execute("DELETE FROM applied", []).is_err());
+        drop(writing);
+        drop((seen, store));
+        // What SQLite needs beside the store cannot be made here.
+        let alone = look_into_file(&estate.path().join(FILE)).unwrap();
+        let words: String = alone
+            .query_row("SELECT words FROM operations", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(words, "create grafana");
+    }
+
+    #[test]
+    fn an_address_names_any_path() {
+        assert_eq!(
+            unchanging(Path::new("/a b/c?d%/store.db")),
+            "file:/a%20b/c%3Fd%25/store.db?immutable=1"
         );
     }
 

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use eos_engine::{EngineError, ErrorKind};
+use eos_engine::{EngineError, ErrorKind, Layer, disk};
 
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -138,7 +138,14 @@ pub(crate) trait AtPath<T> {
 
 impl<T> AtPath<T> for io::Result<T> {
     fn at(self, action: &'static str, path: impl Into<PathBuf>) -> Result<T> {
-        Ok(eos_install::AtPath::at(self, action, path)?)
+        let path = path.into();
+        match self {
+            Err(error) if disk::is_full(&error) => {
+                let object = path.display().to_string();
+                Err(disk::full(Layer::Estate, object, &path).into())
+            }
+            ended => Ok(eos_install::AtPath::at(ended, action, path)?),
+        }
     }
 }
 

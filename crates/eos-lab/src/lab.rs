@@ -287,6 +287,14 @@ impl Lab {
         Ok(Choices::read(&self.layout)?.is_some_and(|choices| choices.tofu))
     }
 
+    /// Directories that its engines write to, each of which may have a disk of its own.
+    pub fn written_to(&self) -> Vec<PathBuf> {
+        let layout = &self.layout;
+        let minion = layout.minion(None).join("cache");
+        let master = layout.salt().join("master/cache");
+        vec![minion, master, layout.nomad(), layout.srv(), layout.terraform()]
+    }
+
     /// By what root speaks to the minions of a lab: the program, and the directory of its settings.
     pub fn salt_command(&self) -> Result<Option<(PathBuf, PathBuf)>> {
         let choices = Choices::read(&self.layout)?;

@@ -8,7 +8,7 @@ use super::{Action, Entry, Sealed, TRAILER, bytes, counted, entries};
 use crate::error::EngineError;
 use crate::estate::Estate;
 use crate::home;
-use crate::store::{Store, broken};
+use crate::store::Store;
 
 /// What was looked at, and the first thing that does not fit.
 #[derive(Debug, Serialize)]
@@ -50,7 +50,7 @@ pub async fn verify(estate: &Estate, store: &Store) -> Result<Verdict, EngineErr
     let anchors = Anchor::read_all(estate).await?;
     let home = home::id(&estate.root)?;
     let (own, foreign): (Vec<_>, Vec<_>) = anchors.into_iter().partition(|anchor| anchor.home == home);
-    let mut verdict = check(store, &own).map_err(|error| broken(&error))?;
+    let mut verdict = check(store, &own).map_err(|error| store.broken(&error))?;
     verdict.foreign_anchors = foreign.len();
     Ok(verdict)
 }

@@ -145,6 +145,8 @@ impl Look<'_> {
             .partition(|line| line.starts_with(HINT));
         found.hint = match hints.first() {
             Some(hint) => hint.trim_start_matches(HINT).to_owned(),
+            // The formula's own, which knows what it did.
+            None if error.layer == Layer::Salt => found.hint.clone(),
             None => format!("Fix the fault that {} names", error.layer.name()),
         };
         if said.len() > 1 {

@@ -96,7 +96,7 @@ impl Examination<'_> {
         self.on_minion(&self.endpoints.control, command)
     }
 
-    fn on_minion(&self, minion: &str, command: &str) -> String {
+    pub(super) fn on_minion(&self, minion: &str, command: &str) -> String {
         match self.is_lab() {
             true => command.to_owned(),
             false => format!("ssh {minion} {}", in_quotes(command)),

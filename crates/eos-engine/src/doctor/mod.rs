@@ -10,6 +10,7 @@
 //! | `control` | what the control minion says of its Terraform, its schedule and what was left there |
 //! | `versions` | which versions of the engines Eos works with |
 //! | `clocks` | whether all of them have the same time |
+//! | `disks` | which disks have no room left |
 //! | `files` | who can read and change what is on this machine |
 //! | `repository` | what a killed git left, what git cannot read, a store that was lost |
 //! | `leftovers` | operations that were interrupted, and locks that nobody holds |
@@ -18,6 +19,7 @@
 mod clocks;
 mod consul;
 mod control;
+mod disks;
 mod files;
 mod finding;
 mod leftovers;
@@ -29,6 +31,7 @@ mod vault;
 mod versions;
 
 use std::future::Future;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use eos_core::pillar::Pillar;
@@ -54,6 +57,8 @@ pub struct Expected<'a> {
     pub formula: &'a str,
     /// How root speaks to minions on the master: `salt`, or that of the lab.
     pub salt: &'a str,
+    /// Where the engines of a lab write to on this machine.
+    pub written_to: &'a [PathBuf],
 }
 
 /// Looks at the estate on this machine, then asks every engine of it, all at once; an estate without engines is a
@@ -61,6 +66,7 @@ pub struct Expected<'a> {
 pub async fn examine(expected: &Expected<'_>) -> Vec<Finding> {
     let estate = expected.estate;
     let mut files = files::findings(estate);
+    files.extend(disks::of_this_machine(expected));
     files.extend(repository::findings(estate).await);
     let Some(endpoints) = &estate.settings.endpoints else {
         let words = "none: neither eos.toml nor a lab names any";

@@ -82,6 +82,9 @@ impl Examination<'_> {
             told.iter()
                 .map(|(minion, told)| self.minion_finding(minion, told)),
         );
+        for (minion, told) in &told {
+            findings.extend(told.examined.iter().flat_map(|seen| self.disks_of(minion, seen)));
+        }
         // One that answers nothing is told of once, as the minion.
         let examined = told
             .get_mut(control)

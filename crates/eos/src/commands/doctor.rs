@@ -10,7 +10,7 @@ use eos_engine::estate::Estate;
 use eos_engine::settings::{self, Profile, Source};
 use eos_engine::{EngineError, ErrorKind, env_names};
 use eos_lab::{Cache, Lab, Wanted};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Find faults, and show how to fix them
 ///
@@ -97,9 +97,20 @@ async fn estate_and_engines(estate: &Estate) -> Vec<Finding> {
         pillar: pillar.as_ref(),
         formula: &formula::digest(),
         salt: &salt_command(estate),
+        written_to: &written_to(estate),
     };
     let engines = doctor::examine(&expected).await;
     [finding].into_iter().chain(engines).collect()
+}
+
+/// Where the engines of a lab write to on this machine.
+fn written_to(estate: &Estate) -> Vec<PathBuf> {
+    match estate.settings.source {
+        Source::Lab => {
+            Lab::at(estate.root.join(".eos/lab")).map_or_else(|_| Vec::new(), |lab| lab.written_to())
+        }
+        Source::File | Source::None => Vec::new(),
+    }
 }
 
 /// How root speaks to minions: a lab has a Salt of its own.
