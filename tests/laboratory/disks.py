@@ -46,8 +46,8 @@ def small_disk(directory: Path, beside: Path, size: str, without: str | None = N
             subprocess.run(["umount", "--lazy", place], check=True, timeout=30)
 
 
-def fill(directory: Path) -> None:
-    """Leaves no room on the disk of a directory, not even for one more byte."""
+def fill(directory: Path, room: int = 0) -> None:
+    """Leaves no more room than these bytes on the disk of a directory."""
     with (directory / FILLER).open("ab", buffering=0) as file:
         for block in (1 << 16, 1 << 12, 1):
             try:
@@ -55,7 +55,8 @@ def fill(directory: Path) -> None:
                     pass
             except OSError as error:
                 assert error.errno == 28, error
+        file.truncate(max(0, file.tell() - room))
 
 
 def empty(directory: Path) -> None:
-    (directory / FILLER).unlink()
+    (directory / FILLER).unlink(missing_ok=True)

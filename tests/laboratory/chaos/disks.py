@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
 import subprocess
 from contextlib import contextmanager
 from pathlib import Path
 
+from disks import empty, fill, mount
 from estates import LAB_OPTIONS, PROGRAM, Estate
 
 from .faults import UNKNOWN, until
@@ -22,8 +22,7 @@ PARTS = {
     "workspaces": ".eos/lab/terraform/workspaces",
     "minion": ".eos/lab/salt/minion/cache",
 }
-SIZE = 48 << 20
-FILLER = ".filler"
+SIZE = 128 << 20
 
 
 @contextmanager
@@ -31,25 +30,25 @@ def estate_on_small_disks(place: Path):
     """A laboratory of its own; at the end it is gone with its disks."""
     estate, mounted = Estate(place / "estate"), []
 
-    def mount(path: Path, *words: str) -> None:
+    def put(path: Path, *words: str | Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["mount", *words, path], check=True)
+        mount(*words, path)
         mounted.append(path)
 
     try:
-        mount(estate.root, "-t", "tmpfs", "-o", f"size={SIZE},mode=0755", "tmpfs")
+        put(estate.root, "-t", "tmpfs", "-o", f"size={SIZE},mode=0755", "tmpfs")
         subprocess.run([PROGRAM, "init", estate.root], check=True, capture_output=True, timeout=60)
         # The engines themselves have room: this is about Eos.
         (place / "lab").mkdir()
-        mount(estate.lab, "--bind", str(place / "lab"))
+        put(estate.lab, "--bind", place / "lab")
         for part in list(PARTS.values())[1:]:
-            mount(estate.root / part, "-t", "tmpfs", "-o", f"size={SIZE},mode=0755", "tmpfs")
+            put(estate.root / part, "-t", "tmpfs", "-o", f"size={SIZE},mode=0755", "tmpfs")
         estate.trust_recipes()
         estate.must("lab", "up", *LAB_OPTIONS, timeout=900)
         yield estate
     finally:
         for part in PARTS.values():
-            (estate.root / part / FILLER).unlink(missing_ok=True)
+            empty(estate.root / part)
         down = estate.eos("lab", "down", timeout=180)
         left = [] if down.returncode == 0 else [down.stderr]
         left += estate.processes()
@@ -75,7 +74,7 @@ class Full(Fault):
 
     def mend(self) -> None:
         for part in PARTS.values():
-            (self.estate.root / part / FILLER).unlink(missing_ok=True)
+            empty(self.estate.root / part)
         self.estate.must("lab", "up", timeout=300)
 
     def untrue(self, ran: Ran) -> list[str]:
@@ -85,12 +84,3 @@ class Full(Fault):
         if ran.code and not re.search(r"(is|was) full|[Nn]o space left", words):
             found.append(f"no word of the full disk: {ran}")
         return found
-
-
-def fill(directory: Path, room: int) -> None:
-    """Takes all room of the disk but this."""
-    about = os.statvfs(directory)
-    free = about.f_bavail * about.f_frsize - room
-    if free > 0:
-        with open(directory / FILLER, "wb") as file:
-            os.posix_fallocate(file.fileno(), 0, free)
