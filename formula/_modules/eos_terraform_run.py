@@ -33,6 +33,8 @@ _MIRROR = "Are the providers in the mirror that terraform_cli_config names?"
 _SECONDS_BETWEEN_LOOKS = 0.02
 # For a command that does not wait for the start of a job, beside the lock of its state.
 _SECONDS = 600
+# Bytes: a disk with less is full.
+_ROOM = 64 << 10
 _SECONDS_TO_SAVE = 60
 # As the compiler writes the waits of a job, and how many instances it has.
 _START = re.compile(r"_count \+ 1\) \* (\d+)")
@@ -233,9 +235,12 @@ class _Run:
             )
             for line in _lines_while_running(self.child, output.fileno(), lambda: self._look_after(late)):
                 heed(line)
-        ended, self.child = self.child, None
-        # Terraform that a signal ended wrote no state of what it had made.
-        self.has_ended_itself = ended.returncode >= 0
+            ended, self.child = self.child, None
+            # Terraform that a signal ended wrote no state of what it had made.
+            self.has_ended_itself = ended.returncode >= 0
+            # Terraform does not tell what it had no room to say.
+            with __utils__["eos_disk.naming_a_full_disk"](self.home):
+                os.posix_fallocate(output.fileno(), os.fstat(output.fileno()).st_size, _ROOM)
         if late.signals:
             words = f"terraform {arguments[0]} was ended because it took longer than {late.seconds} s"
             hint = "eos doctor asks the engines and the mirror of providers; then run the step again"

@@ -79,8 +79,8 @@ class Full(Fault):
 
     def untrue(self, ran: Ran) -> list[str]:
         found = [f"nobody can look: {look}" for look in self.looked if look.code]
-        # A command that fails for want of room says so.
+        # A command that fails for want of room says so, and asks for it where a minion can say nothing at all.
         words = " ".join((ran.out + ran.err).split())
-        if ran.code and not re.search(r"(is|was) full|[Nn]o space left", words):
+        if ran.code and not re.search(r"(is|was) full|[Nn]o space left|room on its disk", words):
             found.append(f"no word of the full disk: {ran}")
         return found
