@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import functools
 import hashlib
 import os
 import re
@@ -38,6 +39,7 @@ _GRAINS = ("os", "osrelease", "num_cpus", "mem_total", "ipv4", "fqdn", "virtual"
 _QUEUE = 1000
 _STATES_FAILED = 2
 _RECIPE = "its recipe"
+_STATES = {"volumes": "eos_volumes.states", "monitoring": "eos_prometheus.states"}
 
 
 def info(**publication: object) -> dict:
@@ -62,9 +64,8 @@ def info(**publication: object) -> dict:
 def run_step(*, operation: str, step: str, sls: str, digest: str, **publication: object) -> dict:
     """Does what one emitted SLS says, `components.<component>.<environment>.volumes`, `.workspace` or `.monitoring`.
 
-    A component with volumes on several hosts has `.volumes-<host>` for each. `digest` says what the caller means: of a
-    workspace its slice's own, of volumes and monitoring that of all slices of the component on this minion. What the
-    pillar has otherwise is refused.
+    A component with volumes on several hosts has `.volumes-<host>` for each. `digest` says what the caller means: it
+    is that of the whole slices of the component on this minion. What the pillar has otherwise is refused.
     """
     component, environment, kind = _parts(sls)
     _check("digest", digest, _DIGEST)
@@ -90,8 +91,9 @@ def run_step(*, operation: str, step: str, sls: str, digest: str, **publication:
     if kind == "workspace":
         return call.once_observed(admit_workspace, lambda admitted: _apply_workspace(call, names, admitted), names)
     if kind == "monitoring":
-        return call.once(admit_monitoring, lambda slices: _load_rules(f"{environment}/{component}", slices))
-    return call.once(admit_volumes, lambda wanted: _make_volumes(call, sls, wanted))
+        load = functools.partial(_load_rules, f"{environment}/{component}")
+        return call.once(admit_monitoring, load, under=__salt__["eos_prometheus.lock"])
+    return call.once(admit_volumes, lambda wanted: _make_volumes(call, sls, wanted), under=_states_lock)
 
 
 def remove_workspace(*, operation: str, step: str, environment: str, component: str, **publication: object) -> dict:
@@ -136,11 +138,10 @@ def remove_volumes(
         return wanted
 
     def work(wanted: dict) -> dict:
-        with _states_lock():
-            error = __salt__["eos_volumes.remove"](volumes, wanted, with_data)
+        error = __salt__["eos_volumes.remove"](volumes, wanted, with_data)
         return {"status": "failed" if error else "done", "error": error}
 
-    return call.once(admit, work)
+    return call.once(admit, work, under=_states_lock)
 
 
 def remove_monitoring(
@@ -169,7 +170,7 @@ def remove_monitoring(
         error = __salt__["eos_prometheus.unload"](name, watching)
         return {"status": "failed" if error else "done", "error": error}
 
-    return call.once(admit, work)
+    return call.once(admit, work, under=__salt__["eos_prometheus.lock"])
 
 
 def remove_unused_volumes(*, operation: str, step: str, volumes: dict, made_by: str, **publication: object) -> dict:
@@ -187,11 +188,10 @@ def remove_unused_volumes(*, operation: str, step: str, volumes: dict, made_by: 
         return _pillar_slice("volumes")
 
     def work(wanted: dict) -> dict:
-        with _states_lock():
-            outcome = __salt__["eos_volumes.remove_unused"](volumes, made_by, wanted)
+        outcome = __salt__["eos_volumes.remove_unused"](volumes, made_by, wanted)
         return {"status": "done", "result": {"states": [], "terraform": None, **outcome}}
 
-    return call.once(admit, work)
+    return call.once(admit, work, under=_states_lock)
 
 
 def approve(*, operation: str, plan: str, calls: dict, minutes: int, **publication: object) -> dict:
@@ -300,7 +300,7 @@ def _preview(plan: str, function: str, arguments: dict, unknown: list[str], pill
             return __salt__["eos_preview.workspace"](plan, environment, component, wanted, unknown)
         if kind == "volumes" and (error := __salt__["eos_volumes.refused_place"](wanted)):
             return {"states": [], "error": error}
-        return __salt__["eos_preview.states"](plan, sls, pillar)
+        return __salt__["eos_preview.states"](plan, sls, __salt__[_STATES[kind]](wanted), pillar)
     if function == "eos.remove_volumes":
         _check_volumes(arguments.get("volumes"))
         with_data = _checked_list("with_data", arguments.get("with_data"), _VOLUME)
@@ -327,11 +327,15 @@ def terraform_graph(*, environment: str, component: str, **publication: object) 
 def examine(**publication: object) -> dict:
     """What the doctor asks.
 
-    The master's environments; what a request could name here beside a function; of the control minion its Terraform,
-    schedule and leftovers.
+    The master's environments, and why it gives no pillar; what a request could name here beside a function; of the
+    control minion its Terraform, schedule and leftovers.
     """
     __salt__["eos_roles.caller"](publication)
-    return __salt__["eos_examination.of_this_minion"](list(_pillar_slice("workspaces")))
+    try:
+        named, fault = list(_pillar_slice("workspaces")), None
+    except CommandExecutionError as failure:
+        named, fault = None, str(failure)
+    return {**__salt__["eos_examination.of_this_minion"](named), "pillar": fault}
 
 
 def sync(**publication: object) -> dict:
@@ -398,34 +402,57 @@ class _Call:
         call = [self.function, self.arguments]
         __salt__["eos_roles.require"](self.who, risk, because, self.operation, self.step, call)
 
-    def once(self, admit: Callable[[], object], work: Callable[[object], dict]) -> dict:
+    def once(
+        self,
+        admit: Callable[[], object],
+        work: Callable[[object], dict],
+        under: Callable[[], contextlib.AbstractContextManager],
+    ) -> dict:
         """Does the work unless its record says it is done; a second caller waits for the first and is told the same.
 
-        `admit` refuses by raising, before anything is recorded; `work` is given what it answers.
+        `admit` refuses by raising, before anything is recorded; `work` is given what it answers. Both are done under
+        one lock, `under`: nothing can change between the look and the work.
         """
         with __utils__["eos_disk.locked"](f"{self.path[: -len('.json')]}.lock") as waited:
             record = _read_record(self.path)
             if record and (record["function"], record["arguments"]) != (self.function, self.arguments):
-                raise SaltInvocationError(f"Step {self.operation}/{self.step} was called before with other arguments")
+                self._refuse_another(record)
+                record = None
             if record and (waited or record["status"] == "done"):
                 return _with_retcode(record)
-            admitted = admit()
             record = self._started()
-            __utils__["eos_disk.write_json"](self.path, record)
-            try:
-                record |= work(admitted)
-            except Exception as error:  # noqa: BLE001  whatever it was, a live process must not leave `running` behind
-                record |= {"status": "failed", "error": __utils__["eos_failure.described"](error, self.function)}
+            with contextlib.ExitStack() as held:
+                try:
+                    held.enter_context(under())
+                except CommandExecutionError as failure:
+                    # Its holder did not come to an end in time.
+                    record |= {"status": "failed", "error": __utils__["eos_failure.described"](failure, self.function)}
+                else:
+                    admitted = admit()
+                    __utils__["eos_disk.write_json"](self.path, record)
+                    record |= self._outcome(work, admitted)
             record["ended"] = _now()
             __utils__["eos_disk.write_json"](self.path, record)
             return _with_retcode(record)
+
+    def _outcome(self, work: Callable[[object], dict], admitted: object) -> dict:
+        try:
+            return work(admitted)
+        except Exception as error:  # noqa: BLE001  whatever it was, a live process must not leave `running` behind
+            return {"status": "failed", "error": __utils__["eos_failure.described"](error, self.function)}
+
+    def _refuse_another(self, record: dict) -> None:
+        """A step has one call. Whoever took its name for another one gives it up to somebody of an equal role."""
+        taken_by = record.get("user")
+        if taken_by == self.who["user"] or not __salt__["eos_roles.reaches"](self.who, taken_by):
+            raise SaltInvocationError(f"Step {self.operation}/{self.step} was called before with other arguments")
 
     def once_observed(self, admit: Callable[[], object], work: Callable[[object], dict], names: dict) -> dict:
         """As `once`, for a workspace; the answer to a step that is done has it as `observed`, as `observe` answers it.
 
         It is read now, also if the step was done long ago, and so is no part of the record.
         """
-        record = self.once(admit, work)
+        record = self.once(admit, work, under=lambda: __salt__["eos_terraform.lock"](**names))
         if record["status"] != "done":
             return record
         # Whoever is not told can still ask.
@@ -440,16 +467,18 @@ class _Call:
             "step": self.step,
             "function": self.function,
             "arguments": self.arguments,
+            "user": self.who["user"],
             "status": "running",
             "started": _now(),
             "ended": None,
-            "process": {"pid": os.getpid(), "start": _start_of(os.getpid())},
+            "process": {"pid": os.getpid(), "start": _start_of(os.getpid()), "boot": __utils__["eos_boot.id"]()},
             "result": {"states": [], "terraform": None},
             "error": None,
         }
 
 
 def _states_lock() -> contextlib.AbstractContextManager:
+    """Volume steps come one after the other: Salt's own queue sees only jobs named state.*."""
     return __utils__["eos_disk.locked"](os.path.join(_directory(), "locks", "states"))
 
 
@@ -479,16 +508,15 @@ def _apply_workspace(call: _Call, names: dict, admitted: _Admitted) -> dict:
         return {"status": "failed", "error": admitted.failure}
     ids = {"operation": call.operation, "step": call.step}
     given = {"wanted": admitted.wanted, "contents": admitted.contents}
-    return _outcome_of_terraform(__salt__["eos_terraform.ensure_infrastructure"](**names, **ids, **given))
+    return _outcome_of_terraform(__salt__["eos_terraform.ensure_infrastructure"](**names, **ids, **given, held=True))
 
 
 def _make_volumes(call: _Call, sls: str, wanted: dict) -> dict:
-    # One after the other, since Salt's queue sees only jobs named state.*.
-    with _states_lock():
-        if error := __salt__["eos_volumes.place"](wanted):
-            return {"status": "failed", "error": error}
-        with __salt__["eos_volumes.recorded"](wanted, call.operation):
-            return _outcome_of_states(sls, __salt__["state.apply"](sls, test=False, queue=_QUEUE))
+    if error := __salt__["eos_volumes.place"](wanted):
+        return {"status": "failed", "error": error}
+    with __salt__["eos_volumes.recorded"](wanted, call.operation):
+        states = __salt__["eos_volumes.states"](wanted)
+        return _outcome_of_states(sls, __salt__["state.high"](states, test=False, queue=_QUEUE))
 
 
 def _risks_of_volumes(wanted: dict) -> list[tuple]:
@@ -515,7 +543,7 @@ def _load_rules(name: str, slices: dict) -> dict:
 
 def _destroy(call: _Call, names: dict) -> dict:
     ids = {"operation": call.operation, "step": call.step}
-    return _outcome_of_terraform(__salt__["eos_terraform.destroy"](**names, **ids))
+    return _outcome_of_terraform(__salt__["eos_terraform.destroy"](**names, **ids, held=True))
 
 
 def _outcome_of_terraform(answer: dict) -> dict:
@@ -558,7 +586,7 @@ def _read_record(path: str) -> dict | None:
     record = __utils__["eos_disk.read_json"](path, "function", "arguments", "status", "process")
     if record and record["status"] == "running":
         process = record["process"]
-        if _start_of(process["pid"]) != process["start"]:
+        if process.get("boot") != __utils__["eos_boot.id"]() or _start_of(process["pid"]) != process["start"]:
             words = "The process that ran the step is gone"
             error = _salt_error(record["function"], words, "Run the step again with the same operation and step")
             record |= {"status": "interrupted", "error": error}
@@ -657,10 +685,17 @@ def _wanted(slices: dict, sls: str, digest: str) -> dict:
     name = f"{environment}/{component}"
     if kind == "workspace":
         wanted = slices.get("workspaces", {}).get(name)
-        _refuse_other_digest(sls, digest, wanted and wanted["digest"])
-        return wanted
+        # What a slice says of itself counts for nothing: it is the digest of the whole slice that is compared.
+        _refuse_other_digest(sls, digest, wanted and __utils__["eos_digest.of_slice"](wanted))
+        return {**wanted, "digest": digest}
     inside = f"{name}/"
     named = {other: facts for other, facts in slices.get(kind, {}).items() if f"{other}/".startswith(inside)}
+    if kind == "monitoring":
+        # Where the rules go is part of what is compared.
+        monitors = slices.get("monitors", {})
+        named = {
+            other: {**facts, "at": monitors.get(f"{environment}/{facts['monitor']}")} for other, facts in named.items()
+        }
     _refuse_other_digest(sls, digest, named and __utils__["eos_digest.of_json"](named))
     return named
 
@@ -686,6 +721,10 @@ def _compiled_pillar(pillarenv: str | None) -> dict:
     pillar = __salt__["pillar.items"](unmask=True, pillarenv=pillarenv)
     if errors := pillar.get("_errors"):
         raise CommandExecutionError(f"The pillar does not render: {'; '.join(map(str, errors))}")
+    # Who rendered it may have run it. Nothing of it counts.
+    if pillar.get("eos_read_as") != "json":
+        words = "The master does not read what Eos delivers by eos_pillar"
+        raise CommandExecutionError(f"{words}: set ext_pillar as formula/README.md says, and restart salt-master")
     return pillar
 
 

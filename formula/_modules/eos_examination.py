@@ -18,8 +18,8 @@ _SYNC_STATES = "eos_terraform.sync_states"
 _SECONDS_FOR_A_VERSION = 10
 
 
-def of_this_minion(named: list[str]) -> dict:
-    """`named` are the workspaces that the pillar has; what is of the control minion is null on every other."""
+def of_this_minion(named: list[str] | None) -> dict:
+    """`named` are the workspaces that the pillar has, if there is one; the control minion's is null on every other."""
     return {
         "environments": _environments(),
         "returners": _modules_of(salt.loader.returners(__opts__, {})),
@@ -78,14 +78,14 @@ def _damaged_workspaces() -> Iterator[dict]:
         yield from ({**damaged, "workspace": name} for damaged in found)
 
 
-def _control(named: list[str]) -> dict:
+def _control(named: list[str] | None) -> dict:
     there = sorted(_on_disk())
     return {
         "terraform": _terraform_version(),
         "credential": __salt__["eos_profile.credential_fault"](),
         "schedule": _is_scheduled(),
-        "named": sorted(named),
-        "orphans": [name for name in there if name not in named],
+        "named": sorted(named or []),
+        "orphans": [name for name in there if named is not None and name not in named],
         "state_locks": [lock for name in there if (lock := _state_lock(name)) is not None],
     }
 

@@ -10,8 +10,6 @@ import hashlib
 import logging
 import os
 
-import salt.fileclient
-
 _log = logging.getLogger(__name__)
 # What names the real object behind a resource, where a resource has it.
 _NAMING = ("id", "name", "namespace", "kind", "node_id", "modify_index")
@@ -38,28 +36,14 @@ def _states(pillar: dict) -> list[dict]:
     volumes, monitoring = slices.get("volumes", {}), slices.get("monitoring", {})
     if not volumes and not monitoring:
         return []
-    with salt.fileclient.get_file_client(__opts__) as client:
-        served = set(client.list_states("base"))
-    slses = {_volumes_sls(name, served) for name in volumes}
-    slses |= {_sls(name, "monitoring") for name in monitoring}
+    high = {**__salt__["eos_volumes.states"](volumes), **__salt__["eos_prometheus.states"](monitoring)}
     with __salt__["eos_preview.scratch"]() as scratch:
-        ran = __salt__["eos_preview.run_states"](scratch, "base", sorted(slses), pillar)
+        ran = __salt__["eos_preview.run_states"](scratch, "base", high, pillar)
     return [_told(state, volumes) for state in ran if state["result"] is not True or state["changes"]]
 
 
 def _told(state: dict, volumes: dict) -> dict:
     return {**state, "volume" if state["id"] in volumes else "monitoring": state["id"]}
-
-
-def _volumes_sls(name: str, served: set[str]) -> str:
-    """A component with volumes on several hosts has an SLS for each."""
-    of_host = _sls(name, f"volumes-{__opts__['id']}")
-    return of_host if of_host in served else _sls(name, "volumes")
-
-
-def _sls(name: str, piece: str) -> str:
-    environment, component = name.split("/")[:2]
-    return f"components.{component}.{environment}.{piece}"
 
 
 def _workspaces(named: dict) -> dict[str, dict]:
@@ -77,7 +61,7 @@ def _compared(workspace: object, state: dict | None, fault: str | None, wanted: 
     attributes = __utils__["eos_terraform_state.attributes"](state)
     return {
         "digest": proved.get("digest"),
-        "wanted": wanted and wanted["digest"],
+        "wanted": wanted and __utils__["eos_digest.of_slice"](wanted),
         **facts,
         "secret_version": proved.get("secret_version"),
         "operation": recorded.get("operation"),
@@ -123,7 +107,8 @@ def _tree(workspace: object, wanted: dict | None) -> dict[str, list[str]] | None
         return None
     configuration = workspace.configuration() or {}
     kept = configuration.get("slice") or {}
-    is_wanted = wanted is not None and kept.get("digest", recorded["digest"]) == wanted["digest"]
+    digest = wanted and __utils__["eos_digest.of_slice"](wanted)
+    is_wanted = wanted is not None and kept.get("digest", recorded["digest"]) == digest
     files = (wanted if is_wanted else kept).get("files", {})
     there = _digests(workspace.tree)
     tree = {

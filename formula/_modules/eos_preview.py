@@ -97,31 +97,25 @@ def removed_rules(environment: str, component: str, monitor: str, slices: dict) 
     return {"states": [_gone(name, "file", path) for path in files], "error": None}
 
 
-def states(plan: str, sls: str, pillar: dict) -> dict:
-    """What Salt says it would do for an emitted SLS of a plan."""
+def states(plan: str, sls: str, high: dict, pillar: dict) -> dict:
+    """What Salt says it would do for the states of an SLS of a plan."""
     try:
         with scratch() as directory:
-            return {"states": run_states(directory, plan, [sls], pillar), "error": None}
+            return {"states": run_states(directory, plan, high, pillar), "error": None}
     except (CommandExecutionError, OSError, ValueError) as failure:
         return {"states": [], "error": __utils__["eos_failure.described"](failure, sls)}
 
 
-def run_states(directory: str, saltenv: str, slses: list[str], pillar: dict) -> list[dict]:
-    """Salt's test run of these SLS with this pillar.
+def run_states(directory: str, saltenv: str, high: dict, pillar: dict) -> list[dict]:
+    """Salt's test run of these states with this pillar.
 
-    Without `state.apply`, which keeps every file that it was given and the outcome in the minion's own cache.
+    Without `state.high`, which keeps the outcome in the minion's own cache.
     """
     options = salt.utils.state.get_sls_opts(__opts__, saltenv=saltenv, pillarenv=saltenv)
     options["test"], options["cachedir"] = True, directory
-    with salt.state.HighState(options, context=dict(__context__), initial_pillar=pillar) as run:
-        run.push_active()
-        try:
-            high, errors = run.render_highstate({saltenv: slses})
-            answer = errors or run.state.call_high(high)
-        finally:
-            run.pop_active()
-    if not isinstance(answer, dict):
-        raise CommandExecutionError("\n".join(map(str, answer)))
+    answer = salt.state.State(options, context=dict(__context__), initial_pillar=pillar).call_high(high)
+    if not isinstance(answer, dict) or not answer:
+        raise CommandExecutionError("\n".join(map(str, answer)) or "Salt ran none of the states")
     ran = sorted(answer.values(), key=lambda state: state["__run_num__"])
     keys = ("name", "result", "changes", "comment")
     return [{"id": state["__id__"], **{key: state[key] for key in keys}} for state in ran]

@@ -34,6 +34,7 @@ def load(name: str, pillar: dict) -> dict:
     """Has the rules of "<environment>/<component>" loaded; answers {"changes", "error"}.
 
     `pillar` is this minion's slice. Rules that Prometheus refuses are taken back: they would keep it from starting.
+    The caller holds `lock`, as that of `unload` does.
     """
     environment, component = name.split("/")
     wanted = pillar["monitoring"][name]
@@ -44,7 +45,7 @@ def load(name: str, pillar: dict) -> dict:
         return _failed(name, words, "Deliver the release again")
     file = f"{component}.json"
     try:
-        with _lock(), _made(monitor) as rules:
+        with _made(monitor) as rules:
             before = _read(rules, file)
             strays = _strays(rules, name, pillar)
             for stray in [*strays, *_remnants(rules)]:
@@ -55,28 +56,39 @@ def load(name: str, pillar: dict) -> dict:
                 _restore(rules, file, before, monitor)
                 words = "; ".join(refused) or f"No Prometheus answers on this host at port {monitor['port']}"
                 return _failed(name, words, f"`eos status {wanted['monitor']}` shows its health")
-            __utils__["eos_disk.write_json"](_record_path(name), {"risk": wanted.get("risk")})
+            record = {"risk": wanted.get("risk"), "directory": monitor["directory"]}
+            __utils__["eos_disk.write_json"](_record_path(name), record)
     except OSError as error:
         words = f"{error.strerror}: {monitor['directory']}"
         return _failed(name, words, "Remove it on this minion, and run the step again: Eos makes it")
     return {"changes": _changes(before, wanted["rules"], strays), "error": None}
 
 
+def lock() -> contextlib.AbstractContextManager:
+    """Whoever changes rules holds it, from the first look at what there is."""
+    return __utils__["eos_disk.locked"](os.path.join(__opts__["cachedir"], "eos", "locks", "monitoring"))
+
+
 def would_load(name: str, pillar: dict) -> dict:
     """The changes that `load` would make to files; a Prometheus that has these rules loads them anew all the same."""
     environment, component = name.split("/")
     wanted = pillar["monitoring"][name]
-    with _there(pillar["monitors"][f"{environment}/{wanted['monitor']}"]) as rules:
+    with _there(pillar["monitors"][f"{environment}/{wanted['monitor']}"]["directory"]) as rules:
         before = None if rules is None else _read(rules, f"{component}.json")
         return _changes(before, wanted["rules"], [] if rules is None else _strays(rules, name, pillar))
 
 
+def states(monitoring: dict[str, dict]) -> dict:
+    """The Salt states of these rules, for a test run."""
+    return {name: {"eos_prometheus": ["rules", {"name": name}]} for name in monitoring}
+
+
 def files_of(name: str, monitor: dict) -> list[str]:
     """The files that `unload` would remove from a Prometheus' directory."""
-    file = f"{name.split('/')[1]}.json"
-    with _there(monitor) as rules:
+    file, directory = f"{name.split('/')[1]}.json", _loaded_to(name, monitor)
+    with _there(directory) as rules:
         is_there = rules is not None and file in os.listdir(rules)
-    return [os.path.join(monitor["directory"], file)] if is_there else []
+    return [os.path.join(directory, file)] if is_there else []
 
 
 def unload(name: str, monitor: dict) -> dict | None:
@@ -84,13 +96,12 @@ def unload(name: str, monitor: dict) -> dict | None:
 
     One that does not run has nothing loaded, and will not find them when it starts.
     """
-    with _lock():
-        with _there(monitor) as rules, contextlib.suppress(FileNotFoundError):
-            if rules is not None:
-                os.unlink(f"{name.split('/')[1]}.json", dir_fd=rules)
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(_record_path(name))
-        _, refused = _reload(monitor["port"])
+    with _there(_loaded_to(name, monitor)) as rules, contextlib.suppress(FileNotFoundError):
+        if rules is not None:
+            os.unlink(f"{name.split('/')[1]}.json", dir_fd=rules)
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(_record_path(name))
+    _, refused = _reload(monitor["port"])
     return _failed(name, "; ".join(refused), "Fix the fault that Prometheus names")["error"] if refused else None
 
 
@@ -114,6 +125,12 @@ def _changes(before: str | None, wanted: str, strays: list[str]) -> dict:
     old = None if before is None else _digest(before)
     changes = {"rules": {"old": old, "new": wanted}} if old != wanted else {}
     return changes | ({"removed": strays} if strays else {})
+
+
+def _loaded_to(name: str, monitor: dict) -> str:
+    """Where `load` put the rules, whatever the pillar says by now; an older record does not say."""
+    record = __utils__["eos_disk.read_json"](_record_path(name)) or {}
+    return record.get("directory", monitor["directory"])
 
 
 def recorded_risk(name: str) -> str | None:
@@ -183,10 +200,10 @@ def _made(monitor: dict) -> Iterator[int]:
 
 
 @contextlib.contextmanager
-def _there(monitor: dict) -> Iterator[int | None]:
+def _there(directory: str) -> Iterator[int | None]:
     """A descriptor of the directory, or None: something else in its place holds no rules."""
     try:
-        rules = __utils__["eos_directory.opened"](monitor["directory"], __salt__["eos_volumes.allowed"]())
+        rules = __utils__["eos_directory.opened"](directory, __salt__["eos_volumes.allowed"]())
     except OSError:
         rules = None
     try:
@@ -238,10 +255,6 @@ def _read(rules: int, file: str) -> str | None:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _lock() -> contextlib.AbstractContextManager:
-    return __utils__["eos_disk.locked"](os.path.join(__opts__["cachedir"], "eos", "locks", "monitoring"))
 
 
 def _record_path(name: str) -> str:

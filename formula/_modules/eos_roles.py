@@ -37,6 +37,11 @@ def highest(found: list[tuple], where_unknown: str) -> tuple[str, str]:
     return max(known, key=lambda one: _RISKS.index(one[0]), default=(where_unknown, "nothing is known of it"))
 
 
+def reaches(who: dict, user: str | None) -> bool:
+    """Whether the caller's role is no lower than that of another user."""
+    return who["is_root"] or (user is not None and _rank(who["role"]) >= _rank(_role_of(user)))
+
+
 def require_role(who: dict, role: str, to_do: str) -> None:
     """Refuses a caller below this role, whom no approval helps."""
     if not who["is_root"] and _rank(who["role"]) < _ROLES.index(role):
@@ -74,8 +79,18 @@ def approve(who: dict, operation: str, plan: str, calls: dict[str, str], minutes
         "uptime": {"boot": boot, "until": now + minutes * 60},
     }
     path = _approval_path(operation)
-    __utils__["eos_disk.write_json"](path, approval)
+    with __utils__["eos_disk.locked"](f"{path}.lock"):
+        _refuse_to_replace(who, __utils__["eos_disk.read_json"](path, "by", "until", "calls"))
+        __utils__["eos_disk.write_json"](path, approval)
     return __utils__["eos_disk.read_json"](path)
+
+
+def _refuse_to_replace(who: dict, there: dict | None) -> None:
+    """An approval of a higher role holds as long as it was given for."""
+    if there is None or reaches(who, there["by"]) or _is_over(there):
+        return
+    words = f"{there['by']}, whose role is higher, has approved it until {there['until']}"
+    raise CommandExecutionError(f"{_named(who)} cannot replace this approval: {words}")
 
 
 def _why_not_approved(who: dict, risk: str, operation: str, step: str, call: list) -> str | None:
@@ -111,8 +126,7 @@ def _is_over(approval: dict) -> bool:
 
 def _uptime() -> tuple[str, float]:
     """The id of this start of the machine, and the seconds since, sleep included."""
-    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
-        return file.read().strip(), time.clock_gettime(time.CLOCK_BOOTTIME)
+    return __utils__["eos_boot.id"](), time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 def _role_of(user: str | None) -> str | None:

@@ -7,6 +7,7 @@ process is `eos_terraform_run`'s, and what differs between the profiles is `eos_
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 from collections.abc import Callable
@@ -26,11 +27,12 @@ def ensure_infrastructure(
     step: str,
     wanted: dict | None = None,
     contents: dict[str, bytes] | None = None,
+    held: bool = False,
 ) -> dict:
     """Makes the workspace what its slice says; a workspace that is so already costs no Terraform run.
 
     `wanted` is the slice where the caller has looked at it already, and `contents` its files: it is these that are
-    applied, and no later ones.
+    applied, and no later ones. `held` says that the caller holds the workspace's lock.
     """
     return _answer(
         environment,
@@ -38,6 +40,7 @@ def ensure_infrastructure(
         operation,
         step,
         lambda run, report: _ensure(run, report, wanted or run.workspace.slice(), contents),
+        held,
     )
 
 
@@ -51,9 +54,14 @@ def plan(environment: str, component: str, operation: str, step: str) -> dict:
     return _answer(environment, component, operation, step, _plan_slice)
 
 
-def destroy(environment: str, component: str, operation: str, step: str) -> dict:
+def destroy(environment: str, component: str, operation: str, step: str, held: bool = False) -> dict:
     """Destroys all the workspace holds, by the configuration it was last given, then removes the workspace."""
-    return _answer(environment, component, operation, step, _destroy)
+    return _answer(environment, component, operation, step, _destroy, held)
+
+
+def lock(environment: str, component: str) -> contextlib.AbstractContextManager:
+    """Whoever changes a workspace holds it, from the first look at what there is."""
+    return __utils__["eos_disk.locked"](__salt__["eos_workspace.lock_path"](environment, component))
 
 
 def get_terraform_output(environment: str, component: str, name: str) -> object:
@@ -118,12 +126,19 @@ def sync_states() -> dict:
     return __salt__["eos_sync.sync_states"]()
 
 
-def _answer(environment: str, component: str, operation: str, step: str, work: Callable[[object, dict], None]) -> dict:
+def _answer(
+    environment: str,
+    component: str,
+    operation: str,
+    step: str,
+    work: Callable[[object, dict], None],
+    held: bool = False,
+) -> dict:
     """Does the work under the lock of the workspace, and answers {"result", "error", "stopped", "terraform"}."""
     report = _report()
     try:
         workspace = __salt__["eos_workspace.of"](environment, component, __salt__["eos_profile.of_this_minion"]())
-        with __utils__["eos_disk.locked"](workspace.lock):
+        with contextlib.nullcontext() if held else lock(environment, component):
             return _guarded(__salt__["eos_terraform_run.of"](workspace, operation, step), report, work)
     except CommandExecutionError as failure:
         error = __utils__["eos_failure.described"](failure, f"{environment}/{component}")

@@ -16,6 +16,11 @@ from collections.abc import Iterator
 _LVM = "lvm"
 # Where volumes may lie on a host whose settings do not say.
 _BELOW = ("/opt", "/srv")
+# What the state of a volume on LVM is given of its facts, beside path and owner.
+_OF_LVM = (
+    *("volume", "volume_group", "devices", "size", "filesystem", "compression", "shrink_from"),
+    *("snapshots", "restore", "conversion"),
+)
 
 
 def allowed() -> list[str]:
@@ -128,6 +133,11 @@ def risks(names: list[str]) -> list[str | None]:
     records = [record for name, record in _records().items() if name in names]
     on_lvm = ["medium"] if any(map(_is_on_lvm, records)) else []
     return [*(record.get("risk") for record in records), *on_lvm]
+
+
+def states(wanted: dict[str, dict]) -> dict:
+    """The Salt states that bring these volumes to their facts, made of the facts alone, in the form that Salt runs."""
+    return {name: _state(name, facts) for name, facts in wanted.items()}
 
 
 def kinds(volumes: dict[str, str]) -> dict[str, str]:
@@ -256,6 +266,24 @@ def _why_not_made(name: str, path: str, record: dict | None) -> str | None:
     if not record["made"]:
         return f"it was there before Eos made {name}"
     return None
+
+
+def _state(name: str, facts: dict) -> dict:
+    owner = {"user": _account(facts["user"]), "group": _account(facts["group"]), "mode": facts["mode"]}
+    arguments = {"name": facts["path"], **owner}
+    if "volume_group" not in facts:
+        return {"file": ["directory", *_listed({**arguments, "makedirs": True})]}
+    storage = {key: facts[key] for key in _OF_LVM if key in facts}
+    return {"eos_storage": ["mounted", *_listed({**arguments, "volume_id": name, **storage})]}
+
+
+def _account(name: str) -> str | int:
+    """Salt takes a number in quotes for a name, and finds no such user."""
+    return int(name) if name.isascii() and name.isdigit() else name
+
+
+def _listed(arguments: dict) -> list[dict]:
+    return [{key: value} for key, value in arguments.items()]
 
 
 def _record(name: str, facts: dict, operation: str) -> None:

@@ -40,6 +40,10 @@ def of(environment: str, component: str, profile: object) -> _Workspace:
     return _Workspace(environment, component, profile)
 
 
+def lock_path(environment: str, component: str) -> str:
+    return os.path.join(__opts__["cachedir"], "eos", "locks", f"{environment}.{component}")
+
+
 def with_states(profile: object, named: list[str]) -> dict[str, tuple[_Workspace, dict | None, str | None]]:
     """Every workspace that is named, on this disk or in the backend, with its Terraform state and the fault of that."""
     root = __salt__["eos_profile.setting"]("terraform_root")
@@ -70,7 +74,7 @@ class _Workspace:
         self.unsaved_state_file = os.path.join(self.directory, "unsaved.tfstate")
         self.unfinished_file = os.path.join(self.directory, "unfinished.json")
         self.damaged_state_file = os.path.join(self.directory, "damaged.tfstate")
-        self.lock = os.path.join(__opts__["cachedir"], "eos", "locks", f"{environment}.{component}")
+        self.lock = lock_path(environment, component)
 
     def root(self, tree: str) -> str:
         """Where in a tree Terraform is run."""
@@ -186,7 +190,8 @@ class _Workspace:
             words = "The pillar of this minion names no such workspace"
             raise __utils__["eos_failure.of"]("salt", self.name, words, "Deliver a release")
         # Through JSON, because a masked pillar prints as asterisks.
-        return json.loads(json.dumps(workspaces[self.name]))
+        wanted = json.loads(json.dumps(workspaces[self.name]))
+        return {**wanted, "digest": __utils__["eos_digest.of_slice"](wanted)}
 
     def configuration_of(self, wanted: dict, version: int | None = None) -> dict:
         """What is rendered of a slice; fails before anything else if a secret or a host is missing.

@@ -15,7 +15,8 @@ def rules(name: str) -> dict:
         changes = __salt__["eos_prometheus.would_load"](name, pillar)
         comment = "Prometheus would load the rules" if changes else "The rules are there"
         return {"name": name, "changes": changes, "result": None if changes else True, "comment": comment}
-    answer = __salt__["eos_prometheus.load"](name, pillar)
+    with __salt__["eos_prometheus.lock"]():
+        answer = __salt__["eos_prometheus.load"](name, pillar)
     error = answer["error"]
     comment = f"{error['layer']}: {error['object']}: {error['words']}" if error else "Prometheus has loaded the rules"
     return {"name": name, "changes": answer["changes"], "result": not error, "comment": comment, "error": error}

@@ -1,7 +1,7 @@
 {#- Converges the emitted tree without Eos: its waves in their order, each after the one before. What is missing of their
     secrets is told first, by name; only the namespaces come before, since secrets may have to be put into them. The
     runner `infrastructure` limits it to an environment. -#}
-{%- import_json "orchestrate/waves.json" as order %}
+{%- set order = salt["cp.get_file_str"]("salt://orchestrate/waves.json") | load_json %}
 {%- set environment = pillar.get("eos_environment") %}
 {%- set operation = "eject-" ~ ("now" | strftime("%Y%m%d%H%M%S%f")) %}
 {%- set waves, workspaces, platforms = [], {}, [] %}
@@ -29,7 +29,7 @@
 include:
   - orchestrate.init
 {% for minion, names in workspaces.items() %}
-secrets are there for {{ minion }}:
+{{ ("secrets are there for " ~ minion) | tojson }}:
   salt.function:
     - name: eos.require_secrets
     - tgt: {{ minion | tojson }}
@@ -39,13 +39,13 @@ secrets are there for {{ minion }}:
     - require:
       - salt: formula is synced
 {%- for step in platforms %}
-      - salt: wave 1 {{ step.minion }} {{ step.sls }}
+      - salt: {{ ("wave 1 " ~ step.minion ~ " " ~ step.sls) | tojson }}
 {%- endfor %}
 {% endfor %}
 {%- for wave in waves %}
 {%- set number = loop.index %}
 {%- for step in wave %}
-wave {{ number }} {{ step.minion }} {{ step.sls }}:
+{{ ("wave " ~ number ~ " " ~ step.minion ~ " " ~ step.sls) | tojson }}:
   salt.function:
     - name: eos.run_step
     - tgt: {{ step.minion | tojson }}
@@ -58,10 +58,10 @@ wave {{ number }} {{ step.minion }} {{ step.sls }}:
     - require:
       - salt: formula is synced
 {%- for minion in (workspaces if step not in platforms else []) %}
-      - salt: secrets are there for {{ minion }}
+      - salt: {{ ("secrets are there for " ~ minion) | tojson }}
 {%- endfor %}
 {%- for before in (waves[number - 2] if number > 1 else []) %}
-      - salt: wave {{ number - 1 }} {{ before.minion }} {{ before.sls }}
+      - salt: {{ ("wave " ~ (number - 1) ~ " " ~ before.minion ~ " " ~ before.sls) | tojson }}
 {%- endfor %}
 {% endfor %}
 {%- endfor %}

@@ -1,6 +1,6 @@
 {#- Destroys the workspaces of the emitted tree, last wave first. Volumes and their data stay. The runner
     `infrastructure` limits it to components. -#}
-{%- import_json "orchestrate/waves.json" as order %}
+{%- set order = salt["cp.get_file_str"]("salt://orchestrate/waves.json") | load_json %}
 {%- set components = pillar.get("eos_components") %}
 {%- set operation = "eject-" ~ ("now" | strftime("%Y%m%d%H%M%S%f")) %}
 {%- set destroyed = namespace(before="formula is synced") %}
@@ -20,7 +20,7 @@ include:
 {%- set name = environment ~ "/" ~ component %}
 {%- if components is none or name in components %}
 {%- set id = "destroy " ~ name %}
-{{ id }}:
+{{ id | tojson }}:
   salt.function:
     - name: eos.remove_workspace
     - tgt: {{ step.minion | tojson }}
@@ -31,7 +31,7 @@ include:
         environment: {{ environment | tojson }}
         component: {{ component | tojson }}
     - require:
-      - salt: {{ destroyed.before }}
+      - salt: {{ destroyed.before | tojson }}
 {%- set destroyed.before = id %}
 {% endif %}
 {%- endfor %}

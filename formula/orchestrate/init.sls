@@ -1,5 +1,5 @@
 {#- Every minion of the emitted order has the formula's modules. -#}
-{%- import_json "orchestrate/waves.json" as order %}
+{%- set order = salt["cp.get_file_str"]("salt://orchestrate/waves.json") | load_json %}
 {%- set minions = order.waves | sum(start=[]) | map(attribute="minion") | unique | list %}
 
 formula is synced:

@@ -49,7 +49,7 @@ def load(salt_python, tmp_path):
         module.__opts__ = {"id": MINION, "cachedir": str(tmp_path), "test": False, "eos": {"roles": ROLES}}
         module.__context__, module.__pillar__, module.__salt__, module.__utils__ = {}, {}, {}, {}
         if path.startswith("_modules/"):
-            for name in ("eos_disk", "eos_digest", "eos_directory", "eos_failure"):
+            for name in ("eos_boot", "eos_disk", "eos_digest", "eos_directory", "eos_failure"):
                 used = load_module(f"_utils/{name}.py")
                 module.__utils__ |= {f"{name}.{function}": getattr(used, function) for function in dir(used)}
         for name, value in salt_globals.items():

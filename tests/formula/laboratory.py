@@ -618,8 +618,7 @@ class Releases:
             texts = workspace["files"]
             files |= {f"files/{path}": text for path, text in texts.items()}
             digests = {path: sha256(text) for path, text in texts.items()}
-            slices[name] = {
-                "digest": sha256(json.dumps(digests, sort_keys=True)),
+            facts = {
                 "risk": "low",
                 "token": "client",
                 "hosts": [],
@@ -627,7 +626,8 @@ class Releases:
                 **workspace,
                 "files": workspace.get("digests", digests),
             }
-            slices[name].pop("digests", None)
+            facts.pop("digests", None)
+            slices[name] = {"digest": canonical_digest(facts), **facts}
         for name, volume in volumes.items():
             environment, component, _ = name.split("/")
             # Salt takes a number in quotes for the name of a user that nobody has.
@@ -666,9 +666,12 @@ def digest_of(sls: str, slice_of_minion: dict) -> str:
     _, component, environment, kind = sls.split(".")
     name = f"{environment}/{component}"
     if kind == "workspace":
-        return slice_of_minion["workspaces"][name]["digest"]
+        slices = slice_of_minion["workspaces"][name].items()
+        return canonical_digest({key: value for key, value in slices if key != "digest"})
     if kind == "monitoring":
-        return canonical_digest({name: slice_of_minion["monitoring"][name]})
+        facts = slice_of_minion["monitoring"][name]
+        at = slice_of_minion["monitors"][f"{environment}/{facts['monitor']}"]
+        return canonical_digest({name: {**facts, "at": at}})
     volumes = slice_of_minion["volumes"].items()
     return canonical_digest({volume: facts for volume, facts in volumes if volume.startswith(f"{name}/")})
 

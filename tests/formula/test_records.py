@@ -23,8 +23,11 @@ from laboratory import FORMULA, canonical_digest, digest_of
 GOLDEN = FORMULA.parent / "tests" / "golden"
 SLS = "components.hello.production.workspace"
 VOLUMES = "components.hello.production.volumes"
-DIGEST = "a" * 64
-FACTS = {"production/hello/data": {"path": "/nowhere/data", "risk": "low"}}
+RULES = "components.hello.production.monitoring"
+WORKSPACE = {"risk": "low", "files": {}}
+DIGEST = canonical_digest(WORKSPACE)
+OWNER = {"user": "472", "group": "nobody", "mode": "0750"}
+FACTS = {"production/hello/data": {"path": "/nowhere/data", "risk": "low", **OWNER}}
 
 
 class Engine:
@@ -38,35 +41,40 @@ class Engine:
         self.states: object = {"k": state()}
         self.pillar: dict = {
             "eos": {
-                "workspaces": {"production/hello": {"digest": DIGEST, "risk": "low", "files": {}}},
+                "workspaces": {"production/hello": {"digest": DIGEST, **WORKSPACE}},
                 "volumes": FACTS,
+                "monitoring": {"production/hello": {"monitor": "prometheus", "rules": "0" * 64, "risk": "low"}},
+                "monitors": {"production/prometheus": {"directory": "/srv/rules", "user": "0", "port": 9090}},
             }
         }
+        self.made: dict = {}
 
     def functions(self) -> dict:
         return {
             "cp.get_file_str": lambda path: f"{DIGEST}\n",
-            "pillar.items": lambda unmask, pillarenv: self.pillar,
-            "state.apply": self.apply,
+            "pillar.items": lambda unmask, pillarenv: {"eos_read_as": "json", **self.pillar},
+            "state.high": self.apply,
             "eos_terraform.contents": lambda environment, component, files: files,
             "eos_terraform.ensure_infrastructure": self.ensure,
             "eos_tiers.of_workspace": lambda name, wanted, contents: [],
-            "eos_tiers.of_directory": lambda facts, is_known: [],
             "eos_tiers.settings": dict,
+            "eos_prometheus.load": lambda name, pillar: {"changes": {}, "error": None},
             "eos_terraform.observe": lambda names: dict.fromkeys(names, self.observed),
         }
 
     def ensure(
-        self, environment: str, component: str, operation: str, step: str, wanted: dict, contents: dict
+        self, environment: str, component: str, operation: str, step: str, wanted: dict, contents: dict, held: bool
     ) -> object:
+        assert held
         assert contents == wanted["files"]
         assert wanted == self.pillar["eos"]["workspaces"][f"{environment}/{component}"]
         return self.answering(f"{environment}/{component}", self.answer)
 
-    def apply(self, sls: str, test: bool, queue: int) -> object:
+    def apply(self, states: dict, test: bool, queue: int) -> object:
         # queue=True would be answered before the states have run.
         assert (test, type(queue)) == (False, int)
-        return self.answering(sls, self.states)
+        self.made = states
+        return self.answering(",".join(states), self.states)
 
     def answering(self, what: str, answer: object) -> object:
         self.ran.append(what)
@@ -98,11 +106,11 @@ def engine() -> Engine:
 
 @pytest.fixture
 def eos(load, engine):
-    functions = engine.functions()
-    for name in ("eos_roles", "eos_volumes"):
-        module = load(f"_modules/{name}.py")
+    functions: dict = {}
+    for name in ("eos_roles", "eos_volumes", "eos_workspace", "eos_terraform", "eos_prometheus"):
+        module = load(f"_modules/{name}.py", salt=functions)
         functions |= {f"{name}.{function}": getattr(module, function) for function in dir(module)}
-    functions["eos_volumes.place"] = lambda wanted: engine.refused
+    functions |= {"eos_volumes.place": lambda wanted: engine.refused, **engine.functions()}
     return load("_modules/eos.py", salt=functions, grains={"saltversion": "3008.3"})
 
 
@@ -191,6 +199,7 @@ def test_another_digest_is_refused(eos, engine, sls, digest):
 
 def test_a_digest_of_directorys_is_of_one_component_and_of_plain_json(eos, engine):
     facts = {"path": "/data/ü", "mode": "0750", "risk": "low", "zone": "data", "size": 5368709120}
+    facts |= {"user": "1", "group": "1"}
     engine.pillar["eos"]["volumes"] = {
         "production/hello/b": facts,
         "production/hello/a": facts,
@@ -198,7 +207,8 @@ def test_a_digest_of_directorys_is_of_one_component_and_of_plain_json(eos, engin
         "staging/hello/a": facts,
     }
     text = ",".join(
-        f'"production/hello/{need}":{{"mode":"0750","path":"/data/ü","risk":"low","size":5368709120,"zone":"data"}}'
+        f'"production/hello/{need}":{{"group":"1","mode":"0750","path":"/data/ü","risk":"low","size":5368709120,'
+        '"user":"1","zone":"data"}'
         for need in "ab"
     )
     digest = hashlib.sha256(f"{{{text}}}".encode()).hexdigest()
@@ -281,35 +291,125 @@ def test_a_running_record_of_a_process_that_is_gone_is_interrupted(eos, engine, 
     for process in ({"pid": gone.pid, "start": 1}, {"pid": os.getpid(), "start": 1}):
         path.write_text(json.dumps({**record, "status": "running", "process": process}))
         assert eos.step_status(operation="op", step="1")["status"] == "interrupted"
-    alive = {"pid": os.getpid(), "start": eos._start_of(os.getpid())}
+    alive = {"pid": os.getpid(), "start": eos._start_of(os.getpid()), "boot": eos.__utils__["eos_boot.id"]()}
     path.write_text(json.dumps({**record, "status": "running", "process": alive}))
     assert eos.step_status(operation="op", step="1")["status"] == "running"
+    # A process of another boot may have had the same id and start.
+    path.write_text(json.dumps({**record, "status": "running", "process": {**alive, "boot": "another"}}))
+    assert eos.step_status(operation="op", step="1")["status"] == "interrupted"
 
 
-DAMAGED = ["", '{"function": "eos.run_st', "[]", "{}", "\0\0\0"]
+@pytest.mark.parametrize(
+    ("first", "second", "taken"),
+    [
+        ("eos-user", "eos-operator", False),
+        ("eos-user", None, False),
+        ("eos-user", "eos-user", True),
+        ("eos-operator", "eos-user", True),
+        (None, "eos-architect", True),
+    ],
+)
+def test_nobody_keeps_a_step_from_a_higher_role_by_taking_its_name(eos, engine, first, second, taken):
+    engine.pillar["eos"]["workspaces"]["production/other"] = {"digest": DIGEST, **WORKSPACE}
+    squatted = {"sls": "components.other.production.workspace"}
+    assert run(eos, **squatted, **by(first))["status"] == "done"
+    if taken:
+        with pytest.raises(eos.SaltInvocationError, match="called before with other arguments"):
+            run(eos, **by(second))
+        assert engine.ran == ["production/other"]
+    else:
+        assert run(eos, **by(second))["arguments"]["sls"] == SLS
+        assert engine.ran == ["production/other", "production/hello"]
 
 
-@pytest.mark.parametrize("text", DAMAGED)
-def test_a_step_whose_record_is_damaged_runs_again(eos, engine, tmp_path, text):
-    first = run(eos)
-    path = tmp_path / "eos" / "steps" / "op" / "1.json"
-    path.write_text(text)
-    assert eos.step_status(operation="op", step="1") == {"status": "unknown"}
-    again = run(eos)
-    assert (first["status"], again["status"]) == ("done", "done")
-    assert eos.step_status(operation="op", step="1")["status"] == "done"
+def by(user: str | None) -> dict:
+    return {} if user is None else {"__pub_user": user}
 
 
-@pytest.mark.parametrize("text", DAMAGED)
-def test_a_damaged_record_of_the_home_is_nobodys_until_it_is_taken(eos, tmp_path, text):
-    path = tmp_path / "eos" / "home.json"
-    eos.take_home(home="first", name="one")
-    path.write_text(text)
-    home = eos.observe()["caller"]["home"]
-    assert home["home"] == "unreadable" and str(path) in home["name"] and home["since"]
-    with pytest.raises(eos.CommandExecutionError, match="unreadable"):
-        eos.take_home(home="second", name="two")
-    assert eos.take_home(home="second", name="two", instead_of="unreadable")["home"] == "second"
+def test_a_slice_is_compared_whole(eos, engine):
+    """What a slice says of itself counts for nothing."""
+    for changed in ({"token": "management"}, {"risk": "medium"}, {"files": {"terraform/a/main.tf": "0" * 64}}):
+        engine.pillar["eos"]["workspaces"]["production/hello"] = {"digest": DIGEST, **WORKSPACE, **changed}
+        with pytest.raises(eos.CommandExecutionError, match="is refused.* is served"):
+            run(eos)
+    assert engine.ran == []
+
+
+@pytest.mark.parametrize(
+    ("sls", "lock", "makes"),
+    [
+        (SLS, "production.hello", "eos_terraform.ensure_infrastructure"),
+        (VOLUMES, "states", "state.high"),
+        (RULES, "monitoring", "eos_prometheus.load"),
+    ],
+)
+def test_what_is_made_was_compared_under_the_same_lock(eos, engine, sls, lock, makes):
+    path = os.path.join(eos.__opts__["cachedir"], "eos", "locks", lock)
+    seen = []
+    for name in ("pillar.items", makes):
+        told = eos.__salt__[name]
+        eos.__salt__[name] = lambda *given, told=told, name=name, **more: (
+            seen.append((name, eos.__utils__["eos_disk.is_locked"](path))) or told(*given, **more)
+        )
+    digest = digest_of(sls, engine.pillar["eos"])
+    assert run(eos, sls=sls, digest=digest)["status"] == "done"
+    assert seen == [("pillar.items", True), (makes, True)]
+
+
+def test_whoever_waits_too_long_for_the_lock_of_a_thing_has_that_on_record(eos, engine):
+    locked = eos.__utils__["eos_disk.locked"]
+    path = os.path.join(eos.__opts__["cachedir"], "eos", "locks", "states")
+    eos.__utils__["eos_disk.locked"] = lambda path, seconds=0.2: locked(path, seconds)
+    with locked(path):
+        record = run_volumes(eos)
+    assert record["status"] == "failed" and "still holds" in record["error"]["words"], record
+    assert "kill" in record["error"]["hint"] and engine.ran == []
+    assert run_volumes(eos)["status"] == "done"
+
+
+def test_rules_are_compared_with_where_they_go(eos, engine):
+    digest = digest_of(RULES, engine.pillar["eos"])
+    engine.pillar["eos"]["monitors"]["production/prometheus"]["directory"] = "/srv/other"
+    with pytest.raises(eos.CommandExecutionError, match="is refused.* is served"):
+        run(eos, sls=RULES, digest=digest)
+
+
+def test_volumes_are_made_from_the_slice_that_was_compared(eos, engine):
+    assert run_volumes(eos)["status"] == "done"
+    arguments = [{"name": "/nowhere/data"}, {"user": 472}, {"group": "nobody"}, {"mode": "0750"}, {"makedirs": True}]
+    assert engine.made == {"production/hello/data": {"file": ["directory", *arguments]}}
+
+
+def test_the_states_of_volumes_are_those_that_eos_emits(load):
+    """Whoever applies an emitted SLS by hand gets what `eos.run_step` makes of the slice."""
+    volumes, compared = load("_modules/eos_volumes.py"), 0
+    for tree in sorted(GOLDEN.glob("*/tree")):
+        slices = {}
+        for file in (tree / "pillar/hosts").iterdir():
+            slices |= json.loads(file.read_text().removeprefix("#!json"))["eos"]["volumes"]
+        for file in tree.glob("salt/components/*/*/volumes*.sls"):
+            emitted = json.loads(file.read_text().removeprefix("#!json"))
+            made = volumes.states({name: slices[name] for name in emitted})
+            assert made == {name: as_salt_has_it(state) for name, state in emitted.items()}, file
+            compared += 1
+    assert compared
+
+
+def as_salt_has_it(state: dict) -> dict:
+    ((function, arguments),) = state.items()
+    module, function = function.split(".")
+    return {module: [function, *arguments]}
+
+
+@pytest.mark.parametrize("pillar", [{}, {"eos_read_as": "yaml"}])
+def test_a_pillar_that_the_master_rendered_is_refused(eos, engine, pillar):
+    eos.__salt__["pillar.items"] = lambda unmask, pillarenv: {"eos": engine.pillar["eos"], **pillar}
+    for sls in (SLS, VOLUMES, RULES):
+        with pytest.raises(eos.CommandExecutionError, match="does not read what Eos delivers by eos_pillar: set"):
+            run(eos, sls=sls)
+    eos.__salt__["eos_examination.of_this_minion"] = lambda named: {"named": named}
+    examined = eos.examine()
+    assert examined["named"] is None and "eos_pillar" in examined["pillar"]
 
 
 def test_addresses_are_those_terraform_shows(load):

@@ -432,3 +432,13 @@ def test_root_by_hand_is_held_to_no_tier_but_cannot_approve(roles, user):
 )
 def test_a_call_is_of_the_highest_risk_it_is_about(roles, risks, expected):
     assert roles.highest([(risk, "said") for risk in risks], "medium")[0] == expected
+
+
+def test_an_approval_does_not_replace_one_of_a_higher_role(roles):
+    approved(roles, "berta")
+    with pytest.raises(roles.CommandExecutionError, match="otto cannot replace this approval: berta"):
+        approved(roles, "otto")
+    roles.require(who(roles, "uwe"), "high", "said", "o", "s", CALL)
+    # Once it is over, or its author has the role no more, it is in nobody's way.
+    roles.__opts__["eos"]["roles"]["berta"] = "user"
+    approved(roles, "otto")

@@ -6,16 +6,14 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use eos_core::emit::release_digest;
-use serde_json::{Map, Value};
 use ulid::Ulid;
 
 use crate::delivery::{
     ABANDONED, Files, RELEASE_FILE, Unfinished, delivered, failed, make_directory, write_file,
 };
 use crate::endpoints::Delivery;
-use crate::error::{EngineError, ErrorKind, Layer};
+use crate::error::EngineError;
 
-const TOP: &str = "pillar/top.sls";
 const PREFIX: &str = "plan-";
 
 /// A plan on the master. It goes with this value.
@@ -44,10 +42,8 @@ pub(crate) fn deliver_plan(
     let digest = release_digest(artifacts);
     let name = format!("{PREFIX}{}{:016x}", &digest[..16], Ulid::new().random() as u64);
     let release_file = format!("{digest}\n").into_bytes();
-    let top = top_of(artifacts, &name)?;
     let mut files: Files<'_> = delivered(artifacts)?;
     files.retain(|path, _| is_needed(path, components));
-    files.insert(PathBuf::from(TOP), &top);
     files.insert(PathBuf::from(RELEASE_FILE), &release_file);
 
     // What a plan comes from is there already: it is no plan's business to make the place of delivery.
@@ -71,40 +67,16 @@ pub(crate) fn deliver_plan(
     })
 }
 
-/// The pillar as a whole, and of states and workspaces those of the components.
+/// The slices of all minions, and of states and workspaces those of the components.
 fn is_needed(path: &Path, components: &BTreeSet<&str>) -> bool {
     let parts: Vec<&str> = path.iter().filter_map(|part| part.to_str()).collect();
     match parts.as_slice() {
-        ["pillar", ..] => true,
+        ["pillar", "hosts", ..] => true,
         ["salt", "components", component, ..]
         | ["files", "terraform", "modules", component, ..]
         | ["files", "terraform", "environments", _, component, ..] => components.contains(component),
         _ => false,
     }
-}
-
-/// The pillar's top file names the environment that it is for.
-fn top_of(artifacts: &BTreeMap<String, Vec<u8>>, name: &str) -> Result<Vec<u8>, EngineError> {
-    let invalid = |words: String| {
-        EngineError::new(
-            Layer::Estate,
-            ErrorKind::Invalid,
-            format!("artifact {TOP}"),
-            words,
-        )
-    };
-    let top = artifacts.get(TOP).map_or(&[][..], Vec::as_slice);
-    let text = str::from_utf8(top).map_err(|error| invalid(error.to_string()))?;
-    let (renderer, text) = text
-        .split_once('\n')
-        .ok_or_else(|| invalid("it names no renderer".to_owned()))?;
-    let mut all: Map<String, Value> =
-        serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?;
-    let base = all
-        .remove("base")
-        .ok_or_else(|| invalid("it names no environment base".to_owned()))?;
-    all.insert(name.to_owned(), base);
-    Ok(format!("{renderer}\n{}\n", Value::Object(all)).into_bytes())
 }
 
 /// Plans whose makers did not live to remove them. A failure here is no reason to make no plan.
@@ -131,7 +103,7 @@ mod tests {
 
     fn artifacts() -> BTreeMap<String, Vec<u8>> {
         [
-            (TOP, "#!json\n{\"base\": {\"control\": [\"hosts.control\"]}}\n"),
+            ("pillar/top.sls", "#!json"),
             ("pillar/hosts/control.sls", "#!json"),
             ("pillar/infrastructure/production.sls", "the intent"),
             ("salt/components/hello/production/workspace.sls", "#!json"),
@@ -180,18 +152,9 @@ mod tests {
                 "files/terraform/environments/production/hello/main.tf",
                 "files/terraform/modules/hello/0123456789ab/main.tf",
                 "pillar/hosts/control.sls",
-                "pillar/top.sls",
                 "salt/components/hello/production/workspace.sls",
                 "salt/release",
             ]
-        );
-        let top = fs::read_to_string(place.join(TOP)).unwrap();
-        assert_eq!(
-            top,
-            format!(
-                "#!json\n{{\"{}\":{{\"control\":[\"hosts.control\"]}}}}\n",
-                one.name
-            )
         );
         assert_eq!(fs::metadata(&place).unwrap().permissions().mode() & 0o777, 0o755);
         drop(one);

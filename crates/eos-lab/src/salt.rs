@@ -56,10 +56,11 @@ const BY_HAND: &str = "saltutil.sync_all";
 /// Of the formula: publishes, as the master's job cache, only what passed the master's door.
 const JOB_CACHE: &str = "eos_jobs";
 /// Of the formula: what master and API load. They read it at their start.
-const MASTER_MODULES: [&str; 3] = [
+const MASTER_MODULES: [&str; 4] = [
     "log_handlers/eos_guard.py",
     "returners/eos_jobs.py",
     "netapi/rest_cherrypy/__init__.py",
+    "pillar/eos_pillar.py",
 ];
 /// All that Salt 3008.3 has. A request could name one, and Salt has no setting for "none".
 const RETURNERS: [&str; 10] = [
@@ -466,13 +467,12 @@ impl<'a> Salt<'a> {
                 "base": [srv.join("formula"), srv.join("current/salt"), srv.join("current/files")],
                 "__env__": [srv.join("formula"), srv.join("plans/__env__/salt"), srv.join("plans/__env__/files")],
             },
-            "pillar_roots": {
-                "base": [srv.join("current/pillar")],
-                "__env__": [srv.join("plans/__env__/pillar")],
-            },
+            // Salt would render what is in these. What is delivered is read as JSON instead.
+            "pillar_roots": {"base": []},
+            "ext_pillar": [{"eos_pillar": srv}],
             // Salt puts whatever environment a minion asks for into the path: `../../../etc` would lead to
             // `/etc/salt`, with the master's key in it.
-            "file_ignore_regex": [r"(^|/)\.\.(/|$)"],
+            "file_ignore_regex": [r"(^|/)\.\.(/|$)", r"/(current|plans/[^/]+)/(salt|files)/(_|top\.sls$)"],
             // A release takes effect with its delivery, not when a cache runs out.
             "fileserver_list_cache_time": 0,
             "max_event_size": LARGEST_ANSWER,

@@ -16,9 +16,12 @@ pub fn rules_sls(component: &Lowered) -> String {
     sls(&component.component, &component.environment, PIECE)
 }
 
-/// What the minion compares with the facts it is given, before it writes the component's rules.
+/// What the minion compares with the facts it is given, before it writes the component's rules: what they are, and
+/// where they go.
 pub fn rules_digest(component: &Lowered) -> String {
-    canonical_digest(&json!({component.workspace(): facts(component)}))
+    let mut facts = facts(component);
+    facts["at"] = component.watched_by.as_deref().map(monitor_facts).into();
+    canonical_digest(&json!({component.workspace(): facts}))
 }
 
 /// The monitors of one host, and the components that they watch, as its pillar names them.

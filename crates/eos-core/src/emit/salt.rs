@@ -1,12 +1,12 @@
 //! What Salt is given: the slice of the pillar that each minion needs, and one small SLS a piece of work.
 //! The states themselves are static formula code.
 
-use super::{Artifacts, json_lines, monitoring, terraform::PLATFORM, terraform::Workspace};
+use super::terraform::{PLATFORM, Workspace, WorkspaceFacts};
+use super::{Artifacts, json_lines, monitoring};
 use crate::canonical::canonical_digest;
 use crate::compose::Key;
 use crate::lowered::{Lowered, Lvm, Volume};
 use crate::pillar::{Converted, Pillar, Restored};
-use crate::recipe::Risk;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -79,7 +79,7 @@ pub fn emit(
             monitoring,
             monitors,
             volumes: volumes.remove(host.as_str()).unwrap_or_default(),
-            workspaces: (control == Some(host.as_str())).then(|| workspace_facts(components, workspaces)),
+            workspaces: (control == Some(host.as_str())).then(|| workspace_slices(workspaces)),
         };
         let slice = BTreeMap::from([("eos", eos)]);
         artifacts.insert(format!("pillar/hosts/{host}.sls"), json_sls(&slice));
@@ -228,59 +228,29 @@ struct Slice<'a> {
     monitors: Map<String, Value>,
     volumes: Map<String, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    workspaces: Option<BTreeMap<String, WorkspaceFacts<'a>>>,
+    workspaces: Option<BTreeMap<String, WorkspaceSlice<'a>>>,
 }
 
+/// A workspace by its digest, and all that the digest is of.
 #[derive(Serialize)]
-struct WorkspaceFacts<'a> {
+struct WorkspaceSlice<'a> {
     digest: &'a str,
-    risk: Risk,
-    token: &'static str,
-    files: &'a BTreeMap<String, String>,
-    hosts: &'a [String],
-    secrets: Vec<SecretFacts<'a>>,
+    #[serde(flatten)]
+    facts: &'a WorkspaceFacts,
 }
 
-#[derive(Serialize)]
-struct SecretFacts<'a> {
-    namespace: &'a str,
-    path: String,
-    items: Vec<&'a str>,
-}
-
-fn workspace_facts<'a>(
-    components: &'a BTreeMap<Key, Lowered>,
-    workspaces: &'a BTreeMap<Key, Workspace>,
-) -> BTreeMap<String, WorkspaceFacts<'a>> {
-    let facts = workspaces.iter().map(|(key, workspace)| {
-        let component = components.get(key);
-        let with_secrets = component.filter(|component| !component.secrets.is_empty());
-        let facts = WorkspaceFacts {
+fn workspace_slices(workspaces: &BTreeMap<Key, Workspace>) -> BTreeMap<String, WorkspaceSlice<'_>> {
+    let slices = workspaces.values().map(|workspace| {
+        let slice = WorkspaceSlice {
             digest: &workspace.digest,
-            // What components share is a namespace: who may make a component may have it made.
-            risk: component.map_or(Risk::Low, |component| component.risk),
-            token: if workspace.management {
-                "management"
-            } else {
-                "client"
-            },
-            files: &workspace.files,
-            hosts: &workspace.hosts,
-            secrets: with_secrets
-                .map(|component| SecretFacts {
-                    namespace: &component.environment,
-                    path: component.secret_path(),
-                    items: item_names(component),
-                })
-                .into_iter()
-                .collect(),
+            facts: &workspace.facts,
         };
         (
             format!("{}/{}", workspace.environment, workspace.component),
-            facts,
+            slice,
         )
     });
-    facts.collect()
+    slices.collect()
 }
 
 fn item_names(component: &Lowered) -> Vec<&str> {

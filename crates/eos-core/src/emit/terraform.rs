@@ -3,9 +3,12 @@
 use super::hcl::{Body, Expression, raw};
 use super::variables::{Kind, Variable, generation, identifier, text, variables};
 use super::{Artifacts, digest_of, json_lines, nomad, sha256};
+use crate::canonical::canonical_digest;
 use crate::lowered::{Group, Lowered, Mesh};
 use crate::profile::Profile;
+use crate::recipe::Risk;
 use indexmap::IndexMap;
+use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -14,14 +17,30 @@ use std::collections::BTreeMap;
 pub struct Workspace {
     pub environment: String,
     pub component: String,
-    /// What an applied workspace is compared with.
+    /// What an applied workspace is compared with: all that follows but for the digest of the job.
     pub digest: String,
     /// What a running job is compared with: all that its instances run with.
     pub job_digest: String,
-    pub management: bool,
+    pub facts: WorkspaceFacts,
+}
+
+/// The slice of a workspace but for its own digest.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WorkspaceFacts {
+    pub risk: Risk,
+    pub token: &'static str,
     /// Path in the release -> sha256.
     pub files: BTreeMap<String, String>,
     pub hosts: Vec<String>,
+    pub secrets: Vec<SecretFacts>,
+}
+
+/// Where a component's secrets lie; never what they are.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SecretFacts {
+    pub namespace: String,
+    pub path: String,
+    pub items: Vec<String>,
 }
 
 pub const PLATFORM: &str = "platform";
@@ -102,9 +121,22 @@ pub fn component(lowered: &Lowered, artifacts: &mut Artifacts) -> Workspace {
             late,
             consul: lowered.groups.iter().any(is_called),
             hosts,
-            management: false,
+            risk: lowered.risk,
+            secrets: secrets(lowered),
+            token: "client",
         },
     )
+}
+
+fn secrets(lowered: &Lowered) -> Vec<SecretFacts> {
+    if lowered.secrets.is_empty() {
+        return Vec::new();
+    }
+    vec![SecretFacts {
+        namespace: lowered.environment.clone(),
+        path: lowered.secret_path(),
+        items: lowered.secrets.iter().map(|secret| secret.item.clone()).collect(),
+    }]
 }
 
 /// What the components of an environment share: its namespace.
@@ -152,7 +184,10 @@ pub fn platform(
             late: Vec::new(),
             consul: false,
             hosts: Vec::new(),
-            management: true,
+            // It is a namespace: who may make a component may have it made.
+            risk: Risk::Low,
+            secrets: Vec::new(),
+            token: "management",
         },
     )
 }
@@ -169,7 +204,9 @@ struct Parts<'a> {
     /// Whether something of it is Consul's.
     consul: bool,
     hosts: Vec<String>,
-    management: bool,
+    risk: Risk,
+    secrets: Vec<SecretFacts>,
+    token: &'static str,
 }
 
 fn workspace(artifacts: &mut Artifacts, parts: Parts<'_>) -> Workspace {
@@ -182,14 +219,15 @@ fn workspace(artifacts: &mut Artifacts, parts: Parts<'_>) -> Workspace {
         late,
         consul,
         hosts,
-        management,
+        risk,
+        secrets,
+        token,
     } = parts;
     let structure = structure_digest(&module);
     let module_directory = format!("terraform/modules/{name}/{structure}");
     let main = environment_main(profile, name, &structure, &variables, &late, consul);
-    let digest_with = |values: Vec<u8>| digest_of([structure.as_bytes(), main.as_bytes(), &values]);
-    let digest = digest_with(values(&variables));
-    let job_digest = digest_with(values(variables.iter().filter(|variable| variable.of_instance)));
+    let of_instances = values(variables.iter().filter(|variable| variable.of_instance));
+    let job_digest = digest_of([structure.as_bytes(), main.as_bytes(), &of_instances]);
     if let Some(own) = variables
         .iter_mut()
         .find(|variable| variable.name == "eos_digest")
@@ -214,14 +252,19 @@ fn workspace(artifacts: &mut Artifacts, parts: Parts<'_>) -> Workspace {
         .map(|(path, bytes)| (path.clone(), sha256(bytes)))
         .collect();
     artifacts.extend(files);
+    let facts = WorkspaceFacts {
+        risk,
+        token,
+        files: digests,
+        hosts,
+        secrets,
+    };
     Workspace {
         environment: environment.to_owned(),
         component: name.to_owned(),
-        digest,
+        digest: canonical_digest(&serde_json::to_value(&facts).expect("it has a JSON form")),
         job_digest,
-        management,
-        files: digests,
-        hosts,
+        facts,
     }
 }
 

@@ -175,7 +175,7 @@ async fn compared(engines: &Engines, key: &Key, compilation: &Compilation) -> Re
         .get(key)
         .ok_or_else(|| broken("it has no workspace"))?;
     let file = |end: &str| {
-        let mut paths = workspace.files.keys().filter(|path| path.ends_with(end));
+        let mut paths = workspace.facts.files.keys().filter(|path| path.ends_with(end));
         paths.next().and_then(|path| compilation.artifacts.get(path))
     };
     let hcl = file(&format!("/{job}.nomad.hcl")).ok_or_else(|| broken("it has no job file"))?;

@@ -21,7 +21,7 @@
     },
     "workspaces": {
       "production/platform": {
-        "digest": "7e1229e24dbea8af270786de56c31ae083dc90d3c4ac26e920e88c12c14ca1ad",
+        "digest": "587a1c36acfe66f0c2483ae82a5b2366d4d731a845a47d7531d95e09450ff064",
         "risk": "low",
         "token": "management",
         "files": {
@@ -36,7 +36,7 @@
         "secrets": []
       },
       "production/postgres": {
-        "digest": "ceb363f7dd1fa06e874860715ba8112955ddc8c6417a8b5e4c4f293ae02c98c1",
+        "digest": "225df55fc096a72e7e2609e29875659243054a0eecfe1a302bf42c058bf2d269",
         "risk": "medium",
         "token": "client",
         "files": {
@@ -62,7 +62,7 @@
         ]
       },
       "production/redis": {
-        "digest": "26417478d6679ac5879d23be2780f2c38422c89834abf15e523bfc0fb836aeb6",
+        "digest": "a9adf618797c1633b4c38faa8b8eeaa30fe0e635c77f0d5a20c3f017cebf7d40",
         "risk": "medium",
         "token": "client",
         "files": {

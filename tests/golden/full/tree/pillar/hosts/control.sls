@@ -53,7 +53,7 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "7aebaab5ba770b113522369f4928bef164b4d9921140ce9412b73d7b7d359bec",
+        "digest": "775cc534aba6aa9737090f8098de31eaeec2e9a1344c83cf2528d1cd342f7704",
         "risk": "low",
         "token": "client",
         "files": {
@@ -79,7 +79,7 @@
         ]
       },
       "production/hecate-proxy": {
-        "digest": "8ac49e4e563e212ee51be16c0402a1b7320bf3dea0457d4fb4f3d87d6b953e91",
+        "digest": "48a554ef3f381cd728e160fb6955b7b1ee4f94350962b963d2752dad4cd88001",
         "risk": "medium",
         "token": "client",
         "files": {
@@ -97,7 +97,7 @@
         "secrets": []
       },
       "production/mattermost": {
-        "digest": "76479d91b4768103a5d06b386b649f8c79b1e9ab7816060d3e91c0c1eff9a210",
+        "digest": "9366be3ce91ebe0626f466eed4b2dda76de0ec413eca1bd8e405f9ad6a23f622",
         "risk": "low",
         "token": "client",
         "files": {
@@ -123,7 +123,7 @@
         ]
       },
       "production/mattermost-database": {
-        "digest": "1480ccacbcfbd6ccff4f051466bbab8da58b615e74f8e94d90b4e1f42e40053a",
+        "digest": "0f0104d29e470efeab5218b65fb0b080bb6ac8e0c9edbd4b74dca8f06e514232",
         "risk": "medium",
         "token": "client",
         "files": {
@@ -149,7 +149,7 @@
         ]
       },
       "production/platform": {
-        "digest": "59329435a18a28349b4a1f423b03a8c408f7bb2a1e2e5fc3baab5ff562504fc7",
+        "digest": "5022f272dfb6b301450bc95a753345a47a061451a1cf0f1a994398c1ca09cc0e",
         "risk": "low",
         "token": "management",
         "files": {
@@ -164,7 +164,7 @@
         "secrets": []
       },
       "staging/mattermost": {
-        "digest": "afceebe21233cf2bf30ef844ed5192a455a30a7decf2bd4b40b8c22694cefec8",
+        "digest": "dd4038d69bd6337b38a9f7f6b65855edd5c89f50eab09ba6837553b6b11b66a8",
         "risk": "low",
         "token": "client",
         "files": {
@@ -190,7 +190,7 @@
         ]
       },
       "staging/mattermost-database": {
-        "digest": "6f81e2a497fcd6f264cf3b804bf3a4a1db59f91b3c4dd2e5c906625e994118e8",
+        "digest": "0becbcb6a69013c868c207c841c9ba5efb78f2342bf44b334f91f9011356cbfa",
         "risk": "medium",
         "token": "client",
         "files": {
@@ -216,7 +216,7 @@
         ]
       },
       "staging/platform": {
-        "digest": "084a5fb37739b140a1fd1166124206302cb4c882328b63f174a2522893db58f5",
+        "digest": "dd20a8fed7e104e17959a04565d614b7e43742f8c9977ed295a3ddc5d85b46bc",
         "risk": "low",
         "token": "management",
         "files": {

@@ -13,7 +13,7 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "8baca2352a69e690fff02218771684178b811275231b305a26b6fc22d552cf53",
+        "digest": "00eac614ebfa0ff4ac86fdca35db354af7ce435c2bba1fd4f39a9bc8c27b1b42",
         "risk": "low",
         "token": "client",
         "files": {
@@ -39,7 +39,7 @@
         ]
       },
       "production/platform": {
-        "digest": "7e1229e24dbea8af270786de56c31ae083dc90d3c4ac26e920e88c12c14ca1ad",
+        "digest": "587a1c36acfe66f0c2483ae82a5b2366d4d731a845a47d7531d95e09450ff064",
         "risk": "low",
         "token": "management",
         "files": {

@@ -21,7 +21,7 @@
     },
     "workspaces": {
       "development/jenkins": {
-        "digest": "c62221b8cb8d7113a14496ce2c3ad7651f38a5ea8246e18ea157d1f9660b5dc7",
+        "digest": "670ac26c6dc9eb2958512a5759406e27a5bf71e526ed7de9ba81cc83d06df2ba",
         "risk": "low",
         "token": "client",
         "files": {
@@ -39,7 +39,7 @@
         "secrets": []
       },
       "development/platform": {
-        "digest": "648fb43dfe5884b07cf2cfec7e9a0aeae1d48b090dea909b3d5d2894432a432b",
+        "digest": "4ba87647a291fe3ebe9a9d5a4f75004165e1c3cdf85324ebc8c7d19940004382",
         "risk": "low",
         "token": "management",
         "files": {
@@ -54,7 +54,7 @@
         "secrets": []
       },
       "production/jenkins": {
-        "digest": "d59e148a661a4935c1ebf598e7888dbe970bc24d6371476cbdc95ba8508ea51c",
+        "digest": "521813e1bce14637a1faed6796717e5bcb5409c2de5a732885059aa44af37579",
         "risk": "low",
         "token": "client",
         "files": {
@@ -73,7 +73,7 @@
         "secrets": []
       },
       "production/platform": {
-        "digest": "7e1229e24dbea8af270786de56c31ae083dc90d3c4ac26e920e88c12c14ca1ad",
+        "digest": "587a1c36acfe66f0c2483ae82a5b2366d4d731a845a47d7531d95e09450ff064",
         "risk": "low",
         "token": "management",
         "files": {

@@ -53,7 +53,7 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "8baca2352a69e690fff02218771684178b811275231b305a26b6fc22d552cf53",
+        "digest": "00eac614ebfa0ff4ac86fdca35db354af7ce435c2bba1fd4f39a9bc8c27b1b42",
         "risk": "low",
         "token": "client",
         "files": {
@@ -79,7 +79,7 @@
         ]
       },
       "production/hecate-proxy": {
-        "digest": "8818dbb20c5acd1ef21e768805ca75803f91c140779c19672e7f27a9fd32cf32",
+        "digest": "4ea04ca716da5afa04bf79f0de97d61601e716862fee55a90fce5fcf287663d5",
         "risk": "medium",
         "token": "client",
         "files": {
@@ -97,7 +97,7 @@
         "secrets": []
       },
       "production/mattermost": {
-        "digest": "9d54ba9d83fc98ed75110704d7283765ce7564c7e544b0fb30005f7e7817df29",
+        "digest": "8cb3327bfccda427dd08fdfce248e790a02e85496ce7fe7909d5029d490544e7",
         "risk": "low",
         "token": "client",
         "files": {
@@ -123,7 +123,7 @@
         ]
       },
       "production/mattermost-database": {
-        "digest": "f06cebd4d06c9e7a3b001918a3a9f59f17ee364268c55609374281c759ce3875",
+        "digest": "6989f69ec2995eed17a2c30fee5f1064d2cabdc1ff9d147997ec368edf1a2bdf",
         "risk": "medium",
         "token": "client",
         "files": {
@@ -149,7 +149,7 @@
         ]
       },
       "production/platform": {
-        "digest": "7e1229e24dbea8af270786de56c31ae083dc90d3c4ac26e920e88c12c14ca1ad",
+        "digest": "587a1c36acfe66f0c2483ae82a5b2366d4d731a845a47d7531d95e09450ff064",
         "risk": "low",
         "token": "management",
         "files": {
@@ -164,7 +164,7 @@
         "secrets": []
       },
       "staging/mattermost": {
-        "digest": "2d2eec7612fc524bf8a46113ac3e1d626fe5f50440cb21893cdc3d57f42769a7",
+        "digest": "1151c826ac47bd02dbf81ee3512c82f416dcea17a20913f5cc7bfdb990e9132d",
         "risk": "low",
         "token": "client",
         "files": {
@@ -190,7 +190,7 @@
         ]
       },
       "staging/mattermost-database": {
-        "digest": "d84b02fdf25d0ff87102a5e1786999f553103e2e9758b5ad55c847f3281c8bbf",
+        "digest": "eb34bafb7f5e372be3b02af0a984ecac13df2c8d309a442387a38a74f281c3bb",
         "risk": "medium",
         "token": "client",
         "files": {
@@ -216,7 +216,7 @@
         ]
       },
       "staging/platform": {
-        "digest": "15a9052b8a5959d5270499500d8c5b41ae2113401dbe6c74728fa934fdd5e6e8",
+        "digest": "829eb0b64a1e8962754514cc84201e89eaf908e6be14ebb4a3c247fa3afe4a43",
         "risk": "low",
         "token": "management",
         "files": {

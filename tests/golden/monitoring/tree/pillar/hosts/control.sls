@@ -41,7 +41,7 @@
     },
     "workspaces": {
       "production/alertmanager": {
-        "digest": "b4c5bd236628e7c0f420f33625510e9eef6462be2e1bb4c1dc8e12d773f99099",
+        "digest": "748898a831003de2a4f218d94c817db3150408de732372ebd9cb8791b868e7a7",
         "risk": "medium",
         "token": "client",
         "files": {
@@ -59,7 +59,7 @@
         "secrets": []
       },
       "production/platform": {
-        "digest": "7e1229e24dbea8af270786de56c31ae083dc90d3c4ac26e920e88c12c14ca1ad",
+        "digest": "587a1c36acfe66f0c2483ae82a5b2366d4d731a845a47d7531d95e09450ff064",
         "risk": "low",
         "token": "management",
         "files": {
@@ -74,7 +74,7 @@
         "secrets": []
       },
       "production/prometheus": {
-        "digest": "ce7351c9a996e9682ad7c5cf05d6e9bcc7b55bb5738954325831f6ab054997a6",
+        "digest": "5ee372314e6486cd77a4df8d052d48919e5451385e5e3705827ed43c6bf0800f",
         "risk": "medium",
         "token": "client",
         "files": {

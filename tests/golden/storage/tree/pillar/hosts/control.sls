@@ -4,7 +4,7 @@
     "volumes": {},
     "workspaces": {
       "production/platform": {
-        "digest": "7e1229e24dbea8af270786de56c31ae083dc90d3c4ac26e920e88c12c14ca1ad",
+        "digest": "587a1c36acfe66f0c2483ae82a5b2366d4d731a845a47d7531d95e09450ff064",
         "risk": "low",
         "token": "management",
         "files": {
@@ -19,7 +19,7 @@
         "secrets": []
       },
       "production/postgres": {
-        "digest": "e4909d10ec1167b3969b4134fc7a252a7457b0d6b06272c3680c589ec12a1035",
+        "digest": "589a63b4cc48532c9fbe56e8b0632a23a5507f65d0feb942311135d6baa2abd6",
         "risk": "medium",
         "token": "client",
         "files": {

@@ -4,7 +4,7 @@
     "volumes": {},
     "workspaces": {
       "production/hello": {
-        "digest": "3f0359f6fd49a875f4ca1ff22ee2ee5d11fc54a310b649c6b75f29927b98a2e4",
+        "digest": "efa959e5ea50868be95c1633484857af5b691bb9bb6ae6073703f2bbd345e8e0",
         "risk": "low",
         "token": "client",
         "files": {
@@ -20,7 +20,7 @@
         "secrets": []
       },
       "production/platform": {
-        "digest": "7e1229e24dbea8af270786de56c31ae083dc90d3c4ac26e920e88c12c14ca1ad",
+        "digest": "587a1c36acfe66f0c2483ae82a5b2366d4d731a845a47d7531d95e09450ff064",
         "risk": "low",
         "token": "management",
         "files": {
@@ -35,7 +35,7 @@
         "secrets": []
       },
       "staging/hello": {
-        "digest": "3b4687a35a67077915d49798de1a8cd961d069f6dd8a2e25797406b414b9a69a",
+        "digest": "93552d46503521fc4fda64573dc3474544939868175dfbe68495836bccbbcf66",
         "risk": "low",
         "token": "client",
         "files": {
@@ -51,7 +51,7 @@
         "secrets": []
       },
       "staging/platform": {
-        "digest": "15a9052b8a5959d5270499500d8c5b41ae2113401dbe6c74728fa934fdd5e6e8",
+        "digest": "829eb0b64a1e8962754514cc84201e89eaf908e6be14ebb4a3c247fa3afe4a43",
         "risk": "low",
         "token": "management",
         "files": {

@@ -4,7 +4,7 @@
     "volumes": {},
     "workspaces": {
       "production/hello": {
-        "digest": "5f18d47117d9a19d6affe8d75d55eb25665d6ca3854148bf437fc20f0ab6a581",
+        "digest": "499fe849f7e18a9b15d49a7d9790c900194696441307ae1321f611d219d9ae41",
         "risk": "low",
         "token": "client",
         "files": {
@@ -20,7 +20,7 @@
         "secrets": []
       },
       "production/platform": {
-        "digest": "7e1229e24dbea8af270786de56c31ae083dc90d3c4ac26e920e88c12c14ca1ad",
+        "digest": "587a1c36acfe66f0c2483ae82a5b2366d4d731a845a47d7531d95e09450ff064",
         "risk": "low",
         "token": "management",
         "files": {
