@@ -16,7 +16,7 @@ from between import between
 from estates import PROGRAM, Estate, family
 
 NOBODY = 65534
-SALT_WELL = dict.fromkeys(("API", "requests", "doors", "role", "minion control", "plans", "schedule"), "ok")
+SALT_WELL = dict.fromkeys(("API", "requests", "doors", "role", "minion control", "plans", "pillar", "schedule"), "ok")
 NOMAD_WELL = dict.fromkeys(("leader", "token", "version", "node control", "hosts"), "ok")
 
 
@@ -178,6 +178,8 @@ def test_a_wrong_password_is_found_and_mended(estate):
     ("part", "without", "what", "words"),
     [
         ("master", ["module_dirs", "master_job_cache"], "requests", "every API user is root"),
+        ("master", ["ext_pillar"], "pillar", "does not read what Eos delivers by eos_pillar"),
+        ("master", ["file_ignore_regex"], "pillar", "the master's file_ignore_regex let"),
         ("minion", ["disable_returners"], "minion control", "returner rawfile_json"),
         ("minion", ["disable_executors"], "minion control", "executor splay"),
     ],

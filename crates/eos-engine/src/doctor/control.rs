@@ -14,6 +14,9 @@ use crate::error::{EngineError, ErrorKind};
 /// What stands in the master's `file_roots` for any environment.
 const ANY_ENVIRONMENT: &str = "__env__";
 
+/// The command that a minion's words name where a delivered file is damaged.
+const DELIVER: &str = "eos apply";
+
 impl Examination<'_> {
     /// `asked` is nothing where Salt itself is not to be spoken to, which is said elsewhere.
     pub(super) fn control(
@@ -47,7 +50,10 @@ impl Examination<'_> {
 
     fn seen_by_control(&self, seen: &Value, keys: Option<&Keys>) -> Vec<Finding> {
         let control = &self.endpoints.control;
-        let mut findings = vec![environment_finding(seen, &self.edit_master())];
+        let master = self.edit_master();
+        let pillar = pillar_finding(seen, &master);
+        let has_pillar = pillar.condition == Condition::Ok;
+        let mut findings = vec![environment_finding(seen, &master), pillar];
         findings.extend(damaged(seen, |file| {
             let rm = format!("rm {}", quoted(Path::new(file)));
             self.on_control(&rm)
@@ -68,7 +74,10 @@ impl Examination<'_> {
         findings.push(self.schedule_finding(own));
         findings.extend(self.terraform_findings(own));
         findings.push(self.credential_finding(own));
-        findings.extend(self.workspace_findings(own, keys));
+        // Without a pillar nobody knows which workspaces are nobody's.
+        if has_pillar {
+            findings.extend(self.workspace_findings(own, keys));
+        }
         findings.extend(leftovers::state_locks(own, |file| {
             let rm = format!("rm {}", quoted(Path::new(file)));
             self.on_control(&rm)
@@ -215,11 +224,35 @@ fn environment_finding(seen: &Value, mend: &str) -> Finding {
     }
 }
 
+/// Whether the master reads what is delivered, and reads it as nothing but JSON.
+fn pillar_finding(seen: &Value, edit: &str) -> Finding {
+    match seen.get("pillar").and_then(Value::as_str) {
+        None => Finding::ok(Area::Salt, "pillar", "the master reads what is delivered as JSON"),
+        Some(words) => {
+            let mend = if words.contains(DELIVER) { DELIVER } else { edit };
+            Finding::not_ok(Area::Salt, "pillar", Condition::Broken, words, mend)
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_master_that_does_not_read_what_is_delivered_is_told_with_its_words() {
+        let of = |pillar: Value| {
+            let found = pillar_finding(&json!({"pillar": pillar}), "edit");
+            (found.condition, found.mend)
+        };
+        assert_eq!(of(Value::Null), (Condition::Ok, None));
+        let settings = json!("the master's pillar_roots name /srv/eos/current/pillar");
+        assert_eq!(of(settings), (Condition::Broken, Some("edit".to_owned())));
+        let file = json!("control.sls is no JSON: deliver it again with `eos apply`");
+        assert_eq!(of(file), (Condition::Broken, Some("eos apply".to_owned())));
+    }
 
     #[test]
     fn a_master_without_an_environment_for_plans_is_told() {
