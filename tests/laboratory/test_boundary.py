@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -122,17 +123,25 @@ class Delivered:
         wanted["files"][path] = hashlib.sha256(file.read_bytes()).hexdigest()
         self.write(slices)
 
-    def run_step(self, user: str = "eos-user") -> dict:
+    def wanted(self) -> dict:
+        return self.slices()["eos"]["workspaces"][self.name]
+
+    def digest(self) -> str:
+        """Of the whole slice as it is served now, whatever it says of itself."""
+        facts = {key: value for key, value in self.wanted().items() if key != "digest"}
+        text = json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def step(self, digest: str) -> dict:
         environment, component = self.name.split("/")
-        wanted = self.slices()["eos"]["workspaces"][self.name]
-        digest = wanted["digest"]
-        asked = {
-            "operation": f"by-hand-{hashlib.sha256(json.dumps(wanted).encode()).hexdigest()[:16]}",
-            "step": "1",
-            "sls": f"components.{component}.{environment}.workspace",
-            "digest": digest,
-        }
-        low = {"client": "local", "tgt": "control", "fun": "eos.run_step", "kwarg": asked, "full_return": True}
+        return {"sls": f"components.{component}.{environment}.workspace", "digest": digest}
+
+    def run_step(self, digest: str | None = None) -> object:
+        ids = {"operation": f"by-hand-{os.urandom(8).hex()}", "step": "1"}
+        return self.call("eos.run_step", **ids, **self.step(digest or self.digest()))
+
+    def call(self, function: str, /, user: str = "eos-user", **keywords: object) -> object:
+        low = {"client": "local", "tgt": "control", "fun": function, "kwarg": keywords, "full_return": True}
         status, body = self.estate.salt([{**low, "timeout": 60}], user)
         assert status == 200, body
         return json.loads(body)["return"][0]["control"]["ret"]
@@ -176,6 +185,54 @@ def test_what_is_delivered_by_another_hand_needs_an_approval(estate, delivered, 
     answer = delivered.run_step()
     assert isinstance(answer, str) and "needs approval: " in answer, answer
     assert estate.nomad("/v1/job/hello?namespace=production")["JobModifyIndex"] == job["JobModifyIndex"]
+
+
+@pytest.mark.parametrize(
+    "claimed", [{"token": "management"}, {"risk": "high"}, {"hosts": ["other"]}, {"secrets": [{"path": "other"}]}]
+)
+def test_what_a_slice_says_of_itself_counts_for_nothing(delivered, claimed):
+    """The digest that somebody approved stands for the whole slice, not for its name."""
+    approved, slices = delivered.digest(), delivered.slices()
+    assert delivered.wanted()["digest"] == approved
+    slices["eos"]["workspaces"][delivered.name] |= claimed
+    delivered.write(slices)
+    answer = delivered.run_step(approved)
+    assert isinstance(answer, str) and f"at {approved} is refused: minion control is served" in answer, answer
+
+
+RUNS = "import pathlib\npathlib.Path({proof!r}).touch()\ndef run():\n    return {{}}\ndef ping():\n    return True\n"
+
+
+def test_nothing_that_is_delivered_runs(delivered, proof):
+    program = RUNS.format(proof=str(proof))
+    for kind in ("_modules", "_states", "_grains", "_utils"):
+        for root in ("salt", "files"):
+            file = delivered.root / root / kind / "delivered.py"
+            file.parent.mkdir()
+            file.write_text(program)
+    delivered.call("eos.sync")
+    assert delivered.call("test.ping") is True
+    assert not list(delivered.estate.lab.glob("salt/**/delivered.py*"))
+    for file in (delivered.pillar, delivered.root / "pillar/top.sls"):
+        file.write_text(f"#!py\n{program}")
+    answer = delivered.call("eos.storage")
+    assert "control.sls is no JSON: deliver it again with `eos apply`" in answer, answer
+    assert not proof.exists()
+
+
+def test_a_preview_reads_no_file_of_the_host_for_its_caller(delivered, proof):
+    proof.write_text("a credential of the host")
+    before = 'file("${path.module}/hello.nomad.hcl")'
+    delivered.change(f"{module_of(delivered)}/main.tf", before, f'file("{proof}")')
+    plan = f"plan-{os.urandom(16).hex()}"
+    shutil.copytree(delivered.root, delivered.estate.lab / "srv/plans" / plan)
+    asked = {"plan": plan, "function": "eos.run_step", "arguments": delivered.step(delivered.digest())}
+    try:
+        answer = delivered.call("eos.preview", **asked)
+    finally:
+        shutil.rmtree(delivered.estate.lab / "srv/plans" / plan)
+    assert "The Terraform files are none that Eos emits" in answer["error"]["words"], answer
+    assert "credential of the host" not in json.dumps(answer)
 
 
 def module_of(delivered: Delivered) -> str:
