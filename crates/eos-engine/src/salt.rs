@@ -655,7 +655,9 @@ fn read_local(minion: &str, function: &str, answer: &Value) -> Result<Value, Eng
                 format!("minion {minion}"),
                 "it did not answer",
             )
-            .with_hint("Does salt-minion run there, connected to this master, and with room on its disk? eos doctor"))
+            .with_hint(
+                "Does salt-minion run there, connected to this master, and with room on its disk? eos doctor",
+            ))
         }
         Some(entry) => read_outcome(minion, function, entry.get("ret"), entry.get("retcode")),
     }
