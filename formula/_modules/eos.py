@@ -1,4 +1,4 @@
-"""All that an API user may call on a minion: run one emitted step, remove a workspace or volumes, approve, read back.
+"""All that an API user may call on a minion: run a step, remove a thing, move secrets, approve, read back.
 
 A call that changes infrastructure carries an operation and a step id, which together name one step record on this
 minion. The record is written before and after the work, so that a call made twice does its work once. All arguments are
@@ -28,6 +28,7 @@ _SLS = re.compile(
 _WORKSPACE = re.compile(rf"{_NAME.pattern}/{_NAME.pattern}")
 _VOLUME = re.compile(rf"{_NAME.pattern}/{_NAME.pattern}/[a-z][a-z0-9_]{{0,47}}")
 _PATH = re.compile(r"(/[^/\x00-\x1f]+)+")
+_ITEM = re.compile(r"[a-z][a-z0-9_]{0,95}")
 _TITLE = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
 _PLAN = re.compile(r"plan-[0-9a-f]{32}")
 _UNKNOWN = re.compile("secret_version|namespace")
@@ -89,7 +90,8 @@ def run_step(*, operation: str, step: str, sls: str, digest: str, **publication:
         return slices
 
     if kind == "workspace":
-        return call.once_observed(admit_workspace, lambda admitted: _apply_workspace(call, names, admitted), names)
+        apply = functools.partial(_apply_workspace, call, names)
+        return call.once_observed(admit_workspace, apply, *_of_workspace(names))
     if kind == "monitoring":
         load = functools.partial(_load_rules, f"{environment}/{component}")
         return call.once(admit_monitoring, load, under=__salt__["eos_prometheus.lock"])
@@ -112,7 +114,7 @@ def remove_workspace(*, operation: str, step: str, environment: str, component: 
             raise CommandExecutionError(f"The pillar of minion {__opts__['id']} still names {environment}/{component}")
         call.require(__salt__["eos_terraform.recorded_risks"](**names), where_unknown="medium")
 
-    return call.once_observed(admit, lambda _: _destroy(call, names), names)
+    return call.once_observed(admit, lambda _: _destroy(call, names), *_of_workspace(names))
 
 
 def remove_volumes(
@@ -194,6 +196,103 @@ def remove_unused_volumes(*, operation: str, step: str, volumes: dict, made_by: 
     return call.once(admit, work, under=_states_lock)
 
 
+def write_secrets(
+    *, operation: str, step: str, environment: str, component: str, items: list, **publication: object
+) -> dict:
+    """Brings the secrets of a component to what a plan says; answers the step record.
+
+    `items` is [{"item", "given", "rotate", "generate", "copy_of"}]. No value is in a call or an answer: a given one
+    waits in the caller's place of the secrets engine, a generated one is made here, a copy comes from `copy_of`.
+    """
+    name = _component_name(environment, component)
+    arguments = {"environment": environment, "component": component, "items": items}
+    call = _Call(publication, "eos.write_secrets", operation, step, arguments)
+    __salt__["eos_secrets.check_items"](items)
+
+    def admit() -> str:
+        workspaces = _pillar_slice("workspaces")
+        if name not in workspaces:
+            raise CommandExecutionError(f"The pillar of minion {__opts__['id']} names no workspace {name}")
+        known = {item for secret in workspaces[name].get("secrets", []) for item in secret["items"]}
+        if unknown := sorted({work["item"] for work in items} - known):
+            raise CommandExecutionError(f"The pillar gives {name} no secret {', '.join(unknown)}")
+        return call.require(__salt__["eos_secrets.risks_to_write"](name, items, workspaces), where_unknown="high")
+
+    def work(tier: str) -> dict:
+        return _outcome_of_secrets(
+            name, lambda: __salt__["eos_secrets.write"](name, items, tier, operation, call.who["user"])
+        )
+
+    return call.once_observed(admit, work, *call.of_secrets(name))
+
+
+def restore_secrets(
+    *, operation: str, step: str, environment: str, component: str, previous: object, **publication: object
+) -> dict:
+    """Makes the secrets of a component what they were before an operation; answers the step record.
+
+    `previous` is "nothing", {"version": number} or {"kept": path of a copy that an operation made}.
+    """
+    name = _component_name(environment, component)
+    arguments = {"environment": environment, "component": component, "previous": previous}
+    call = _Call(publication, "eos.restore_secrets", operation, step, arguments)
+    __salt__["eos_secrets.check_previous"](name, previous)
+
+    def admit() -> str:
+        return call.require(__salt__["eos_secrets.risks"](name, _pillar_slice("workspaces")), where_unknown="high")
+
+    def work(tier: str) -> dict:
+        return _outcome_of_secrets(
+            name, lambda: __salt__["eos_secrets.restore"](name, previous, tier, operation, call.who["user"])
+        )
+
+    return call.once_observed(admit, work, *call.of_secrets(name))
+
+
+def remove_secrets(*, operation: str, step: str, environment: str, component: str, **publication: object) -> dict:
+    """Removes the secrets of a component that the pillar no longer names; answers the step record."""
+    name = _component_name(environment, component)
+    arguments = {"environment": environment, "component": component}
+    call = _Call(publication, "eos.remove_secrets", operation, step, arguments)
+
+    def admit() -> None:
+        workspaces = _pillar_slice("workspaces")
+        if not call.who["is_root"] and workspaces.get(name, {}).get("secrets"):
+            raise CommandExecutionError(f"The pillar of minion {__opts__['id']} still names secrets of {name}")
+        call.require(__salt__["eos_secrets.risks"](name, workspaces), where_unknown="high")
+
+    def work(_: None) -> dict:
+        return _outcome_of_secrets(name, lambda: __salt__["eos_secrets.remove"](name, operation, call.who["user"]))
+
+    return call.once_observed(admit, work, *call.of_secrets(name))
+
+
+def forget_secrets(*, operation: str, **publication: object) -> dict:
+    """Removes the values that an operation has waiting or kept; answers {"left": [paths of others' values]}."""
+    who = __salt__["eos_roles.caller"](publication)
+    _check("operation", operation, _ID)
+    return __salt__["eos_secrets.forget"](who, operation)
+
+
+def reveal_secrets(
+    *,
+    environment: str,
+    component: str,
+    items: list | None = None,
+    operations: list | None = None,
+    **publication: object,
+) -> dict:
+    """Puts secrets of a component into the caller's own place of the secrets engine; answers {"path", "items"}.
+
+    All items, unless some are named. With `operations`, none or some, also the values that a log may quote.
+    """
+    name = _component_name(environment, component)
+    items = None if items is None else _checked_list("items", items, _ITEM)
+    operations = None if operations is None else _checked_list("operations", operations, _ID)
+    who = __salt__["eos_roles.caller"](publication)
+    return __salt__["eos_secrets.reveal"](who, name, items, operations, _pillar_slice("workspaces"))
+
+
 def approve(*, operation: str, plan: str, calls: dict, minutes: int, **publication: object) -> dict:
     """Approves calls of one operation on this minion for so many minutes; answers the approval.
 
@@ -242,14 +341,25 @@ def step_status(*, operation: str, step: str, **publication: object) -> dict:
     return _read_record(_record_path(operation, step)) or {"status": "unknown"}
 
 
-def observe(*, workspaces: list | None = None, volumes: list | None = None, **publication: object) -> dict:
+def observe(
+    *,
+    workspaces: list | None = None,
+    volumes: list | None = None,
+    secrets: dict | None = None,
+    operation: str | None = None,
+    **publication: object,
+) -> dict:
     """Reads back workspaces ("<environment>/<component>") and volumes (paths of directories, or of what is mounted).
 
-    `caller` is what `info` says of who calls and of the home, so that a plan and its operation need not ask twice.
-    `tiers` are the lists by which this minion judges a step, so that a plan can say early what needs an approval.
+    `secrets` is {"<environment>/<component>": null or a version to compare with}; of them the names of items are
+    answered, and whether `operation` keeps a copy, or `secrets_error`. `caller` is what `info` says of who calls and of
+    the home, so that a plan and its operation need not ask twice. `tiers` are the lists by which this minion judges a
+    step, so that a plan can say early what needs an approval.
     """
-    seen: dict = {"workspaces": {}, "volumes": {}, "caller": _caller(publication)}
+    seen: dict = {"workspaces": {}, "volumes": {}, "secrets": {}, "caller": _caller(publication)}
     seen["tiers"] = __salt__["eos_tiers.settings"]()
+    if secrets:
+        seen |= _observe_secrets(__salt__["eos_roles.caller"](publication), secrets, operation)
     if names := _checked_list("workspaces", workspaces, _WORKSPACE):
         seen["workspaces"] = __salt__["eos_terraform.observe"](names)
     paths = _checked_list("volumes", volumes, _PATH)
@@ -374,6 +484,20 @@ def _recorded_home() -> dict | None:
     return {"home": "unreadable", "name": f"unknown, because {path} {fault}", "user": None, "since": since}
 
 
+def _observe_secrets(who: dict, wanted: object, operation: str | None) -> dict:
+    _checked_list("secrets", list(wanted) if isinstance(wanted, dict) else wanted, _WORKSPACE)
+    for version in wanted.values():
+        if version is not None and (type(version) is not int or version < 1):
+            raise SaltInvocationError("secrets is not an object of components and versions")
+    if operation is not None:
+        _check("operation", operation, _ID)
+    try:
+        return {"secrets": __salt__["eos_secrets.observe"](who, wanted, operation)}
+    except CommandExecutionError as failure:
+        # The rest of an observation is worth having while the secrets engine is silent.
+        return {"secrets_error": __utils__["eos_failure.described"](failure, "secrets")}
+
+
 def _observe_volume(path: str) -> dict:
     """Owners are given as numbers, because a container's user need have no name on its host; and by their names."""
     try:
@@ -396,11 +520,15 @@ class _Call:
         self.function, self.operation, self.step, self.arguments = function, operation, step, arguments
         self.path = _record_path(operation, step)
 
-    def require(self, found: list[tuple], where_unknown: str) -> None:
-        """Refuses the call if what it is about is too risky for who makes it; `found` is (risk, why) of all of it."""
+    def require(self, found: list[tuple], where_unknown: str) -> str:
+        """Refuses the call if what it is about is too risky for who makes it; `found` is (risk, why) of all of it.
+
+        Answers the risk.
+        """
         risk, because = __salt__["eos_roles.highest"](found, where_unknown)
         call = [self.function, self.arguments]
         __salt__["eos_roles.require"](self.who, risk, because, self.operation, self.step, call)
+        return risk
 
     def once(
         self,
@@ -447,19 +575,29 @@ class _Call:
         if taken_by == self.who["user"] or not __salt__["eos_roles.reaches"](self.who, taken_by):
             raise SaltInvocationError(f"Step {self.operation}/{self.step} was called before with other arguments")
 
-    def once_observed(self, admit: Callable[[], object], work: Callable[[object], dict], names: dict) -> dict:
-        """As `once`, for a workspace; the answer to a step that is done has it as `observed`, as `observe` answers it.
+    def once_observed(
+        self,
+        admit: Callable[[], object],
+        work: Callable[[object], dict],
+        look: Callable[[], dict],
+        under: Callable[[], contextlib.AbstractContextManager],
+    ) -> dict:
+        """As `once`; the answer to a step that is done has its object as `observed`, as `observe` answers it.
 
         It is read now, also if the step was done long ago, and so is no part of the record.
         """
-        record = self.once(admit, work, under=lambda: __salt__["eos_terraform.lock"](**names))
+        record = self.once(admit, work, under)
         if record["status"] != "done":
             return record
         # Whoever is not told can still ask.
         with contextlib.suppress(CommandExecutionError):
-            name = f"{names['environment']}/{names['component']}"
-            record["observed"] = {"workspaces": __salt__["eos_terraform.observe"]([name])}
+            record["observed"] = look()
         return record
+
+    def of_secrets(self, name: str) -> tuple[Callable, Callable]:
+        """How secrets are looked at, and their lock."""
+        look = functools.partial(_observe_secrets, self.who, {name: None}, self.operation)
+        return look, functools.partial(__salt__["eos_secrets.lock"], name)
 
     def _started(self) -> dict:
         return {
@@ -496,7 +634,7 @@ class _Admitted:
     def risks(self) -> list[tuple]:
         name = f"{self.names['environment']}/{self.names['component']}"
         found = [] if self.failure else __salt__["eos_tiers.of_workspace"](name, self.wanted, self.contents)
-        return [(self.wanted.get("risk"), _RECIPE), *found]
+        return [(self.wanted.get("risk"), _RECIPE), *found, *__salt__["eos_secrets.risks_of_holder"](name)]
 
 
 def _apply_workspace(call: _Call, names: dict, admitted: _Admitted) -> dict:
@@ -509,6 +647,22 @@ def _apply_workspace(call: _Call, names: dict, admitted: _Admitted) -> dict:
     ids = {"operation": call.operation, "step": call.step}
     given = {"wanted": admitted.wanted, "contents": admitted.contents}
     return _outcome_of_terraform(__salt__["eos_terraform.ensure_infrastructure"](**names, **ids, **given, held=True))
+
+
+def _of_workspace(names: dict) -> tuple[Callable, Callable]:
+    """How a workspace is looked at, and its lock."""
+    name = f"{names['environment']}/{names['component']}"
+    look = lambda: {"workspaces": __salt__["eos_terraform.observe"]([name])}  # noqa: E731  it is handed on
+    return look, functools.partial(__salt__["eos_terraform.lock"], **names)
+
+
+def _outcome_of_secrets(name: str, work: Callable[[], dict | None]) -> dict:
+    result = {"states": [], "terraform": None}
+    try:
+        return {"status": "done", "result": {**result, "secrets": work()}}
+    except CommandExecutionError as failure:
+        error = __utils__["eos_failure.described"](failure, f"secrets of {name}")
+        return {"status": "failed", "result": result, "error": error}
 
 
 def _make_volumes(call: _Call, sls: str, wanted: dict) -> dict:
@@ -627,6 +781,12 @@ def _directory() -> str:
 def _check(argument: str, value: object, pattern: re.Pattern) -> None:
     if not isinstance(value, str) or not pattern.fullmatch(value):
         raise SaltInvocationError(f"{argument} is not of the form {pattern.pattern}")
+
+
+def _component_name(environment: object, component: object) -> str:
+    _check("environment", environment, _NAME)
+    _check("component", component, _NAME)
+    return f"{environment}/{component}"
 
 
 def _check_volumes(volumes: object) -> None:

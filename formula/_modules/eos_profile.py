@@ -1,8 +1,8 @@
-"""What a Terraform run has of the engines: one class for each profile, both of one shape.
+"""What the control minion has of the engines: one class for each profile, both of one shape.
 
-Nothing here may be called over the API; `eos_terraform` and `eos_preview` call it. An object of these classes serves
-one call: `log_in` opens it, `close` ends every token that was made in between. A minion with the setting
-`vault_address` is of the full profile.
+Nothing here may be called over the API; `eos_terraform`, `eos_secrets` and `eos_preview` call it. An object of these
+classes serves one call: `log_in` opens it, `close` ends every token that was made in between. A minion with the
+setting `vault_address` is of the full profile.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ _VARIABLES = {
     "nomad": ("NOMAD_ADDR", "NOMAD_TOKEN", "NOMAD_CACERT"),
     "consul": ("CONSUL_HTTP_ADDR", "CONSUL_HTTP_TOKEN", "CONSUL_CACERT"),
 }
+# Where the control minion and people put values of running operations in Nomad, apart from every environment.
+_APART = "default"
 # Seconds in which a state that Terraform is writing becomes whole.
 _WRITING = 2.0
 # What every Terraform state has.
@@ -91,6 +93,7 @@ class _Solo:
     """Nomad alone: a management token makes the run's own token, and the Terraform state is a file of the workspace."""
 
     backend = "local"
+    keeps_versions = False
 
     def __init__(self):
         self._root_token: str | None = None
@@ -123,6 +126,28 @@ class _Solo:
     def secret_version(self, secrets: list[dict]) -> int | None:
         """Which write of the workspace's one variable of secrets is the last; fails if it is missing."""
         return _only(secrets, [__utils__["eos_nomad.secret_version"](self._nomad(), secret) for secret in secrets])
+
+    def secrets_of(self, environment: str, component: str) -> tuple[str, str]:
+        """Where the secrets of a component lie: namespace and path."""
+        return environment, f"nomad/jobs/{component}"
+
+    def apart(self, path: str) -> tuple[str, str]:
+        """A place that belongs to no component."""
+        return _APART, path
+
+    def read_secret(self, place: tuple[str, str], version: int | None = None) -> dict | None:
+        """{"items", "revision"}, or None; there are no earlier versions."""
+        return None if version else __utils__["eos_nomad.read_variable"](self._nomad(), *place)
+
+    def write_secret(self, place: tuple[str, str], items: dict[str, str], revision: int) -> None:
+        __utils__["eos_nomad.write_variable"](self._nomad(), *place, items, revision)
+
+    def remove_secret(self, place: tuple[str, str]) -> None:
+        __utils__["eos_nomad.remove_variable"](self._nomad(), *place)
+
+    def paths_apart(self, prefix: str) -> list[str]:
+        """All paths below this one that belong to no component."""
+        return __utils__["eos_nomad.variables_below"](self._nomad(), _APART, f"{prefix}/")
 
     def prepare_backend(self, workspace: object) -> dict[str, str]:
         """What Terraform's backend is configured with."""
@@ -197,6 +222,7 @@ class _Full:
     """A login at Vault leases tokens of Nomad and Consul; the Terraform state and the lock are keys in Consul."""
 
     backend = "consul"
+    keeps_versions = True
 
     def __init__(self):
         self._vault: object = None
@@ -243,6 +269,34 @@ class _Full:
         """The version of the workspace's one entry of secrets; fails if it is missing."""
         self.log_in()
         return _only(secrets, [__utils__["eos_vault.secret_version"](self._vault, secret) for secret in secrets])
+
+    def secrets_of(self, environment: str, component: str) -> tuple[str, str]:
+        """Where the secrets of a component lie; Vault has no namespaces."""
+        return "", f"{environment}/{component}/app"
+
+    def apart(self, path: str) -> tuple[str, str]:
+        """A place that belongs to no component: the name of an environment holds no underscore."""
+        return "", path
+
+    def read_secret(self, place: tuple[str, str], version: int | None = None) -> dict | None:
+        """{"items", "revision"} of the newest version or this one, or None."""
+        self.log_in()
+        return __utils__["eos_vault.read_entry"](self._vault, place[1], version)
+
+    def write_secret(self, place: tuple[str, str], items: dict[str, str], revision: int) -> None:
+        self.log_in()
+        __utils__["eos_vault.write_entry"](self._vault, place[1], items, revision)
+
+    def remove_secret(self, place: tuple[str, str]) -> None:
+        self.log_in()
+        __utils__["eos_vault.remove_entry"](self._vault, place[1])
+
+    def paths_apart(self, prefix: str) -> list[str]:
+        """All paths below this one that belong to no component."""
+        self.log_in()
+        names = [f"{prefix}/{name}" for name in __utils__["eos_vault.names_below"](self._vault, prefix)]
+        below = [path for name in names if name.endswith("/") for path in self.paths_apart(name.rstrip("/"))]
+        return [name for name in names if not name.endswith("/")] + below
 
     def prepare_backend(self, workspace: object) -> dict[str, str]:
         """What Terraform's backend is configured with; its token comes by the environment."""

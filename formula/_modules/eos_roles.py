@@ -42,10 +42,20 @@ def reaches(who: dict, user: str | None) -> bool:
     return who["is_root"] or (user is not None and _rank(who["role"]) >= _rank(_role_of(user)))
 
 
+def covers(who: dict, risk: str) -> bool:
+    """Whether the caller's role covers this risk, as far as one alone can: to look, not to change."""
+    return who["is_root"] or _rank(who["role"]) >= _RISKS.index(risk)
+
+
 def require_role(who: dict, role: str, to_do: str) -> None:
     """Refuses a caller below this role, whom no approval helps."""
     if not who["is_root"] and _rank(who["role"]) < _ROLES.index(role):
         raise CommandExecutionError(f"{_named(who)} may not {to_do}: it needs the role {role}")
+
+
+def require_to_see(who: dict, risk: str, what: str) -> None:
+    """Refuses a caller whose role does not reach this risk, whom no approval helps."""
+    require_role(who, _ROLES[_RISKS.index(risk)], f"see {what}")
 
 
 def require(who: dict, risk: str, because: str, operation: str, step: str, call: list) -> None:
@@ -53,7 +63,7 @@ def require(who: dict, risk: str, because: str, operation: str, step: str, call:
 
     `call` is [function, arguments], as the step record has them.
     """
-    if who["is_root"] or (risk != "high" and _rank(who["role"]) >= _RISKS.index(risk)):
+    if who["is_root"] or (risk != "high" and covers(who, risk)):
         return
     if who["role"] is None:
         raise CommandExecutionError(f"{_named(who)} may not change anything: it has no role on {__opts__['id']}")

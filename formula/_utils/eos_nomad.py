@@ -1,4 +1,4 @@
-"""Nomad's HTTP API as far as a Terraform run or its preview needs it: tokens, node ids, secrets, and planned jobs."""
+"""Nomad's HTTP API as far as the control minion needs it: tokens, node ids, secrets, and planned jobs."""
 
 from __future__ import annotations
 
@@ -50,19 +50,56 @@ def secret_version(nomad: object, secret: dict) -> int:
     Fails with the names of the items that have no value; the values themselves are not kept.
     """
     namespace, path = secret["namespace"], secret["path"]
-    where = f"/v1/var/{urllib.parse.quote(path)}?namespace={urllib.parse.quote(namespace, safe='')}"
-    status, variable = nomad.ask("GET", where)
-    if status not in (200, 404):
-        # The body is left out: it is the one answer that could hold values.
-        raise nomad.failure(f"variable {path}", f"Nomad answered {status}", "Is the root credential valid?")
-    present = variable["Items"] if status == 200 else {}
-    missing = [item for item in secret["items"] if item not in present]
-    if status == 404 or missing:
+    variable = read_variable(nomad, namespace, path)
+    missing = [item for item in secret["items"] if variable is None or item not in variable["items"]]
+    if variable is None or missing:
         words = f"Secret {path} in namespace {namespace} is missing"
-        words += f" {', '.join(missing)}" if status == 200 else f": it needs {', '.join(secret['items'])}"
+        words += f": it needs {', '.join(missing)}" if variable is None else f" {', '.join(missing)}"
         hint = f"nomad var put -namespace {namespace} {path} <item>=<value>"
         raise nomad.failure(f"variable {path}", words, hint)
-    return variable["ModifyIndex"]
+    return variable["revision"]
+
+
+def read_variable(nomad: object, namespace: str, path: str) -> dict | None:
+    """{"items", "revision"} of a variable, or None."""
+    status, variable = nomad.ask("GET", _variable(namespace, path))
+    if status == 404:
+        return None
+    _require_success(nomad, path, status)
+    return {"items": variable["Items"], "revision": variable["ModifyIndex"]}
+
+
+def write_variable(nomad: object, namespace: str, path: str, items: dict[str, str], revision: int) -> None:
+    """Writes a variable whole, if it is still the one of that revision (0: if there is none)."""
+    body = {"Namespace": namespace, "Path": path, "Items": items}
+    status, _ = nomad.ask("PUT", f"{_variable(namespace, path)}&cas={revision}", body)
+    _require_success(nomad, path, status)
+
+
+def remove_variable(nomad: object, namespace: str, path: str) -> None:
+    """Removes a variable; one that is gone already is no failure."""
+    status, _ = nomad.ask("DELETE", _variable(namespace, path))
+    if status != 404:
+        _require_success(nomad, path, status)
+
+
+def variables_below(nomad: object, namespace: str, prefix: str) -> list[str]:
+    """The paths of all variables that begin so."""
+    status, found = nomad.ask("GET", f"/v1/vars?namespace={_quoted(namespace)}&prefix={_quoted(prefix)}")
+    _require_success(nomad, prefix, status)
+    return [variable["Path"] for variable in found or []]
+
+
+def _variable(namespace: str, path: str) -> str:
+    return f"/v1/var/{urllib.parse.quote(path)}?namespace={_quoted(namespace)}"
+
+
+def _require_success(nomad: object, path: str, status: int) -> None:
+    """The answer itself is left out: it could hold values."""
+    if status == 409:
+        raise nomad.failure(f"variable {path}", "Others changed it meanwhile", "Run the step again")
+    if status not in (200, 204):
+        raise nomad.failure(f"variable {path}", f"Nomad answered {status}", "Is the root credential valid?")
 
 
 def job(nomad: object, namespace: str, name: str) -> dict | None:

@@ -1,7 +1,8 @@
-"""Vault's HTTP API as far as a Terraform run needs it: a login, credentials leased for it, and versions of secrets."""
+"""Vault's HTTP API as far as the control minion needs it: a login, credentials leased for it, and secrets."""
 
 from __future__ import annotations
 
+import json
 import urllib.parse
 
 
@@ -58,3 +59,57 @@ def secret_version(vault: object, secret: dict) -> int:
         words = f"Secret {name} {why}: it needs {', '.join(secret['items'])}"
         raise vault.failure(name, words, f"vault kv put {name} <item>=<value>")
     return current
+
+
+def read_entry(vault: object, path: str, version: int | None = None) -> dict | None:
+    """{"items", "revision"} of an entry in its newest version or this one; no items if that version is deleted."""
+    asked = f"?version={version}" if version else ""
+    status, answer = vault.ask("GET", f"/v1/secret/data/{urllib.parse.quote(path)}{asked}")
+    if status == 404:
+        # A version that is deleted is a 404 with what is known of it.
+        answer = _parsed(answer)
+        if "metadata" not in (answer.get("data") or {}):
+            return None
+    else:
+        _require_success(vault, path, status, "read")
+    found = answer["data"]
+    return {"items": found["data"] or {}, "revision": found["metadata"]["version"]}
+
+
+def write_entry(vault: object, path: str, items: dict[str, str], revision: int) -> None:
+    """Writes an entry whole, if its newest version is still this one (0: if there never was one)."""
+    body = {"options": {"cas": revision}, "data": items}
+    status, answer = vault.ask("POST", f"/v1/secret/data/{urllib.parse.quote(path)}", body)
+    if status == 400 and "check-and-set" in str(answer):
+        raise vault.failure(f"secret/{path}", "Others changed it meanwhile", "Run the step again")
+    _require_success(vault, path, status, "write")
+
+
+def remove_entry(vault: object, path: str) -> None:
+    """Removes an entry with all its versions; one that is gone already is no failure."""
+    status, _ = vault.ask("DELETE", f"/v1/secret/metadata/{urllib.parse.quote(path)}")
+    _require_success(vault, path, status, "remove")
+
+
+def names_below(vault: object, path: str) -> list[str]:
+    """What there is below a path, one level deep: entries, and paths with a slash at their end."""
+    status, answer = vault.ask("GET", f"/v1/secret/metadata/{urllib.parse.quote(path)}?list=true")
+    if status == 404:
+        return []
+    _require_success(vault, path, status, "list")
+    return answer["data"]["keys"]
+
+
+def _require_success(vault: object, path: str, status: int, to_do: str) -> None:
+    """The answer itself is left out: it could hold values."""
+    if status not in (200, 204):
+        hint = f"Does policy eos-control let AppRole eos-control {to_do} secret/*?"
+        raise vault.failure(f"secret/{path}", f"Vault answered {status}", hint)
+
+
+def _parsed(text: object) -> dict:
+    try:
+        parsed = json.loads(text)
+    except ValueError:
+        return {}
+    return parsed if isinstance(parsed, dict) else {}

@@ -1,5 +1,5 @@
-# What the control minion may do in Vault (full profile): lease tokens for a Terraform run, see versions of secrets and
-# no value, and end its own token. Renewing what it leased is in Vault's policy `default`.
+# What the control minion may do in Vault (full profile): lease tokens for a Terraform run, keep the secrets of components,
+# and end its own token. Renewing what it leased is in Vault's policy `default`.
 
 path "nomad/creds/eos-deploy" {
   capabilities = ["read"]
@@ -17,8 +17,12 @@ path "consul/creds/eos-deploy" {
   capabilities = ["read"]
 }
 
+path "secret/data/*" {
+  capabilities = ["create", "read", "update"]
+}
+
 path "secret/metadata/*" {
-  capabilities = ["read", "list"]
+  capabilities = ["read", "list", "delete"]
 }
 
 path "auth/token/revoke-self" {

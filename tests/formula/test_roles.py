@@ -28,6 +28,8 @@ READING = {
     "terraform_graph",
     "storage",
 }
+# They move secrets; tests/formula/test_secrets.py holds them to a tier or to a person.
+PERSONAL = {"reveal_secrets", "forget_secrets"}
 NUMBERS = itertools.count()
 
 
@@ -39,7 +41,11 @@ class Prepared:
         self.component = f"tiered-{next(NUMBERS)}"
         self.operation = self.component
         self.name = f"production/{self.component}"
+        secrets = [{"namespace": "default", "path": f"nomad/jobs/{self.component}", "items": ["password"]}]
         self.workspaces = {self.name: workspace(self.name, "x", risk=tier)}
+        self.with_secrets = {
+            f"default/{self.component}": workspace(f"default/{self.component}", "x", risk=tier, secrets=secrets)
+        }
         path = lab.directory / "volumes" / self.component
         facts = {"path": str(path), "user": "0", "group": "0", "mode": "0750", "durability": "ephemeral", "risk": tier}
         self.volumes = {f"{self.name}/data": facts}
@@ -69,6 +75,8 @@ class Prepared:
             self.done(self.call("run_step"))
             self.lab.releases.deliver({})
             return self.identified(environment="production", component=self.component)
+        if function.endswith("_secrets"):
+            return self.call_about_secrets(function)
         sls = f"components.{self.component}.production.volumes"
         volumes = self.identified(sls=sls, digest=self.lab.releases.digest(release, sls))
         if function == "run_step of volumes":
@@ -78,20 +86,34 @@ class Prepared:
         more = {"made_by": f"{self.operation}-first"} if function == "remove_unused_volumes" else {}
         return self.identified(volumes=self.paths, **more)
 
+    def call_about_secrets(self, function: str) -> dict:
+        self.lab.releases.deliver(self.with_secrets)
+        names = {"environment": "default", "component": self.component}
+        items = [{"item": "password", "given": False, "generate": 24}]
+        write = self.identified(**names, items=items)
+        if function == "write_secrets":
+            return write
+        self.done(write, "write_secrets")
+        if function == "restore_secrets":
+            return self.identified(**names, previous="nothing")
+        self.lab.releases.deliver({})
+        return self.identified(**names)
+
     def identified(self, **arguments: object) -> dict:
         return {"operation": self.operation, "step": "step", **arguments}
 
-    def done(self, call: dict):
+    def done(self, call: dict, asked: str = "run_step"):
         """Does what the call needs to be there, under another operation, which is approved."""
         first = {**call, "operation": f"{self.operation}-first"}
-        approve(self.lab, "eos-architect", first)
-        answer = ask(self.lab, "eos-operator", first)
+        approve(self.lab, "eos-architect", first, asked)
+        answer = ask(self.lab, "eos-operator", first, asked)
         assert answer["ret"]["status"] == "done", answer
 
 
 ASKED = (
     *("run_step", "run_step of volumes", "run_step of monitoring"),
     *("remove_workspace", "remove_volumes", "remove_unused_volumes", "remove_monitoring"),
+    *("write_secrets", "restore_secrets", "remove_secrets"),
 )
 
 
@@ -135,7 +157,7 @@ def test_every_function_is_either_known_to_change_nothing_or_held_to_a_tier(load
     """A new function of `eos` fails here until it is in a list above, and so in the tests below."""
     functions = set(public_functions(load("_modules/eos.py")))
     held = {asked.split()[0] for asked in ASKED}
-    assert functions == READING | held | {"approve", "take_home"}
+    assert functions == READING | PERSONAL | held | {"approve", "take_home"}
 
 
 def test_what_the_master_lets_each_user_call_is_what_there_is(load):
@@ -153,7 +175,7 @@ def test_every_function_asks_who_calls(load):
     wanted = {"operation": "o", "step": "s", "sls": "components.a.b.workspace", "digest": "0" * 64, "minutes": 5}
     wanted |= {"environment": "e", "component": "c", "volumes": {"e/c/d": "/a/b"}, "made_by": "o", "plan": "0" * 64}
     wanted |= {"calls": {"s": "0" * 64}, "home": "h", "name": "n", "workspaces": ["e/c"], "monitor": "m"}
-    wanted |= {"function": "eos.run_step", "arguments": {}}
+    wanted |= {"function": "eos.run_step", "arguments": {}, "items": [{"item": "i"}], "previous": "nothing"}
     for function in public_functions(module).values():
         taken = set(function.__code__.co_varnames[: function.__code__.co_kwonlyargcount])
         optional = set(function.__kwdefaults__ or {})

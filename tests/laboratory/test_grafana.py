@@ -100,7 +100,7 @@ def test_grafana_with_a_secret_and_a_volume(with_containers):
     assert leaks(estate, canary) == []
     objects = git_objects(estate)
     assert b"grafana" in objects and canary.encode() not in objects
-    staged = estate.nomad("/v1/vars?namespace=*&prefix=eos/")
+    staged = estate.nomad("/v1/vars?namespace=*&prefix=eos_")
     assert staged == []
 
     # A changed secret reaches the task; the data survive.

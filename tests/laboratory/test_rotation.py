@@ -118,7 +118,7 @@ def test_redis_takes_the_new_password_alone_and_keeps_its_data(estate, tmp_path)
         assert leaks(estate, value) == []
     versions = json.dumps(estate.nomad("/v1/job/redis/versions?namespace=production"))
     assert not [value for value in (first, second, third) if value in versions]
-    assert estate.nomad("/v1/vars?namespace=*&prefix=eos/") == []
+    assert estate.nomad("/v1/vars?namespace=*&prefix=eos_") == []
     intent = estate.json("read", "redis")["intent"]
     assert intent["words"] == "eos rotate secret redis password --to ***"
     is_revealed_to_the_one_who_asks(estate, third)

@@ -36,7 +36,8 @@ def secret(estate: Estate, component: str) -> dict | None:
 
 def staged(estate: Estate, operation: str) -> list[str]:
     """Paths of secrets that wait for, or were kept by, this operation."""
-    return [one["Path"] for one in estate.nomad(f"/v1/vars?prefix=eos/staged/{operation}&namespace=*") or []]
+    found = estate.nomad("/v1/vars?prefix=eos_&namespace=*") or []
+    return [one["Path"] for one in found if f"/{operation}/" in one["Path"]]
 
 
 def terraform_state(estate: Estate, component: str, environment: str = ENVIRONMENT) -> Path | None:

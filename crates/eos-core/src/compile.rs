@@ -5,10 +5,11 @@ use crate::compose::{Key, compose};
 use crate::diagnostic::Diagnostic;
 use crate::emit::{self, Artifacts, graph, salt, terraform, terraform::Workspace};
 use crate::lowered::Lowered;
-use crate::node::{Node, component_nodes, ends, platform_nodes};
+use crate::node::{Layer, Node, component_nodes, ends, platform_nodes};
 use crate::passes::{self, Ground};
 use crate::pillar::Pillar;
 use crate::profile::Profile;
+use crate::recipe::Risk;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug)]
@@ -71,7 +72,21 @@ impl Compilation {
 fn nodes_of(component: &Lowered, components: &BTreeMap<Key, Lowered>) -> Vec<Node> {
     let before = component.before.iter();
     let before = before.filter_map(|name| components.get(&(component.environment.clone(), name.clone())));
-    component_nodes(component, before.flat_map(ends).collect())
+    let mut nodes = component_nodes(component, before.flat_map(ends).collect());
+    for node in nodes.iter_mut().filter(|node| node.layer == Layer::Secret) {
+        node.risk = secret_risk(component, components);
+    }
+    nodes
+}
+
+/// The risk of a component's secrets: the highest of its own and of those whose secrets it has copies of.
+fn secret_risk(component: &Lowered, components: &BTreeMap<Key, Lowered>) -> Risk {
+    let sources = component.secrets.iter().filter_map(|secret| {
+        let of = &secret.copy_of.as_ref()?.component;
+        components.get(&(component.environment.clone(), of.clone()))
+    });
+    let risks = sources.map(|source| secret_risk(source, components));
+    risks.fold(component.risk, Risk::max)
 }
 
 /// All components with every value decided, by pass after pass.

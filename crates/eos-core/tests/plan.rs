@@ -8,6 +8,7 @@ use eos_core::node::{Node, Reversibility};
 use eos_core::pillar::{Pillar, PillarFiles};
 use eos_core::plan::{Action, Key, Left, Observed, Plan, PlanInput, Previous, Work, plan, refusals};
 use eos_core::profile::Profile;
+use eos_core::recipe::Risk;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -503,6 +504,14 @@ fn a_rotated_secret_reaches_all_that_have_a_copy_after_the_one_whose_it_is() {
         };
         assert_eq!(rotates("mattermost-database"), [true]);
         assert_eq!(rotates("mattermost"), [false], "it gets a copy");
+        let risk = |title: &str| {
+            let mut steps = plan.steps.iter();
+            let step = steps.find(|step| step.component == "mattermost" && step.work.title() == title);
+            step.unwrap().risk
+        };
+        for title in ["secret", "terraform"] {
+            assert_eq!(risk(title), Risk::Medium, "as the secret that it has a copy of");
+        }
     }
 }
 

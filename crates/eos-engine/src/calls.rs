@@ -34,6 +34,21 @@ pub fn call_of(step: &Step, made_by: &str) -> Option<Call> {
             let arguments = json!({"environment": step.environment, "component": step.component});
             (minion, "eos.remove_workspace", arguments)
         }
+        Work::Secret { minion, items, .. } => {
+            let arguments =
+                json!({"environment": step.environment, "component": step.component, "items": items});
+            (minion, "eos.write_secrets", arguments)
+        }
+        Work::RestoreSecret { minion, previous, .. } => {
+            let arguments = json!({
+                "environment": step.environment, "component": step.component, "previous": previous,
+            });
+            (minion, "eos.restore_secrets", arguments)
+        }
+        Work::RemoveSecret { minion, .. } => {
+            let arguments = json!({"environment": step.environment, "component": step.component});
+            (minion, "eos.remove_secrets", arguments)
+        }
         Work::RemoveVolumes {
             minion,
             volumes,
@@ -56,10 +71,7 @@ pub fn call_of(step: &Step, made_by: &str) -> Option<Call> {
         }
         Work::Deliver
         | Work::VerifyUnwatched { .. }
-        | Work::Secret { .. }
-        | Work::RestoreSecret { .. }
         | Work::Verify { .. }
-        | Work::RemoveSecret { .. }
         | Work::VerifyHost { .. }
         | Work::VerifyKept { .. }
         | Work::VerifyGone { .. } => return None,
@@ -76,6 +88,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use eos_core::emit::sha256;
+    use eos_core::plan::{Previous, SecretWork};
     use eos_core::recipe::Risk;
 
     use super::*;
@@ -152,6 +165,47 @@ mod tests {
                 ),
             ),
             (
+                Work::Secret {
+                    minion: minion(),
+                    path: "nomad/jobs/hello".to_owned(),
+                    items: vec![SecretWork {
+                        item: "password".to_owned(),
+                        given: false,
+                        rotate: false,
+                        generate: Some(24),
+                        copy_of: None,
+                    }],
+                },
+                (
+                    "eos.write_secrets",
+                    json!({
+                        "environment": "production", "component": "hello",
+                        "items": [{"item": "password", "given": false, "generate": 24}],
+                    }),
+                ),
+            ),
+            (
+                Work::RestoreSecret {
+                    minion: minion(),
+                    path: "nomad/jobs/hello".to_owned(),
+                    previous: Previous::Version(3),
+                },
+                (
+                    "eos.restore_secrets",
+                    json!({"environment": "production", "component": "hello", "previous": {"version": 3}}),
+                ),
+            ),
+            (
+                Work::RemoveSecret {
+                    minion: minion(),
+                    path: "nomad/jobs/hello".to_owned(),
+                },
+                (
+                    "eos.remove_secrets",
+                    json!({"environment": "production", "component": "hello"}),
+                ),
+            ),
+            (
                 Work::RemoveVolumes {
                     minion: minion(),
                     volumes: volumes(),
@@ -192,10 +246,8 @@ mod tests {
                 }
             );
         }
-        let path = "secret/production/hello/app".to_owned();
         for work in [
             Work::Deliver,
-            Work::RemoveSecret { path },
             Work::VerifyGone {
                 services: Vec::new(),
                 stop: None,

@@ -20,6 +20,33 @@ pub struct Endpoints {
     pub control: String,
 }
 
+impl Endpoints {
+    /// The same engines for another user of Salt's API, with the password and the tokens that are known of that one.
+    pub fn as_user(&self, user: &str) -> Self {
+        let mut other = self.clone();
+        if user == self.salt.user {
+            return other;
+        }
+        let before = &self.salt.user;
+        let salt = &mut other.salt;
+        salt.user = user.to_owned();
+        change_user(&mut salt.password_file, &mut salt.other_users, before, user);
+        let nomad = &mut other.nomad;
+        change_user(&mut nomad.token_file, &mut nomad.other_users, before, user);
+        if let Some(vault) = &mut other.vault {
+            change_user(&mut vault.token_file, &mut vault.other_users, before, user);
+        }
+        other
+    }
+}
+
+/// The file of the one before is one of the others' now.
+fn change_user(own: &mut Option<PathBuf>, others: &mut BTreeMap<String, PathBuf>, before: &str, user: &str) {
+    if let Some(file) = std::mem::replace(own, others.get(user).cloned()) {
+        others.insert(before.to_owned(), file);
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SaltEndpoint {
@@ -36,20 +63,6 @@ pub struct SaltEndpoint {
     pub other_users: BTreeMap<String, PathBuf>,
 }
 
-impl SaltEndpoint {
-    /// The same API for another of its users, with the password that is known of that one, if any.
-    pub fn as_user(&self, user: &str) -> Self {
-        if user == self.user {
-            return self.clone();
-        }
-        SaltEndpoint {
-            user: user.to_owned(),
-            password_file: self.other_users.get(user).cloned(),
-            ..self.clone()
-        }
-    }
-}
-
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NomadEndpoint {
@@ -58,8 +71,12 @@ pub struct NomadEndpoint {
     /// As of Salt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate: Option<PathBuf>,
+    /// The token of the user that `salt` names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_file: Option<PathBuf>,
+    /// Other API users -> the files of their tokens.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub other_users: BTreeMap<String, PathBuf>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,8 +99,12 @@ pub struct VaultEndpoint {
     /// As of Salt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate: Option<PathBuf>,
+    /// The token of the user that `salt` names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_file: Option<PathBuf>,
+    /// Other API users -> the files of their tokens.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub other_users: BTreeMap<String, PathBuf>,
 }
 
 /// How compiled artifacts get to the Salt master.
@@ -111,7 +132,10 @@ mod tests {
   "nomad": {
     "address": "https://127.0.0.1:4646",
     "certificate": "/estate/.eos/lab/tls/authority.pem",
-    "token_file": "/estate/.eos/lab/secrets/nomad-token"
+    "token_file": "/estate/.eos/lab/secrets/nomad-token",
+    "other_users": {
+      "eos-user": "/estate/.eos/lab/secrets/eos-user-nomad-token"
+    }
   },
   "delivery": {
     "kind": "directory",
@@ -145,16 +169,23 @@ mod tests {
     }
 
     #[test]
-    fn another_user_has_another_password() {
+    fn another_user_has_another_password_and_other_tokens() {
         let endpoints: Endpoints = serde_json::from_str(SOLO).unwrap();
-        let salt = &endpoints.salt;
-        assert_eq!(salt.as_user("eos-operator"), *salt);
-        let file = |user: &str| salt.as_user(user).password_file;
+        assert_eq!(endpoints.as_user("eos-operator"), endpoints);
+        let user = endpoints.as_user("eos-user");
+        let secrets = std::path::Path::new("/estate/.eos/lab/secrets");
+        assert_eq!(user.salt.password_file, Some(secrets.join("eos-user-password")));
+        assert_eq!(user.nomad.token_file, Some(secrets.join("eos-user-nomad-token")));
         assert_eq!(
-            file("eos-user"),
-            Some("/estate/.eos/lab/secrets/eos-user-password".into())
+            user.as_user("eos-operator").salt.password_file,
+            endpoints.salt.password_file
         );
-        assert_eq!((file("eve"), salt.as_user("eve").user.as_str()), (None, "eve"));
+        let unknown = endpoints.as_user("eve");
+        assert_eq!(unknown.salt.user, "eve");
+        assert_eq!(
+            (unknown.salt.password_file, unknown.nomad.token_file),
+            (None, None)
+        );
     }
 
     #[test]

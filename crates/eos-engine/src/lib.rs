@@ -73,6 +73,7 @@ mod http;
 pub mod lock;
 pub mod nomad;
 pub mod operation;
+pub mod person;
 pub mod pins;
 mod plan_delivery;
 pub mod planning;

@@ -20,7 +20,7 @@ use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::{Estate, pillar_digest};
 use crate::failure::Failure;
 use crate::pins::{self, JobStub, Seen};
-use crate::secrets::{SecretPath, Secrets};
+use crate::secrets::seen_in;
 use crate::steps::host_answers;
 use crate::storage;
 use crate::store::Store;
@@ -321,20 +321,32 @@ async fn ask(
         .filter(|(of, _)| of == environment)
         .map(|(of, component)| format!("{of}/{component}"))
         .collect();
-    let arguments = json!({"workspaces": names});
-    let (minion, jobs, nodes, secrets) = tokio::join!(
+    // `environment/component` -> where its secrets lie.
+    let secrets: BTreeMap<String, String> = compilation
+        .of_environment(environment)
+        .filter(|component| !component.secrets.is_empty())
+        .map(|component| {
+            let name = format!("{environment}/{}", component.component);
+            (name, component.secret_path())
+        })
+        .collect();
+    let wanted: BTreeMap<&String, Option<u64>> = secrets.keys().map(|name| (name, None)).collect();
+    let arguments = json!({"workspaces": names, "secrets": wanted});
+    let (minion, jobs, nodes) = tokio::join!(
         engines
             .salt
             .call(&engines.endpoints.control, "eos.observe", arguments, OBSERVE),
         pins::jobs(engines, environment),
         engines.nomad.nodes(),
-        observe_secrets(engines, environment, compilation),
     );
-    let mut observed = Observed {
-        secrets: secrets?,
-        ..Observed::default()
-    };
+    let mut observed = Observed::default();
     let (workspaces, jobs) = (minion?, jobs?);
+    for (name, seen) in seen_in(&workspaces)? {
+        if let (Some(path), Some(items)) = (secrets.get(&name), seen.items) {
+            let key = (environment.to_owned(), path.clone());
+            observed.secrets.insert(key, items.into_keys().collect());
+        }
+    }
     engines.heard.keep(workspaces.get("caller"));
     // A minion whose formula is older says nothing of them.
     let tiers = workspaces.get("tiers");
@@ -375,29 +387,4 @@ async fn ask(
         workspaces,
         jobs,
     })
-}
-
-async fn observe_secrets(
-    engines: &Engines,
-    environment: &str,
-    compilation: &Compilation,
-) -> Result<BTreeMap<Key, BTreeSet<String>>, EngineError> {
-    let secrets = engines.secrets();
-    let mut found = BTreeMap::new();
-    for component in compilation
-        .of_environment(environment)
-        .filter(|component| !component.secrets.is_empty())
-    {
-        let path = component.secret_path();
-        if let Some(names) = secrets
-            .names(SecretPath {
-                namespace: environment,
-                path: &path,
-            })
-            .await?
-        {
-            found.insert((environment.to_owned(), path), names);
-        }
-    }
-    Ok(found)
 }

@@ -577,7 +577,7 @@ fn read_denial(object: &str, html: &str) -> Denial {
     // `Authorization error occurred.` is local's, `Authentication failure of type "token" …` is runner's.
     if words.starts_with("Authorization error") || words.starts_with("Authentication failure of type") {
         return Denial::Function(
-            error.with_hint("The API user is not permitted to call this function on this minion"),
+            error.with_hint("The API user is not permitted to call this function on this minion: eos doctor"),
         );
     }
     Denial::Token(error.with_hint("eos login"))
@@ -690,6 +690,10 @@ fn read_outcome(
                 "The formula is not on this minion yet: on the master, salt {minion} saltutil.sync_all"
             )),
         );
+    }
+    if words.contains("There is no argument ") {
+        let hint = "The formula on this minion is of another version of Eos: eos doctor";
+        return Err(EngineError::new(Layer::Salt, ErrorKind::Invalid, object, words).with_hint(hint));
     }
     // The formula asks other engines, and says in these words that one is silent.
     let silent = [Layer::Nomad, Layer::Consul, Layer::Vault]

@@ -1,32 +1,152 @@
-//! Where secret values live: written with compare-and-set, read back, and never seen in a message.
+//! Secret values on their way: a person's own place in the secrets engine, and the control minion's word about the rest.
+//!
+//! The token of a person reads and writes no secret of a component. The control minion moves values between such places and
+//! components, as far as the person's role reaches. A message never has one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
+use std::time::Duration;
 
+use eos_core::emit::sha256;
 pub use eos_core::plan::Previous;
 use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use serde_json::{Value, json};
 
+use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::nomad::NomadClient;
 use crate::vault::VaultClient;
 
+const CALL: Duration = Duration::from_secs(30);
 /// How often a write starts over because somebody else wrote to the same path.
 const ATTEMPTS: usize = 8;
 
-/// How many versions of an entry Vault keeps, unless it is told otherwise.
-const VERSIONS: u64 = 10;
+/// The namespace of places that belong to no component.
+pub const APART: &str = "default";
 
-/// Where values wait that belong to a running operation: in the secrets engine, apart from every environment.
-pub const STAGED_NAMESPACE: &str = "default";
-
-/// Values that a person gave, until their step.
-pub fn staged_path(operation: &str) -> String {
-    format!("eos/staged/{operation}")
+/// Names a component in a path: both names in full may be longer than Nomad lets a path be.
+fn key(environment: &str, component: &str) -> String {
+    sha256(format!("{environment}/{component}").as_bytes())[..32].to_owned()
 }
 
-/// The copy of what an operation overwrites or removes at a path, until it ends.
-pub fn copy_path(operation: &str, path: &str) -> String {
-    format!("{}/{path}", staged_path(operation))
+/// Where values wait that a person gave for a component, until their step.
+pub fn given_path(user: &str, operation: &str, environment: &str, component: &str) -> String {
+    format!(
+        "eos_users/{user}/given/{operation}/{}",
+        key(environment, component)
+    )
+}
+
+/// Where the control minion keeps the values before an operation, for itself alone.
+pub fn kept_path(operation: &str, environment: &str, component: &str) -> String {
+    format!("eos_kept/{operation}/{}", key(environment, component))
+}
+
+/// What the control minion says of a component's secrets.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct SecretSeen {
+    /// Names, each with a mark that equal values have in common within one answer; none above the caller's role.
+    pub items: Option<BTreeMap<String, Option<String>>>,
+    pub version: u64,
+    /// The same of the version that was asked for.
+    pub then: Option<BTreeMap<String, Option<String>>>,
+}
+
+/// What an answer of the control minion says of these components, by `environment/component`.
+pub fn seen_in(answer: &Value) -> Result<BTreeMap<String, SecretSeen>, EngineError> {
+    if let Some(error) = answer.get("secrets_error") {
+        return Err(error_of(error));
+    }
+    let found = answer.get("secrets").cloned().unwrap_or_else(|| json!({}));
+    serde_json::from_value(found).map_err(|error| {
+        EngineError::new(
+            Layer::Salt,
+            ErrorKind::Invalid,
+            "secrets in the answer of the control minion",
+            error.to_string(),
+        )
+    })
+}
+
+/// What kept the control minion from looking, in the words of the engine that it asked.
+fn error_of(error: &Value) -> EngineError {
+    let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
+    let layer = match text("layer") {
+        "nomad" => Layer::Nomad,
+        "vault" => Layer::Vault,
+        _ => Layer::Salt,
+    };
+    EngineError::new(layer, ErrorKind::Failed, text("object"), text("words")).with_hint(text("hint"))
+}
+
+/// Asks the control minion about components, each with the version to compare with, if any.
+pub async fn observe(
+    engines: &Engines,
+    wanted: &BTreeMap<String, Option<u64>>,
+) -> Result<BTreeMap<String, SecretSeen>, EngineError> {
+    if wanted.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let arguments = json!({"secrets": wanted});
+    let control = &engines.endpoints.control;
+    let answer = engines.salt.call(control, "eos.observe", arguments, CALL).await?;
+    seen_in(&answer)
+}
+
+/// Values of a component, if the person's role reaches them: the control minion puts them into the person's own place,
+/// where they are read and removed. With operations, also earlier values and those that these have waiting or kept.
+pub async fn reveal(
+    engines: &Engines,
+    environment: &str,
+    component: &str,
+    item: Option<&str>,
+    operations: Option<&[&str]>,
+) -> Result<BTreeMap<String, SecretString>, EngineError> {
+    let mut arguments = json!({"environment": environment, "component": component});
+    if let Some(item) = item {
+        arguments["items"] = json!([item]);
+    }
+    if let Some(operations) = operations {
+        arguments["operations"] = json!(operations);
+    }
+    let control = &engines.endpoints.control;
+    let answer = engines
+        .salt
+        .call(control, "eos.reveal_secrets", arguments, CALL)
+        .await?;
+    let Some(path) = answer.get("path").and_then(Value::as_str) else {
+        return Ok(BTreeMap::new());
+    };
+    let own = format!("eos_users/{}/revealed/", engines.endpoints.salt.user);
+    if !path.starts_with(&own) {
+        let words = format!("the control minion put it at {path}, which is another's");
+        let object = format!("secrets of {component}");
+        return Err(EngineError::new(Layer::Salt, ErrorKind::Invalid, object, words));
+    }
+    let at = SecretPath {
+        namespace: APART,
+        path,
+    };
+    let secrets = engines.secrets();
+    let found = secrets.entry(at).await;
+    secrets.delete(at).await?;
+    Ok(found?.unwrap_or_default().items)
+}
+
+/// Removes the values that an operation has waiting or kept. Gives those that only an operator may remove.
+pub async fn forget(engines: &Engines, operation: &str) -> Result<Vec<String>, EngineError> {
+    let control = &engines.endpoints.control;
+    let arguments = json!({"operation": operation});
+    let answer = engines
+        .salt
+        .call(control, "eos.forget_secrets", arguments, CALL)
+        .await?;
+    let left = answer.get("left").cloned().unwrap_or_default();
+    serde_json::from_value(left).map_err(|error| {
+        let object = format!("values of operation {operation}");
+        EngineError::new(Layer::Salt, ErrorKind::Invalid, object, error.to_string())
+    })
 }
 
 /// Where the secrets of one component are kept. A path is no secret.
@@ -63,144 +183,8 @@ pub trait Secrets {
     /// Deletes all items of a path, and every version of them; one that does not exist is deleted already.
     fn delete(&self, at: SecretPath<'_>) -> impl Future<Output = Result<(), EngineError>>;
 
-    /// What is at a path now, before an operation overwrites it; nothing is written yet (see `keep`).
-    fn remember(
-        &self,
-        at: SecretPath<'_>,
-        operation: &str,
-    ) -> impl Future<Output = Result<Previous, EngineError>>;
-
-    /// As `remember`, but also where all versions of the path are about to go: a copy is to be kept.
-    fn remember_for_removal(
-        &self,
-        at: SecretPath<'_>,
-        operation: &str,
-    ) -> impl Future<Output = Result<Previous, EngineError>> {
-        async move {
-            let path = copy_path(operation, at.path);
-            let copy = SecretPath {
-                namespace: STAGED_NAMESPACE,
-                path: &path,
-            };
-            let is_there = self.entry(copy).await?.is_some() || self.entry(at).await?.is_some();
-            Ok(match is_there {
-                true => Previous::Kept(path),
-                false => Previous::Nothing,
-            })
-        }
-    }
-
-    /// Makes the copy that `remember` spoke of. One that is there stays: the operation may have written since.
-    fn keep(&self, at: SecretPath<'_>, previous: &Previous) -> impl Future<Output = Result<(), EngineError>> {
-        async move {
-            let Previous::Kept(path) = previous else {
-                return Ok(());
-            };
-            let copy = SecretPath {
-                namespace: STAGED_NAMESPACE,
-                path,
-            };
-            if self.entry(copy).await?.is_some() {
-                return Ok(());
-            }
-            let items = self.entry(at).await?.unwrap_or_default().items;
-            self.put_entry(copy, &Entry { items, revision: 0 })
-                .await
-                .map(drop)
-        }
-    }
-
-    /// The items of a version that the engine keeps; `NotFound` where they are gone.
-    fn items_of_version(
-        &self,
-        at: SecretPath<'_>,
-        version: u64,
-    ) -> impl Future<Output = Result<BTreeMap<String, SecretString>, EngineError>>;
-
-    /// The items of the versions before the newest, as far as the engine keeps them.
-    fn earlier(
-        &self,
-        at: SecretPath<'_>,
-        newest: u64,
-    ) -> impl Future<Output = Result<Vec<BTreeMap<String, SecretString>>, EngineError>> {
-        async move {
-            let mut found = Vec::new();
-            let oldest = match self.keeps_versions() {
-                true => newest.saturating_sub(VERSIONS).max(1),
-                false => newest,
-            };
-            for version in oldest..newest {
-                match self.items_of_version(at, version).await {
-                    Err(error) if error.kind == ErrorKind::NotFound => {}
-                    items => found.push(items?),
-                }
-            }
-            Ok(found)
-        }
-    }
-
-    /// The items that an operation found at a path; `NotFound` where they are gone.
-    fn remembered(
-        &self,
-        at: SecretPath<'_>,
-        previous: &Previous,
-    ) -> impl Future<Output = Result<BTreeMap<String, SecretString>, EngineError>> {
-        async move {
-            let path = match previous {
-                Previous::Nothing => return Ok(BTreeMap::new()),
-                Previous::Version(version) => return self.items_of_version(at, *version).await,
-                Previous::Kept(path) => path,
-            };
-            let copy = SecretPath {
-                namespace: STAGED_NAMESPACE,
-                path,
-            };
-            let words = format!("its previous value is no longer at {path}");
-            let kept = self.entry(copy).await?;
-            Ok(kept.ok_or_else(|| not_kept(self.layer(), at, words))?.items)
-        }
-    }
-
-    /// Makes a path what it was, and reads that back; done again, it changes nothing. What was written since is
-    /// no longer the newest.
-    fn restore(
-        &self,
-        at: SecretPath<'_>,
-        previous: &Previous,
-    ) -> impl Future<Output = Result<(), EngineError>> {
-        async move {
-            if *previous == Previous::Nothing {
-                self.delete(at).await?;
-                return match self.names(at).await? {
-                    None => Ok(()),
-                    Some(_) => Err(still_there(self.layer(), at)),
-                };
-            }
-            let items = self.remembered(at, previous).await?;
-            for _ in 0..ATTEMPTS {
-                let Entry {
-                    items: found,
-                    revision,
-                } = self.entry(at).await?.unwrap_or_default();
-                if same(&found, &items) {
-                    return Ok(());
-                }
-                let entry = Entry {
-                    items: items.clone(),
-                    revision,
-                };
-                match self.put_entry(at, &entry).await {
-                    Err(error) if error.kind == ErrorKind::Conflict => continue,
-                    Err(error) => return Err(error),
-                    Ok(_) => {
-                        let found = self.entry(at).await?.unwrap_or_default();
-                        return compare(self.layer(), at, &items, &found);
-                    }
-                }
-            }
-            Err(changed_by_others(self.layer(), at))
-        }
-    }
+    /// The newest version of a path, without its values; nothing where there is none, or it is deleted.
+    fn version(&self, at: SecretPath<'_>) -> impl Future<Output = Result<Option<u64>, EngineError>>;
 
     /// Writes these items beside those that are there already, and reads them back. Gives the version that was
     /// written, where there are versions.
@@ -251,18 +235,6 @@ pub trait Secrets {
     }
 }
 
-fn same(some: &BTreeMap<String, SecretString>, others: &BTreeMap<String, SecretString>) -> bool {
-    let mut pairs = some.iter().zip(others);
-    some.len() == others.len()
-        && pairs.all(|(one, other)| one.0 == other.0 && one.1.expose_secret() == other.1.expose_secret())
-}
-
-/// What was deleted is read back as there.
-pub fn still_there(layer: Layer, at: SecretPath<'_>) -> EngineError {
-    let object = format!("secret {}", at.path);
-    EngineError::new(layer, ErrorKind::Failed, object, "deleted, but still there")
-}
-
 fn changed_by_others(layer: Layer, at: SecretPath<'_>) -> EngineError {
     EngineError::new(
         layer,
@@ -270,12 +242,6 @@ fn changed_by_others(layer: Layer, at: SecretPath<'_>) -> EngineError {
         format!("secret {}", at.path),
         format!("others changed it during all {ATTEMPTS} attempts"),
     )
-}
-
-fn not_kept(layer: Layer, at: SecretPath<'_>, words: String) -> EngineError {
-    let object = format!("secret {}", at.path);
-    EngineError::new(layer, ErrorKind::NotFound, object, words)
-        .with_hint("Give it a value again: eos rotate secret COMPONENT NAME --to -")
 }
 
 fn compare(
@@ -336,17 +302,8 @@ impl Secrets for NomadSecrets<'_> {
         }
     }
 
-    async fn remember(&self, at: SecretPath<'_>, operation: &str) -> Result<Previous, EngineError> {
-        self.remember_for_removal(at, operation).await
-    }
-
-    async fn items_of_version(
-        &self,
-        at: SecretPath<'_>,
-        version: u64,
-    ) -> Result<BTreeMap<String, SecretString>, EngineError> {
-        let words = format!("Nomad keeps no versions, so there is no version {version}");
-        Err(not_kept(self.layer(), at, words))
+    async fn version(&self, at: SecretPath<'_>) -> Result<Option<u64>, EngineError> {
+        self.nomad.variable_version(at.namespace, at.path).await
     }
 }
 
@@ -386,22 +343,8 @@ impl Secrets for VaultSecrets<'_> {
         self.vault.delete_entry(at.path).await
     }
 
-    async fn remember(&self, at: SecretPath<'_>, _operation: &str) -> Result<Previous, EngineError> {
-        let found = self.vault.entry(at.path).await?;
-        // A newest version that was deleted holds nothing that could be put back.
-        let found = found.filter(|found| !found.items.is_empty());
-        Ok(found.map_or(Previous::Nothing, |found| Previous::Version(found.version)))
-    }
-
-    async fn items_of_version(
-        &self,
-        at: SecretPath<'_>,
-        version: u64,
-    ) -> Result<BTreeMap<String, SecretString>, EngineError> {
-        let found = self.vault.entry_of_version(at.path, version).await?;
-        let found = found.filter(|found| !found.items.is_empty());
-        let gone = || not_kept(self.layer(), at, format!("its version {version} is deleted"));
-        Ok(found.ok_or_else(gone)?.items)
+    async fn version(&self, at: SecretPath<'_>) -> Result<Option<u64>, EngineError> {
+        self.vault.entry_version(at.path).await
     }
 }
 
@@ -447,21 +390,10 @@ impl Secrets for EstateSecrets<'_> {
         }
     }
 
-    async fn remember(&self, at: SecretPath<'_>, operation: &str) -> Result<Previous, EngineError> {
+    async fn version(&self, at: SecretPath<'_>) -> Result<Option<u64>, EngineError> {
         match self {
-            EstateSecrets::Nomad(secrets) => secrets.remember(at, operation).await,
-            EstateSecrets::Vault(secrets) => secrets.remember(at, operation).await,
-        }
-    }
-
-    async fn items_of_version(
-        &self,
-        at: SecretPath<'_>,
-        version: u64,
-    ) -> Result<BTreeMap<String, SecretString>, EngineError> {
-        match self {
-            EstateSecrets::Nomad(secrets) => secrets.items_of_version(at, version).await,
-            EstateSecrets::Vault(secrets) => secrets.items_of_version(at, version).await,
+            EstateSecrets::Nomad(secrets) => secrets.version(at).await,
+            EstateSecrets::Vault(secrets) => secrets.version(at).await,
         }
     }
 }
@@ -470,61 +402,14 @@ impl Secrets for EstateSecrets<'_> {
 mod tests {
     use super::*;
 
-    /// An engine that says of everything that it is deleted, and keeps it.
-    struct Stubborn;
-
-    impl Secrets for Stubborn {
-        fn layer(&self) -> Layer {
-            Layer::Nomad
-        }
-
-        fn keeps_versions(&self) -> bool {
-            false
-        }
-
-        async fn entry(&self, _at: SecretPath<'_>) -> Result<Option<Entry>, EngineError> {
-            Ok(Some(Entry::default()))
-        }
-
-        async fn put_entry(&self, _at: SecretPath<'_>, _entry: &Entry) -> Result<u64, EngineError> {
-            Ok(1)
-        }
-
-        async fn delete(&self, _at: SecretPath<'_>) -> Result<(), EngineError> {
-            Ok(())
-        }
-
-        async fn remember(&self, _at: SecretPath<'_>, _operation: &str) -> Result<Previous, EngineError> {
-            Ok(Previous::Nothing)
-        }
-
-        async fn items_of_version(
-            &self,
-            at: SecretPath<'_>,
-            _version: u64,
-        ) -> Result<BTreeMap<String, SecretString>, EngineError> {
-            Err(not_kept(self.layer(), at, "no versions".to_owned()))
-        }
-    }
-
-    #[tokio::test]
-    async fn what_is_said_to_be_gone_again_is_read_back() {
-        let at = SecretPath {
-            namespace: "default",
-            path: "nomad/jobs/web",
-        };
-        let error = Stubborn.restore(at, &Previous::Nothing).await.unwrap_err();
-        assert_eq!(error.words, "deleted, but still there");
-    }
-
     #[test]
     fn what_was_before_is_written_down_without_values() {
         for (previous, text) in [
             (Previous::Nothing, r#""nothing""#),
             (Previous::Version(3), r#"{"version":3}"#),
             (
-                Previous::Kept("eos/staged/01JC/web".to_owned()),
-                r#"{"kept":"eos/staged/01JC/web"}"#,
+                Previous::Kept("eos_kept/01JC/web".to_owned()),
+                r#"{"kept":"eos_kept/01JC/web"}"#,
             ),
         ] {
             assert_eq!(serde_json::to_string(&previous).unwrap(), text);

@@ -1,5 +1,6 @@
 //! The settings of an estate, resolved once: `eos.toml`, and where it names no engines, those of the lab.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -189,10 +190,10 @@ impl Settings {
             .map_or("", |endpoints| &endpoints.salt.user)
     }
 
-    /// Speaks to Salt as another of its API users.
+    /// Speaks to the engines as another user of Salt's API.
     pub fn act_as(&mut self, user: &str) {
         if let Some(endpoints) = &mut self.endpoints {
-            endpoints.salt = endpoints.salt.as_user(user);
+            *endpoints = endpoints.as_user(user);
         }
     }
 }
@@ -239,11 +240,16 @@ impl File {
         let from_estate = |path: PathBuf| estate.join(path);
         salt.certificate = salt.certificate.map(from_estate);
         salt.password_file = salt.password_file.map(from_estate);
-        salt.other_users
-            .values_mut()
-            .for_each(|path| *path = estate.join(&*path));
+        let all_from_estate = |files: BTreeMap<String, PathBuf>| -> BTreeMap<String, PathBuf> {
+            files
+                .into_iter()
+                .map(|(user, path)| (user, estate.join(path)))
+                .collect()
+        };
+        salt.other_users = all_from_estate(salt.other_users);
         nomad.certificate = nomad.certificate.map(from_estate);
         nomad.token_file = nomad.token_file.map(from_estate);
+        nomad.other_users = all_from_estate(nomad.other_users);
         let consul = self.consul.map(|consul| ConsulEndpoint {
             certificate: consul.certificate.map(from_estate),
             token_file: consul.token_file.map(from_estate),
@@ -252,7 +258,8 @@ impl File {
         let vault = self.vault.map(|vault| VaultEndpoint {
             certificate: vault.certificate.map(from_estate),
             token_file: vault.token_file.map(from_estate),
-            ..vault
+            other_users: all_from_estate(vault.other_users),
+            address: vault.address,
         });
         let Delivery::Directory { path } = delivery;
         Ok(Some(Endpoints {

@@ -152,23 +152,40 @@ impl VaultClient {
     }
 
     pub async fn entry(&self, path: &str) -> Result<Option<Entry>, EngineError> {
-        self.get_entry(path, &[]).await
-    }
-
-    /// An entry as it was; without items where that version is deleted.
-    pub async fn entry_of_version(&self, path: &str, version: u64) -> Result<Option<Entry>, EngineError> {
-        self.get_entry(path, &[("version", &version.to_string())]).await
-    }
-
-    async fn get_entry(&self, path: &str, query: &[(&str, &str)]) -> Result<Option<Entry>, EngineError> {
         let object = object(path);
         let request = Request {
             object: &object,
             path: &data_path(path),
-            query,
+            query: &[],
         };
         let answer = self.api.send(Method::GET, request, None, ANSWER).await?;
         read_entry(&object, &answer)
+    }
+
+    /// The newest version of an entry, without its items; nothing where it is deleted.
+    pub async fn entry_version(&self, path: &str) -> Result<Option<u64>, EngineError> {
+        #[derive(Deserialize)]
+        struct Metadata {
+            current_version: u64,
+            versions: BTreeMap<String, State>,
+        }
+        #[derive(Deserialize)]
+        struct State {
+            deletion_time: String,
+            destroyed: bool,
+        }
+        let request = Request {
+            object: &object(path),
+            path: &format!("{MOUNT}/metadata/{path}"),
+            query: &[],
+        };
+        let found = match self.get::<Wrapped<Metadata>>(request).await {
+            Err(error) if error.kind == ErrorKind::NotFound => return Ok(None),
+            answer => answer?.data,
+        };
+        let newest = found.versions.get(&found.current_version.to_string());
+        let is_there = newest.is_some_and(|state| state.deletion_time.is_empty() && !state.destroyed);
+        Ok(is_there.then_some(found.current_version))
     }
 
     /// Writes an entry whole, if its newest version is still this one (0: if there never was one). Gives the new

@@ -22,21 +22,26 @@ use crate::secrets::Secrets;
 use crate::tls::{Certificates, Holder};
 
 /// Users of the API, one for each role.
-const ROLES: [(&str, &str); 3] = [
+pub const ROLES: [(&str, &str); 3] = [
     ("eos-user", "user"),
     (USER, "operator"),
     ("eos-architect", "architect"),
 ];
 /// As whom the program speaks to Salt unless it is told otherwise.
-const USER: &str = "eos-operator";
+pub const USER: &str = "eos-operator";
 /// What every API user may call. How much of it a role may ask for is the formula's to say.
-const ALLOWED: [&str; 17] = [
+const ALLOWED: [&str; 22] = [
     "eos.info",
     "eos.run_step",
     "eos.remove_workspace",
     "eos.remove_volumes",
     "eos.remove_unused_volumes",
     "eos.remove_monitoring",
+    "eos.write_secrets",
+    "eos.restore_secrets",
+    "eos.remove_secrets",
+    "eos.forget_secrets",
+    "eos.reveal_secrets",
     "eos.step_status",
     "eos.observe",
     "eos.preview",

@@ -1,5 +1,6 @@
 //! Secrets of the lab: chosen once, written down durably before anybody is told, never shown.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::durable;
 use crate::error::{AtPath, Result};
+use crate::salt::{ROLES, USER};
 use secrecy::SecretString;
 use serde_json::Value;
 
@@ -61,9 +63,26 @@ impl Secrets {
         self.directory.join("nomad-management-token")
     }
 
-    /// Where the token lies with which the program itself speaks to Nomad, once Nomad has made it.
-    pub fn nomad_program_file(&self) -> PathBuf {
-        self.directory.join("nomad-program-token")
+    /// The token of each user of Salt's API but the first, for one engine.
+    pub fn tokens_of_others(&self, engine: &str) -> BTreeMap<String, PathBuf> {
+        let others = ROLES.iter().filter(|(user, _)| *user != USER);
+        others
+            .map(|(user, _)| ((*user).to_owned(), self.person_file(user, engine)))
+            .collect()
+    }
+
+    /// Where the token of a user of Salt's API lies, with which Eos speaks to an engine for that one.
+    pub fn person_file(&self, user: &str, engine: &str) -> PathBuf {
+        self.token_file(&format!("{user}-{engine}"))
+    }
+
+    /// Removes the file of the token that all users shared in a lab of an earlier Eos.
+    pub fn remove_shared(&self, engine: &str) -> Result<()> {
+        let file = self.token_file(&format!("{engine}-program"));
+        match fs::remove_file(&file) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error).at("remove", &file),
+            _ => Ok(()),
+        }
     }
 
     /// The root credential that the control minion makes short-lived ones from.

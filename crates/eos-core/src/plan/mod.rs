@@ -153,13 +153,15 @@ pub enum Work {
         sls: String,
         digest: String,
     },
-    /// Secret values go to the secrets engine; items without a given value are made if they are not there.
+    /// Salt brings secret values into the secrets engine; items without a given value are made if they are not there.
     Secret {
+        minion: String,
         path: String,
         items: Vec<SecretWork>,
     },
     /// The secrets engine holds again what it held before an operation wrote to it.
     RestoreSecret {
+        minion: String,
         path: String,
         previous: Previous,
     },
@@ -172,6 +174,7 @@ pub enum Work {
         minion: String,
     },
     RemoveSecret {
+        minion: String,
         path: String,
     },
     /// Salt removes volumes with their data: ephemeral ones, and those that a person asked to go with it.

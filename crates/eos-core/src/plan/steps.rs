@@ -141,6 +141,7 @@ impl Steps<'_, '_> {
         };
         if let Some(previous) = self.input.left.and_then(|left| left.secrets.get(key)) {
             let work = Work::RestoreSecret {
+                minion: self.control.clone(),
                 path: component.secret_path(),
                 previous: previous.clone(),
             };
@@ -148,6 +149,7 @@ impl Steps<'_, '_> {
         }
         if touches(Layer::Secret) {
             let work = Work::Secret {
+                minion: self.control.clone(),
                 path: component.secret_path(),
                 items: secret_items(self.input, key),
             };
@@ -226,6 +228,7 @@ impl Steps<'_, '_> {
             let nodes = self.input.applied.get(*key);
             if nodes.is_some_and(|nodes| nodes.iter().any(|node| node.layer == Layer::Secret)) {
                 let work = Work::RemoveSecret {
+                    minion: self.control.clone(),
                     path: secret_path(self.input.compilation.profile, &key.0, &key.1),
                 };
                 last = vec![self.add(key, self.applied_risk(key), &last, work)];

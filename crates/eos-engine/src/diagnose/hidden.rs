@@ -6,10 +6,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::engines::Engines;
 use crate::error::EngineError;
-use crate::secrets::{STAGED_NAMESPACE, SecretPath, Secrets, copy_path, staged_path};
-
-use eos_core::lowered::secret_path;
-use eos_core::profile::Profile;
+use crate::secrets::reveal;
 
 /// What is shorter would take away half the words around it, and is no secret.
 const SHORTEST: usize = 4;
@@ -32,33 +29,8 @@ impl Hidden {
         component: &str,
         operations: &[&str],
     ) -> Result<Self, EngineError> {
-        let profile = match engines.vault {
-            Some(_) => Profile::Full,
-            None => Profile::Solo,
-        };
-        let secrets = engines.secrets();
-        let path = secret_path(profile, environment, component);
-        let own = SecretPath {
-            namespace: environment,
-            path: &path,
-        };
-        let mut values = Vec::new();
-        if let Some(entry) = secrets.entry(own).await? {
-            let earlier = secrets.earlier(own, entry.revision).await?;
-            values.extend(earlier.into_iter().flat_map(|items| items.into_values()));
-            values.extend(entry.items.into_values());
-        }
-        for operation in operations {
-            for path in [copy_path(operation, &path), staged_path(operation)] {
-                let at = SecretPath {
-                    namespace: STAGED_NAMESPACE,
-                    path: &path,
-                };
-                let entry = secrets.entry(at).await?.unwrap_or_default();
-                values.extend(entry.items.into_values());
-            }
-        }
-        Ok(Self::new(values))
+        let found = reveal(engines, environment, component, None, Some(operations)).await?;
+        Ok(Self::new(found.into_values().collect()))
     }
 
     fn new(mut values: Vec<SecretString>) -> Self {

@@ -3,6 +3,7 @@
 use super::{Area, Condition, Examination, Finding, words_of};
 use crate::endpoints::Endpoints;
 use crate::error::{EngineError, ErrorKind, Layer};
+use crate::person;
 use crate::settings::Source;
 
 impl Examination<'_> {
@@ -63,14 +64,17 @@ impl Examination<'_> {
             Layer::Vault => vault.as_ref().and_then(|vault| vault.token_file.as_ref()),
             _ => None,
         };
+        let policy = person::policy_name(&self.endpoints.salt.user);
         let own = match (layer, file) {
             (_, Some(file)) if self.is_lab() => {
                 return format!("rm -f {} && eos lab up", in_quotes(&file.display().to_string()));
             }
             (_, None) if self.is_lab() => "eos lab up",
-            (Layer::Nomad, _) => "nomad acl token create -type=client -policy=eos-read",
+            (Layer::Nomad, _) => {
+                return format!("nomad acl token create -type=client -policy={policy}");
+            }
             (Layer::Consul, _) => "consul acl token create -policy-name=eos-program",
-            (Layer::Vault, _) => "vault token create -policy=eos-program -period=768h",
+            (Layer::Vault, _) => return format!("vault token create -policy={policy} -period=768h"),
             _ => "eos login",
         };
         own.to_owned()
@@ -109,6 +113,16 @@ impl Examination<'_> {
         match self.is_lab() {
             true => "eos lab up".to_owned(),
             false => self.on_minion(minion, edit),
+        }
+    }
+
+    /// Lets the control minion move secrets; formula/README.md has the permissions and the policy.
+    pub(super) fn let_move(&self, error: &EngineError) -> String {
+        match error.layer {
+            _ if self.is_lab() => "eos lab up".to_owned(),
+            Layer::Vault => "vault policy write eos-control files/eos-control.vault.hcl".to_owned(),
+            Layer::Salt if error.kind == ErrorKind::Refused => self.edit_master(),
+            _ => format!("salt {} saltutil.sync_all", self.endpoints.control),
         }
     }
 

@@ -25,6 +25,7 @@ mod finding;
 mod leftovers;
 mod mend;
 mod nomad;
+mod reach;
 mod repository;
 mod salt;
 mod vault;

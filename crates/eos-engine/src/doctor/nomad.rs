@@ -11,6 +11,7 @@ use super::versions::Engine;
 use super::{Area, Condition, Examination, Finding, minute, until};
 use crate::error::{EngineError, Layer};
 use crate::nomad::{Member, Node, NomadClient, OwnToken, current};
+use crate::secrets::NomadSecrets;
 
 /// A token that ends sooner is worth a word.
 const SOON: SignedDuration = SignedDuration::from_hours(24);
@@ -39,6 +40,10 @@ impl Examination<'_> {
             Ok(token) => token_finding(&token, &self.token(Layer::Nomad)),
             Err(error) => self.failed(Area::Nomad, "token", &error),
         });
+        if self.endpoints.vault.is_none() {
+            let secrets = NomadSecrets::new(&client);
+            findings.push(self.reach(Area::Nomad, &secrets, &endpoint.address).await);
+        }
         let nodes = match nodes {
             Ok(nodes) => current(nodes),
             Err(error) => {

@@ -68,15 +68,17 @@ impl Examination<'_> {
             }
             Err(error) => return unasked(&error),
         };
-        let (mut told, refuses, closed) = tokio::join!(
+        let (mut told, refuses, closed, moves) = tokio::join!(
             self.minions(&client),
             client.refuses_more(control, MINIONS),
-            client.opens_no_more(MINIONS)
+            client.opens_no_more(MINIONS),
+            self.moves(&client, MINIONS)
         );
         let mut findings = vec![api, self.requests_finding(&refuses), self.doors_finding(&closed)];
         let of_control = told.get(control).and_then(|told| told.info.as_ref().ok());
         findings
             .extend(of_control.map(|info| role_finding(info, &endpoint.user, &self.edit_minion(control))));
+        findings.extend(of_control.and(moves));
         let home = of_control.and_then(|info| self.home_finding(info));
         findings.extend(
             told.iter()

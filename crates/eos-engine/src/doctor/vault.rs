@@ -4,6 +4,7 @@ use super::versions::Engine;
 use super::{Area, Condition, Examination, Finding, minute, words_of};
 use crate::endpoints::VaultEndpoint;
 use crate::error::{EngineError, Layer};
+use crate::secrets::VaultSecrets;
 use crate::vault::{self, OwnToken, VaultClient};
 
 /// A token that ends sooner, and cannot be renewed, is worth a word.
@@ -18,6 +19,7 @@ impl Examination<'_> {
             .in_time(Layer::Vault, &endpoint.address, ask_vault(endpoint))
             .await;
         let Vaulted {
+            client,
             health,
             token,
             engine,
@@ -72,11 +74,19 @@ impl Examination<'_> {
             }
             Err(error) => Finding::not_ok(Area::Vault, "store", Condition::Broken, words_of(&error), enable),
         };
-        [seal].into_iter().chain(version).chain([token, store]).collect()
+        let reach = self
+            .reach(Area::Vault, &VaultSecrets::new(&client), &endpoint.address)
+            .await;
+        [seal]
+            .into_iter()
+            .chain(version)
+            .chain([token, store, reach])
+            .collect()
     }
 }
 
 struct Vaulted {
+    client: VaultClient,
     health: vault::Health,
     token: Result<OwnToken, EngineError>,
     engine: Result<vault::SecretsEngine, EngineError>,
@@ -87,6 +97,7 @@ async fn ask_vault(endpoint: &VaultEndpoint) -> Result<Vaulted, EngineError> {
     let health = client.health().await?;
     let (token, engine) = tokio::join!(client.own_token(), client.secrets_engine());
     Ok(Vaulted {
+        client,
         health,
         token,
         engine,

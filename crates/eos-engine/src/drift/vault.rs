@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind};
 use crate::http::Request;
+use crate::person;
 use crate::vault::{VaultClient, policies};
 
 /// Texts that are not the program's own.
@@ -15,18 +16,22 @@ use crate::vault::{VaultClient, policies};
 pub struct Policies<'a> {
     /// That of the control minion, which comes with the formula.
     pub control: &'a str,
+    /// That of a person, for whoever it is.
+    pub person: &'a str,
 }
 
 /// Nothing in an estate without Vault.
 pub async fn ask(engines: &Engines, texts: Policies<'_>) -> Option<Result<VaultSeen, EngineError>> {
-    Some(look(engines.vault.as_ref()?, texts).await)
+    let user = &engines.endpoints.salt.user;
+    Some(look(engines.vault.as_ref()?, texts, user).await)
 }
 
-async fn look(vault: &VaultClient, texts: Policies<'_>) -> Result<VaultSeen, EngineError> {
+async fn look(vault: &VaultClient, texts: Policies<'_>, user: &str) -> Result<VaultSeen, EngineError> {
     let accessor = accessor(vault).await?;
     let workloads = policies::workloads(accessor.as_deref().unwrap_or_default());
+    let (name, rules_of_person) = (person::policy_name(user), person::rules(texts.person, user));
     let wanted = [
-        (policies::PROGRAM.name, policies::PROGRAM.rules),
+        (name.as_str(), rules_of_person.as_str()),
         (policies::CONTROL, texts.control),
         (policies::WORKLOADS, &workloads),
     ];
@@ -70,7 +75,7 @@ async fn rules(vault: &VaultClient, name: &str) -> Result<Option<String>, Engine
 fn hinted(error: EngineError) -> EngineError {
     match error.kind {
         ErrorKind::Refused => error.with_hint(
-            "The policy eos-program lets Eos read sys/auth and sys/policies/acl/*; in a lab, eos lab up \
+            "The policy eos-person-USER lets Eos read sys/auth and sys/policies/acl/*; in a lab, eos lab up \
              writes it",
         ),
         _ => error,

@@ -132,6 +132,24 @@ impl NomadClient {
         .await
     }
 
+    /// The index of the last write to a variable, which whoever may list it is told.
+    pub async fn variable_version(&self, namespace: &str, path: &str) -> Result<Option<u64>, EngineError> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "PascalCase")]
+        struct Listed {
+            path: String,
+            modify_index: u64,
+        }
+        let request = Request {
+            object: &format!("variable {path}"),
+            path: "vars",
+            query: &[("namespace", namespace), ("prefix", path)],
+        };
+        let found: Vec<Listed> = self.get(request).await?;
+        let found = found.into_iter().find(|variable| variable.path == path);
+        Ok(found.map(|variable| variable.modify_index))
+    }
+
     /// Paths of the variables of a namespace.
     pub async fn variable_paths(&self, namespace: &str) -> Result<Vec<String>, EngineError> {
         #[derive(Deserialize)]

@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use super::commit::COMMIT;
 use super::records::ended;
-use super::run::remove_staged;
 use super::{is_resumable, take_back};
 use crate::audit::Actor;
 use crate::engines::Engines;
@@ -16,6 +15,7 @@ use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::Estate;
 use crate::home;
 use crate::lock::{Lock, Target};
+use crate::secrets;
 use crate::store::Operation;
 
 /// An operation that was dismissed, and what of it is still there.
@@ -63,8 +63,12 @@ pub async fn dismiss(
     home::require(engines, estate, by).await?;
     let mut store = estate.store()?;
     let begun = store.beginnings(id)?;
-    let stays = what_stays(operation, &begun, &ended(&store, id)?);
-    remove_staged(engines, id, &begun).await?;
+    let mut stays = what_stays(operation, &begun, &ended(&store, id)?);
+    let left = secrets::forget(engines, id).await?;
+    stays.extend(
+        left.into_iter()
+            .map(|path| format!("{path} of the secrets engine")),
+    );
     store.dismiss_operation(id, reason, &stays, by)?;
     Ok(Dismissed {
         operation: id.clone(),

@@ -14,7 +14,7 @@ use super::take_back;
 use crate::error::EngineError;
 use crate::estate::pillar_digest;
 use crate::failure::Failure;
-use crate::secrets::{SecretPath, Secrets};
+use crate::secrets::{APART, SecretPath, Secrets, kept_path};
 use crate::steps::{self, Verified};
 
 /// How many steps go on at the same time: more wait than work, since engines mostly wait for health.
@@ -121,13 +121,10 @@ impl Run<'_> {
         let id = &self.subject.id;
         let mut detail = json!({"title": step.work.title()});
         let previous = self.previous(step, begun).await?;
-        if let Some((_, previous)) = &previous {
+        if let Some(previous) = &previous {
             detail["previous"] = to_json(previous);
         }
         self.store.borrow_mut().begin_step(id, &step.id, &detail)?;
-        if let Some((at, previous)) = &previous {
-            self.engines.secrets().keep(*at, previous).await?;
-        }
         let mut progress = |message: &str| self.watch.borrow_mut().progress(number, message);
         let Verified { words, seen } = match &step.work {
             Work::Deliver => self.deliver().await?,
@@ -138,7 +135,8 @@ impl Run<'_> {
                     operation: id,
                 };
                 let mut seen = |message: &str| self.watch.borrow_mut().progress(number, message);
-                let work = steps::perform(&context, step, &mut progress);
+                // On the heap: without optimisation the work of all kinds of steps fills the stack.
+                let work = Box::pin(steps::perform(&context, step, &mut progress));
                 self.witness.during(self.engines, step, &mut seen, work).await?
             }
         };
@@ -147,28 +145,33 @@ impl Run<'_> {
         Ok(words)
     }
 
-    /// What a step finds in the secrets engine before it writes there; of a step that began before, what it found then.
-    pub(super) async fn previous<'s>(
+    /// What a step finds in the secrets engine before it writes there; of a step that began before, what it found then. The
+    /// control minion keeps a copy of what the engine itself does not keep.
+    pub(super) async fn previous(
         &self,
-        step: &'s Step,
+        step: &Step,
         begun: Option<&Value>,
-    ) -> Result<Option<(SecretPath<'s>, Previous)>, EngineError> {
-        let (Work::Secret { path, .. } | Work::RestoreSecret { path, .. } | Work::RemoveSecret { path }) =
+    ) -> Result<Option<Previous>, EngineError> {
+        let (Work::Secret { path, .. } | Work::RestoreSecret { path, .. } | Work::RemoveSecret { path, .. }) =
             &step.work
         else {
             return Ok(None);
         };
-        let at = SecretPath {
-            namespace: &step.environment,
-            path,
-        };
+        if let Some(known) = begun.and_then(take_back::previous_in) {
+            return Ok(Some(known));
+        }
         let secrets = self.engines.secrets();
-        let previous = match (begun.and_then(take_back::previous_in), &step.work) {
-            (Some(known), _) => known,
-            (None, Work::RemoveSecret { .. }) => secrets.remember_for_removal(at, &self.subject.id).await?,
-            (None, _) => secrets.remember(at, &self.subject.id).await?,
-        };
-        Ok(Some((at, previous)))
+        let at = |namespace, path| SecretPath { namespace, path };
+        let there = secrets.version(at(&step.environment, path)).await?;
+        if secrets.keeps_versions() && !matches!(step.work, Work::RemoveSecret { .. }) {
+            return Ok(Some(there.map_or(Previous::Nothing, Previous::Version)));
+        }
+        let kept = kept_path(&self.subject.id, &step.environment, &step.component);
+        let is_there = there.is_some() || secrets.version(at(APART, &kept)).await?.is_some();
+        Ok(Some(match is_there {
+            true => Previous::Kept(kept),
+            false => Previous::Nothing,
+        }))
     }
 
     /// What the pillar compiles to by now, which another operation may have added to, becomes what Salt serves.

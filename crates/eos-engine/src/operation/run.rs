@@ -26,7 +26,7 @@ use crate::estate::Estate;
 use crate::failure::{Failure, Waiting};
 use crate::lock::{Lock, Target};
 use crate::pins;
-use crate::secrets::{STAGED_NAMESPACE, SecretPath, Secrets, staged_path};
+use crate::secrets::{self, APART, SecretPath, Secrets, given_path};
 use crate::store::{Applied, Operation, Outcome, Store};
 use crate::waiting::{Spent, Stopwatch};
 
@@ -94,7 +94,7 @@ impl<'a> Run<'a> {
     pub async fn start(mut self, secrets: &BTreeMap<String, SecretString>) -> Result<Finished, Failure> {
         match self.prepare(secrets).await {
             Ok(guard) => match self.admit() {
-                Ok(()) => self.go(Some(guard)).await,
+                Ok(()) => Box::pin(self.go(Some(guard))).await,
                 // What was given with the command stays where it waits: it is gone on with from there.
                 Err(waiting) => self.wait(waiting).await,
             },
@@ -103,8 +103,7 @@ impl<'a> Run<'a> {
                 if !secrets.is_empty()
                     && let Err(error) = self.remove_staged().await
                 {
-                    let path = staged_path(&self.subject.id);
-                    let words = format!("{path} may still hold a given secret: {error}");
+                    let words = format!("The secrets engine may still hold a given secret: {error}");
                     self.watch.borrow_mut().waiting(&words);
                 }
                 self.end(Outcome::TakenBack).await?;
@@ -157,7 +156,7 @@ impl<'a> Run<'a> {
                 match self.refresh().await {
                     Ok(()) => {
                         return match self.admit() {
-                            Ok(()) => self.go(Some(guard)).await,
+                            Ok(()) => Box::pin(self.go(Some(guard))).await,
                             Err(waiting) => self.wait(waiting).await,
                         };
                     }
@@ -174,7 +173,7 @@ impl<'a> Run<'a> {
                 .or_hint(&take_back::or_dismiss(&self.subject.id)));
         }
         match self.admit() {
-            Ok(()) => self.go(None).await,
+            Ok(()) => Box::pin(self.go(None)).await,
             Err(waiting) => self.wait(waiting).await,
         }
     }
@@ -258,14 +257,17 @@ impl<'a> Run<'a> {
         .await
     }
 
-    /// Given secrets wait in the secrets engine itself, so that an operation killed on the way still has them.
+    /// Given secrets wait in the person's own place of the secrets engine, so that an operation killed on the way still
+    /// has them.
     pub(super) async fn stage(&self, secrets: &BTreeMap<String, SecretString>) -> Result<(), EngineError> {
-        if secrets.is_empty() {
+        let Subject { id, plan, .. } = &self.subject;
+        let Some(intent) = plan.intent.as_ref().filter(|_| !secrets.is_empty()) else {
             return Ok(());
-        }
-        let path = staged_path(&self.subject.id);
+        };
+        let user = &self.engines.endpoints.salt.user;
+        let path = given_path(user, id, &plan.environment, &intent.component);
         let at = SecretPath {
-            namespace: STAGED_NAMESPACE,
+            namespace: APART,
             path: &path,
         };
         self.engines.secrets().set_items(at, secrets).await.map(drop)
@@ -278,15 +280,15 @@ impl<'a> Run<'a> {
             let committed = self.commit(COMMIT).await;
             drop(guard);
             if let Err(error) = committed {
-                return self.failed(0, "commit", None, error).await;
+                return Box::pin(self.failed(0, "commit", None, error)).await;
             }
         }
         self.record_unfinished()?;
-        match self.steps().await {
+        match Box::pin(self.steps()).await {
             Ok(_) => {}
             Err(Halt::Failed { number, step, error }) => {
                 let title = step.work.title();
-                return self.failed(number, title, Some(&step), error).await;
+                return Box::pin(self.failed(number, title, Some(&step), error)).await;
             }
             Err(Halt::Stopped { done }) => return self.stopped(done).await,
         }
@@ -295,7 +297,7 @@ impl<'a> Run<'a> {
                 self.end(Outcome::Done).await?;
                 Ok(self.finished(outputs, None))
             }
-            Err(error) => self.failed(total, "record", None, error).await,
+            Err(error) => Box::pin(self.failed(total, "record", None, error)).await,
         }
     }
 
@@ -429,30 +431,25 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Removes the secrets that were given with it, and those that it kept for its way back, if there can be any.
     pub(super) async fn remove_staged(&self) -> Result<(), EngineError> {
-        remove_staged(self.engines, &self.subject.id, &self.begun()?).await
-    }
-}
-
-/// Removes the secrets that were given with an operation, and those that it kept for its way back.
-pub(super) async fn remove_staged(
-    engines: &Engines,
-    operation: &str,
-    begun: &BTreeMap<String, Value>,
-) -> Result<(), EngineError> {
-    let kept = begun.values().filter_map(take_back::previous_in);
-    let kept = kept.filter_map(|previous| match previous {
-        Previous::Kept(path) => Some(path),
-        _ => None,
-    });
-    for path in kept.chain([staged_path(operation)]) {
-        let at = SecretPath {
-            namespace: STAGED_NAMESPACE,
-            path: &path,
+        let Subject { id, plan, .. } = &self.subject;
+        let is_given = |step: &Step| match &step.work {
+            Work::Secret { items, .. } => items.iter().any(|item| item.given),
+            _ => false,
         };
-        engines.secrets().delete(at).await?;
+        let is_kept = |detail: &Value| matches!(take_back::previous_in(detail), Some(Previous::Kept(_)));
+        // The plan of the way back does not say what was given.
+        let can_be = self.is_back || plan.steps.iter().any(is_given) || self.begun()?.values().any(is_kept);
+        if !can_be {
+            return Ok(());
+        }
+        for path in secrets::forget(self.engines, id).await? {
+            let words = format!("{path} of the secrets engine stays: only an operator may remove it");
+            self.watch.borrow_mut().waiting(&words);
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 pub(super) fn to_json<T: serde::Serialize>(value: &T) -> Value {

@@ -55,7 +55,14 @@ struct Question<'p> {
 
 impl<'p> Question<'p> {
     fn of(step: &'p Step, plan: &Plan, not_known: &Unknown) -> Option<Self> {
-        let is_asked = !matches!(step.work, Work::RemoveUnusedVolumes { .. });
+        // Of secrets the control minion says what they are, and Eos what would become of them.
+        let is_asked = !matches!(
+            step.work,
+            Work::RemoveUnusedVolumes { .. }
+                | Work::Secret { .. }
+                | Work::RestoreSecret { .. }
+                | Work::RemoveSecret { .. }
+        );
         let call = call_of(step, "").filter(|_| is_asked)?;
         let mut unknown = Vec::new();
         if matches!(step.work, Work::Workspace { .. }) && step.component != PLATFORM {

@@ -1,4 +1,4 @@
-//! What Eos's own steps would do to secrets: which items they write. Values are compared, and told to nobody.
+//! What steps would do to secrets: which items they write. Values are compared by the control minion, and told to nobody.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,134 +6,128 @@ use eos_core::compile::Compilation;
 use eos_core::plan::effects::{Effect, EffectAttribute, Engine, Of};
 use eos_core::plan::{Action, Plan, Previous, SecretWork, Step, Work};
 use eos_core::profile::Profile;
-use secrecy::{ExposeSecret, SecretString};
 
 use crate::engines::Engines;
 use crate::error::EngineError;
-use crate::secrets::{SecretPath, Secrets};
+use crate::secrets::{SecretSeen, observe};
 
 /// Step -> what it does; nothing where it writes nothing.
 pub(super) type SecretEffects = BTreeMap<String, Result<Option<Effect>, EngineError>>;
 
-type Items = BTreeMap<String, SecretString>;
+/// Item -> its mark, if the person may know which values are equal.
+type Marks = BTreeMap<String, Option<String>>;
 
 pub(super) async fn secret_effects(
     engines: &Engines,
     compilation: &Compilation,
     plan: &Plan,
 ) -> SecretEffects {
-    let mut found = SecretEffects::new();
+    let seen = observe(engines, &asked(plan)).await;
     let mut writes = Writes {
-        engines,
         compilation,
+        seen: seen.as_ref().map_err(Clone::clone),
         written: BTreeSet::new(),
     };
+    let steps = plan.steps.iter();
+    let effects = steps.filter_map(|step| Some((step.id.clone(), writes.of(step)?)));
+    effects.collect()
+}
+
+/// The components whose secrets the plan's steps write or copy, with the version that one of them restores.
+fn asked(plan: &Plan) -> BTreeMap<String, Option<u64>> {
+    let mut asked = BTreeMap::new();
     for step in &plan.steps {
-        let answer = match &step.work {
-            Work::Secret { path, items } => writes.written_by(step, path, items).await,
-            Work::RestoreSecret { path, previous } => writes.restored_by(step, path, previous).await,
-            Work::RemoveSecret { path } => writes.removed_by(step, path).await,
-            _ => continue,
-        };
-        found.insert(step.id.clone(), answer);
+        let name = |component: &str| format!("{}/{component}", step.environment);
+        match &step.work {
+            Work::Secret { items, .. } => {
+                let sources = items.iter().filter_map(|work| work.copy_of.as_ref());
+                for component in sources.map(|copy| &copy.component).chain([&step.component]) {
+                    asked.entry(name(component)).or_insert(None);
+                }
+            }
+            Work::RestoreSecret {
+                previous: Previous::Version(version),
+                ..
+            } => {
+                asked.insert(name(&step.component), Some(*version));
+            }
+            Work::RestoreSecret { .. } | Work::RemoveSecret { .. } => {
+                asked.entry(name(&step.component)).or_insert(None);
+            }
+            _ => {}
+        }
     }
-    found
+    asked
 }
 
 struct Writes<'a> {
-    engines: &'a Engines,
     compilation: &'a Compilation,
+    seen: Result<&'a BTreeMap<String, SecretSeen>, EngineError>,
     /// Component and item of what earlier steps of the plan write.
     written: BTreeSet<(String, String)>,
 }
 
 impl Writes<'_> {
-    async fn there(&self, environment: &str, path: &str) -> Result<Option<Items>, EngineError> {
-        let at = SecretPath {
-            namespace: environment,
-            path,
+    fn of(&mut self, step: &Step) -> Option<Result<Option<Effect>, EngineError>> {
+        let (Work::Secret { path, .. } | Work::RestoreSecret { path, .. } | Work::RemoveSecret { path, .. }) =
+            &step.work
+        else {
+            return None;
         };
-        let entry = self.engines.secrets().entry(at).await?;
-        Ok(entry.map(|entry| entry.items))
-    }
-
-    async fn written_by(
-        &mut self,
-        step: &Step,
-        path: &str,
-        items: &[SecretWork],
-    ) -> Result<Option<Effect>, EngineError> {
-        let there = self.there(&step.environment, path).await?;
-        let mut changed = Vec::new();
-        for work in items {
-            let old = there.as_ref().and_then(|there| there.get(&work.item));
-            let changes = match &work.copy_of {
-                None => work.given || work.rotate || old.is_none(),
-                Some(copy) => {
-                    let source = (copy.component.clone(), copy.item.clone());
-                    self.written.contains(&source) || old.is_none() || {
-                        let new = self.copied(&step.environment, &source).await?;
-                        new.as_ref().map(ExposeSecret::expose_secret) != old.map(ExposeSecret::expose_secret)
-                    }
-                }
-            };
-            if changes {
-                changed.push(work.item.clone());
-                self.written.insert((step.component.clone(), work.item.clone()));
+        let seen = match &self.seen {
+            Ok(seen) => *seen,
+            Err(error) => return Some(Err(error.clone())),
+        };
+        let there = items(seen, &step.environment, &step.component);
+        let changed = match &step.work {
+            Work::Secret { items, .. } => self.written_by(seen, step, items),
+            Work::RestoreSecret { previous, .. } if *previous != Previous::Nothing => {
+                let name = format!("{}/{}", step.environment, step.component);
+                let before = seen.get(&name).and_then(|seen| seen.then.as_ref());
+                different(there, before)
             }
-        }
+            _ => {
+                return Some(Ok(
+                    there.map(|_| self.effect(step, path, Action::Delete, Vec::new()))
+                ));
+            }
+        };
+        let own = changed.iter().map(|item| (step.component.clone(), item.clone()));
+        self.written.extend(own);
         let action = match there {
             Some(_) => Action::Change,
             None => Action::Create,
         };
-        Ok((!changed.is_empty()).then(|| self.effect(step, path, action, changed)))
+        Some(Ok(
+            (!changed.is_empty()).then(|| self.effect(step, path, action, changed))
+        ))
     }
 
-    /// The value of another component's secret, where that is there.
-    async fn copied(
+    fn written_by(
         &self,
-        environment: &str,
-        (component, item): &(String, String),
-    ) -> Result<Option<SecretString>, EngineError> {
-        let Some(used) = self.compilation.component(environment, component) else {
-            return Ok(None);
-        };
-        let there = self.there(environment, &used.secret_path()).await?;
-        Ok(there.and_then(|mut items| items.remove(item)))
-    }
-
-    async fn restored_by(
-        &mut self,
+        seen: &BTreeMap<String, SecretSeen>,
         step: &Step,
-        path: &str,
-        previous: &Previous,
-    ) -> Result<Option<Effect>, EngineError> {
-        if *previous == Previous::Nothing {
-            return self.removed_by(step, path).await;
-        }
-        let at = SecretPath {
-            namespace: &step.environment,
-            path,
+        works: &[SecretWork],
+    ) -> Vec<String> {
+        let there = items(seen, &step.environment, &step.component);
+        let changes = |work: &&SecretWork| {
+            let Some(old) = there.and_then(|there| there.get(&work.item)) else {
+                return true;
+            };
+            match &work.copy_of {
+                None => work.given || work.rotate,
+                Some(copy) => {
+                    let source = items(seen, &step.environment, &copy.component);
+                    let new = source.and_then(|source| source.get(&copy.item));
+                    let is_written = self
+                        .written
+                        .contains(&(copy.component.clone(), copy.item.clone()));
+                    is_written || old.is_none() || new != Some(old)
+                }
+            }
         };
-        let there = self.there(&step.environment, path).await?.unwrap_or_default();
-        let before = self.engines.secrets().remembered(at, previous).await?;
-        let names: BTreeSet<&String> = there.keys().chain(before.keys()).collect();
-        let value =
-            |items: &Items, name: &String| items.get(name).map(|value| value.expose_secret().to_owned());
-        let changed: Vec<String> = names
-            .into_iter()
-            .filter(|name| value(&there, name) != value(&before, name))
-            .cloned()
-            .collect();
-        for item in &changed {
-            self.written.insert((step.component.clone(), item.clone()));
-        }
-        Ok((!changed.is_empty()).then(|| self.effect(step, path, Action::Change, changed)))
-    }
-
-    async fn removed_by(&self, step: &Step, path: &str) -> Result<Option<Effect>, EngineError> {
-        let there = self.there(&step.environment, path).await?;
-        Ok(there.map(|_| self.effect(step, path, Action::Delete, Vec::new())))
+        let changed = works.iter().filter(changes);
+        changed.map(|work| work.item.clone()).collect()
     }
 
     fn effect(&self, step: &Step, path: &str, action: Action, items: Vec<String>) -> Effect {
@@ -150,5 +144,43 @@ impl Writes<'_> {
             .map(|item| EffectAttribute::unknown(item, None))
             .collect();
         of.effect(Engine::Eos, object, action, attributes)
+    }
+}
+
+fn items<'s>(
+    seen: &'s BTreeMap<String, SecretSeen>,
+    environment: &str,
+    component: &str,
+) -> Option<&'s Marks> {
+    seen.get(&format!("{environment}/{component}"))?.items.as_ref()
+}
+
+/// The items of two versions that differ, as far as the person may know; others may differ.
+fn different(there: Option<&Marks>, before: Option<&Marks>) -> Vec<String> {
+    let mark = |marks: Option<&Marks>, name: &String| marks.and_then(|marks| marks.get(name)).cloned();
+    let names: BTreeSet<&String> = there.into_iter().chain(before).flat_map(BTreeMap::keys).collect();
+    let differs = |name: &&String| {
+        let (now, then) = (mark(there, name), mark(before, name));
+        now != then || now == Some(None)
+    };
+    names.into_iter().filter(differs).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_compared_may_differ() {
+        let marks = |marks: &[(&str, Option<&str>)]| -> Marks {
+            let owned = marks
+                .iter()
+                .map(|(name, mark)| ((*name).to_owned(), mark.map(str::to_owned)));
+            owned.collect()
+        };
+        let there = marks(&[("a", Some("1")), ("b", Some("2")), ("c", None)]);
+        let before = marks(&[("a", Some("1")), ("b", Some("3")), ("c", None), ("d", Some("4"))]);
+        assert_eq!(different(Some(&there), Some(&before)), ["b", "c", "d"]);
+        assert_eq!(different(Some(&there), None), ["a", "b", "c"]);
     }
 }

@@ -7,12 +7,11 @@ use std::time::{Duration, Instant};
 
 use eos_core::compile::Compilation;
 use eos_core::emit::terraform::PLATFORM;
-use eos_core::lowered::{CopyOf, Lowered, Monitor, instance_name};
+use eos_core::lowered::{Lowered, Monitor, instance_name};
 use eos_core::plan::{Expected, Previous, SecretWork, Step, Work};
 use eos_core::runtime::SECRET_VERSION;
 use eos_core::template::Template;
 use eos_core::timing::LONGEST;
-use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
 use crate::calls::{Call, call_of};
@@ -23,7 +22,7 @@ use crate::error::{EngineError, ErrorKind, Layer};
 use crate::hooks::{Hook, Monitored};
 use crate::nomad::Volume;
 use crate::salt::{self, StepCall};
-use crate::secrets::{STAGED_NAMESPACE, SecretPath, Secrets, staged_path, still_there};
+use crate::secrets::{self, SecretPath, SecretSeen, Secrets};
 use crate::waiting;
 
 const CALL: Duration = Duration::from_secs(30);
@@ -64,11 +63,13 @@ pub async fn perform(
         Work::Deliver => deliver(context.engines, context.compilation, &[]).await,
         Work::Volumes { minion, paths, .. } => volumes::make(context, step, minion, paths, progress).await,
         Work::Workspace { minion, digest, .. } => workspace(context, step, minion, digest, progress).await,
-        Work::Secret { path, items } => secret(context, step, path, items).await,
-        Work::RestoreSecret { path, previous } => restore_secret(context, step, path, previous).await,
+        Work::Secret { items, .. } => secret(context, step, items, progress).await,
+        Work::RestoreSecret { path, previous, .. } => {
+            restore_secret(context, step, path, previous, progress).await
+        }
         Work::Verify { digest, groups } => verify(context, step, digest, groups, progress).await,
         Work::RemoveWorkspace { minion } => remove_workspace(context, step, minion, progress).await,
-        Work::RemoveSecret { path } => remove_secret(context, step, path).await,
+        Work::RemoveSecret { path, .. } => remove_secret(context, step, path, progress).await,
         Work::RemoveVolumes { minion, volumes, .. } => {
             volumes::remove(context, step, minion, volumes, progress).await
         }
@@ -356,66 +357,34 @@ async fn await_removed(
     }
 }
 
-/// Values that were given are taken from where they wait; the others are made, unless they are there already and are to
-/// stay. What is so already is not written again: a new version would start all that use it anew.
+/// The control minion brings the values there, and reads them back. What is so already is not written again: a new version
+/// would start all that use it anew.
 async fn secret(
     context: &Context<'_>,
     step: &Step,
-    path: &str,
     items: &[SecretWork],
+    progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
+    let record = run_step(context, step, progress).await?;
+    let seen = observe_secret(context, step, &record).await?;
+    let names = seen.items.unwrap_or_default();
     let secrets = context.engines.secrets();
-    let at = SecretPath {
-        namespace: &step.environment,
-        path,
-    };
-    let staged_path = staged_path(context.operation);
-    let staged = SecretPath {
-        namespace: STAGED_NAMESPACE,
-        path: &staged_path,
-    };
-    let there = secrets.entry(at).await?.unwrap_or_default().items;
-    let mut values: BTreeMap<String, SecretString> = BTreeMap::new();
-    for SecretWork {
-        item,
-        given,
-        rotate,
-        generate,
-        copy_of,
-    } in items
-    {
-        if let Some(copy) = copy_of {
-            let value = copied(context, &step.environment, copy).await?;
-            values.insert(item.clone(), value);
-            continue;
-        }
-        match (given, generate) {
-            (true, _) => match secrets.read(staged, item).await? {
-                Some(value) => {
-                    values.insert(item.clone(), value);
-                }
-                None => return Err(missing_secret(secrets.layer(), item, path)),
-            },
-            (false, _) if there.contains_key(item) && !rotate => {}
-            (false, Some(length)) => {
-                values.insert(item.clone(), random_secret(*length)?);
-            }
-            (false, None) => return Err(missing_secret(secrets.layer(), item, path)),
-        }
+    if let Some(missing) = items.iter().find(|work| !names.contains_key(&work.item)) {
+        let object = format!("secret {} of {}", missing.item, step.component);
+        let words = "the control minion reported success, but the secret has no value";
+        return Err(EngineError::new(
+            secrets.layer(),
+            ErrorKind::Failed,
+            object,
+            words,
+        ));
     }
-    values.retain(|item, value| {
-        let old = there.get(item).map(|old| old.expose_secret());
-        old != Some(value.expose_secret())
-    });
-    let version = match values.is_empty() {
-        true => None,
-        false => secrets.set_items(at, &values).await?,
-    };
-    let names = secrets.names(at).await?.unwrap_or_default();
-    if let Some(missing) = items.iter().find(|work| !names.contains(&work.item)) {
-        return Err(missing_secret(secrets.layer(), &missing.item, path));
-    }
-    let words = match (values.len(), version) {
+    let written = record
+        .pointer("/result/secrets/written")
+        .and_then(Value::as_array);
+    let written = written.map_or(0, Vec::len);
+    let version = secrets.keeps_versions().then_some(seen.version);
+    let words = match (written, version) {
         (0, _) => "there already, read back".to_owned(),
         (count, version) => format!(
             "{} written to {}{}, read back",
@@ -426,8 +395,9 @@ async fn secret(
                 .unwrap_or_default()
         ),
     };
-    let mut seen = json!({"path": path, "items": names});
-    if let Some(version) = version {
+    let names: Vec<String> = names.into_keys().collect();
+    let mut seen = json!({"component": step.component, "items": names});
+    if let Some(version) = version.filter(|_| written > 0) {
         seen["version"] = version.into();
     }
     Ok(Verified { words, seen })
@@ -438,13 +408,13 @@ async fn restore_secret(
     step: &Step,
     path: &str,
     previous: &Previous,
+    progress: &mut dyn FnMut(&str),
 ) -> Result<Verified, EngineError> {
-    let at = SecretPath {
-        namespace: &step.environment,
-        path,
-    };
-    let secrets = context.engines.secrets();
-    secrets.restore(at, previous).await?;
+    let record = run_step(context, step, progress).await?;
+    let seen = observe_secret(context, step, &record).await?;
+    if seen.items.is_some() == (*previous == Previous::Nothing) {
+        return Err(not_as_reported(context, path));
+    }
     let words = match previous {
         Previous::Nothing => format!("{path}: gone again, read back"),
         Previous::Version(version) => format!("{path}: as in version {version} again, read back"),
@@ -456,28 +426,35 @@ async fn restore_secret(
     })
 }
 
-/// The value that a used component has; its own step came before.
-async fn copied(
+/// The secrets as the control minion read them after the work; asked for where its own answer was lost.
+async fn observe_secret(
     context: &Context<'_>,
-    environment: &str,
-    copy: &CopyOf,
-) -> Result<SecretString, EngineError> {
-    let secrets = context.engines.secrets();
-    let CopyOf { component, item } = copy;
-    let Some(used) = context.compilation.component(environment, component) else {
-        return Err(missing_secret(
-            secrets.layer(),
-            item,
-            &format!("{environment}/{component}"),
-        ));
+    step: &Step,
+    record: &Value,
+) -> Result<SecretSeen, EngineError> {
+    let name = format!("{}/{}", step.environment, step.component);
+    let mut seen = match record.get("observed") {
+        Some(observed) => secrets::seen_in(observed)?,
+        None => {
+            let wanted = BTreeMap::from([(name.clone(), None)]);
+            secrets::observe(context.engines, &wanted).await?
+        }
     };
-    let path = used.secret_path();
-    let at = SecretPath {
-        namespace: environment,
-        path: &path,
-    };
-    let value = secrets.read(at, item).await?;
-    value.ok_or_else(|| missing_secret(secrets.layer(), item, &path))
+    seen.remove(&name).ok_or_else(|| {
+        let words = "the control minion did not say what they are now";
+        EngineError::new(
+            Layer::Salt,
+            ErrorKind::Failed,
+            format!("secrets of {name}"),
+            words,
+        )
+    })
+}
+
+fn not_as_reported(context: &Context<'_>, path: &str) -> EngineError {
+    let words = "the control minion reported success, but it reads back otherwise";
+    let layer = context.engines.secrets().layer();
+    EngineError::new(layer, ErrorKind::Failed, format!("secret {path}"), words)
 }
 
 /// What must be so before a host can be one: its minion answers and has a formula, and a client's Nomad node is ready under the minion's
@@ -549,45 +526,15 @@ async fn verify_host(context: &Context<'_>, minion: &str, client: bool) -> Resul
     })
 }
 
-fn missing_secret(layer: Layer, item: &str, path: &str) -> EngineError {
-    EngineError::new(
-        layer,
-        ErrorKind::NotFound,
-        format!("secret {item} of {path}"),
-        "no value was given, and Eos cannot generate one",
-    )
-    .with_hint("Give it with `eos update COMPONENT --OPTION -`")
-}
-
-/// Letters and digits from the operating system's randomness, without modulo bias.
-fn random_secret(length: u32) -> Result<SecretString, EngineError> {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    let mut bytes = vec![0u8; length as usize];
-    getrandom::fill(&mut bytes).map_err(|error| {
-        EngineError::new(
-            Layer::Estate,
-            ErrorKind::Failed,
-            "randomness of the operating system",
-            error.to_string(),
-        )
-    })?;
-    Ok(SecretString::from(
-        bytes
-            .iter()
-            .map(|byte| ALPHABET[usize::from(byte & 63)] as char)
-            .collect::<String>(),
-    ))
-}
-
-async fn remove_secret(context: &Context<'_>, step: &Step, path: &str) -> Result<Verified, EngineError> {
-    let secrets = context.engines.secrets();
-    let at = SecretPath {
-        namespace: &step.environment,
-        path,
-    };
-    secrets.delete(at).await?;
-    if secrets.names(at).await?.is_some() {
-        return Err(still_there(secrets.layer(), at));
+async fn remove_secret(
+    context: &Context<'_>,
+    step: &Step,
+    path: &str,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Verified, EngineError> {
+    let record = run_step(context, step, progress).await?;
+    if observe_secret(context, step, &record).await?.items.is_some() {
+        return Err(not_as_reported(context, path));
     }
     Ok(Verified {
         words: format!("{path} deleted, read back"),
@@ -685,8 +632,7 @@ async fn secret_version(context: &Context<'_>, step: &Step) -> Result<Option<u64
         namespace: &step.environment,
         path: &path,
     };
-    let entry = context.engines.secrets().entry(at).await?;
-    Ok(entry.map(|entry| entry.revision))
+    context.engines.secrets().version(at).await
 }
 
 /// Waits until as many instances as wanted are registered and, where there is a check, pass it.

@@ -1,55 +1,5 @@
 //! Who may do what in Vault: the texts that a lab installs, an administrator too, and drift compares with.
 
-/// The program itself: secret values are nobody else's to write.
-pub const PROGRAM: Policy = Policy {
-    name: "eos-program",
-    rules: r#"path "secret/data/*" {
-  capabilities = ["create", "read", "update", "delete", "list"]
-}
-
-path "secret/metadata/*" {
-  capabilities = ["create", "read", "update", "delete", "list"]
-}
-
-path "secret/delete/*" {
-  capabilities = ["create", "update"]
-}
-
-path "secret/undelete/*" {
-  capabilities = ["create", "update"]
-}
-
-path "secret/destroy/*" {
-  capabilities = ["create", "update"]
-}
-
-path "sys/health" {
-  capabilities = ["read"]
-}
-
-path "sys/seal-status" {
-  capabilities = ["read"]
-}
-
-# So that drift can tell whether these rules are still as they were written.
-path "sys/policies/acl/*" {
-  capabilities = ["read"]
-}
-
-path "sys/auth" {
-  capabilities = ["read"]
-}
-
-path "auth/token/lookup-self" {
-  capabilities = ["read"]
-}
-
-path "auth/token/renew-self" {
-  capabilities = ["update"]
-}
-"#,
-};
-
 /// How jobs come in: an auth method of this name, and a role and a policy of that one.
 pub const JOBS_COME_BY: &str = "jwt-nomad";
 pub const WORKLOADS: &str = "nomad-workloads";
@@ -57,11 +7,6 @@ pub const WORKLOADS: &str = "nomad-workloads";
 /// The control minion's comes with the formula, which does its work.
 pub const CONTROL: &str = "eos-control";
 pub const CONTROL_FILE: &str = "files/eos-control.vault.hcl";
-
-pub struct Policy {
-    pub name: &'static str,
-    pub rules: &'static str,
-}
 
 /// Of the jobs: each reads its own secrets, told by what Nomad says of it. `accessor` names the way they come in.
 pub fn workloads(accessor: &str) -> String {

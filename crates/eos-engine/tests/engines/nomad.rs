@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::process::{EngineProcess, engine_of, eventually, free_port};
 use eos_engine::discovery::{Discovery, NomadDiscovery};
 use eos_engine::nomad::{LogStream, Request};
-use eos_engine::secrets::{NomadSecrets, Previous, STAGED_NAMESPACE, SecretPath, Secrets};
+use eos_engine::secrets::{NomadSecrets, SecretPath, Secrets};
 use eos_engine::{ErrorKind, NomadClient, NomadEndpoint, env_names};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
@@ -32,7 +32,6 @@ async fn nomad_is_read_as_it_is() {
         a_failing_version_is_never_called_healthy(&nomad).await;
         a_job_without_a_place_says_why(&nomad).await;
         secrets_are_merged_and_never_shown(&nomad).await;
-        what_was_overwritten_is_put_back(&nomad).await;
         volumes_and_namespaces_are_listed(directory.path(), &nomad).await;
         purge(&nomad, "web").await;
         assert_eq!(
@@ -95,6 +94,7 @@ pub async fn ready(directory: &Path, address: &str) -> NomadClient {
         address: address.to_owned(),
         certificate: None,
         token_file: None,
+        other_users: BTreeMap::new(),
     })
     .unwrap();
     let bootstrap = Request {
@@ -114,6 +114,7 @@ pub async fn ready(directory: &Path, address: &str) -> NomadClient {
         address: address.to_owned(),
         certificate: None,
         token_file: Some(token_file),
+        other_users: BTreeMap::new(),
     };
     let nomad = NomadClient::new(&endpoint).unwrap();
     eventually("node", LIMIT, async || match nomad.nodes().await {
@@ -208,6 +209,7 @@ async fn refusals_have_a_kind(address: &str, nomad: &NomadClient) {
         address: address.to_owned(),
         certificate: None,
         token_file: None,
+        other_users: BTreeMap::new(),
     })
     .unwrap();
     assert_eq!(anonymous.nodes().await.unwrap_err().kind, ErrorKind::Refused);
@@ -219,6 +221,7 @@ async fn refusals_have_a_kind(address: &str, nomad: &NomadClient) {
         address: format!("http://127.0.0.1:{}", free_port()),
         certificate: None,
         token_file: None,
+        other_users: BTreeMap::new(),
     };
     let error = NomadClient::new(&closed).unwrap().nodes().await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Unreachable);
@@ -396,56 +399,11 @@ async fn secrets_are_merged_and_never_shown(nomad: &NomadClient) {
         .chain(["admin_password".to_owned(), "other".to_owned()])
         .collect();
     assert_eq!(secrets.names(at).await.unwrap(), Some(expected));
+    let written = secrets.entry(at).await.unwrap().unwrap().revision;
+    assert_eq!(secrets.version(at).await.unwrap(), Some(written));
 
     secrets.delete(at).await.unwrap();
     secrets.delete(at).await.unwrap();
-    assert_eq!(secrets.names(at).await.unwrap(), None);
-}
-
-async fn what_was_overwritten_is_put_back(nomad: &NomadClient) {
-    let secrets = NomadSecrets::new(nomad);
-    let at = SecretPath {
-        namespace: "default",
-        path: "nomad/jobs/web",
-    };
-    let write = async |value: &str| {
-        let items = BTreeMap::from([("password".to_owned(), SecretString::from(value))]);
-        secrets.set_items(at, &items).await.unwrap();
-    };
-    let value = async || {
-        let found = secrets.read(at, "password").await.unwrap();
-        found.map(|value| value.expose_secret().to_owned())
-    };
-    assert_eq!(secrets.remember(at, "01A").await.unwrap(), Previous::Nothing);
-    write("first").await;
-
-    let previous = secrets.remember(at, "01B").await.unwrap();
-    assert_eq!(
-        previous,
-        Previous::Kept("eos/staged/01B/nomad/jobs/web".to_owned())
-    );
-    secrets.keep(at, &previous).await.unwrap();
-    write("second").await;
-    let again = secrets.remember(at, "01B").await.unwrap();
-    secrets.keep(at, &again).await.unwrap();
-    assert_eq!(again, previous, "asked again after a crash, the copy stays");
-    secrets.restore(at, &previous).await.unwrap();
-    assert_eq!(value().await.as_deref(), Some("first"));
-    let index = secrets.entry(at).await.unwrap().unwrap().revision;
-    secrets.restore(at, &previous).await.unwrap();
-    let now = secrets.entry(at).await.unwrap().unwrap().revision;
-    assert_eq!(now, index, "a second time there is nothing to write");
-
-    let kept = SecretPath {
-        namespace: STAGED_NAMESPACE,
-        path: "eos/staged/01B/nomad/jobs/web",
-    };
-    secrets.delete(kept).await.unwrap();
-    let error = secrets.restore(at, &previous).await.unwrap_err();
-    assert_eq!(error.kind, ErrorKind::NotFound);
-    assert!(error.hint.unwrap().contains("eos rotate secret"));
-    assert_eq!(value().await.as_deref(), Some("first"), "and nothing is lost");
-    secrets.restore(at, &Previous::Nothing).await.unwrap();
     assert_eq!(secrets.names(at).await.unwrap(), None);
 }
 

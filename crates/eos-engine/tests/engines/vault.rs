@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::process::{EngineProcess, engine_of, eventually, free_port};
-use eos_engine::secrets::{Previous, SecretPath, Secrets, VaultSecrets};
+use eos_engine::secrets::{SecretPath, Secrets, VaultSecrets};
 use eos_engine::vault::{MOUNT, Request};
 use eos_engine::{ErrorKind, VaultClient, VaultEndpoint, env_names};
 use secrecy::{ExposeSecret, SecretString};
@@ -56,6 +56,7 @@ fn client(address: &str, token: &str) -> VaultClient {
         address: address.to_owned(),
         certificate: None,
         token_file: None,
+        other_users: BTreeMap::new(),
     };
     VaultClient::new(&endpoint)
         .unwrap()
@@ -92,7 +93,6 @@ async fn secrets_are_kept_in_vault() {
         items_are_merged_each_write_a_version(&vault).await;
         nobody_elses_write_is_lost(&vault).await;
         a_deleted_version_can_be_followed_by_another(&vault).await;
-        what_was_overwritten_is_put_back(&vault).await;
         a_wrong_or_small_token_is_refused(&address, &vault).await;
         the_own_token_is_renewed_in_its_second_half(&address, &vault).await;
         a_missing_engine_is_not_an_empty_one(&vault).await;
@@ -174,10 +174,12 @@ async fn a_deleted_version_can_be_followed_by_another(vault: &VaultClient) {
     let data = format!("{MOUNT}/data/{}", GRAFANA.path);
     vault.delete::<()>(at(&data)).await.unwrap();
     assert_eq!(secrets.names(GRAFANA).await.unwrap(), Some(BTreeSet::new()));
+    assert_eq!(secrets.version(GRAFANA).await.unwrap(), None);
     let written = secrets
         .set_items(GRAFANA, &items(&[("admin_password", "hunter4")]))
         .await;
     assert_eq!(written.unwrap(), Some(7));
+    assert_eq!(secrets.version(GRAFANA).await.unwrap(), Some(7));
 
     secrets.delete(GRAFANA).await.unwrap();
     assert_eq!(secrets.names(GRAFANA).await.unwrap(), None);
@@ -185,50 +187,6 @@ async fn a_deleted_version_can_be_followed_by_another(vault: &VaultClient) {
     let error = vault.get::<Value>(at(&metadata)).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::NotFound, "no version is left");
     secrets.delete(GRAFANA).await.unwrap();
-}
-
-async fn what_was_overwritten_is_put_back(vault: &VaultClient) {
-    let secrets = VaultSecrets::new(vault);
-    let now = async || {
-        let entry = secrets.entry(GRAFANA).await.unwrap().unwrap();
-        let password = entry.items.get("admin_password");
-        (
-            entry.revision,
-            password.map(|value| value.expose_secret().to_owned()),
-        )
-    };
-    let is = |version: u64, password: &str| (version, Some(password.to_owned()));
-    assert_eq!(secrets.remember(GRAFANA, "01A").await.unwrap(), Previous::Nothing);
-    let first = items(&[("admin_password", "first"), ("other", "kept")]);
-    secrets.set_items(GRAFANA, &first).await.unwrap();
-
-    let previous = secrets.remember(GRAFANA, "01B").await.unwrap();
-    assert_eq!(previous, Previous::Version(1));
-    let second = items(&[("admin_password", "second"), ("added", "x")]);
-    secrets.set_items(GRAFANA, &second).await.unwrap();
-    secrets.restore(GRAFANA, &previous).await.unwrap();
-    assert_eq!(now().await, is(3, "first"), "as a new version");
-    let names = secrets.names(GRAFANA).await.unwrap().unwrap();
-    assert_eq!(names, ["admin_password", "other"].map(str::to_owned).into());
-    secrets.restore(GRAFANA, &previous).await.unwrap();
-    assert_eq!(
-        now().await,
-        is(3, "first"),
-        "a second time there is nothing to write"
-    );
-
-    secrets.set_items(GRAFANA, &second).await.unwrap();
-    let destroy = format!("{MOUNT}/destroy/{}", GRAFANA.path);
-    vault
-        .post::<()>(at(&destroy), &json!({"versions": [1]}))
-        .await
-        .unwrap();
-    let error = secrets.restore(GRAFANA, &previous).await.unwrap_err();
-    assert_eq!(error.kind, ErrorKind::NotFound);
-    assert!(error.hint.unwrap().contains("eos rotate secret"));
-    assert_eq!(now().await, is(4, "second"), "and nothing is lost");
-    secrets.restore(GRAFANA, &Previous::Nothing).await.unwrap();
-    assert_eq!(secrets.names(GRAFANA).await.unwrap(), None);
 }
 
 async fn a_wrong_or_small_token_is_refused(address: &str, vault: &VaultClient) {

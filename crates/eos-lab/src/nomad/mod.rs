@@ -3,11 +3,13 @@
 
 mod settings;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use eos_engine::nomad::Request;
+use eos_engine::person;
 use eos_engine::settings::Profile;
 use eos_engine::{NomadClient, NomadEndpoint};
 use secrecy::ExposeSecret;
@@ -18,10 +20,11 @@ use crate::choices::{Choices, Node};
 use crate::containers;
 use crate::daemon::{self, Daemon, NOMAD, Start};
 use crate::durable;
-use crate::error::{AtPath, Error, Result};
+use crate::error::{AtPath, Error, IfThere, Result};
 use crate::layout::Layout;
 use crate::process;
 use crate::progress::Running;
+use crate::salt::{ROLES, USER};
 use crate::secrets::Secrets;
 use crate::served::{self, FormulaFile};
 use crate::tls::{Certificates, Holder};
@@ -45,40 +48,8 @@ const HAD: &str = "bootstrap already done";
 /// What Terraform's token of one run may do: part of the formula, whose module makes those tokens.
 const DEPLOY_POLICY: &str = "eos-deploy";
 const DEPLOY_POLICY_FILE: &str = "files/eos-deploy.policy.hcl";
-/// What the program itself may do: read and foresee everything, and write secrets, which are nobody else's to write.
-const PROGRAM_POLICY: &str = "eos-read";
-const PROGRAM_RULES: &str = r#"namespace "*" {
-  policy       = "read"
-  capabilities = ["plan-job", "read-fs", "read-logs"]
-
-  variables {
-    path "*" {
-      capabilities = ["destroy", "list", "read", "write"]
-    }
-  }
-}
-
-agent {
-  policy = "read"
-}
-
-host_volume "*" {
-  policy = "read"
-}
-
-node {
-  policy = "read"
-}
-
-operator {
-  policy = "read"
-}
-
-plugin {
-  policy = "read"
-}
-"#;
-
+/// Of the token that all users shared in a lab of an earlier Eos. It read every secret.
+const SHARED_POLICY: &str = "eos-read";
 const NODES_POLICY_FILE: &str = "files/eos-nodes.policy.hcl";
 
 pub struct Nomad<'a> {
@@ -110,6 +81,7 @@ impl<'a> Nomad<'a> {
                 address: format!("https://127.0.0.1:{port}"),
                 certificate: Some(certificates.authority()),
                 token_file: Some(secrets.nomad_management_file()),
+                other_users: BTreeMap::new(),
             })?;
             Ok(Agent {
                 node,
@@ -135,7 +107,8 @@ impl<'a> Nomad<'a> {
         NomadEndpoint {
             address: address(self.choices),
             certificate: Some(self.certificates.authority()),
-            token_file: Some(self.secrets.nomad_program_file()),
+            token_file: Some(self.secrets.person_file(USER, NOMAD)),
+            other_users: self.secrets.tokens_of_others(NOMAD),
         }
     }
 
@@ -470,8 +443,6 @@ impl<'a> Nomad<'a> {
         let rules = served::policy(formula, DEPLOY_POLICY_FILE)?;
         self.policy(DEPLOY_POLICY, "Rights of one Terraform run of Eos", &rules)
             .await?;
-        self.policy(PROGRAM_POLICY, "Rights of the program eos", PROGRAM_RULES)
-            .await?;
         match self.choices.profile {
             Profile::Solo => {
                 let token = self.secrets.nomad_management.expose_secret();
@@ -485,12 +456,24 @@ impl<'a> Nomad<'a> {
                 self.policy(vault::NODES_POLICY, description, &rules).await?;
             }
         }
-        let secret = self.program_token().await?;
-        Ok(durable::write(
-            &self.secrets.nomad_program_file(),
-            format!("{secret}\n").as_bytes(),
-            0o600,
-        )?)
+        let text = served::policy(formula, person::NOMAD_FILE)?;
+        for (user, _) in ROLES {
+            let name = person::policy_name(user);
+            let description = format!("Rights of the API user {user}");
+            self.policy(&name, &description, &person::rules(&text, user))
+                .await?;
+            let secret = self.token_of(&name).await?;
+            durable::write(
+                &self.secrets.person_file(user, NOMAD),
+                format!("{secret}\n").as_bytes(),
+                0o600,
+            )?;
+        }
+        // A token without its policy may do nothing.
+        let path = format!("acl/policy/{SHARED_POLICY}");
+        let shared = request("policy of the shared token", &path);
+        self.control.client.delete::<Value>(shared).await.if_there()?;
+        self.secrets.remove_shared(NOMAD)
     }
 
     async fn policy(&self, name: &str, description: &str, rules: &str) -> Result<()> {
@@ -508,21 +491,21 @@ impl<'a> Nomad<'a> {
     }
 
     /// The secret of a token cannot be chosen, but asked for again: a crash before it is written down is harmless.
-    async fn program_token(&self) -> Result<String> {
+    async fn token_of(&self, policy: &str) -> Result<String> {
         let tokens = self.control.get("tokens", "acl/tokens").await?;
         let there = tokens
             .as_array()
-            .and_then(|all| all.iter().find(|token| token["Name"] == PROGRAM_POLICY));
+            .and_then(|all| all.iter().find(|token| token["Name"] == policy));
         let token = match there.and_then(|token| token["AccessorID"].as_str()) {
             Some(accessor) => {
                 self.control
-                    .get("token of the program", &format!("acl/token/{accessor}"))
+                    .get("token of a person", &format!("acl/token/{accessor}"))
                     .await?
             }
             None => {
-                let wanted = json!({"Name": PROGRAM_POLICY, "Type": "client", "Policies": [PROGRAM_POLICY]});
+                let wanted = json!({"Name": policy, "Type": "client", "Policies": [policy]});
                 self.control
-                    .post("token of the program", "acl/token", &wanted)
+                    .post("token of a person", "acl/token", &wanted)
                     .await?
             }
         };

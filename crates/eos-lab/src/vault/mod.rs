@@ -2,11 +2,13 @@
 //!
 //! Its key lies beside its data: that is fit for a lab, and protects nothing.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use eos_engine::person;
 use eos_engine::vault::policies::{self, JOBS_COME_BY, WORKLOADS};
 use eos_engine::vault::{Health, Request};
 use eos_engine::{VaultClient, VaultEndpoint};
@@ -18,12 +20,13 @@ use tokio::time::{Instant, sleep};
 
 use crate::choices::{Choices, FullPorts};
 use crate::consul;
-use crate::daemon::{Daemon, Start};
+use crate::daemon::{Daemon, Start, VAULT};
 use crate::durable;
 use crate::error::{AtPath, Error, IfThere, Result};
 use crate::layout::Layout;
 use crate::logs;
 use crate::process::MARK;
+use crate::salt::{ROLES, USER};
 use crate::secrets::Secrets;
 use crate::served::{self, FormulaFile};
 use crate::tls::{Certificates, Holder};
@@ -34,9 +37,10 @@ const STOP: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(100);
 const PRIVATE: u32 = 0o077;
 
-const PROGRAM_TOKEN: &str = "vault-program";
-/// So long a token lives that nobody renews; `up` renews it.
-const PROGRAM_PERIOD: &str = "768h";
+/// Of the token that all users shared in a lab of an earlier Eos. It read every secret.
+const SHARED_POLICY: &str = "eos-program";
+/// So long a token of a person lives that nobody renews; `up` renews it.
+const PERIOD: &str = "768h";
 /// How the control minion comes in.
 const CONTROL_ROLE: &str = "auth/approle/role/eos-control";
 /// How long a token of one run lives at first, and at most.
@@ -92,7 +96,8 @@ impl<'a> Vault<'a> {
         VaultEndpoint {
             address: self.address(),
             certificate: Some(self.certificates.authority()),
-            token_file: Some(self.secrets.token_file(PROGRAM_TOKEN)),
+            token_file: Some(self.secrets.person_file(USER, VAULT)),
+            other_users: self.secrets.tokens_of_others(VAULT),
         }
     }
 
@@ -127,13 +132,18 @@ impl<'a> Vault<'a> {
         })
         .await?;
         let control = served::policy(formula, policies::CONTROL_FILE)?;
-        for (name, rules) in [
-            (policies::PROGRAM.name, policies::PROGRAM.rules),
-            (policies::CONTROL, &control),
-        ] {
-            self.policy(&client, name, rules).await?;
+        self.policy(&client, policies::CONTROL, &control).await?;
+        let text = served::policy(formula, person::VAULT_FILE)?;
+        for (user, _) in ROLES {
+            let rules = person::rules(&text, user);
+            self.policy(&client, &person::policy_name(user), &rules).await?;
+            self.token_of(&client, user).await?;
         }
-        self.program_token(&client).await
+        // A token without its policy may do nothing.
+        let path = format!("sys/policies/acl/{SHARED_POLICY}");
+        let shared = request("policy of the shared token", &path);
+        client.delete::<Value>(shared).await.if_there()?;
+        self.secrets.remove_shared(VAULT)
     }
 
     /// Lets jobs in with what Nomad says of them, makes it the source of tokens for Nomad and Consul, and then gives
@@ -329,9 +339,9 @@ impl<'a> Vault<'a> {
         put(client, &object, &path, &json!({"policy": rules})).await
     }
 
-    async fn program_token(&self, client: &VaultClient) -> Result<()> {
-        let secret = self.secrets.token(PROGRAM_TOKEN)?;
-        let object = "token of the program";
+    async fn token_of(&self, client: &VaultClient, user: &str) -> Result<()> {
+        let secret = self.secrets.token(&format!("{user}-{VAULT}"))?;
+        let object = "token of a person";
         let itself = json!({"token": secret.expose_secret()});
         // Vault does not know it yet, or not any more.
         if post(client, object, "auth/token/renew", &itself).await.is_ok() {
@@ -339,11 +349,11 @@ impl<'a> Vault<'a> {
         }
         let token = json!({
             "id": secret.expose_secret(),
-            "display_name": "eos-program",
-            "policies": [policies::PROGRAM.name],
+            "display_name": user,
+            "policies": [person::policy_name(user)],
             "no_default_policy": true,
             "no_parent": true,
-            "period": PROGRAM_PERIOD,
+            "period": PERIOD,
         });
         post(client, object, "auth/token/create", &token).await
     }
@@ -512,6 +522,7 @@ impl<'a> Vault<'a> {
             address: self.address(),
             certificate: Some(self.certificates.authority()),
             token_file: None,
+            other_users: BTreeMap::new(),
         })?)
     }
 

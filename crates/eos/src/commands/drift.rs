@@ -10,6 +10,7 @@ use eos_engine::engines::Engines;
 use eos_engine::estate::Estate;
 use eos_engine::home;
 use eos_engine::lock::{Lock, Target};
+use eos_engine::person;
 use eos_engine::vault::policies;
 use std::time::Duration;
 
@@ -70,10 +71,14 @@ pub async fn find(
         session.component(estate, component)?;
     }
     let control = formula::text(policies::CONTROL_FILE).unwrap_or_default();
+    let person = formula::text(person::VAULT_FILE).unwrap_or_default();
     let question = Question {
         environment: &session.environment(estate),
         component,
-        policies: Policies { control: &control },
+        policies: Policies {
+            control: &control,
+            person: &person,
+        },
     };
     Ok(look(estate, engines, &question).await?)
 }

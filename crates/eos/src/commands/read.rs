@@ -15,7 +15,7 @@ use eos_engine::audit::{Action, Actor, NewEntry};
 use eos_engine::engines::Engines;
 use eos_engine::estate::Estate;
 use eos_engine::operation;
-use eos_engine::secrets::{SecretPath, Secrets};
+use eos_engine::secrets::{self as stored, Secrets};
 use secrecy::ExposeSecret;
 use serde_json::json;
 
@@ -112,16 +112,12 @@ async fn reveal(
     }
     let engines = need_engines(estate)?;
     let path = secret_path(estate.settings.profile, environment, component);
-    let at = SecretPath {
-        namespace: environment,
-        path: &path,
-    };
-    let engine = engines.secrets();
-    let Some(value) = engine.read(at, &name).await? else {
+    let mut found = stored::reveal(&engines, environment, component, Some(&name), None).await?;
+    let Some(value) = found.remove(&name) else {
         return Err(Problem::not_done(
             format!(
                 "{} has no value for {name} of {component} yet",
-                engine.layer().name()
+                engines.secrets().layer().name()
             ),
             format!(
                 "`eos apply` generates missing secrets; to choose this one: eos rotate secret {component} \

@@ -6,11 +6,10 @@ use super::{Answer, Session};
 use crate::options::{self, Chosen};
 use crate::problem::Problem;
 use eos_core::intent::{Noun, Verb};
-use eos_core::lowered::secret_path;
 use eos_core::option::HIDDEN;
 use eos_engine::engines::Engines;
 use eos_engine::estate::Estate;
-use eos_engine::secrets::{SecretPath, Secrets};
+use eos_engine::secrets;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
@@ -128,16 +127,10 @@ async fn refuse_same(
     let Some(engines) = Engines::connect(&estate.settings)? else {
         return Ok(());
     };
-    let path = secret_path(estate.settings.profile, environment, component);
-    let at = SecretPath {
-        namespace: environment,
-        path: &path,
-    };
-    // An engine that does not answer is reported where the plan is made.
-    let Ok(Some(old)) = engines.secrets().read(at, name).await else {
-        return Ok(());
-    };
-    match old.expose_secret() == value.expose_secret() {
+    // An engine that does not answer is reported where the plan is made, and a role that does not reach it as well.
+    let found = secrets::reveal(&engines, environment, component, Some(name), None).await;
+    let old = found.ok().and_then(|mut found| found.remove(name));
+    match old.is_some_and(|old| old.expose_secret() == value.expose_secret()) {
         true => Err(Problem::usage(
             format!("Secret {name} of {component} already has this value"),
             "Give another value, or leave --to out and Eos generates one",
