@@ -155,13 +155,20 @@ def test_a_new_version_of_a_secret_is_applied(full, alone):
     assert full.runs() == runs
 
 
-def test_the_control_minion_may_not_read_the_value_of_a_secret(full):
+def test_the_control_minion_moves_secrets_and_gives_nobody_rights(full):
     full.vault.write_secret("production/opaque/app", password="x")
     login = full.vault.call("POST", "/v1/auth/approle/login", full.vault.credential(), token="")
     token = login["auth"]["client_token"]
-    assert full.vault.call("GET", "/v1/secret/metadata/production/opaque/app", token=token)
-    with pytest.raises(urllib.error.HTTPError, match="403"):
-        full.vault.call("GET", "/v1/secret/data/production/opaque/app", token=token)
+    found = full.vault.call("GET", "/v1/secret/data/production/opaque/app", token=token)
+    assert found["data"]["data"] == {"password": "x"}
+    for method, path, body in (
+        ("PUT", "/v1/sys/policies/acl/eos-control", {"policy": 'path "*" { capabilities = ["sudo"] }'}),
+        ("POST", "/v1/auth/token/create", {}),
+        ("POST", "/v1/secret/destroy/production/opaque/app", {"versions": [1]}),
+        ("POST", "/v1/auth/approle/role/eos-control/secret-id", {}),
+    ):
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            full.vault.call(method, path, body, token=token)
     full.vault.call("POST", "/v1/auth/token/revoke-self", {}, token=token)
 
 
