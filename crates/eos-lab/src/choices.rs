@@ -16,7 +16,7 @@ use crate::ports;
 use eos_install::Engines;
 
 /// The name of the machine: Salt minion and Nomad node in one.
-const CONTROL: &str = "control";
+pub(crate) const CONTROL: &str = "control";
 /// So many that each has enough ports to give out.
 pub const MOST_NODES: usize = 9;
 

@@ -1,5 +1,6 @@
 //! The lab as a whole: brought up, looked at, brought down, removed.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::iter;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use eos_engine::{Delivery, Endpoints};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::choices::Choices;
+use crate::choices::{CONTROL, Choices};
 use crate::consul::Consul;
 use crate::containers;
 use crate::daemon::{CONSUL, Daemon, NOMAD, SALT_API, SALT_MASTER, SALT_MINION, VAULT};
@@ -315,6 +316,20 @@ impl Lab {
             name: node.name,
         });
         Ok(shown.collect())
+    }
+
+    /// Of each minion whether its process runs; of one that hangs it does.
+    pub fn running_minions(&self) -> Result<BTreeMap<String, bool>> {
+        let control = (None, CONTROL.to_owned());
+        let nodes = self.nodes()?.into_iter();
+        let nodes = nodes.map(|node| (Some(node.name.clone()), node.name));
+        std::iter::once(control)
+            .chain(nodes)
+            .map(|(node, minion)| {
+                let daemon = Daemon::minion(&self.layout, node.as_deref());
+                Ok((minion, daemon.running()?.is_some()))
+            })
+            .collect()
     }
 
     /// Gives the last lines of an engine's log to `show`; with `follow` also what comes, until it is dropped.

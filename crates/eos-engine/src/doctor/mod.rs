@@ -31,6 +31,7 @@ mod salt;
 mod vault;
 mod versions;
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -60,6 +61,8 @@ pub struct Expected<'a> {
     pub salt: &'a str,
     /// Where the engines of a lab write to on this machine.
     pub written_to: &'a [PathBuf],
+    /// Of each minion on this machine: whether its process runs.
+    pub running: &'a BTreeMap<String, bool>,
 }
 
 /// Looks at the estate on this machine, then asks every engine of it, all at once; an estate without engines is a

@@ -18,8 +18,8 @@ use crate::salt::SaltClient;
 /// How long minions may take once master and API answer: on a busy machine a call alone has taken three seconds.
 const MINIONS: Duration = Duration::from_secs(6);
 
-/// How long one that did not answer is asked once more, on a machine with more work than processors.
-const BUSY: Duration = Duration::from_secs(24);
+/// How long one that did not answer is asked once more, where it may be slow.
+const SLOW: Duration = Duration::from_secs(24);
 
 /// What asking Salt came to.
 pub(super) struct Asked {
@@ -114,34 +114,16 @@ impl Examination<'_> {
         let mut asking = JoinSet::new();
         for minion in minions {
             let client = client.clone();
+            let is_running = self.expected.running.get(&minion).copied();
             asking.spawn(async move {
-                let asked_for_info = async |patience| {
-                    let sent = Timestamp::now();
-                    let info = client.call(&minion, "eos.info", json!({}), patience).await;
-                    (info, sent, Timestamp::now())
-                };
-                let ((mut info, mut sent, mut received), mut examined) = tokio::join!(
-                    asked_for_info(MINIONS),
-                    client.call(&minion, "eos.examine", json!({}), MINIONS)
-                );
+                let mut told = tell(&client, &minion, MINIONS).await;
                 // Silence within a few seconds is no proof that nobody is there.
-                let is_silent = info.as_ref().is_err_and(|error| error.kind == ErrorKind::Timeout);
-                if is_silent {
-                    let patience = second_patience();
-                    let again = client.call(&minion, "eos.examine", json!({}), patience);
-                    ((info, sent, received), examined) = tokio::join!(asked_for_info(patience), again);
+                let patience = second_patience(is_running).filter(|_| told.is_silent());
+                if let Some(patience) = patience {
+                    told = tell(&client, &minion, patience).await;
+                    told.is_slow = told.info.is_ok();
                 }
-                let is_slow = is_silent && info.is_ok();
-                (
-                    minion,
-                    Told {
-                        info,
-                        is_slow,
-                        examined,
-                        sent,
-                        received,
-                    },
-                )
+                (minion, told)
             });
         }
         asking.join_all().await.into_iter().collect()
@@ -201,7 +183,7 @@ impl Examination<'_> {
                     false => finding,
                 }
             }
-            Err(error) if error.kind == ErrorKind::Timeout => {
+            Err(_) if told.is_silent() => {
                 let mend = self.start("salt-minion");
                 Finding::not_ok(Area::Salt, what, Condition::Broken, "it does not answer", mend)
             }
@@ -236,14 +218,48 @@ impl Examination<'_> {
     }
 }
 
-/// How long a silent minion is asked once more: an engine on a busy machine waits for the processor.
-fn second_patience() -> Duration {
+impl Told {
+    /// Salt says by itself that a minion gave no answer, or does not say anything in time.
+    fn is_silent(&self) -> bool {
+        let kind = self.info.as_ref().err().map(|error| error.kind);
+        matches!(kind, Some(ErrorKind::Timeout | ErrorKind::Unreachable))
+    }
+}
+
+/// Asks one minion both questions. Salt itself waits longer than it is told to.
+async fn tell(client: &SaltClient, minion: &str, patience: Duration) -> Told {
+    let ask = async |function| {
+        let asked = client.call(minion, function, json!({}), patience);
+        tokio::time::timeout(patience, asked).await.unwrap_or_else(|_| {
+            let object = format!("minion {minion}");
+            Err(EngineError::new(
+                Layer::Salt,
+                ErrorKind::Timeout,
+                object,
+                "it did not answer",
+            ))
+        })
+    };
+    let sent = Timestamp::now();
+    let info = async { (ask("eos.info").await, Timestamp::now()) };
+    let ((info, received), examined) = tokio::join!(info, ask("eos.examine"));
+    Told {
+        info,
+        is_slow: false,
+        examined,
+        sent,
+        received,
+    }
+}
+
+/// How long a silent minion is asked once more. One whose process runs is slow, or hangs; one that was killed is not asked.
+/// Of one on another machine nothing is known: it may wait for its processor where this machine has none to spare.
+fn second_patience(is_running: Option<bool>) -> Option<Duration> {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    match is_busy(&load, cores) {
-        true => BUSY,
-        false => MINIONS,
-    }
+    is_running
+        .unwrap_or_else(|| is_busy(&load, cores))
+        .then_some(SLOW)
 }
 
 /// Whether more wanted to run in the last minute than can.

@@ -10,6 +10,7 @@ use eos_engine::estate::Estate;
 use eos_engine::settings::{self, Profile, Source};
 use eos_engine::{EngineError, ErrorKind, env_names};
 use eos_lab::{Cache, Lab, Wanted};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Find faults, and show how to fix them
@@ -98,6 +99,7 @@ async fn estate_and_engines(estate: &Estate) -> Vec<Finding> {
         formula: &formula::digest(),
         salt: &salt_command(estate),
         written_to: &written_to(estate),
+        running: &running(estate),
     };
     let engines = doctor::examine(&expected).await;
     [finding].into_iter().chain(engines).collect()
@@ -110,6 +112,16 @@ fn written_to(estate: &Estate) -> Vec<PathBuf> {
             Lab::at(estate.root.join(".eos/lab")).map_or_else(|_| Vec::new(), |lab| lab.written_to())
         }
         Source::File | Source::None => Vec::new(),
+    }
+}
+
+/// Which minions of a lab run.
+fn running(estate: &Estate) -> BTreeMap<String, bool> {
+    match estate.settings.source {
+        Source::Lab => Lab::at(estate.root.join(".eos/lab"))
+            .and_then(|lab| lab.running_minions())
+            .unwrap_or_default(),
+        Source::File | Source::None => BTreeMap::new(),
     }
 }
 
