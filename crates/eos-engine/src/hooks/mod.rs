@@ -6,8 +6,8 @@
 //!
 //! A hook that does not come to be fails the operation at its step, which is then taken back like any other: a component
 //! that nobody watches, though the estate says that somebody does, is no success. One thing is let pass, and said: where
-//! something is to be watched no longer, by a Prometheus that does not run. Nobody watches then, and it will read what
-//! there is to read when it starts.
+//! something is to be watched no longer, by a Prometheus that is registered nowhere. Nobody watches then, and it will read
+//! what there is to read when it starts. One that is registered and silent is waited for.
 
 pub mod prometheus;
 
@@ -96,15 +96,7 @@ impl Monitored<'_> {
             });
         };
         let address = format!("http://{}:{}", instance.address, instance.port);
-        let looked = self.ask(&PrometheusClient::new(&address)?, hook).await;
-        match looked {
-            // A task that was just started anew is registered before it answers.
-            Err(error) if error.kind == ErrorKind::Unreachable => match gone {
-                true => Ok(Look::So(json!({"monitor": null}))),
-                false => Ok(Look::NotYet(error.words)),
-            },
-            looked => looked,
-        }
+        unless_silent(self.ask(&PrometheusClient::new(&address)?, hook).await)
     }
 
     async fn ask(&self, prometheus: &PrometheusClient, hook: &Hook<'_>) -> Result<Look, EngineError> {
@@ -144,6 +136,17 @@ impl Monitored<'_> {
     }
 }
 
+/// A Prometheus that is registered and does not answer is asked again: it starts, hangs, or is about to be replaced. What
+/// it has forgotten is unknown.
+fn unless_silent(looked: Result<Look, EngineError>) -> Result<Look, EngineError> {
+    match looked {
+        Err(error) if matches!(error.kind, ErrorKind::Unreachable | ErrorKind::Timeout) => {
+            Ok(Look::NotYet(format!("unknown: {}", error.words)))
+        }
+        looked => looked,
+    }
+}
+
 impl Hook<'_> {
     /// As progress and errors name it.
     fn name(&self) -> String {
@@ -153,5 +156,22 @@ impl Hook<'_> {
             Hook::NoTarget { component } => format!("targets of {component}"),
             Hook::NoRules { component } => format!("rules of {component}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_does_not_answer_has_forgotten_nothing_that_anybody_knows_of() {
+        for kind in [ErrorKind::Unreachable, ErrorKind::Timeout] {
+            let silent = EngineError::new(Layer::Prometheus, kind, "targets", "no answer");
+            let looked = unless_silent(Err(silent));
+            assert!(matches!(looked, Ok(Look::NotYet(words)) if words == "unknown: no answer"));
+        }
+        let refused = EngineError::new(Layer::Prometheus, ErrorKind::Failed, "targets", "500");
+        assert!(unless_silent(Err(refused)).is_err());
+        assert!(matches!(unless_silent(Ok(Look::So(json!({})))), Ok(Look::So(_))));
     }
 }
