@@ -118,8 +118,11 @@ impl Layout {
     pub fn run(&self, engine: &str) -> PathBuf {
         self.root.join("run").join(format!("{engine}.json"))
     }
+    pub fn logs(&self) -> PathBuf {
+        self.root.join("log")
+    }
     pub fn log(&self, engine: &str) -> PathBuf {
-        self.root.join("log").join(format!("{engine}.log"))
+        self.logs().join(format!("{engine}.log"))
     }
 
     /// A directory for Salt's sockets: in the lab, unless that is too deep for a socket's path.

@@ -582,6 +582,7 @@ impl<'a> Salt<'a> {
         settings["schedule"] = json!({"eos-storage": every("eos_storage.sample")});
         if minion.is_control {
             settings["schedule"]["eos-drift"] = every("eos_terraform.sync_states");
+            settings["schedule"]["eos-logs"] = every("eos_logs.shorten");
         }
         settings
     }
@@ -593,6 +594,7 @@ impl<'a> Salt<'a> {
         let mut settings = json!({
             "terraform": self.choices.engines.terraform.path,
             "terraform_root": terraform.join("workspaces"),
+            "logs": self.layout.logs(),
             "terraform_cli_config": terraform.join("cli.tfrc"),
             "nomad_address": at(ports.nomad_http),
             "engines_authority": self.certificates.authority(),
