@@ -33,6 +33,8 @@ _TITLE = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
 _PLAN = re.compile(r"plan-[0-9a-f]{32}")
 _UNKNOWN = re.compile("secret_version|namespace")
 _PREVIEWS = ("eos.run_step", "eos.remove_workspace", "eos.remove_volumes", "eos.remove_monitoring")
+# Records of so many operations are kept. A step whose record is gone runs again if somebody resumes its operation.
+_MOST_OPERATIONS = 500
 _LONGEST_APPROVAL = 7 * 24 * 60
 _GRAINS = ("os", "osrelease", "num_cpus", "mem_total", "ipv4", "fqdn", "virtual")
 # Salt 3008 answers queue=True at once and runs the states later; with a number it waits, as long as fewer than that
@@ -541,6 +543,8 @@ class _Call:
         `admit` refuses by raising, before anything is recorded; `work` is given what it answers. Both are done under
         one lock, `under`: nothing can change between the look and the work.
         """
+        steps, operation = os.path.split(os.path.dirname(self.path))
+        __utils__["eos_disk.keep_newest"](steps, operation, _MOST_OPERATIONS)
         with __utils__["eos_disk.locked"](f"{self.path[: -len('.json')]}.lock") as waited:
             record = _read_record(self.path)
             if record and (record["function"], record["arguments"]) != (self.function, self.arguments):

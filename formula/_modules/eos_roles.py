@@ -20,6 +20,8 @@ from salt.exceptions import CommandExecutionError, SaltInvocationError
 _ROLES = ("user", "operator", "architect")
 _RISKS = ("low", "medium", "high")
 _PUBLISHED = "__pub_"
+# Of so many operations; one that is gone has to be given again.
+_MOST_APPROVALS = 500
 
 
 def caller(publication: dict) -> dict:
@@ -89,6 +91,7 @@ def approve(who: dict, operation: str, plan: str, calls: dict[str, str], minutes
         "uptime": {"boot": boot, "until": now + minutes * 60},
     }
     path = _approval_path(operation)
+    __utils__["eos_disk.keep_newest"](os.path.dirname(path), os.path.basename(path), _MOST_APPROVALS)
     with __utils__["eos_disk.locked"](f"{path}.lock"):
         _refuse_to_replace(who, __utils__["eos_disk.read_json"](path, "by", "until", "calls"))
         __utils__["eos_disk.write_json"](path, approval)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import glob
 import json
 import os
+import shutil
 import struct
 import time
 from collections.abc import Iterator
@@ -22,6 +24,7 @@ _SECONDS_BETWEEN_LOOKS = 0.05
 def write_json(path: str, data: object) -> None:
     """Replaces the file whole or not at all, readable by its owner only, and returns when it is on the disk."""
     directory = os.path.dirname(path)
+    _remove_abandoned(path)
     unfinished = f"{path}.{os.getpid()}.unfinished"
     with naming_a_full_disk(directory):
         os.makedirs(directory, mode=0o700, exist_ok=True)
@@ -37,6 +40,50 @@ def write_json(path: str, data: object) -> None:
                 os.unlink(unfinished)
             raise
         sync_directory(directory)
+
+
+def _remove_abandoned(path: str) -> None:
+    """Removes what processes that were killed left of the same file."""
+    for left in glob.glob(f"{glob.escape(path)}.*.unfinished"):
+        process = left.removeprefix(f"{path}.").removesuffix(".unfinished")
+        if not os.path.exists(f"/proc/{process}"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(left)
+
+
+def keep_newest(directory: str, name: str, most: int) -> None:
+    """Makes this the newest name in a directory, and removes the oldest of more than so many.
+
+    Their order is that of these calls, kept in a file beside them: no clock decides. A directory stays for as long as
+    somebody holds a lock in it, and a file while somebody holds its lock, which goes with it.
+    """
+    order = os.path.join(directory, ".order")
+    with locked(f"{order}.lock", 10):
+        known = (read_json(order, "names") or {"names": []})["names"]
+        if known[-1:] == [name]:
+            return
+        there = {entry for entry in os.listdir(directory) if entry[0] != "." and not entry.endswith(".lock")}
+        names = [*sorted(there.difference(known)), *(entry for entry in known if entry in there)]
+        names = [entry for entry in names if entry != name]
+        for oldest in [entry for entry in names if not _is_in_use(os.path.join(directory, entry))]:
+            if len(names) < most:
+                break
+            _remove(os.path.join(directory, oldest))
+            names.remove(oldest)
+        write_json(order, {"names": [*names, name]})
+
+
+def _is_in_use(path: str) -> bool:
+    return any(map(is_locked, [f"{path}.lock", *glob.glob(os.path.join(glob.escape(path), "*.lock"))]))
+
+
+def _remove(path: str) -> None:
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path)
+    else:
+        os.unlink(path)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(f"{path}.lock")
 
 
 @contextlib.contextmanager

@@ -578,3 +578,66 @@ def test_a_full_disk_elsewhere_is_no_name_of_python(load):
     failure = load("_utils/eos_failure.py")
     described = failure.described(OSError(errno.ENOSPC, "No space left on device", "/srv/x"), "eos.run_step")
     assert described["words"] == "a disk of this minion is full: /srv/x" and "df -h" in described["hint"]
+
+
+def test_the_newest_are_kept_in_the_order_in_which_they_came_whatever_the_clock_says(load, tmp_path):
+    disk = load("_utils/eos_disk.py")
+    directory = tmp_path / "steps"
+
+    def use(name: str) -> None:
+        disk.keep_newest(str(directory), name, 3)
+        disk.write_json(str(directory / name / "1-deliver.json"), {"of": name})
+
+    def left() -> list[str]:
+        return sorted(path.name for path in directory.iterdir() if not path.name.startswith("."))
+
+    (directory / "from-before").mkdir(parents=True)
+    for name in ("c", "b", "a"):
+        use(name)
+        os.utime(directory / name, (10**9, 10**9))
+    assert left() == ["a", "b", "c"], "what no order names is the oldest"
+    use("c")
+    use("d")
+    assert left() == ["a", "c", "d"]
+    with disk.locked(str(directory / "a" / "1-deliver.lock")):
+        use("e")
+    assert left() == ["a", "d", "e"], "somebody is at work on it"
+
+
+def test_a_file_goes_with_its_lock_unless_somebody_holds_it(load, tmp_path):
+    disk = load("_utils/eos_disk.py")
+    for name in ("a", "b"):
+        disk.keep_newest(str(tmp_path), name, 2)
+        with disk.locked(str(tmp_path / f"{name}.lock")):
+            disk.write_json(str(tmp_path / name), {})
+    with disk.locked(str(tmp_path / "a.lock")):
+        disk.keep_newest(str(tmp_path), "c", 2)
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name[0] != ".") == ["a", "a.lock"]
+
+
+def test_what_a_killed_process_left_of_a_record_goes_with_the_next(load, tmp_path):
+    disk = load("_utils/eos_disk.py")
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    (tmp_path / f"record.json.{ended.pid}.unfinished").write_text("{")
+    (tmp_path / f"record.json.{os.getppid()}.unfinished").write_text("{")
+    disk.write_json(str(tmp_path / "record.json"), {})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["record.json", f"record.json.{os.getppid()}.unfinished"]
+
+
+def test_a_log_that_grew_long_becomes_short_under_its_writer(load, tmp_path):
+    log, short = tmp_path / "vault-audit.log", tmp_path / "nomad.log"
+    module = load("_modules/eos_logs.py")
+    assert module.shorten() == [], "only a laboratory names its logs"
+    module.__opts__["eos"] |= {"logs": str(tmp_path)}
+    short.write_text("short\n")
+    with log.open("ab", buffering=0) as writer:
+        for text in (b"first", b"second"):
+            writer.write(text + b"x" * (10 << 20))
+            assert module.shorten() == [str(log)]
+            assert log.stat().st_size == 0
+            aside = tmp_path / "vault-audit.log.1"
+            assert aside.read_bytes().startswith(text) and aside.stat().st_mode & 0o777 == 0o600
+        writer.write(b"and on\n")
+    assert log.read_text() == "and on\n" and short.read_text() == "short\n"
+    assert module.shorten() == [] and len(list(tmp_path.iterdir())) == 3

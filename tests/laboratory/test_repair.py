@@ -1,11 +1,12 @@
 """Eos names a broken part of an estate, and the command that it names repairs it."""
 
 import json
+import os
 import shutil
 import subprocess
 
 import pytest
-from estates import Estate
+from estates import PROGRAM, Estate
 
 # Nothing mounts the volume, so that no container is needed: it is made, registered and removed all the same.
 HOLDER = """\
@@ -88,6 +89,33 @@ def test_endpoints_that_were_cut_are_written_again(served):
     follow(served, "eos lab up")
     assert json.loads(endpoints.read_text()) == whole
     served.must("status")
+
+
+BEGIN_AGAIN = "mkdir .eos/damaged && mv .eos/store.db* .eos/damaged/ && eos home take"
+# What a file holds, and the command of the hint.
+DAMAGES = {
+    ".git/index": ("DIRC", "rm .git/index && git reset"),
+    ".git/HEAD": ("", "echo 'ref: refs/heads/main' > .git/HEAD"),
+    ".eos/home": ("nobody", "rm .eos/home && eos home take"),
+    ".eos/lab/endpoints.json": ("{", "eos lab up"),
+    ".eos/store.db": ("no database at all", BEGIN_AGAIN),
+}
+
+
+@pytest.mark.parametrize("file", DAMAGES)
+def test_the_hint_about_a_damaged_file_helps(served, file, tmp_path):
+    text, command = DAMAGES[file]
+    (served.root / file).write_text(text)
+    ran = update(served, f"with a damaged {file}")
+    said = " ".join(ran.stderr.split())
+    assert ran.returncode in (1, 2) and command in said.partition("hint:")[2], ran.stderr
+    # The very words, by the name that people give the program.
+    (tmp_path / "eos").symlink_to(PROGRAM)
+    given = command.replace("eos home take", "eos home take --yes")
+    paths = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    subprocess.run(["sh", "-ec", given], cwd=served.root, check=True, timeout=300, env={**os.environ, **paths})
+    ran = update(served, f"after a damaged {file}")
+    assert ran.returncode == 0, ran.stderr
 
 
 @pytest.mark.parametrize("loss", ["removed", "emptied"])

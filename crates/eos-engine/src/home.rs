@@ -56,7 +56,7 @@ pub(crate) fn known(estate: &Path) -> Result<Option<String>, EngineError> {
     match Ulid::from_string(id) {
         Ok(_) => Ok(Some(id.to_owned())),
         Err(_) => Err(broken(ErrorKind::Invalid, "it does not hold the id of a home")
-            .with_hint("Restore it from a copy; or remove it, and the estate sees this as another machine")),
+            .with_hint("Restore it from a copy; or take the home again, as another machine: rm .eos/home && eos home take")),
     }
 }
 

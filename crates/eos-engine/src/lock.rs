@@ -97,7 +97,7 @@ pub struct Holder {
 
 /// A lock that is held until this is dropped or the process ends, in whatever way.
 ///
-/// The file of an operation goes with its lock, since no other operation will ever use it; those of components stay.
+/// The file of an operation, or of a component, goes with its lock: there would be one of every name that ever was.
 /// Whoever takes a lock looks whether the file is still the one of its name, so that two never hold two files.
 #[derive(Debug)]
 pub struct Lock {
@@ -152,7 +152,7 @@ impl Lock {
             since: Timestamp::now(),
         };
         write_holder(&mut file, &holder).map_err(|error| failed(&error))?;
-        let goes = matches!(target, Target::Operation(_)).then_some(path);
+        let goes = matches!(target, Target::Operation(_) | Target::Component { .. }).then_some(path);
         Ok(Lock { _file: file, goes })
     }
 

@@ -478,6 +478,23 @@ impl Store {
         )
     }
 
+    /// The newest operation that is done, takes none back, and was not taken back.
+    pub fn newest_to_undo(&self) -> Result<Option<Operation>, EngineError> {
+        let sql = "SELECT * FROM operations AS found WHERE outcome = 'done' AND takes_back IS NULL AND NOT EXISTS
+            (SELECT 1 FROM operations WHERE outcome = 'done' AND takes_back = found.id) ORDER BY number DESC LIMIT 1";
+        let newest = self.read(sql, [], read_operation)?;
+        Ok(newest.into_iter().next())
+    }
+
+    /// The operations that wait for an approval and are older than this one, oldest first.
+    pub fn waiting_before(&self, number: i64) -> Result<Vec<Operation>, EngineError> {
+        self.read(
+            "SELECT * FROM operations WHERE outcome = 'waiting for approval' AND number < ?1 ORDER BY number",
+            [number],
+            read_operation,
+        )
+    }
+
     /// The operations whose id begins so.
     pub fn beginning_with(&self, beginning: &str) -> Result<Vec<Operation>, EngineError> {
         self.read(
@@ -718,14 +735,19 @@ fn schema_version(connection: &Connection) -> rusqlite::Result<u32> {
 }
 
 fn broken(place: &Path, error: &rusqlite::Error) -> EngineError {
-    use rusqlite::ErrorCode::{CannotOpen, DiskFull, SystemIoFailure};
+    use rusqlite::ErrorCode::{CannotOpen, DatabaseCorrupt, DiskFull, NotADatabase, SystemIoFailure};
+    let failed = || EngineError::new(Layer::Estate, ErrorKind::Failed, FILE, error.to_string());
     match error.sqlite_error_code() {
+        Some(NotADatabase | DatabaseCorrupt) => failed().with_hint(
+            "Restore it from a copy; or put it aside and begin a new one: mkdir .eos/damaged && \
+             mv .eos/store.db* .eos/damaged/ && eos home take",
+        ),
         Some(DiskFull) => disk::full(Layer::Estate, FILE, place),
         // SQLite keeps to itself why it could not write.
         Some(SystemIoFailure | CannotOpen) if disk::has_no_room(place) => {
             disk::full(Layer::Estate, FILE, place)
         }
-        _ => EngineError::new(Layer::Estate, ErrorKind::Failed, FILE, error.to_string()),
+        _ => failed(),
     }
 }
 
@@ -1100,6 +1122,42 @@ mod tests {
             .query_row("SELECT words FROM operations", [], |row| row.get(0))
             .unwrap();
         assert_eq!(words, "create grafana");
+    }
+
+    #[test]
+    fn the_newest_to_undo_is_found_without_the_plans_of_others() {
+        let estate = tempfile::tempdir().unwrap();
+        let mut store = Store::open(estate.path()).unwrap();
+        let old = begin(&mut store, "create a");
+        let wanted = begin(&mut store, "create b");
+        let undone = begin(&mut store, "create c");
+        for id in [&old, &wanted, &undone] {
+            store.end_operation(id, Outcome::Done, ADA).unwrap();
+        }
+        let back = begin(&mut store, "undo c");
+        store
+            .write(
+                "UPDATE operations SET takes_back = ?2 WHERE id = ?1",
+                [&back, &undone],
+            )
+            .unwrap();
+        assert_eq!(store.newest_to_undo().unwrap().unwrap().id, undone);
+        store.end_operation(&back, Outcome::Done, ADA).unwrap();
+        store
+            .write("UPDATE operations SET plan = '{cut' WHERE id = ?1", [&old])
+            .unwrap();
+        assert_eq!(store.newest_to_undo().unwrap().unwrap().id, wanted);
+    }
+
+    #[test]
+    fn who_waits_is_found_by_number() {
+        let estate = tempfile::tempdir().unwrap();
+        let mut store = Store::open(estate.path()).unwrap();
+        let waiting = begin(&mut store, "create a");
+        store.end_operation(&waiting, Outcome::Waiting, ADA).unwrap();
+        begin(&mut store, "create b");
+        assert!(store.waiting_before(1).unwrap().is_empty());
+        assert_eq!(ids(store.waiting_before(2).unwrap()), [waiting]);
     }
 
     #[test]

@@ -39,6 +39,7 @@ use crate::estate::Estate;
 use crate::failure::Failure;
 use crate::home;
 use crate::lock::{Lock, Target};
+use crate::secrets;
 use crate::steps;
 use crate::store::{NewOperation, Operation, Outcome, Store};
 use run::{Run, Subject, to_json};
@@ -46,6 +47,9 @@ use run::{Run, Subject, to_json};
 pub use dismiss::{Dismissed, dismiss};
 pub use records::{find, is_alive, newest_to_undo};
 pub use take_back::rollback;
+
+/// How many operations may begin while one waits for an approval. Counted, because no clock says that nobody waits.
+const WAITED_FOR: i64 = 50;
 
 /// Who watches an operation: a terminal, or a program that reads events.
 pub trait Watch {
@@ -162,6 +166,9 @@ pub async fn apply(
             takes_back: order.takes_back,
         },
     )?;
+    if let Err(error) = end_forgotten(estate, engines, &mut store, &id, by).await {
+        watch.waiting(&format!("Eos did not end what waits for approval: {error}"));
+    }
     let subject = Subject {
         id,
         author,
@@ -172,6 +179,30 @@ pub async fn apply(
     Run::new((estate, engines), store, subject, control, terms, watch)
         .start(order.secrets)
         .await
+}
+
+/// Ends operations that waited for their first approval while many others began, and removes the secrets given for them.
+async fn end_forgotten(
+    estate: &Estate,
+    engines: &Engines,
+    store: &mut Store,
+    newest: &str,
+    by: Actor<'_>,
+) -> Result<(), EngineError> {
+    let newest = store.operation(newest)?.map_or(0, |newest| newest.number);
+    for Operation { id, .. } in store.waiting_before(newest - WAITED_FOR)? {
+        let Ok(_alive) = Lock::try_acquire(&estate.root, Target::Operation(&id), Some(&id)) else {
+            continue;
+        };
+        // It may have gone on meanwhile; one that waits for another approval on its way has changed something.
+        let still = store.operation(&id)?;
+        let waits = still.is_some_and(|still| still.outcome == Outcome::Waiting);
+        // What this caller's role may not remove is left to another's operation.
+        if waits && store.beginnings(&id)?.is_empty() && secrets::forget(engines, &id).await?.is_empty() {
+            store.end_operation(&id, Outcome::TakenBack, by)?;
+        }
+    }
+    Ok(())
 }
 
 /// Goes on with an operation that was stopped or failed: the one named, else the only one there is. One that is being

@@ -55,17 +55,6 @@ pub(super) fn resumable(store: &Store, named: Option<&str>) -> Result<Operation,
 
 /// The newest operation that is done, takes none back, and was not taken back.
 pub fn newest_to_undo(store: &Store) -> Result<Operation, EngineError> {
-    let history = store.history(u32::MAX)?;
-    let done = || {
-        history
-            .iter()
-            .filter(|operation| operation.outcome == Outcome::Done)
-    };
-    let undone: BTreeSet<&str> = done()
-        .filter_map(|operation| operation.takes_back.as_deref())
-        .collect();
-    let newest =
-        done().find(|operation| operation.takes_back.is_none() && !undone.contains(operation.id.as_str()));
     let nothing = || {
         EngineError::new(
             Layer::Estate,
@@ -75,7 +64,7 @@ pub fn newest_to_undo(store: &Store) -> Result<Operation, EngineError> {
         )
         .with_hint("`eos history` shows the operations; `eos rollback OPERATION` rolls back any of them")
     };
-    newest.cloned().ok_or_else(nothing)
+    store.newest_to_undo()?.ok_or_else(nothing)
 }
 
 /// The steps of an operation that ended.
