@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use eos_core::compile::Compilation;
 use eos_core::emit::terraform::PLATFORM;
@@ -21,14 +22,17 @@ use crate::approval::{self, Needed};
 use crate::control::Control;
 use crate::diagnose::Witness;
 use crate::engines::Engines;
-use crate::error::EngineError;
+use crate::error::{EngineError, ErrorKind};
 use crate::estate::Estate;
 use crate::failure::{Failure, Waiting};
-use crate::lock::{Lock, Target};
+use crate::lock::{self, Lock, Target};
 use crate::pins;
 use crate::secrets::{self, APART, SecretPath, Secrets, given_path};
 use crate::store::{Applied, Operation, Outcome, Store};
 use crate::waiting::{Spent, Stopwatch};
+
+/// How long others that commit or deliver are waited for to mark what is applied.
+const FOR_THE_MARK: Duration = Duration::from_secs(60);
 
 /// What an operation is, whoever carries it out.
 pub(super) struct Subject<'a> {
@@ -332,11 +336,17 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Nobody else begins with its components before its end is written.
     pub(super) async fn end(&mut self, outcome: Outcome) -> Result<(), EngineError> {
+        let ended = self.write_end(outcome).await;
         for error in self.locks.release().await {
             let words = format!("Eos did not release the lock: {error}");
             self.watch.borrow_mut().waiting(&words);
         }
+        ended
+    }
+
+    async fn write_end(&self, outcome: Outcome) -> Result<(), EngineError> {
         let by = actor(self.engines, self.terms, self.subject.author);
         let id = &self.subject.id;
         self.store.borrow_mut().add_spent(id, self.stopwatch.read())?;
@@ -413,9 +423,17 @@ impl<'a> Run<'a> {
         Ok(outputs)
     }
 
-    /// The environment is applied up to here, unless another operation is on its way in it.
+    /// The environment is applied up to here, unless another operation is on its way in it. Others commit under the lock
+    /// of the estate: what is HEAD while it is held is of those that have begun.
     pub(super) async fn advance(&self) -> Result<(), EngineError> {
         let Subject { id, plan, .. } = &self.subject;
+        // Whoever does not get it leaves that to the next: the operation is done all the same.
+        let mut patience = lock::patience(FOR_THE_MARK);
+        let taken = Lock::wait(&self.estate.root, Target::Estate, Some(id), &mut patience).await;
+        let _guard = match taken {
+            Err(error) if error.kind == ErrorKind::Conflict => return Ok(()),
+            taken => taken?,
+        };
         let unfinished = self.store.borrow().unfinished()?;
         let is_alone = unfinished
             .iter()
