@@ -114,7 +114,8 @@ def remove_workspace(*, operation: str, step: str, environment: str, component: 
         # What the pillar names has an SLS in the same release: to ask for that is ten times faster than a pillar.
         if not call.who["is_root"] and _is_served(f"components/{component}/{environment}/workspace.sls"):
             raise CommandExecutionError(f"The pillar of minion {__opts__['id']} still names {environment}/{component}")
-        call.require(__salt__["eos_terraform.recorded_risks"](**names), where_unknown="medium")
+        held = __salt__["eos_secrets.risks_of_holder"](f"{environment}/{component}")
+        call.require([*__salt__["eos_terraform.recorded_risks"](**names), *held], where_unknown="medium")
 
     return call.once_observed(admit, lambda _: _destroy(call, names), *_of_workspace(names))
 
@@ -241,7 +242,8 @@ def restore_secrets(
     __salt__["eos_secrets.check_previous"](name, previous)
 
     def admit() -> str:
-        return call.require(__salt__["eos_secrets.risks"](name, _pillar_slice("workspaces")), where_unknown="high")
+        now = __salt__["eos_secrets.risks"](name, _pillar_slice("workspaces"))
+        return call.require([*now, *__salt__["eos_secrets.risks_of_previous"](previous)], where_unknown="high")
 
     def work(tier: str) -> dict:
         return _outcome_of_secrets(
@@ -543,8 +545,6 @@ class _Call:
         `admit` refuses by raising, before anything is recorded; `work` is given what it answers. Both are done under
         one lock, `under`: nothing can change between the look and the work.
         """
-        steps, operation = os.path.split(os.path.dirname(self.path))
-        __utils__["eos_disk.keep_newest"](steps, operation, _MOST_OPERATIONS)
         with __utils__["eos_disk.locked"](f"{self.path[: -len('.json')]}.lock") as waited:
             record = _read_record(self.path)
             if record and (record["function"], record["arguments"]) != (self.function, self.arguments):
@@ -561,6 +561,9 @@ class _Call:
                     record |= {"status": "failed", "error": __utils__["eos_failure.described"](failure, self.function)}
                 else:
                     admitted = admit()
+                    # Not before: whoever is refused must not push out the records of others.
+                    steps, operation = os.path.split(os.path.dirname(self.path))
+                    __utils__["eos_disk.keep_newest"](steps, operation, _MOST_OPERATIONS)
                     __utils__["eos_disk.write_json"](self.path, record)
                     record |= self._outcome(work, admitted)
             record["ended"] = _now()

@@ -91,9 +91,9 @@ def approve(who: dict, operation: str, plan: str, calls: dict[str, str], minutes
         "uptime": {"boot": boot, "until": now + minutes * 60},
     }
     path = _approval_path(operation)
-    __utils__["eos_disk.keep_newest"](os.path.dirname(path), os.path.basename(path), _MOST_APPROVALS)
     with __utils__["eos_disk.locked"](f"{path}.lock"):
         _refuse_to_replace(who, __utils__["eos_disk.read_json"](path, "by", "until", "calls"))
+        __utils__["eos_disk.keep_newest"](os.path.dirname(path), os.path.basename(path), _MOST_APPROVALS)
         __utils__["eos_disk.write_json"](path, approval)
     return __utils__["eos_disk.read_json"](path)
 

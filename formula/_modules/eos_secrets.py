@@ -81,6 +81,11 @@ def risks_of_holder(name: str) -> list[tuple]:
     return [] if record["removed"] else [*workspace.risks(), *_recorded(record)]
 
 
+def risks_of_previous(previous: object) -> list[tuple]:
+    """What an earlier value counts as: a kept copy as it did when it was kept, whatever the component holds by now."""
+    return _risks_of_kept(previous["kept"]) if isinstance(previous, dict) and "kept" in previous else []
+
+
 def _by_recipe(name: str, workspaces: dict) -> list[tuple]:
     return [(workspaces[name].get("risk"), "its recipe")] if name in workspaces else []
 
@@ -187,7 +192,8 @@ def reveal(who: dict, name: str, items: list | None, operations: list | None, wo
             for number, more in enumerate(_quoted(profile, name, found["revision"], operations)):
                 values |= {f"{item}_{number}": value for item, value in (more or {"items": {}})["items"].items()}
         unknown = "high" if found["items"] or values else "medium"
-        tier, _ = __salt__["eos_roles.highest"](risks(name, workspaces), unknown)
+        counted = [*risks(name, workspaces), *_risks_of_all_kept(profile, name, operations or [])]
+        tier, _ = __salt__["eos_roles.highest"](counted, unknown)
         __salt__["eos_roles.require_to_see"](who, tier, f"the secrets of {name}")
         if not values:
             return {"path": None, "items": []}
@@ -293,7 +299,8 @@ def _keep(
         return
     path = f"eos_kept/{operation}/{_key(name)}"
     if profile.read_secret(profile.apart(path)) is None:
-        __utils__["eos_disk.write_json"](_kept_file(path), {"by": user})
+        tier, _ = __salt__["eos_roles.highest"](risks(name, {}), "high")
+        __utils__["eos_disk.write_json"](_kept_file(path), {"by": user, "tier": tier})
         profile.write_secret(profile.apart(path), there["items"], 0)
 
 
@@ -327,6 +334,18 @@ def _set_record(name: str, record: dict) -> None:
 
 def _record_file(name: str) -> str:
     return os.path.join(__opts__["cachedir"], "eos", "secrets", f"{name}.json")
+
+
+def _risks_of_all_kept(profile: object, name: str, operations: list[str]) -> Iterator[tuple]:
+    for path in (f"eos_kept/{operation}/{_key(name)}" for operation in operations):
+        if profile.read_secret(profile.apart(path)) is not None:
+            yield from _risks_of_kept(path)
+
+
+def _risks_of_kept(path: str) -> list[tuple]:
+    """Without its record, which the disk may have lost, a copy counts as the highest."""
+    record, _ = __utils__["eos_disk.contents"](_kept_file(path), "tier")
+    return [(record["tier"] if record else "high", "a secret that an operation keeps")]
 
 
 def _kept_by(path: str) -> str | None:

@@ -241,6 +241,18 @@ def test_a_copy_counts_as_the_secret_that_it_is_of(place):
     back = {"previous": {"kept": kept[0]}}
     refused(components.call("eos-user", "restore_secrets", "application", "back", **back), "needs approval: ")
     done(components.write("eos-user", "application", "anew", GENERATED))
+    refused(components.call("eos-user", "restore_secrets", "application", "back", **back), "needs approval: ")
+    operations = {"operations": [f"operation-{components.end}"]}
+    refused(components.reveal("eos-user", "application", **operations), "eos-user may not see the secrets of")
+    assert components.reveal("eos-user", "application")["items"] == ["password"]
+
+
+def test_a_workspace_is_removed_by_who_reaches_the_secrets_that_it_reads(place):
+    components = Components(place, application="low", database="medium")
+    done(components.write("eos-operator", "database", "write", GENERATED))
+    done(components.write("eos-operator", "application", "copy", copy(components, "database")))
+    components.deliver("database")
+    refused(components.call("eos-user", "remove_workspace", "application", "destroy"), "needs approval: ")
 
 
 def test_marks_show_which_values_are_equal_to_those_who_may_know(place):
