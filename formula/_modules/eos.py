@@ -19,7 +19,8 @@ from collections.abc import Callable
 import salt.fileclient
 from salt.exceptions import CommandExecutionError, SaltInvocationError
 
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+# Locks lie beside the records, under names with an ending of their own.
+_ID = re.compile(r"(?!.*\.lock\Z)[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _NAME = re.compile(r"[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _SLS = re.compile(
@@ -88,7 +89,9 @@ def run_step(*, operation: str, step: str, sls: str, digest: str, **publication:
     def admit_monitoring() -> dict:
         slices = _slices()
         wanted = _wanted(slices, sls, digest)
-        call.require([(facts.get("risk"), _RECIPE) for facts in wanted.values()], where_unknown="high")
+        asked = [(facts.get("risk"), _RECIPE) for facts in wanted.values()]
+        there = _recorded([__salt__["eos_prometheus.recorded_risk"](name) for name in wanted])
+        call.require([*asked, *there], where_unknown="high")
         return slices
 
     if kind == "workspace":
@@ -641,7 +644,10 @@ class _Admitted:
     def risks(self) -> list[tuple]:
         name = f"{self.names['environment']}/{self.names['component']}"
         found = [] if self.failure else __salt__["eos_tiers.of_workspace"](name, self.wanted, self.contents)
-        return [(self.wanted.get("risk"), _RECIPE), *found, *__salt__["eos_secrets.risks_of_holder"](name)]
+        # Whoever replaces what is there reaches it as well.
+        there = [one for one in __salt__["eos_terraform.recorded_risks"](**self.names) if one[0]]
+        held = __salt__["eos_secrets.risks_of_holder"](name)
+        return [(self.wanted.get("risk"), _RECIPE), *found, *there, *held]
 
 
 def _apply_workspace(call: _Call, names: dict, admitted: _Admitted) -> dict:
@@ -690,7 +696,7 @@ def _risks_of_volumes(wanted: dict) -> list[tuple]:
         found.append((facts.get("risk"), _RECIPE))
         if "volume_group" in facts:
             found.append((__salt__["eos_storage.risk"](facts, name), "its storage"))
-    return found
+    return found + _recorded(__salt__["eos_volumes.risks_there"](list(wanted)))
 
 
 def _recorded(risks: list) -> list[tuple]:
@@ -857,6 +863,10 @@ def _wanted(slices: dict, sls: str, digest: str) -> dict:
         return {**wanted, "digest": digest}
     inside = f"{name}/"
     named = {other: facts for other, facts in slices.get(kind, {}).items() if f"{other}/".startswith(inside)}
+    # A record on the disk has the name of what it is about.
+    form = _WORKSPACE if kind == "monitoring" else _VOLUME
+    if strange := [other for other in named if not form.fullmatch(other)]:
+        raise CommandExecutionError(f"The pillar of minion {__opts__['id']} has {strange[0]!r}, which is no name")
     if kind == "monitoring":
         # Where the rules go is part of what is compared.
         monitors = slices.get("monitors", {})

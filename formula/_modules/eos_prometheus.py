@@ -27,6 +27,7 @@ _SECONDS_TO_ANSWER = 10
 _LONGEST = 1 << 20
 _RULES = re.compile(r"[a-z][a-z0-9-]*\.json")
 _UNFINISHED = ".unfinished"
+_OWN = "eos-rules"
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
@@ -181,6 +182,7 @@ def _made(monitor: dict) -> Iterator[int]:
 
     Its volume is made by a step of its own: not there is not ours to make.
     """
+    _refuse_another(monitor["directory"])
     above, name = os.path.split(monitor["directory"])
     volume = __utils__["eos_directory.opened"](above, __salt__["eos_volumes.allowed"]())
     try:
@@ -203,6 +205,7 @@ def _made(monitor: dict) -> Iterator[int]:
 def _there(directory: str) -> Iterator[int | None]:
     """A descriptor of the directory, or None: something else in its place holds no rules."""
     try:
+        _refuse_another(directory)
         rules = __utils__["eos_directory.opened"](directory, __salt__["eos_volumes.allowed"]())
     except OSError:
         rules = None
@@ -211,6 +214,12 @@ def _there(directory: str) -> Iterator[int | None]:
     finally:
         if rules is not None:
             os.close(rules)
+
+
+def _refuse_another(directory: str) -> None:
+    """Nothing but rules lies in a directory of this name, whoever wrote it into the pillar."""
+    if os.path.basename(directory) != _OWN:
+        raise NotADirectoryError(errno.ENOTDIR, f"It is not called {_OWN}", directory)
 
 
 def _write(rules: int, file: str, text: str) -> None:

@@ -261,7 +261,9 @@ def _given_value(profile: object, name: str, item: str, operation: str) -> str:
     found = [profile.read_secret(profile.apart(path)) or {"items": {}} for path in paths]
     if not found or item not in found[0]["items"]:
         raise _failure(name, f"Secret {item} was given, but no value waits for operation {operation}")
-    return found[0]["items"][item]
+    if not isinstance(value := found[0]["items"][item], str):
+        raise _failure(name, f"Secret {item} was given, but its value is no text")
+    return value
 
 
 def _given(profile: object, name: str, operation: str) -> list[str]:
@@ -366,7 +368,7 @@ def _marks(entry: dict | None, key: bytes | None) -> dict[str, str | None] | Non
         return None
     if key is None:
         return dict.fromkeys(entry["items"])
-    return {item: hmac.new(key, value.encode(), "sha256").hexdigest() for item, value in entry["items"].items()}
+    return {item: hmac.new(key, str(value).encode(), "sha256").hexdigest() for item, value in entry["items"].items()}
 
 
 def _is_work(work: object) -> bool:

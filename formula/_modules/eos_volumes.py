@@ -135,6 +135,12 @@ def risks(names: list[str]) -> list[str | None]:
     return [*(record.get("risk") for record in records), *on_lvm]
 
 
+def risks_there(names: list[str]) -> list[str]:
+    """The recorded risk of each that has one: whoever changes a volume reaches what it is."""
+    records = [record for name, record in _records().items() if name in names]
+    return [record["risk"] for record in records if record.get("risk")]
+
+
 def states(wanted: dict[str, dict]) -> dict:
     """The Salt states that bring these volumes to their facts, made of the facts alone, in the form that Salt runs."""
     return {name: _state(name, facts) for name, facts in wanted.items()}

@@ -75,7 +75,7 @@ def reclaim_above(path: str, allowed: list[str], user: int, volumes: set[str]) -
 
 def opened(path: str, allowed: list[str]) -> int:
     """A descriptor of this directory, with no link followed below the allowed one."""
-    top = _top(os.path.join(path, "any"), allowed)
+    top = _top(os.path.join(path, "any"), allowed) if os.path.normpath(path) == path else None
     if top is None:
         raise NotADirectoryError(errno.ENOTDIR, f"It is not below {' or '.join(allowed)}", path)
     descriptor = os.open(top, _DIRECTORY & ~os.O_NOFOLLOW)

@@ -187,7 +187,7 @@ def is_locked(path: str) -> bool:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
-    except FileNotFoundError:
+    except (FileNotFoundError, IsADirectoryError):
         pass
     return False
 

@@ -95,6 +95,17 @@ def test_a_link_above_the_directory_is_refused(monitor):
     assert monitor.told() == monitor.before
 
 
+@pytest.mark.parametrize("directory", ["{volume}/../other/eos-rules", "{volume}/rules"])
+def test_rules_lie_nowhere_else(monitor, directory):
+    other = monitor.volume.parent / "other"
+    (other / "eos-rules").mkdir(parents=True)
+    (other / "eos-rules/approved.json").write_text("{}")
+    monitor.pillar["monitors"]["production/prometheus"]["directory"] = directory.format(volume=monitor.volume)
+    assert monitor.load()
+    assert [path.name for path in other.rglob("*.json")] == ["approved.json"]
+    assert not (monitor.volume / "rules").exists()
+
+
 def test_links_with_the_names_of_rules_are_not_followed(monitor):
     monitor.rules.mkdir()
     os.chown(monitor.rules, OTHER, -1)

@@ -48,12 +48,15 @@ class Engine:
             }
         }
         self.made: dict = {}
+        # (tier, why) of the workspace as it is.
+        self.there: list[tuple] = []
 
     def functions(self) -> dict:
         return {
             "cp.get_file_str": lambda path: f"{DIGEST}\n",
             "pillar.items": lambda unmask, pillarenv: {"eos_read_as": "json", **self.pillar},
             "state.high": self.apply,
+            "eos_terraform.recorded_risks": lambda environment, component: self.there,
             "eos_terraform.contents": lambda environment, component, files: files,
             "eos_terraform.ensure_infrastructure": self.ensure,
             "eos_tiers.of_workspace": lambda name, wanted, contents: [],
@@ -325,6 +328,37 @@ def test_nobody_keeps_a_step_from_a_higher_role_by_taking_its_name(eos, engine, 
 
 def by(user: str | None) -> dict:
     return {} if user is None else {"__pub_user": user}
+
+
+def test_whoever_replaces_a_workspace_reaches_what_is_there(eos, engine):
+    engine.there = [("medium", "it was so")]
+    by_user = {"__pub_user": "eos-user", "__pub_jid": "20260101000000000000"}
+    with pytest.raises(eos.CommandExecutionError, match="needs approval"):
+        run(eos, **by_user)
+    assert engine.ran == []
+    engine.there = [(None, "nobody wrote it down")]
+    assert run(eos, **by_user)["status"] == "done"
+
+
+@pytest.mark.parametrize(
+    "name", ["production/hello/../../../secrets/production/db", "production/hello/Data", "production/hello/a/b"]
+)
+def test_a_name_that_is_a_path_names_no_record(eos, engine, name):
+    engine.pillar["eos"]["volumes"] = {name: FACTS["production/hello/data"]}
+    with pytest.raises(eos.CommandExecutionError, match="is no name"):
+        run(eos, sls=VOLUMES, digest=canonical_digest(engine.pillar["eos"]["volumes"]))
+    assert engine.ran == []
+
+
+def test_whoever_is_refused_pushes_out_no_record(eos, engine, monkeypatch):
+    monkeypatch.setattr(eos, "_MOST_OPERATIONS", 2)
+    assert run(eos)["status"] == "done"
+    for number in range(4):
+        with pytest.raises(eos.CommandExecutionError):
+            run(eos, operation=f"invented-{number}", digest="0" * 64)
+    assert eos.step_status(operation="op", step="1")["status"] == "done"
+    with pytest.raises(eos.SaltInvocationError):
+        run(eos, operation="op.lock")
 
 
 def test_a_slice_is_compared_whole(eos, engine):
