@@ -262,14 +262,16 @@ def remove_secrets(*, operation: str, step: str, environment: str, component: st
     arguments = {"environment": environment, "component": component}
     call = _Call(publication, "eos.remove_secrets", operation, step, arguments)
 
-    def admit() -> None:
+    def admit() -> str:
         workspaces = _pillar_slice("workspaces")
         if not call.who["is_root"] and workspaces.get(name, {}).get("secrets"):
             raise CommandExecutionError(f"The pillar of minion {__opts__['id']} still names secrets of {name}")
-        call.require(__salt__["eos_secrets.risks"](name, workspaces), where_unknown="high")
+        return call.require(__salt__["eos_secrets.risks"](name, workspaces), where_unknown="high")
 
-    def work(_: None) -> dict:
-        return _outcome_of_secrets(name, lambda: __salt__["eos_secrets.remove"](name, operation, call.who["user"]))
+    def work(tier: str) -> dict:
+        return _outcome_of_secrets(
+            name, lambda: __salt__["eos_secrets.remove"](name, tier, operation, call.who["user"])
+        )
 
     return call.once_observed(admit, work, *call.of_secrets(name))
 

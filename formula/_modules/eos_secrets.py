@@ -117,7 +117,7 @@ def write(name: str, items: list, tier: str, operation: str, user: str | None) -
     with _profile() as profile:
         place = profile.secrets_of(*name.split("/"))
         there = profile.read_secret(place) or {"items": {}, "revision": 0}
-        _keep(profile, name, there, operation, user)
+        _keep(profile, name, there, tier, operation, user)
         values = {}
         for work in items:
             if (value := _value(profile, name, work, there["items"], operation)) is not None:
@@ -135,7 +135,7 @@ def restore(name: str, previous: object, tier: str, operation: str, user: str | 
     with _profile() as profile:
         place = profile.secrets_of(*name.split("/"))
         there = profile.read_secret(place) or {"items": {}, "revision": 0}
-        _keep(profile, name, there, operation, user)
+        _keep(profile, name, there, tier, operation, user)
         if previous == "nothing":
             _remove(profile, name, place)
             return
@@ -146,13 +146,13 @@ def restore(name: str, previous: object, tier: str, operation: str, user: str | 
         _require(profile, name, wanted)
 
 
-def remove(name: str, operation: str, user: str | None) -> None:
+def remove(name: str, tier: str, operation: str, user: str | None) -> None:
     """Removes the secrets of a component with all their versions; a copy stays until the operation is forgotten."""
     with _profile() as profile:
         place = profile.secrets_of(*name.split("/"))
         there = profile.read_secret(place)
         if there is not None:
-            _keep(profile, name, there, operation, user, all_versions_go=True)
+            _keep(profile, name, there, tier, operation, user, all_versions_go=True)
         _remove(profile, name, place)
 
 
@@ -294,14 +294,19 @@ def _previous(profile: object, name: str, place: tuple[str, str], previous: dict
 
 
 def _keep(
-    profile: object, name: str, there: dict, operation: str, user: str | None, all_versions_go: bool = False
+    profile: object,
+    name: str,
+    there: dict,
+    tier: str,
+    operation: str,
+    user: str | None,
+    all_versions_go: bool = False,
 ) -> None:
     """Keeps what an operation is about to overwrite, unless it did so before or the engine keeps versions itself."""
     if not there["items"] or (profile.keeps_versions and not all_versions_go):
         return
     path = f"eos_kept/{operation}/{_key(name)}"
     if profile.read_secret(profile.apart(path)) is None:
-        tier, _ = __salt__["eos_roles.highest"](risks(name, {}), "high")
         __utils__["eos_disk.write_json"](_kept_file(path), {"by": user, "tier": tier})
         profile.write_secret(profile.apart(path), there["items"], 0)
 
