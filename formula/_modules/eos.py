@@ -367,6 +367,8 @@ def observe(
     """
     seen: dict = {"workspaces": {}, "volumes": {}, "secrets": {}, "caller": _caller(publication)}
     seen["tiers"] = __salt__["eos_tiers.settings"]()
+    if operation is not None:
+        _check("operation", operation, _ID)
     if secrets:
         seen |= _observe_secrets(__salt__["eos_roles.caller"](publication), secrets, operation)
     if names := _checked_list("workspaces", workspaces, _WORKSPACE):
@@ -498,8 +500,6 @@ def _observe_secrets(who: dict, wanted: object, operation: str | None) -> dict:
     for version in wanted.values():
         if version is not None and (type(version) is not int or version < 1):
             raise SaltInvocationError("secrets is not an object of components and versions")
-    if operation is not None:
-        _check("operation", operation, _ID)
     try:
         return {"secrets": __salt__["eos_secrets.observe"](who, wanted, operation)}
     except CommandExecutionError as failure:

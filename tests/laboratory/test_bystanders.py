@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import witness
-from chaos.subjects import RECIPE
 from estates import FULL, Estate
+from safe import SAFE
 
 COMMANDS = 100 if FULL else 12
 # At once: more would only wait for the processor.
@@ -17,7 +17,7 @@ NAME, OTHER = "newborn", "bystander"
 
 @pytest.fixture
 def lab(estate):
-    estate.write_recipe("keeper", RECIPE)
+    estate.write_recipe("safe", SAFE)
     estate.must("create", "hello", "--name", OTHER, "--yes")
     yield estate
     for name in (NAME, OTHER):
@@ -41,7 +41,7 @@ def asked(number: int) -> tuple[str, ...]:
 def first_applies(estate: Estate):
     """Begins one first apply after the other; ends each well."""
     while True:
-        process = estate.start("create", "keeper", "--name", NAME, "--yes")
+        process = estate.start("create", "safe", "--name", NAME, "--yes")
         yield process
         said = process.communicate(timeout=300)
         assert process.returncode == 0, said

@@ -59,6 +59,7 @@ pub fn failed(object: impl Into<String>, path: &Path, error: &io::Error) -> Engi
 pub fn mount_point(path: &Path) -> PathBuf {
     let path = there(path);
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    // A directory that cannot be asked ends the search: the one below it is named.
     let disk = |path: &Path| path.metadata().map(|about| about.dev()).ok();
     let own = disk(&path);
     let same = path.ancestors().take_while(|path| disk(path) == own);

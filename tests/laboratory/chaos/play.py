@@ -6,14 +6,16 @@ import os
 import random
 import subprocess
 import time
+from abc import ABC, abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass
 
 import witness
 from estates import PROGRAM, Estate
+from safe import SAFE
 
 from .judge import Judge, operations, unfinished
-from .subjects import PRODUCTION, RECIPE, RECIPE_OF, Operation, World, draw
+from .subjects import PRODUCTION, RECIPE_OF, Operation, World, draw
 
 # Seconds in which every command ends, whatever was struck.
 BOUND = 420
@@ -45,12 +47,12 @@ class Ran:
         return [f"{one}: {self}" for one in found]
 
 
-class Fault:
+class Fault(ABC):
     """Something that goes wrong while a command runs."""
 
+    @abstractmethod
     def strike(self, chance: random.Random, process: subprocess.Popen, operation: Operation) -> str:
         """Waits for its moment, strikes, and says what it did."""
-        raise NotImplementedError
 
     def mend(self) -> None:
         """Ends the fault, once the command has ended."""
@@ -68,7 +70,7 @@ class Play:
         self.is_whole = True
         # Seconds that each verb took when nothing was struck.
         self.usual: dict[str, float] = {}
-        estate.write_recipe("keeper", RECIPE)
+        estate.write_recipe("safe", SAFE)
         witness.git(estate, "add", "recipes")
         witness.git(estate, "commit", "--quiet", "--allow-empty", "-m", "Add a recipe")
 

@@ -1,6 +1,6 @@
 """The components that operations are tried on, and what an operation makes of them.
 
-`keeper` has a secret and a volume, `hello` has neither. An operation is drawn by chance; `after` is the world it wants.
+`safe` has a secret and a volume, `hello` has neither. An operation is drawn by chance; `after` is the world it wants.
 """
 
 from __future__ import annotations
@@ -8,29 +8,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, replace
 
-RECIPE = """\
-recipe: keeper
-summary: Has a secret and a volume
-version: "1"
-options:
-  greeting: {type: string, default: Hello, help: First line of the page}
-  password: {type: secret, generate: 24, help: What a reader must know}
-needs:
-  data: {volume: {purpose: application, size: 1GiB, path: "/opt/{{ instance }}/data"}}
-services:
-  keeper:
-    replicas: 1
-    cpu: 50
-    memory: 64
-    program: [eos, serve-hello, --listen, "{{ listen_address }}"]
-    env: {EOS_HELLO_GREETING: "{{ greeting }}"}
-    secrets: {KEEPER_PASSWORD: {file: password}}
-    ports: {http: {}}
-    check: {http: /health}
-"""
-
 PRODUCTION, STAGING = "production", "staging"
-RECIPE_OF = {"k1": "keeper", "k2": "keeper", "h1": "hello"}
+RECIPE_OF = {"k1": "safe", "k2": "safe", "h1": "hello"}
 PROMOTED = "h1"
 # Environment and component.
 Key = tuple[str, str]
@@ -60,7 +39,7 @@ class Operation:
 
 
 def has_volume(key: Key) -> bool:
-    return RECIPE_OF[key[1]] == "keeper"
+    return RECIPE_OF[key[1]] == "safe"
 
 
 def draw(chance: random.Random, world: World, names: tuple[str, ...] = tuple(RECIPE_OF)) -> Operation:
