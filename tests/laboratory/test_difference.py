@@ -264,7 +264,7 @@ def test_only_the_engine_that_is_named_is_excused(before, renamed):
 
 def test_files_of_the_pillar_and_the_release_are_foretold_by_their_text(before, after):
     path = "pillar/infrastructure/production.sls"
-    said = foretold(plan(pillar={path: "text"}, steps=[{"kind": "deliver"}], release="2"))
+    said = foretold(plan(pillar={path: "text"}, steps=[{"work": "deliver"}], release="2"))
     assert {(change.object, change.action) for change in said} == {
         (f"estate/{path}", "change"),
         ("estate/current", "change"),

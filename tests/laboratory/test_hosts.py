@@ -98,7 +98,7 @@ def test_a_host_comes_changes_and_goes(estate, minion):
 
     planned = estate.json(*create, "--plan")["plan"]
     assert [change["address"] for change in planned["changes"]] == ["host/node2"]
-    assert [step["kind"] for step in planned["steps"]] == ["deliver", "verify_host"]
+    assert [(step["work"], step.get("kind")) for step in planned["steps"]] == [("deliver", None), ("prove", "host")]
     estate.must(*create, "--yes")
     assert hosts(estate) == ["control", "node2"]
     assert git(estate, "log", "-1", "--format=%s") == "Create host node2"

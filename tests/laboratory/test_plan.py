@@ -248,7 +248,7 @@ def test_the_joint_plan_takes_little_longer_than_its_slowest_engine(with_hello):
     keeper.start()
     plan = json.loads(estate.must(*words).stdout.splitlines()[-1])["plan"]
     keeper.join()
-    (step,) = [step for step in plan["steps"] if step["kind"] == "workspace"]
+    (step,) = [step for step in plan["steps"] if step["work"] == "make" and step["kind"] == "workspace"]
     question = {"plan": kept.name, "function": "eos.run_step", "unknown": []}
     question["arguments"] = {"sls": step["sls"], "digest": step["digest"]}
     low = {"client": "local", "tgt": step["minion"], "full_return": True}

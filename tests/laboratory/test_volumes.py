@@ -56,7 +56,7 @@ def test_data_of_development_go_and_data_of_staging_stay(recipes):
     ephemeral, persistent = filled(estate, "development"), filled(estate, "staging")
 
     plan = planned(estate, "delete", "keeper", "-e", "development")
-    assert plan["steps"][-1]["kind"] == "remove_volumes", plan["steps"]
+    assert (plan["steps"][-1]["work"], plan["steps"][-1]["kind"]) == ("unmake", "volume"), plan["steps"]
     (volume,) = [change for change in plan["changes"] if change["address"].startswith("volume/")]
     assert volume["reversibility"] == "final"
     assert volume["note"] == "the directory and its data are deleted: storage of development is ephemeral"
@@ -70,7 +70,7 @@ def test_data_of_development_go_and_data_of_staging_stay(recipes):
     assert not ephemeral.exists()
 
     plan = planned(estate, "delete", "keeper", "-e", "staging")
-    assert not [step for step in plan["steps"] if step["kind"] == "remove_volumes"]
+    assert not [step for step in plan["steps"] if step["work"] == "unmake" and step["kind"] == "volume"]
     estate.must("delete", "keeper", "-e", "staging", "--yes")
     assert (persistent / "deep/file").read_text() == "data"
     assert not [job for job in estate.jobs() if job.endswith("/keeper")]

@@ -1,11 +1,13 @@
 //! The whole compiler in one function: pillar and catalog in, components, nodes and artifacts out.
 
+use crate::address::NodeKind;
 use crate::catalog::Catalog;
 use crate::compose::{Key, compose};
 use crate::diagnostic::Diagnostic;
 use crate::emit::{self, Artifacts, graph, salt, terraform, terraform::Workspace};
+use crate::kinds::{job, namespace, volume};
 use crate::lowered::Lowered;
-use crate::node::{Layer, Node, component_nodes, ends, platform_nodes};
+use crate::node::{Node, component_nodes};
 use crate::passes::{self, Ground};
 use crate::pillar::Pillar;
 use crate::profile::Profile;
@@ -42,7 +44,7 @@ impl Compilation {
         }
         let component = self.components.get(key)?;
         let host = &component.volumes.first()?.host.value;
-        Some(salt::volumes_digest(component, host))
+        Some(volume::facts::digest(component, host))
     }
 
     /// The nodes of a component, or of `platform`. Made when they are asked for: those of a large estate need more room
@@ -50,7 +52,7 @@ impl Compilation {
     pub fn nodes(&self, key: &Key) -> Vec<Node> {
         match (self.components.get(key), self.workspaces.get(key)) {
             (Some(component), _) => nodes_of(component, &self.components),
-            (None, Some(platform)) => platform_nodes(platform),
+            (None, Some(platform)) => namespace::nodes(platform),
             (None, None) => Vec::new(),
         }
     }
@@ -72,8 +74,11 @@ impl Compilation {
 fn nodes_of(component: &Lowered, components: &BTreeMap<Key, Lowered>) -> Vec<Node> {
     let before = component.before.iter();
     let before = before.filter_map(|name| components.get(&(component.environment.clone(), name.clone())));
-    let mut nodes = component_nodes(component, before.flat_map(ends).collect());
-    for node in nodes.iter_mut().filter(|node| node.layer == Layer::Secret) {
+    let mut nodes = component_nodes(component, before.flat_map(job::ends).collect());
+    for node in nodes
+        .iter_mut()
+        .filter(|node| node.address.kind == NodeKind::Secret)
+    {
         node.risk = secret_risk(component, components);
     }
     nodes
@@ -161,7 +166,7 @@ pub fn compile(pillar: &Pillar, catalog: &Catalog, profile: Profile) -> Result<C
         let generation = pillar.generations.get(environment).copied().unwrap_or_default();
         let workspace = terraform::platform(environment, generation, profile, &mut artifacts);
         let key = (environment.clone(), workspace.component.clone());
-        graph::emit(&key, &platform_nodes(&workspace), &mut artifacts);
+        graph::emit(&key, &namespace::nodes(&workspace), &mut artifacts);
         workspaces.insert(key, workspace);
     }
     for (key, component) in running() {

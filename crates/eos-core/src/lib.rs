@@ -1,5 +1,6 @@
 //! The compiler: words in, artifacts and plans out. Pure: no files, clock, environment, network or terminal.
 
+pub mod address;
 pub mod canonical;
 pub mod catalog;
 pub mod compile;
@@ -11,6 +12,7 @@ pub mod emit;
 pub mod expand;
 pub mod graph;
 pub mod intent;
+pub mod kinds;
 pub mod lint;
 pub mod lowered;
 pub mod name;

@@ -3,6 +3,7 @@
 //! A compilation keeps one of these for each component. So its lists are boxed slices: a vector of large things begins with
 //! room for four.
 
+use crate::compose::Key;
 use crate::diagnostic::Place;
 use crate::pillar::{Converted, Restored};
 use crate::profile::Profile;
@@ -323,6 +324,10 @@ impl Lowered {
     /// Whether anything of it runs; a volume that stands for itself has neither job nor workspace.
     pub fn runs(&self) -> bool {
         !self.groups.is_empty()
+    }
+
+    pub fn key(&self) -> Key {
+        (self.environment.clone(), self.component.clone())
     }
 
     /// `environment/component`: the workspace, and how a message names it.

@@ -46,20 +46,14 @@ impl Pinned {
         let mut pinned = Self::default();
         for step in &plan.steps {
             let name = format!("{}/{}", step.environment, step.component);
-            match &step.work {
-                Work::Workspace { .. } | Work::RemoveWorkspace { .. } => {
-                    pinned.workspaces.insert(name);
-                }
-                Work::Verify { groups, .. } => {
-                    pinned.jobs.insert(name);
-                    let services = groups.iter().filter_map(|group| group.service.clone());
-                    pinned.services.extend(services);
-                }
-                Work::VerifyGone { services, .. } => {
-                    pinned.jobs.insert(name);
-                    pinned.services.extend(services.iter().cloned());
-                }
-                _ => {}
+            if step.work.is_workspace() {
+                pinned.workspaces.insert(name.clone());
+            }
+            if let Work::Prove(proof) = &step.work
+                && let Some(services) = proof.services()
+            {
+                pinned.jobs.insert(name);
+                pinned.services.extend(services.into_iter().map(str::to_owned));
             }
         }
         pinned

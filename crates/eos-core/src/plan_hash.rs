@@ -17,7 +17,7 @@ mod tests {
     use serde_json::json;
 
     fn plan(component: &str) -> Plan {
-        let step = json!({"id": "1-deliver", "environment": "production", "component": "platform", "kind": "deliver"});
+        let step = json!({"id": "1-deliver", "environment": "production", "component": "platform", "work": "deliver"});
         let plan = json!({
             "version": 1, "environment": "production", "components": [component], "intent": null, "base": "b",
             "pillar": {}, "release": "r", "observed": true, "changes": [], "steps": [step],

@@ -69,8 +69,15 @@ fn dependents_come_after_what_they_use_and_the_star_after_all() {
     // What is not there is not waited for.
     assert_eq!(order(&compiled(&recipes, "  hecate: {}\n").unwrap()), "0:hecate");
     let nodes = compilation.nodes(&("production".to_owned(), "boundary".to_owned()));
-    let job = nodes.iter().find(|node| node.address == "job/boundary").unwrap();
-    assert!(job.after.contains(&"service/dns".to_owned()), "{:?}", job.after);
+    let job = nodes
+        .iter()
+        .find(|node| node.address.to_string() == "job/boundary")
+        .unwrap();
+    assert!(
+        job.after.contains(&"service/dns".parse().unwrap()),
+        "{:?}",
+        job.after
+    );
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What engines answered when they were asked about a plan, read into effects. The samples are answers of real engines.
 
+use eos_core::address::NodeKind;
 use eos_core::plan::effects::explain::{Volumes, explain};
 use eos_core::plan::effects::nomad::{self, JobNow};
 use eos_core::plan::effects::terraform::{self, JobWork};
@@ -380,7 +381,7 @@ fn what_the_plan_does_not_ask_for_was_changed_behind_eos() {
             effects[1].change.clone(),
         )
     };
-    let address = Some("job/hello".to_owned());
+    let address = Some(NodeKind::Job.at("hello"));
     let asked_for = change("change", &["group.env.EOS_HELLO_GREETING"]);
     assert_eq!(job(asked_for), (address.clone(), false, address.clone()));
     // The digest is Eos's own, so the job is to be registered; but nobody asked for another greeting.
@@ -389,8 +390,8 @@ fn what_the_plan_does_not_ask_for_was_changed_behind_eos() {
 
     // A volume that comes or goes changes what Eos derives for the job.
     let mut volume = change("delete", &[]);
-    volume.address = "volume/hello-data".to_owned();
-    let address = Some("volume/hello-data".to_owned());
+    volume.address = NodeKind::Volume.at("hello-data");
+    let address = Some(volume.address.clone());
     assert_eq!(job(volume), (address.clone(), true, address));
 
     let scaled = explained(effects_of("scale", 1), change("change", &["group.env.OTHER"]));

@@ -98,7 +98,7 @@ fn planned(before: &str, after: &str, component: &str) -> Plan {
 /// Hooks that change, and the steps of all but the platform, each with the numbers of those it waits for.
 fn told(plan: &Plan) -> String {
     let changes = plan.changes.iter().filter(|change| {
-        let kind = change.address.split('/').next().unwrap();
+        let kind = change.address.kind.word();
         matches!(kind, "target" | "rules")
     });
     let changes = changes.map(|change| {
@@ -244,7 +244,11 @@ fn hooks_come_when_both_are_healthy_and_rules_go_before_what_they_are_about() {
         assert_eq!(told(&plan), expected, "{before:?} to {after:?}");
     }
     let plan = planned(BOTH, "  hello: {}\n", "prometheus");
-    let hooked: Vec<String> = plan.only_hooked().into_iter().map(|(_, name)| name).collect();
+    let hooked: Vec<String> = plan
+        .only_after_healthy()
+        .into_iter()
+        .map(|(_, name)| name)
+        .collect();
     assert_eq!(
         hooked,
         ["hello"],
@@ -262,7 +266,10 @@ fn what_the_mesh_closes_is_not_measured_and_says_why() {
     let full = compiled(Profile::Full, COMPONENTS);
     assert_eq!(watcher(&full, "store"), None);
     let nodes = full.nodes(&("production".to_owned(), "store".to_owned()));
-    let service = nodes.iter().find(|node| node.address == "service/store").unwrap();
+    let service = nodes
+        .iter()
+        .find(|node| node.address.to_string() == "service/store")
+        .unwrap();
     assert_eq!(service.text("metrics"), Some("none"));
     let job = full
         .artifacts

@@ -1,12 +1,15 @@
 //! Plans as data: a pillar, what was applied, what was observed; then the summary of changes and steps.
 
+use eos_core::address::NodeKind;
 use eos_core::catalog::Catalog;
 use eos_core::compile::{Compilation, compile};
 use eos_core::diagnostic::Diagnostic;
 use eos_core::intent::{Intent, Noun, Verb, edit};
+use eos_core::kinds::secret::{How, Previous};
+use eos_core::kinds::{Proof, Unmade, volume};
 use eos_core::node::{Node, Reversibility};
 use eos_core::pillar::{Pillar, PillarFiles};
-use eos_core::plan::{Action, Key, Left, Observed, Plan, PlanInput, Previous, Work, plan, refusals};
+use eos_core::plan::{Action, Key, Left, Observed, Plan, PlanInput, Work, plan, refusals};
 use eos_core::profile::Profile;
 use eos_core::recipe::Risk;
 use serde_json::{Value, json};
@@ -218,7 +221,7 @@ fn the_last_component_takes_its_namespace_along_and_its_secret_goes_last() {
     let volume = plan
         .changes
         .iter()
-        .find(|change| change.address.starts_with("volume/"))
+        .find(|change| change.address.kind == NodeKind::Volume)
         .unwrap();
     assert_eq!(
         volume.note.as_deref(),
@@ -269,7 +272,7 @@ fn volume_notes(plan: &Plan) -> Vec<(&str, Reversibility)> {
     let volumes = plan
         .changes
         .iter()
-        .filter(|change| change.address.starts_with("volume/"));
+        .filter(|change| change.address.kind == NodeKind::Volume);
     volumes
         .map(|change| (change.note.as_deref().unwrap_or(""), change.reversibility))
         .collect()
@@ -298,15 +301,15 @@ fn a_persons_delete_in_development_takes_the_data_along_and_does_so_last() {
     );
     assert_eq!(
         plan.steps.last().unwrap().work,
-        Work::RemoveVolumes {
+        Work::Unmake(Unmade::Volume(volume::Unmade {
             minion: "control".into(),
-            with_data: Vec::new(),
             volumes: [(
                 "development/grafana/data".into(),
                 "/opt/grafana-development/data".into()
             )]
             .into(),
-        }
+            which: volume::Which::WithData(Vec::new()),
+        }))
     );
 }
 
@@ -316,7 +319,7 @@ fn what_a_deleted_component_has_for_its_own_use_goes_with_its_data() {
     let deleted = asked(Verb::Delete, "development", "mattermost");
     let plan = data_plan("development", mattermost, NONE, deleted);
     let removed = plan.steps.iter().filter_map(|step| match &step.work {
-        Work::RemoveVolumes { volumes, .. } => Some(volumes.keys().map(String::as_str)),
+        Work::Unmake(Unmade::Volume(gone)) => Some(gone.volumes.keys().map(String::as_str)),
         _ => None,
     });
     assert_eq!(
@@ -334,7 +337,7 @@ fn what_goes_has_the_time_to_stop_that_its_recipe_says() {
     let deleted = asked(Verb::Delete, "development", "mattermost");
     let plan = data_plan("development", mattermost, NONE, deleted);
     let gone = plan.steps.iter().filter_map(|step| match &step.work {
-        Work::VerifyGone { stop, .. } => Some((step.component.as_str(), *stop)),
+        Work::Prove(Proof::Gone(gone)) => Some((step.component.as_str(), gone.stop)),
         _ => None,
     });
     let expected = [("mattermost", None), ("mattermost-database", Some(120))];
@@ -400,7 +403,7 @@ fn nothing_else_takes_data_along() {
     ];
     for (case, environment, before, after, intent) in cases {
         let plan = data_plan(environment, before, after, intent);
-        let removes = |step: &eos_core::plan::Step| matches!(step.work, Work::RemoveVolumes { .. });
+        let removes = |step: &eos_core::plan::Step| matches!(step.work, Work::Unmake(Unmade::Volume(_)));
         assert!(!plan.steps.iter().any(removes), "{case}: {:?}", plan.steps);
         let finals = volume_notes(&plan);
         let deleted =
@@ -421,7 +424,7 @@ fn one_copy_is_said_where_redundancy_is_wanted() {
         let volume = plan
             .changes
             .iter()
-            .find(|change| change.address.starts_with("volume/"));
+            .find(|change| change.address.kind == NodeKind::Volume);
         let summary = &volume.unwrap().summary;
         assert_eq!(summary.ends_with(" not enforced, one copy)"), said, "{summary}");
     }
@@ -498,7 +501,7 @@ fn a_rotated_secret_reaches_all_that_have_a_copy_after_the_one_whose_it_is() {
             let mut steps = plan.steps.iter();
             let step = steps.find(|step| step.component == component && step.work.title() == "secret");
             match &step.unwrap().work {
-                Work::Secret { items, .. } => items.iter().map(|item| item.rotate).collect::<Vec<_>>(),
+                Work::Secret(moved) => moved.items().iter().map(|item| item.rotate).collect::<Vec<_>>(),
                 other => panic!("{other:?}"),
             }
         };
@@ -548,7 +551,10 @@ fn a_rotation_is_taken_back_by_the_version_before_it() {
         .map(|change| change.note.as_deref().unwrap())
         .collect();
     assert_eq!(notes, ["as it was before", "restarts with the earlier value"]);
-    assert!(matches!(plan.steps[1].work, Work::RestoreSecret { .. }));
+    let Work::Secret(moved) = &plan.steps[1].work else {
+        panic!("{:?}", plan.steps);
+    };
+    assert!(matches!(moved.how, How::Restore { .. }));
 }
 
 #[test]

@@ -4,6 +4,8 @@ use eos_core::catalog::Catalog;
 use eos_core::compile::{Compilation, compile};
 use eos_core::diagnostic::Diagnostic;
 use eos_core::intent::{Intent, Noun, Verb, edit};
+use eos_core::kinds::volume::Which;
+use eos_core::kinds::{Made, Unmade};
 use eos_core::node::Reversibility;
 use eos_core::pillar::{Pillar, PillarFiles};
 use eos_core::plan::{Observed, Plan, PlanInput, Work, plan, refusals};
@@ -308,7 +310,7 @@ fn a_plan_says_what_the_host_has_to_give() {
     let step = |plan: &Plan| {
         let mut steps = plan.steps.iter();
         let step = steps
-            .find(|step| matches!(step.work, Work::Volumes { .. }))
+            .find(|step| matches!(step.work, Work::Make(Made::Volume(_))))
             .unwrap();
         step.risk
     };
@@ -440,10 +442,13 @@ fn data_goes_only_if_a_person_says_so() {
         &room,
     );
     assert_eq!(kinds(&plan), ["deliver", "volume"]);
-    let Work::RemoveVolumes { with_data, .. } = &plan.steps[1].work else {
+    let Work::Unmake(Unmade::Volume(gone)) = &plan.steps[1].work else {
         panic!("{:?}", plan.steps);
     };
-    assert_eq!(with_data, &["production/files/data"]);
+    assert_eq!(
+        gone.which,
+        Which::WithData(vec!["production/files/data".to_owned()])
+    );
     assert_eq!(plan.points_of_no_return().count(), 1);
     // What a snapshot holds, and what was written since one, cannot be had back.
     let snapshotted = format!("{FILES}    snapshots: {{before: 1G}}\n");

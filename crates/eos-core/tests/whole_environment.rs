@@ -3,6 +3,7 @@
 use eos_core::catalog::Catalog;
 use eos_core::compile::compile;
 use eos_core::intent::{Intent, Noun, Verb, edit};
+use eos_core::kinds::Unmade;
 use eos_core::pillar::{Pillar, PillarFiles};
 use eos_core::plan::{Plan, PlanInput, Work, plan};
 use eos_core::profile::Profile;
@@ -79,7 +80,7 @@ fn all_goes_in_one_plan_and_data_only_where_it_is_ephemeral() {
     let removes_data = |plan: &Plan| {
         let steps = plan.steps.iter();
         steps
-            .filter(|step| matches!(step.work, Work::RemoveVolumes { .. }))
+            .filter(|step| matches!(step.work, Work::Unmake(Unmade::Volume(_))))
             .count()
     };
     let plan = deleted("development", THREE);

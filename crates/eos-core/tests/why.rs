@@ -102,7 +102,7 @@ fn every_attribute_is_explained() {
     for estate in estates() {
         for ((environment, _), nodes) in &estate.compilation.all_nodes() {
             for node in nodes {
-                let whole = estate.ask(environment, &node.address);
+                let whole = estate.ask(environment, &node.address.to_string());
                 assert_eq!(whole.explained.len(), node.attributes.len(), "{}", node.address);
                 for (name, attribute) in &node.attributes {
                     let about = format!("{}.{name}", node.address);

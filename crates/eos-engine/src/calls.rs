@@ -1,7 +1,8 @@
-//! The call of Salt that a step makes: what is carried out, and what an approval names by its digest, are the same.
+//! The call of Salt that a step makes: the call that Eos makes and the call that an approval names are the same.
 
 use eos_core::canonical::canonical_digest;
-use eos_core::plan::{Step, Work};
+use eos_core::kinds::Function;
+use eos_core::plan::Step;
 use serde_json::{Value, json};
 
 /// One call of a function of the formula, without operation and step, which go with every one.
@@ -19,65 +20,26 @@ impl Call {
     }
 }
 
-/// What a step has Salt do; nothing where it asks another engine, or only looks. `made_by` is the operation whose
-/// volumes a take-back removes.
+/// The call that a step makes; nothing where it asks another engine, or only looks. `made_by` is the operation that a
+/// rollback undoes.
 pub fn call_of(step: &Step, made_by: &str) -> Option<Call> {
-    let (minion, function, arguments) = match &step.work {
-        Work::Volumes {
-            minion, sls, digest, ..
+    let request = step.work.request()?;
+    let mut arguments = json!({
+        "kind": request.kind(),
+        "environment": step.environment,
+        "component": step.component,
+        "facts": request.facts(made_by),
+    });
+    let function = match request.function() {
+        Function::Make => "eos.make",
+        Function::Remove => "eos.remove",
+        Function::Act(action) => {
+            arguments["action"] = action.into();
+            "eos.act"
         }
-        | Work::Workspace { minion, sls, digest }
-        | Work::Monitor { minion, sls, digest } => {
-            (minion, "eos.run_step", json!({"sls": sls, "digest": digest}))
-        }
-        Work::RemoveWorkspace { minion } => {
-            let arguments = json!({"environment": step.environment, "component": step.component});
-            (minion, "eos.remove_workspace", arguments)
-        }
-        Work::Secret { minion, items, .. } => {
-            let arguments =
-                json!({"environment": step.environment, "component": step.component, "items": items});
-            (minion, "eos.write_secrets", arguments)
-        }
-        Work::RestoreSecret { minion, previous, .. } => {
-            let arguments = json!({
-                "environment": step.environment, "component": step.component, "previous": previous,
-            });
-            (minion, "eos.restore_secrets", arguments)
-        }
-        Work::RemoveSecret { minion, .. } => {
-            let arguments = json!({"environment": step.environment, "component": step.component});
-            (minion, "eos.remove_secrets", arguments)
-        }
-        Work::RemoveVolumes {
-            minion,
-            volumes,
-            with_data,
-        } => {
-            let arguments = match with_data.is_empty() {
-                true => json!({"volumes": volumes}),
-                false => json!({"volumes": volumes, "with_data": with_data}),
-            };
-            (minion, "eos.remove_volumes", arguments)
-        }
-        Work::RemoveUnusedVolumes { minion, volumes } => {
-            let arguments = json!({"volumes": volumes, "made_by": made_by});
-            (minion, "eos.remove_unused_volumes", arguments)
-        }
-        Work::RemoveMonitor { minion, by } => {
-            let arguments =
-                json!({"environment": step.environment, "component": step.component, "monitor": by});
-            (minion, "eos.remove_monitoring", arguments)
-        }
-        Work::Deliver
-        | Work::VerifyUnwatched { .. }
-        | Work::Verify { .. }
-        | Work::VerifyHost { .. }
-        | Work::VerifyKept { .. }
-        | Work::VerifyGone { .. } => return None,
     };
     Some(Call {
-        minion: minion.clone(),
+        minion: request.minion().to_owned(),
         function,
         arguments,
     })
@@ -88,7 +50,10 @@ mod tests {
     use std::collections::BTreeMap;
 
     use eos_core::emit::sha256;
-    use eos_core::plan::{Previous, SecretWork};
+    use eos_core::kinds::secret::{How, Moved, Previous, SecretWork};
+    use eos_core::kinds::volume::{self, Which};
+    use eos_core::kinds::{Made, Proof, Unmade, job, rules, workspace};
+    use eos_core::plan::Work;
     use eos_core::recipe::Risk;
 
     use super::*;
@@ -108,159 +73,151 @@ mod tests {
         "control".to_owned()
     }
 
-    fn volumes() -> BTreeMap<String, String> {
-        BTreeMap::from([("production/hello/data".to_owned(), "/srv/hello".to_owned())])
+    fn secret(how: How) -> Work {
+        Work::Secret(Moved {
+            minion: minion(),
+            path: "nomad/jobs/hello".to_owned(),
+            how,
+        })
+    }
+
+    fn without(which: Which) -> Work {
+        Work::Unmake(Unmade::Volume(volume::Unmade {
+            minion: minion(),
+            volumes: BTreeMap::from([("production/hello/data".to_owned(), "/srv/hello".to_owned())]),
+            which,
+        }))
     }
 
     #[test]
     fn each_step_that_changes_something_through_salt_has_its_call() {
-        let (sls, digest) = (
-            "components.hello.production.workspace".to_owned(),
-            "d1".to_owned(),
-        );
-        let run = json!({"sls": sls, "digest": "d1"});
+        let (digest, digested) = ("d1".to_owned(), json!({"digest": "d1"}));
         let named = json!({"production/hello/data": "/srv/hello"});
+        let item = SecretWork {
+            item: "password".to_owned(),
+            given: false,
+            rotate: false,
+            generate: Some(24),
+            copy_of: None,
+        };
         let cases = [
             (
-                Work::Volumes {
+                Work::Make(Made::Volume(volume::Made {
                     minion: minion(),
-                    sls: sls.clone(),
                     digest: digest.clone(),
                     paths: vec!["/srv/hello".to_owned()],
                     lasting: false,
-                },
-                ("eos.run_step", run.clone()),
+                })),
+                ("eos.make", "volume", digested.clone()),
             ),
             (
-                Work::Workspace {
+                Work::Make(Made::Workspace(workspace::Made {
                     minion: minion(),
-                    sls,
+                    digest: digest.clone(),
+                })),
+                ("eos.make", "workspace", digested.clone()),
+            ),
+            (
+                Work::Make(Made::Rules(rules::Made {
+                    minion: minion(),
                     digest,
-                },
-                ("eos.run_step", run.clone()),
+                })),
+                ("eos.make", "rules", digested),
             ),
             (
-                Work::Monitor {
-                    minion: minion(),
-                    sls: "components.hello.production.workspace".to_owned(),
-                    digest: "d1".to_owned(),
-                },
-                ("eos.run_step", run),
-            ),
-            (
-                Work::RemoveMonitor {
+                Work::Unmake(Unmade::Rules(rules::Unmade {
                     minion: minion(),
                     by: "prometheus".to_owned(),
-                },
+                })),
+                ("eos.remove", "rules", json!({"monitor": "prometheus"})),
+            ),
+            (
+                Work::Unmake(Unmade::Workspace(workspace::Unmade { minion: minion() })),
+                ("eos.remove", "workspace", json!({})),
+            ),
+            (
+                secret(How::Write { items: vec![item] }),
                 (
-                    "eos.remove_monitoring",
-                    json!({"environment": "production", "component": "hello", "monitor": "prometheus"}),
+                    "eos.make",
+                    "secret",
+                    json!({"items": [{"item": "password", "given": false, "generate": 24}]}),
                 ),
             ),
             (
-                Work::RemoveWorkspace { minion: minion() },
-                (
-                    "eos.remove_workspace",
-                    json!({"environment": "production", "component": "hello"}),
-                ),
-            ),
-            (
-                Work::Secret {
-                    minion: minion(),
-                    path: "nomad/jobs/hello".to_owned(),
-                    items: vec![SecretWork {
-                        item: "password".to_owned(),
-                        given: false,
-                        rotate: false,
-                        generate: Some(24),
-                        copy_of: None,
-                    }],
-                },
-                (
-                    "eos.write_secrets",
-                    json!({
-                        "environment": "production", "component": "hello",
-                        "items": [{"item": "password", "given": false, "generate": 24}],
-                    }),
-                ),
-            ),
-            (
-                Work::RestoreSecret {
-                    minion: minion(),
-                    path: "nomad/jobs/hello".to_owned(),
+                secret(How::Restore {
                     previous: Previous::Version(3),
-                },
-                (
-                    "eos.restore_secrets",
-                    json!({"environment": "production", "component": "hello", "previous": {"version": 3}}),
-                ),
+                }),
+                ("eos.act", "secret", json!({"previous": {"version": 3}})),
             ),
+            (secret(How::Remove {}), ("eos.remove", "secret", json!({}))),
             (
-                Work::RemoveSecret {
-                    minion: minion(),
-                    path: "nomad/jobs/hello".to_owned(),
-                },
+                without(Which::WithData(vec!["production/hello/data".to_owned()])),
                 (
-                    "eos.remove_secrets",
-                    json!({"environment": "production", "component": "hello"}),
-                ),
-            ),
-            (
-                Work::RemoveVolumes {
-                    minion: minion(),
-                    volumes: volumes(),
-                    with_data: Vec::new(),
-                },
-                ("eos.remove_volumes", json!({"volumes": named})),
-            ),
-            (
-                Work::RemoveVolumes {
-                    minion: minion(),
-                    volumes: volumes(),
-                    with_data: vec!["production/hello/data".to_owned()],
-                },
-                (
-                    "eos.remove_volumes",
+                    "eos.remove",
+                    "volume",
                     json!({"volumes": named, "with_data": ["production/hello/data"]}),
                 ),
             ),
             (
-                Work::RemoveUnusedVolumes {
-                    minion: minion(),
-                    volumes: volumes(),
-                },
+                without(Which::IfEmpty {}),
                 (
-                    "eos.remove_unused_volumes",
+                    "eos.remove",
+                    "volume",
                     json!({"volumes": named, "made_by": "01OP"}),
                 ),
             ),
         ];
-        for (work, (function, arguments)) in cases {
+        for (work, (function, kind, facts)) in cases {
             let call = call_of(&step(work), "01OP").unwrap();
-            assert_eq!(
-                call,
-                Call {
-                    minion: minion(),
-                    function,
-                    arguments
-                }
+            let place = json!(["production", "hello"]);
+            let arguments = &call.arguments;
+            assert_eq!(json!([arguments["environment"], arguments["component"]]), place);
+            let said = (
+                call.function,
+                arguments["kind"].as_str().unwrap(),
+                &arguments["facts"],
             );
+            assert_eq!(said, (function, kind, &facts));
+            let action = (function == "eos.act").then_some("restore");
+            assert_eq!(arguments.get("action").and_then(Value::as_str), action);
+            assert_eq!(call.minion, "control");
         }
-        for work in [
-            Work::Deliver,
-            Work::VerifyGone {
-                services: Vec::new(),
-                stop: None,
-            },
-        ] {
+        let gone = Proof::Gone(job::Gone {
+            services: Vec::new(),
+            stop: None,
+        });
+        for work in [Work::Deliver, Work::Prove(gone)] {
             assert_eq!(call_of(&step(work), "01OP"), None);
         }
     }
 
     #[test]
     fn the_digest_is_that_of_the_canonical_call() {
-        let call = call_of(&step(Work::RemoveWorkspace { minion: minion() }), "").unwrap();
-        let text = r#"["eos.remove_workspace",{"component":"hello","environment":"production"}]"#;
+        let work = Work::Unmake(Unmade::Workspace(workspace::Unmade { minion: minion() }));
+        let call = call_of(&step(work), "").unwrap();
+        let text = r#"["eos.remove",{"component":"hello","environment":"production","facts":{},"kind":"workspace"}]"#;
         assert_eq!(call.digest(), sha256(text.as_bytes()));
+    }
+
+    #[test]
+    fn a_step_is_read_as_it_is_written() {
+        let works = [
+            Work::Deliver,
+            secret(How::Remove {}),
+            secret(How::Restore {
+                previous: Previous::Nothing,
+            }),
+            without(Which::IfEmpty {}),
+            without(Which::WithData(Vec::new())),
+            Work::Make(Made::Workspace(workspace::Made {
+                minion: minion(),
+                digest: "d1".to_owned(),
+            })),
+        ];
+        for work in works {
+            let step = step(work);
+            let text = serde_json::to_string(&step).unwrap();
+            assert_eq!(serde_json::from_str::<Step>(&text).unwrap(), step, "{text}");
+        }
     }
 }

@@ -35,7 +35,8 @@
 //! | `planning` | a plan: pillar edited and compiled, engines observed |
 //! | `preview` | the joint plan: what each engine says that the steps of a plan would do |
 //! | `operation` | a plan carried out, from journal entry to read-back |
-//! | `steps` | what each kind of step asks for, and how it is read back |
+//! | `steps` | a step asked for and read back: delivery, and the call of a minion |
+//! | `kinds` | how each kind of thing is read back from the engine that owns it |
 //! | `control` | who calls, in which role, and which machine is the home: as the control minion says |
 //! | `calls` | the call of Salt that a step makes |
 //! | `approval` | which plans need an approval, who may give it, and giving it |
@@ -70,6 +71,7 @@ pub mod git;
 pub mod home;
 pub mod hooks;
 mod http;
+mod kinds;
 pub mod lock;
 pub mod nomad;
 pub mod operation;

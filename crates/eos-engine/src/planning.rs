@@ -6,22 +6,21 @@ use std::time::Duration;
 use eos_core::compile::{Compilation, compile};
 use eos_core::diagnostic::Diagnostic;
 use eos_core::intent::{Intent, Noun, edit};
+use eos_core::kinds::volume::Standing;
 use eos_core::lowered::Lowered;
 use eos_core::node::{Layer as NodeLayer, Node};
 use eos_core::pillar::{Host, Pillar, PillarFiles};
 use eos_core::pins::Pinned;
-use eos_core::plan::{
-    Key, Left, Observed, PillarEdit, Plan, PlanInput, Standing, Work, plan, refusals, scope,
-};
+use eos_core::plan::{Key, Left, Observed, PillarEdit, Plan, PlanInput, plan, refusals, scope};
 use serde_json::{Value, json};
 
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::{Estate, pillar_digest};
 use crate::failure::Failure;
+use crate::kinds::host::host_answers;
 use crate::pins::{self, JobStub, Seen};
 use crate::secrets::seen_in;
-use crate::steps::host_answers;
 use crate::storage;
 use crate::store::Store;
 
@@ -56,10 +55,7 @@ pub struct TakeBack {
 impl Wish {
     /// The wish that a plan came from.
     pub fn again(plan: &Plan) -> Wish {
-        let given = plan.steps.iter().flat_map(|step| match &step.work {
-            Work::Secret { items, .. } => items.as_slice(),
-            _ => &[],
-        });
+        let given = plan.steps.iter().flat_map(|step| step.work.writes());
         Wish {
             environment: plan.environment.clone(),
             intent: plan.intent.clone(),

@@ -8,7 +8,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use eos_core::emit::sha256;
-pub use eos_core::plan::Previous;
+pub use eos_core::kinds::secret::Previous;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::{Value, json};

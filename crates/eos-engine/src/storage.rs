@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use eos_core::drift::Silent;
+use eos_core::kinds::volume::Standing;
 use eos_core::pillar::{Host, Pillar};
-use eos_core::plan::Standing;
 use eos_core::storage::HostStorage;
 use eos_core::storage::expand::{HostDisks, OLD_SNAPSHOT_DAYS, RESERVE, Terms};
 use futures_util::future::try_join_all;

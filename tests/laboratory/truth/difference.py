@@ -263,7 +263,7 @@ def foretold(plan: dict, current: str = "", exact: bool = True) -> list[Change]:
         # The moment of the command is in the pillar; a kept recipe is the same whenever it is written.
         unknown = {"digest"} if path.startswith("pillar/") and not exact else set()
         changes.append(Change(f"estate/{path}", CHANGE, {"digest": (None, value)}, unknown))
-    if any(step["kind"] == "deliver" for step in plan["steps"]) and plan["release"] != current:
+    if any(step["work"] == "deliver" for step in plan["steps"]) and plan["release"] != current:
         changes.append(Change("estate/current", CHANGE, {"release": (None, plan["release"])}))
     return changes
 

@@ -6,6 +6,7 @@ use crate::catalog::Catalog;
 use crate::compile::compile;
 use crate::diagnostic::Diagnostic;
 use crate::intent::{Intent, Verb, edit};
+use crate::kinds::job;
 use crate::node::{Attribute, Node};
 use crate::pillar::{Pillar, PillarFiles};
 use crate::profile::Profile;
@@ -31,7 +32,7 @@ pub fn adopt(
 ) -> Result<Adoption, Diagnostic> {
     let name = &object.object;
     let refuse = |why: String| Diagnostic::new(format!("{name} cannot be adopted into the pillar: {why}"));
-    if object.component.is_none() || !name.starts_with("job/") {
+    if object.component.is_none() || !object.is_job() {
         return Err(
             refuse("only differences of a job have a place in the pillar".to_owned())
                 .hint("eos reconcile corrects it to the pillar"),
@@ -95,7 +96,7 @@ fn job_node(
 ) -> Result<Node, Vec<Diagnostic>> {
     let compilation = compile(&Pillar::read(files)?, catalog, profile)?;
     let key = (asked.environment.clone(), asked.component.clone());
-    let address = format!("job/{}", asked.component);
+    let address = job::address(&asked.component);
     let nodes = compilation.nodes(&key).into_iter();
     let mut jobs = nodes.filter(|node| node.address == address);
     jobs.next()

@@ -1,8 +1,10 @@
 //! What Salt made on hosts: directories of volumes, and files of alert rules.
 
 use super::{Difference, Layer, Look, Object, StateRun, Verdict};
+use crate::address::Address;
 use crate::compose::Key;
-use crate::node::{Layer as NodeLayer, Node, rules_address};
+use crate::kinds::rules;
+use crate::node::{Node, Writer};
 use serde_json::Value;
 
 pub fn verdicts(look: &Look<'_>) -> Vec<Object> {
@@ -49,9 +51,9 @@ fn differing(look: &Look<'_>, minion: &str, state: &StateRun) -> Option<Object> 
     }
     let address = match parts.next() {
         Some(need) => volume_address(look, &key, need, minion)?,
-        None => rules_address(&key.1),
+        None => rules::address(&key.1),
     };
-    let mut object = look.object(&key, address, Layer::Host, Verdict::Changed);
+    let mut object = look.object(&key, address.to_string(), Layer::Host, Verdict::Changed);
     object.place = Some(format!("{minion}:{}", state.name));
     // What was never applied there is the pillar's to say, not a change of somebody's.
     if look.is_ahead(&key) {
@@ -67,7 +69,7 @@ fn differing(look: &Look<'_>, minion: &str, state: &StateRun) -> Option<Object> 
     Some(object)
 }
 
-fn volume_address(look: &Look<'_>, key: &Key, need: &str, minion: &str) -> Option<String> {
+fn volume_address(look: &Look<'_>, key: &Key, need: &str, minion: &str) -> Option<Address> {
     let compilation = look.baseline(key).unwrap_or(look.wanted);
     let is_it = |node: &Node| node.volume_need() == Some(need) && node.text("host") == Some(minion);
     let nodes = compilation.nodes(key);
@@ -115,12 +117,12 @@ fn in_step(look: &Look<'_>, changed: &[String]) -> Vec<Object> {
             continue;
         };
         for node in baseline.nodes(&key) {
-            let is_made = node.layer == NodeLayer::Host || node.address == rules_address(&key.1);
             let answered = node
                 .text("host")
                 .is_some_and(|host| matches!(look.seen.minions.get(host), Some(Ok(_))));
-            if is_made && answered && !changed.contains(&node.address) {
-                objects.push(look.object(&key, node.address, Layer::Host, Verdict::InStep));
+            let address = node.address.to_string();
+            if node.writer == Writer::Salt && answered && !changed.contains(&address) {
+                objects.push(look.object(&key, address, Layer::Host, Verdict::InStep));
             }
         }
     }

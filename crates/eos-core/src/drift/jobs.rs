@@ -1,9 +1,10 @@
 //! Jobs, namespaces and host volumes in Nomad.
 
 use super::{Compared, Difference, JobSeen, Layer, Look, NomadSeen, Object, Verdict, WorkspaceSeen};
+use crate::address::NodeKind;
 use crate::compose::Key;
 use crate::emit::terraform::PLATFORM;
-use crate::node::Layer as NodeLayer;
+use crate::kinds::{job, namespace};
 use crate::plan::effects::nomad::changed;
 use std::collections::BTreeMap;
 
@@ -40,7 +41,7 @@ fn namespace(look: &Look<'_>, key: &Key, nomad: &NomadSeen) -> Object {
         (false, true) => Verdict::Missing,
         (false, false) => Verdict::PillarAhead,
     };
-    look.object(key, format!("namespace/{}", key.0), Layer::Nomad, verdict)
+    look.object(key, namespace::address(&key.0).to_string(), Layer::Nomad, verdict)
 }
 
 /// The jobs that are to be read whole: those that moved since Terraform registered them. Where nobody says what Terraform
@@ -66,7 +67,7 @@ fn workspaces<'l>(look: &'l Look<'_>) -> Option<&'l BTreeMap<String, Option<Work
 }
 
 fn job(look: &Look<'_>, key: &Key, nomad: &NomadSeen) -> Object {
-    let of = |verdict| look.object(key, format!("job/{}", key.1), Layer::Nomad, verdict);
+    let of = |verdict| look.object(key, job::address(&key.1).to_string(), Layer::Nomad, verdict);
     let ahead = look.is_ahead(key);
     let Some(job) = nomad.jobs.get(key) else {
         return match look.recorded.contains_key(key) {
@@ -88,7 +89,12 @@ fn job(look: &Look<'_>, key: &Key, nomad: &NomadSeen) -> Object {
 
 /// What is not as it was applied.
 fn differing(look: &Look<'_>, key: &Key, nomad: &NomadSeen, job: &JobSeen) -> Option<Object> {
-    let mut object = look.object(key, format!("job/{}", key.1), Layer::Nomad, Verdict::Changed);
+    let mut object = look.object(
+        key,
+        job::address(&key.1).to_string(),
+        Layer::Nomad,
+        Verdict::Changed,
+    );
     if job.stop {
         object.attributes = vec![Difference::of("Stop", false, true)];
         return Some(object);
@@ -142,7 +148,7 @@ fn volumes(look: &Look<'_>, key: &Key, nomad: &NomadSeen) -> Vec<Object> {
     let nodes = baseline.nodes(key);
     let component = baseline.components.get(key);
     let volumes = component.into_iter().flat_map(|component| &component.volumes);
-    let addresses = nodes.iter().filter(|node| node.layer == NodeLayer::Host);
+    let addresses = nodes.iter().filter(|node| node.address.kind == NodeKind::Volume);
     volumes
         .zip(addresses)
         .filter(|(volume, _)| {
@@ -150,7 +156,7 @@ fn volumes(look: &Look<'_>, key: &Key, nomad: &NomadSeen) -> Vec<Object> {
             let on = nomad.volumes.get(&name);
             !on.is_some_and(|hosts| hosts.contains(&volume.host.value))
         })
-        .map(|(_, node)| look.object(key, node.address.clone(), Layer::Nomad, Verdict::Missing))
+        .map(|(_, node)| look.object(key, node.address.to_string(), Layer::Nomad, Verdict::Missing))
         .collect()
 }
 
@@ -169,7 +175,7 @@ fn unowned(look: &Look<'_>, nomad: &NomadSeen) -> Vec<Object> {
         .map(|(key, job)| {
             let mut object = look.object(
                 &look.platform(),
-                format!("job/{}", key.1),
+                job::address(&key.1).to_string(),
                 Layer::Nomad,
                 Verdict::Unowned,
             );

@@ -16,6 +16,7 @@ pub use jobs::moved as moved_jobs;
 pub use reconcile::{Policy, Remedy, Tiers, remedy};
 pub use seen::*;
 
+use crate::address::{Address, NodeKind};
 use crate::compile::Compilation;
 use crate::compose::Key;
 use crate::emit::terraform::PLATFORM;
@@ -82,6 +83,18 @@ pub struct Object {
     /// When it was changed, where somebody knows.
     pub since: Option<String>,
     pub risk: Risk,
+}
+
+impl Object {
+    /// The node that it is, where it is one.
+    pub fn address(&self) -> Option<Address> {
+        self.object.parse().ok()
+    }
+
+    pub fn is_job(&self) -> bool {
+        self.address()
+            .is_some_and(|address| address.kind == NodeKind::Job)
+    }
 }
 
 /// One attribute that is not as it should be. A value that nobody keeps, such as that of a Terraform state, is not told.

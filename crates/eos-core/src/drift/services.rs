@@ -2,6 +2,7 @@
 
 use super::{ConsulSeen, Difference, Layer, Look, NomadSeen, Object, Verdict};
 use crate::compose::Key;
+use crate::kinds::job;
 use crate::lowered::{Group, Mesh};
 use crate::profile::Profile;
 use std::collections::BTreeSet;
@@ -55,12 +56,24 @@ fn in_nomad(look: &Look<'_>, key: &Key, group: &Group, running: u64, nomad: &Nom
         true => Verdict::Missing,
         false => Verdict::InStep,
     };
-    look.object(key, format!("service/{}", group.service), Layer::Nomad, verdict)
+    look.object(
+        key,
+        job::service_address(group).to_string(),
+        Layer::Nomad,
+        verdict,
+    )
 }
 
 fn in_consul(look: &Look<'_>, key: &Key, group: &Group, running: u64, consul: &ConsulSeen) -> Object {
     let registered = consul.services.get(&group.service).copied().unwrap_or_default();
-    let of = |verdict| look.object(key, format!("service/{}", group.service), Layer::Consul, verdict);
+    let of = |verdict| {
+        look.object(
+            key,
+            job::service_address(group).to_string(),
+            Layer::Consul,
+            verdict,
+        )
+    };
     if registered == running {
         return of(Verdict::InStep);
     }

@@ -26,11 +26,11 @@ fn write_node(text: &mut String, node: &Node) {
     let _ = write!(
         text,
         "  {{\n    \"address\": {},\n    \"after\": [",
-        json(&node.address)
+        json(&node.address.to_string())
     );
     for (index, address) in node.after.iter().enumerate() {
         let comma = if index == 0 { "" } else { ", " };
-        let _ = write!(text, "{comma}{}", json(address));
+        let _ = write!(text, "{comma}{}", json(&address.to_string()));
     }
     text.push_str("],\n    \"attributes\": {");
     for (index, (name, attribute)) in node.attributes.iter().enumerate() {

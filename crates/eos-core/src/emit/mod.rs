@@ -2,7 +2,6 @@
 
 pub(crate) mod graph;
 mod hcl;
-pub mod monitoring;
 mod nomad;
 pub mod salt;
 mod task_templates;

@@ -2,11 +2,11 @@
 //! The states themselves are static formula code.
 
 use super::terraform::{PLATFORM, Workspace, WorkspaceFacts};
-use super::{Artifacts, json_lines, monitoring};
-use crate::canonical::canonical_digest;
+use super::{Artifacts, json_lines};
 use crate::compose::Key;
-use crate::lowered::{Lowered, Lvm, Volume};
-use crate::pillar::{Converted, Pillar, Restored};
+use crate::kinds::{KINDS, Phase, Slices};
+use crate::lowered::Lowered;
+use crate::pillar::Pillar;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -18,44 +18,9 @@ pub fn control(pillar: &Pillar) -> Option<&str> {
     control.map(|host| host.name.as_str())
 }
 
-/// SLS names of one component: what a step runs.
+/// SLS names of one component.
 pub fn sls(component: &str, environment: &str, piece: &str) -> String {
     format!("components.{component}.{environment}.{piece}")
-}
-
-/// Host -> the piece that makes the component's volumes there, and the volumes.
-pub fn volume_pieces(component: &Lowered) -> BTreeMap<&str, (String, Vec<&Volume>)> {
-    let mut hosts: BTreeMap<&str, (String, Vec<&Volume>)> = BTreeMap::new();
-    for volume in &component.volumes {
-        hosts.entry(&volume.host.value).or_default().1.push(volume);
-    }
-    let several = hosts.len() > 1;
-    for (host, (piece, _)) in &mut hosts {
-        *piece = match several {
-            true => format!("volumes-{host}"),
-            false => "volumes".to_owned(),
-        };
-    }
-    hosts
-}
-
-/// What a step names the component's volumes on one host by: the digest of their slices there.
-pub fn volumes_digest(component: &Lowered, host: &str) -> String {
-    canonical_digest(&Value::Object(volume_slices(component, host)))
-}
-
-/// Name -> facts of the component's volumes on one host.
-fn volume_slices(component: &Lowered, host: &str) -> Map<String, Value> {
-    let there = component
-        .volumes
-        .iter()
-        .filter(|volume| volume.host.value == host);
-    let slices = there.map(|volume| (volume_id(component, volume), volume_facts(component, volume)));
-    slices.collect()
-}
-
-fn volume_id(component: &Lowered, volume: &Volume) -> String {
-    volume.id(&component.environment, &component.component)
 }
 
 pub fn emit(
@@ -65,20 +30,14 @@ pub fn emit(
     artifacts: &mut Artifacts,
 ) {
     let control = control(pillar);
-    let mut volumes: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
-    for component in components.values() {
-        for volume in &component.volumes {
-            let slices = volumes.entry(&volume.host.value).or_default();
-            slices.insert(volume_id(component, volume), volume_facts(component, volume));
-        }
+    let hosts = pillar.hosts.keys().map(String::as_str);
+    let mut slices: Slices<'_> = hosts.map(|host| (host, BTreeMap::new())).collect();
+    for kind in KINDS {
+        kind.slices(components, &mut slices);
     }
-    let mut watching = monitoring::slices(components);
     for host in pillar.hosts.keys() {
-        let (monitors, monitoring) = watching.remove(host.as_str()).unwrap_or_default();
         let eos = Slice {
-            monitoring,
-            monitors,
-            volumes: volumes.remove(host.as_str()).unwrap_or_default(),
+            parts: slices.remove(host.as_str()).unwrap_or_default(),
             workspaces: (control == Some(host.as_str())).then(|| workspace_slices(workspaces)),
         };
         let slice = BTreeMap::from([("eos", eos)]);
@@ -95,24 +54,26 @@ pub fn emit(
         json_sls(&secret_paths(components)),
     );
 
-    let mut pieces: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut included: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut calls: Pieces<'_> = BTreeMap::new();
     for component in components.values() {
-        for (piece, volumes) in volume_pieces(component).into_values() {
-            let states: Map<String, Value> = volumes
-                .into_iter()
-                .map(|volume| {
-                    let id = volume_id(component, volume);
-                    (id, volume_state(component, volume))
-                })
-                .collect();
-            let (name, environment) = (&component.component, &component.environment);
-            let path = format!("salt/components/{name}/{environment}/{piece}.sls");
-            artifacts.insert(path, json_sls(&Value::Object(states)));
-            if piece == "volumes" {
-                pieces
-                    .entry(name)
-                    .or_default()
-                    .push(sls(name, environment, &piece));
+        let (name, environment) = (&component.component, &component.environment);
+        let folder = format!("salt/components/{name}/{environment}");
+        for kind in KINDS {
+            for piece in kind.pieces(component) {
+                artifacts.insert(format!("{folder}/{}.sls", piece.name), json_sls(&piece.states));
+                let sls = sls(name, environment, &piece.name);
+                if piece.deploys {
+                    included.entry(name).or_default().push(sls.clone());
+                }
+                calls.entry(kind.phase()).or_default().push(Call {
+                    minion: piece.minion.into(),
+                    sls,
+                    digest: piece.digest.into(),
+                });
+            }
+            for (file, content) in kind.files(component) {
+                artifacts.insert(format!("{folder}/{file}"), content);
             }
         }
     }
@@ -125,108 +86,28 @@ pub fn emit(
             workspace.component, workspace.environment
         );
         artifacts.insert(path, json_sls(&Value::Object(states)));
-        pieces.entry(&workspace.component).or_default().push(sls(
-            &workspace.component,
-            &workspace.environment,
-            "workspace",
-        ));
+        let included = included.entry(&workspace.component).or_default();
+        included.push(sls(&workspace.component, &workspace.environment, "workspace"));
     }
-    for (component, pieces) in &pieces {
+    for (component, included) in &included {
         artifacts.insert(
             format!("salt/components/{component}/deploy.sls"),
-            json_sls(&json!({"include": pieces})),
+            json_sls(&json!({"include": included})),
         );
     }
-    monitoring::emit(components, artifacts);
-    let waves = waves(control, components, workspaces);
+    let waves = waves(control, components, workspaces, calls);
     artifacts.insert(
         "salt/orchestrate/waves.json".to_owned(),
         json_lines("", &BTreeMap::from([("waves", waves)])),
     );
 }
 
-/// Salt takes a number in quotes for a name, and finds no such user.
-fn account(name: &str) -> Value {
-    name.parse::<u32>().map_or_else(|_| name.into(), Value::from)
-}
-
-fn volume_facts(component: &Lowered, volume: &Volume) -> Value {
-    let mut facts = json!({
-        "path": volume.path.value,
-        "user": volume.user,
-        "group": volume.group,
-        "mode": volume.mode,
-        "durability": volume.durability.value.word(),
-        "risk": component.risk,
-    });
-    if let Some(lvm) = &volume.lvm {
-        facts["alert"] = lvm.alert.value.into();
-        for (name, value) in storage_facts(volume, lvm) {
-            facts[name] = value;
-        }
-    }
-    facts
-}
-
-/// What both the slice and the state say of a volume on LVM.
-fn storage_facts(volume: &Volume, lvm: &Lvm) -> Vec<(&'static str, Value)> {
-    let mut facts = vec![
-        ("volume", volume.name.as_str().into()),
-        ("volume_group", lvm.group.value.as_str().into()),
-        ("devices", json!(lvm.devices.value)),
-        ("size", volume.size.value.into()),
-        ("filesystem", volume.filesystem.value.word().into()),
-    ];
-    let compression = lvm.compression.as_ref();
-    facts.extend(compression.map(|word| ("compression", word.value.as_str().into())));
-    facts.extend(lvm.shrink_from.map(|size| ("shrink_from", size.into())));
-    if !lvm.snapshots.is_empty() {
-        facts.push(("snapshots", json!(lvm.snapshots)));
-    }
-    if let Some(Restored { snapshot, when }) = &lvm.restored {
-        facts.push(("restore", json!({"snapshot": snapshot, "when": when})));
-    }
-    if let Some(Converted {
-        from,
-        when,
-        committed,
-    }) = &lvm.converted
-    {
-        let conversion = json!({"from": from.word(), "when": when, "commit": committed});
-        facts.push(("conversion", conversion));
-    }
-    facts
-}
-
-fn volume_state(component: &Lowered, volume: &Volume) -> Value {
-    let owner = [
-        json!({"user": account(&volume.user)}),
-        json!({"group": account(&volume.group)}),
-        json!({"mode": volume.mode}),
-    ];
-    let mut arguments = vec![json!({"name": volume.path.value})];
-    arguments.extend(owner);
-    let Some(lvm) = &volume.lvm else {
-        arguments.push(json!({"makedirs": true}));
-        return json!({"file.directory": arguments});
-    };
-    arguments.push(json!({"volume_id": volume_id(component, volume)}));
-    arguments.extend(
-        storage_facts(volume, lvm)
-            .into_iter()
-            .map(|(name, value)| json!({name: value})),
-    );
-    json!({"eos_storage.mounted": arguments})
-}
-
 /// What one minion needs of the pillar. Written as it is: that of the control minion grows with the estate.
 #[derive(Serialize)]
 struct Slice<'a> {
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    monitoring: Map<String, Value>,
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    monitors: Map<String, Value>,
-    volumes: Map<String, Value>,
+    /// In the order of their names, before those of workspaces.
+    #[serde(flatten)]
+    parts: BTreeMap<&'static str, Map<String, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     workspaces: Option<BTreeMap<String, WorkspaceSlice<'a>>>,
 }
@@ -276,11 +157,14 @@ fn secret_paths(components: &BTreeMap<Key, Lowered>) -> Value {
 
 /// One call of a wave. Written as it is: there are as many of them as there are volumes and components.
 #[derive(Serialize)]
-pub(super) struct Call<'a> {
-    pub minion: &'a str,
-    pub sls: String,
-    pub digest: Cow<'a, str>,
+struct Call<'a> {
+    minion: Cow<'a, str>,
+    sls: String,
+    digest: Cow<'a, str>,
 }
+
+/// The calls for what minions make beside workspaces, component by component.
+type Pieces<'a> = BTreeMap<Phase, Vec<Call<'a>>>;
 
 /// The order in which `salt-run state.orchestrate orchestrate.deploy` converges the tree without Eos: namespaces and
 /// volumes, then component after component. A wave begins when the one before it is healthy.
@@ -288,24 +172,17 @@ fn waves<'a>(
     control: Option<&'a str>,
     components: &'a BTreeMap<Key, Lowered>,
     workspaces: &'a BTreeMap<Key, Workspace>,
+    mut pieces: Pieces<'a>,
 ) -> Vec<Vec<Call<'a>>> {
     let Some(control) = control else { return Vec::new() };
     let on_control = |key: &Key| Call {
-        minion: control,
+        minion: control.into(),
         sls: sls(&key.1, &key.0, "workspace"),
         digest: workspaces[key].digest.as_str().into(),
     };
     let platforms = workspaces.keys().filter(|(_, component)| component == PLATFORM);
     let mut waves = vec![platforms.map(on_control).collect::<Vec<Call<'_>>>()];
-    for component in components.values() {
-        for (host, (piece, _)) in volume_pieces(component) {
-            waves[0].push(Call {
-                minion: host,
-                sls: sls(&component.component, &component.environment, &piece),
-                digest: volumes_digest(component, host).into(),
-            });
-        }
-    }
+    waves[0].extend(pieces.remove(&Phase::BeforeJob).into_iter().flatten());
     for (key, component) in components.iter().filter(|(_, component)| component.runs()) {
         let wave = component.wave + 1;
         while waves.len() <= wave {
@@ -313,7 +190,7 @@ fn waves<'a>(
         }
         waves[wave].push(on_control(key));
     }
-    waves.push(monitoring::wave(components));
+    waves.extend(pieces.remove(&Phase::AfterHealthy));
     waves.into_iter().filter(|wave| !wave.is_empty()).collect()
 }
 

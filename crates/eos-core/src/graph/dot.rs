@@ -36,7 +36,7 @@ pub fn dot(graph: &Graph) -> String {
                 let node = graph.nodes[*place];
                 let health = graph.health(node);
                 let label = match health.map_or("", Health::mark) {
-                    "" => node.address.clone(),
+                    "" => node.address.to_string(),
                     mark => format!("{} {mark}", node.address),
                 };
                 let words = health.map_or_else(String::new, |health| format!(", {}", health.words()));
@@ -99,7 +99,6 @@ fn color(layer: Layer) -> &'static str {
     match layer {
         Layer::Secret => "#eee5ff",
         Layer::Host => "#ffe8d6",
-        Layer::Cloud => "#ddeeff",
         Layer::Job => "#dcf5e3",
         Layer::Service => "#ffe0ef",
         Layer::Hook => "#fff6cc",

@@ -1,5 +1,6 @@
 //! How the things of a graph are just now, as the engines said: what is told beside the graph, never part of it.
 
+use crate::address::Address;
 use crate::node::Node;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -49,7 +50,7 @@ impl Health {
 /// The health of nodes, by environment and address.
 #[derive(Clone, Debug, Default)]
 pub struct Live {
-    health: BTreeMap<(String, String), Health>,
+    health: BTreeMap<(String, Address), Health>,
     /// Engines that did not answer, each with its words.
     pub silent: Vec<String>,
 }

@@ -7,6 +7,7 @@ pub mod svg;
 #[cfg(test)]
 mod tests;
 
+use crate::address::Address;
 use crate::diagnostic::Diagnostic;
 use crate::emit::terraform::PLATFORM;
 use crate::node::Node;
@@ -38,16 +39,16 @@ impl<'a> Graph<'a> {
     pub fn new(nodes: impl IntoIterator<Item = &'a Node>) -> Result<Self, Vec<Diagnostic>> {
         let mut nodes: Vec<&Node> = nodes.into_iter().collect();
         nodes.sort_by_key(|node| (&node.environment, &node.address));
-        let places: BTreeMap<(&str, &str), usize> = nodes
+        let places: BTreeMap<(&str, &Address), usize> = nodes
             .iter()
             .enumerate()
-            .map(|(place, node)| ((node.environment.as_str(), node.address.as_str()), place))
+            .map(|(place, node)| ((node.environment.as_str(), &node.address), place))
             .collect();
         let mut edges = BTreeSet::new();
         let mut missing = Vec::new();
         for (to, node) in nodes.iter().enumerate() {
             for before in &node.after {
-                match places.get(&(node.environment.as_str(), before.as_str())) {
+                match places.get(&(node.environment.as_str(), before)) {
                     Some(from) => {
                         edges.insert(Edge { from: *from, to });
                     }

@@ -5,6 +5,7 @@ use super::layout::{
     BOX_HEIGHT, BOX_WIDTH, Band, FRAME_TITLE, Frame, Layout, MARGIN, Point, Rect, Route, layout,
 };
 use super::live::{Counts, Health, Live};
+use crate::address::Address;
 use crate::node::{Layer, Node, Writer};
 use serde_json::Value;
 use std::fmt::Write;
@@ -51,8 +52,8 @@ pub fn svg(graph: &Graph) -> String {
             text,
             "<g class=\"edge{between}\"><title>{} after {}</title><path class=\"reach\" d=\"{way}\"/>\
              <path d=\"{way}\"/></g>",
-            escaped(&to.address),
-            escaped(&from.address),
+            escaped(&to.address.to_string()),
+            escaped(&from.address.to_string()),
         );
     }
     for ((node, wave), rect) in graph.nodes.iter().zip(&graph.waves).zip(&layout.boxes) {
@@ -191,7 +192,7 @@ fn frame_below(text: &mut String, frame: &Frame) {
 
 fn node_box(text: &mut String, node: &Node, wave: usize, rect: &Rect, health: Option<&Health>) {
     let Rect { x, y, .. } = *rect;
-    let (kind, name) = node.address.split_once('/').unwrap_or(("", &node.address));
+    let Address { kind, name } = &node.address;
     let room = BOX_WIDTH - 26 - health.map_or(0, |_| 20);
     let state = health.map_or_else(String::new, |health| format!(" is-{}", health.word()));
     let _ = write!(
@@ -212,7 +213,7 @@ fn node_box(text: &mut String, node: &Node, wave: usize, rect: &Rect, health: Op
         escaped(&shortened(name, room, NAME_SIZE)),
         x + 17,
         y + 31,
-        escaped(&shortened(kind, room - 60, SMALL_SIZE)),
+        escaped(&shortened(kind.word(), room - 60, SMALL_SIZE)),
         x + BOX_WIDTH - 9,
         y + 31,
     );

@@ -3,6 +3,7 @@
 use super::layout::{Layout, Point, Rect, Route, layout};
 use super::live::{Health, Live};
 use super::{Graph, dot::dot, svg::svg};
+use crate::address::Address;
 use crate::node::{Attribute, Layer, Node, Reversibility, Writer};
 use crate::source::Source;
 use proptest::prelude::*;
@@ -16,7 +17,7 @@ fn node(component: &str, layer: Layer, address: &str, after: &[&str]) -> Node {
         over: Vec::new(),
     };
     Node {
-        address: address.to_owned(),
+        address: address.parse().unwrap(),
         environment: "production".to_owned(),
         component: component.to_owned(),
         owner: None,
@@ -26,7 +27,7 @@ fn node(component: &str, layer: Layer, address: &str, after: &[&str]) -> Node {
         reversibility: Reversibility::Reversible,
         summary: format!("summary of {address}"),
         attributes: BTreeMap::from([("attribute".to_owned(), value)]),
-        after: after.iter().map(|address| (*address).to_owned()).collect(),
+        after: after.iter().map(|address| address.parse().unwrap()).collect(),
     }
 }
 
@@ -53,7 +54,7 @@ fn two_components() -> Vec<Node> {
 }
 
 fn waves(graph: &Graph) -> Vec<(usize, String)> {
-    let nodes = graph.nodes.iter().map(|node| node.address.clone());
+    let nodes = graph.nodes.iter().map(|node| node.address.to_string());
     let mut waves: Vec<_> = graph.waves.iter().copied().zip(nodes).collect();
     waves.sort();
     waves
@@ -200,7 +201,7 @@ fn what_is_ill_is_marked_without_colour_too_and_says_why() {
     for node in &graph.nodes {
         live.set(
             node,
-            match node.address.as_str() {
+            match node.address.to_string().as_str() {
                 "job/chat" => Health::Ill("0 of 1 healthy: <b>no</b>".to_owned()),
                 "job/hello" => Health::Absent,
                 _ => Health::Well,
@@ -380,7 +381,7 @@ fn any_nodes() -> impl Strategy<Value = Vec<Node>> {
     (1..24usize)
         .prop_flat_map(|count| prop::collection::vec(any_node(count), count))
         .prop_map(|drawn| {
-            let address = |place: usize| format!("kind/{place}{}", HOSTILE[drawn[place].2]);
+            let address = |place: usize| format!("job/{place}{}", HOSTILE[drawn[place].2]);
             drawn
                 .iter()
                 .enumerate()
@@ -424,7 +425,7 @@ proptest! {
 
     #[test]
     fn any_node_without_a_cycle_is_in_a_later_wave_than_what_it_comes_after(mut nodes in any_nodes()) {
-        let order: BTreeMap<String, usize> =
+        let order: BTreeMap<Address, usize> =
             nodes.iter().enumerate().map(|(place, node)| (node.address.clone(), place)).collect();
         for node in &mut nodes {
             let own = order[&node.address];

@@ -2,6 +2,7 @@
 //! about them changes.
 
 use super::{Editor, Intent, Verb, missing, new_component, owned_by_another, words};
+use crate::address::Address;
 use crate::catalog::Catalog;
 use crate::diagnostic::Diagnostic;
 use crate::emit::terraform::PLATFORM;
@@ -67,7 +68,7 @@ fn is_address(name: &str) -> bool {
 
 impl Intent {
     /// Whether it has what this address names made again, though nothing in the pillar changes about it.
-    pub fn makes_again(&self, address: &str) -> bool {
-        self.verb == Verb::Reconcile && self.options.contains_key(address)
+    pub fn makes_again(&self, address: &Address) -> bool {
+        self.verb == Verb::Reconcile && self.options.contains_key(&address.to_string())
     }
 }

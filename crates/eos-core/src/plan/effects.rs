@@ -24,6 +24,7 @@ pub mod salt;
 pub mod terraform;
 
 use super::Action;
+use crate::address::Address;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -45,7 +46,7 @@ pub struct Effect {
     pub attributes: Vec<EffectAttribute>,
     /// Address of the change of the plan that it belongs to; none where nothing in the pillar explains it, because what is
     /// there was changed behind Eos.
-    pub change: Option<String>,
+    pub change: Option<Address>,
     /// What the engine warns of, in a sentence.
     pub warning: Option<String>,
 }

@@ -3,14 +3,14 @@
 
 mod changes;
 pub mod effects;
-mod hooks;
 mod steps;
 
+use crate::address::{Address, NodeKind};
 use crate::compile::Compilation;
 use crate::diagnostic::Diagnostic;
 use crate::emit::terraform::PLATFORM;
 use crate::intent::{Intent, Noun};
-use crate::lowered::CopyOf;
+use crate::kinds::{self, Made, Phase, Proof, Request, Unmade, rules, secret, volume};
 use crate::node::{Layer, Node, Reversibility};
 use crate::pillar::Host;
 use crate::pins::Pins;
@@ -27,7 +27,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use crate::compose::Key;
 
 /// Of the form in which plans are written to files.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The texts that pillar files get, by path; nothing for a file that goes.
 pub type PillarEdit = BTreeMap<String, Option<String>>;
@@ -78,6 +78,16 @@ impl Plan {
         of_host.map(|intent| intent.component.as_str())
     }
 
+    /// Components of which only such parts change as come after a healthy component: no step touches their workspaces.
+    pub fn only_after_healthy(&self) -> BTreeSet<Key> {
+        let keys: BTreeSet<Key> = self.changes.iter().map(Change::key).collect();
+        let only = keys.into_iter().filter(|key| {
+            let mut own = self.changes.iter().filter(|change| change.key() == *key);
+            own.all(Change::is_after_healthy)
+        });
+        only.collect()
+    }
+
     pub fn points_of_no_return(&self) -> impl Iterator<Item = &Change> {
         self.changes
             .iter()
@@ -87,7 +97,7 @@ impl Plan {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
-    pub address: String,
+    pub address: Address,
     pub environment: String,
     pub component: String,
     pub layer: Layer,
@@ -98,6 +108,23 @@ pub struct Change {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     pub attributes: Vec<AttributeChange>,
+}
+
+impl Change {
+    /// The component that it is about.
+    pub fn key(&self) -> Key {
+        (self.environment.clone(), self.component.clone())
+    }
+
+    /// Whether it is about a part that comes after a healthy component.
+    fn is_after_healthy(&self) -> bool {
+        kinds::of(self.address.kind).is_some_and(|kind| kind.phase() == Phase::AfterHealthy)
+    }
+
+    /// A node that is made again as it was.
+    pub(crate) fn again(node: &Node) -> Self {
+        changes::change(Action::Change, node, Some(node))
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -131,183 +158,84 @@ pub struct Step {
     pub work: Work,
 }
 
+impl Step {
+    /// The component that it is about.
+    pub fn key(&self) -> Key {
+        (self.environment.clone(), self.component.clone())
+    }
+
+    /// The same as a person writes it: `environment/component`.
+    pub fn place(&self) -> String {
+        format!("{}/{}", self.environment, self.component)
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[serde(tag = "work", rename_all = "snake_case")]
 pub enum Work {
     /// Make the release the one that Salt serves.
     Deliver,
-    /// Salt runs one emitted SLS on a minion: the volumes of a component.
-    Volumes {
-        minion: String,
-        sls: String,
-        /// Of the facts about them that the minion is given.
-        digest: String,
-        paths: Vec<String>,
-        /// Something of it cannot be had back.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        lasting: bool,
-    },
-    /// Salt has Terraform bring a workspace to its digest.
-    Workspace {
-        minion: String,
-        sls: String,
-        digest: String,
-    },
-    /// Salt brings secret values into the secrets engine; items without a given value are made if they are not there.
-    Secret {
-        minion: String,
-        path: String,
-        items: Vec<SecretWork>,
-    },
-    /// The secrets engine holds again what it held before an operation wrote to it.
-    RestoreSecret {
-        minion: String,
-        path: String,
-        previous: Previous,
-    },
-    /// The component runs, is registered and passes its checks.
-    Verify {
-        digest: String,
-        groups: Vec<Expected>,
-    },
-    RemoveWorkspace {
-        minion: String,
-    },
-    RemoveSecret {
-        minion: String,
-        path: String,
-    },
-    /// Salt removes volumes with their data: ephemeral ones, and those that a person asked to go with it.
-    RemoveVolumes {
-        minion: String,
-        /// `environment/component/need` -> path.
-        volumes: BTreeMap<String, String>,
-        /// Those that are not ephemeral.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        with_data: Vec<String>,
-    },
-    /// Volumes that the pillar names no longer are there all the same, with their data.
-    VerifyKept {
-        minion: String,
-        paths: Vec<String>,
-        /// Those that were there when it was planned.
-        #[serde(default, skip_serializing_if = "Standing::is_empty")]
-        there: Standing,
-    },
-    /// Salt removes directories that the operation which is taken back made, each if it is empty.
-    RemoveUnusedVolumes {
-        minion: String,
-        /// `environment/component/need` -> path.
-        volumes: BTreeMap<String, String>,
-    },
-    /// The host answers as a minion, and, if it is to run tasks, as a Nomad client.
-    VerifyHost {
-        minion: String,
-        client: bool,
-    },
-    /// Nothing of the component runs or is registered any more.
-    VerifyGone {
-        services: Vec<String>,
-        /// Seconds that a task of it has to end by itself, where its recipe says so.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        stop: Option<u64>,
-    },
-    /// Salt has the monitor of the environment load the component's rules, and the monitor gets answers from it.
-    Monitor {
-        minion: String,
-        sls: String,
-        digest: String,
-    },
-    /// Salt takes the component's rules from a monitor.
-    RemoveMonitor {
-        minion: String,
-        /// The component that watched it.
-        by: String,
-    },
-    /// The monitor asks the component no longer.
-    VerifyUnwatched {
-        by: String,
-    },
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SecretWork {
-    pub item: String,
-    /// The person gave a value with this command.
-    pub given: bool,
-    /// A new value takes the place of the one that is there.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub rotate: bool,
-    pub generate: Option<u32>,
-    /// The value is that of another component's secret, in the same environment.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub copy_of: Option<CopyOf>,
-}
-
-/// What the secrets engine held before an operation wrote to it; where to find it, never what it was.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Previous {
-    Nothing,
-    /// A version that the engine itself keeps.
-    Version(u64),
-    /// The path of a copy that the engine keeps until the operation ends.
-    Kept(String),
-}
-
-/// What verification expects of one task group.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Expected {
-    pub group: String,
-    pub service: Option<String>,
-    pub count: u32,
-    pub check: bool,
+    Make(Made),
+    Unmake(Unmade),
+    Prove(Proof),
+    Secret(secret::Moved),
 }
 
 impl Work {
+    /// What a minion is asked for; nothing where Eos delivers, or only looks.
+    pub fn request(&self) -> Option<&dyn Request> {
+        match self {
+            Self::Make(made) => Some(made.request()),
+            Self::Unmake(unmade) => Some(unmade.request()),
+            Self::Secret(moved) => Some(moved),
+            Self::Deliver | Self::Prove(_) => None,
+        }
+    }
+
     /// The step in a word, for progress and errors.
     pub fn title(&self) -> &'static str {
         match self {
             Self::Deliver => "deliver",
-            Self::Volumes { .. } => "volume",
-            Self::Workspace { .. } => "terraform",
-            Self::Secret { .. } | Self::RestoreSecret { .. } => "secret",
-            Self::Verify { .. } => "healthy",
-            Self::RemoveWorkspace { .. } => "terraform",
-            Self::RemoveSecret { .. } => "secret",
-            Self::RemoveVolumes { .. } | Self::RemoveUnusedVolumes { .. } => "volume",
-            Self::VerifyKept { .. } => "kept",
-            Self::VerifyHost { .. } => "host",
-            Self::VerifyGone { .. } => "gone",
-            Self::Monitor { .. } | Self::RemoveMonitor { .. } | Self::VerifyUnwatched { .. } => "monitor",
+            Self::Make(made) => made.request().title(),
+            Self::Unmake(unmade) => unmade.request().title(),
+            Self::Prove(proof) => proof.title(),
+            Self::Secret(moved) => moved.title(),
         }
     }
 
-    /// Whether it may leave anything changed of its component: the others look, or serve what was compiled.
-    pub fn changes(&self) -> bool {
-        !matches!(
-            self,
-            Self::Deliver
-                | Self::Verify { .. }
-                | Self::VerifyGone { .. }
-                | Self::VerifyHost { .. }
-                | Self::VerifyKept { .. }
-                | Self::VerifyUnwatched { .. }
-        )
+    /// Whether it is about a component. Delivery and hosts belong to none.
+    pub fn is_of_component(&self) -> bool {
+        match self {
+            Self::Deliver => false,
+            Self::Prove(proof) => proof.is_of_component(),
+            Self::Make(_) | Self::Unmake(_) | Self::Secret(_) => true,
+        }
     }
 
-    /// Whether what it does cannot be had back, not even by taking back the operation that it belongs to. Secrets can:
-    /// until that ends, a copy is kept.
+    /// Whether it may leave anything changed of its component. The others look, or serve the compiled files.
+    pub fn changes(&self) -> bool {
+        self.request().is_some()
+    }
+
+    /// The secrets that it writes.
+    pub fn writes(&self) -> &[secret::SecretWork] {
+        match self {
+            Self::Secret(moved) => moved.items(),
+            Self::Deliver | Self::Make(_) | Self::Unmake(_) | Self::Prove(_) => &[],
+        }
+    }
+
+    /// Whether Terraform runs for it.
+    pub fn is_workspace(&self) -> bool {
+        self.request().is_some_and(Request::is_workspace)
+    }
+
+    /// Whether nothing brings back its effect, not even a rollback of its operation. Secrets come back: until an
+    /// operation ends, a copy is kept.
     pub fn is_final(&self) -> bool {
-        matches!(
-            self,
-            Self::RemoveVolumes { .. } | Self::Volumes { lasting: true, .. }
-        )
+        self.request().is_some_and(Request::is_final)
     }
 }
-
-/// Path of a volume that is there -> the UUID of the filesystem that is mounted at it; nothing for a directory.
-pub type Standing = BTreeMap<String, Option<String>>;
 
 /// What was read from the engines, in O(1) requests. Absent where nobody answered.
 #[derive(Clone, Debug, Default)]
@@ -325,7 +253,7 @@ pub struct Observed {
     /// Host -> what it has of storage, for hosts with volumes on LVM.
     pub storage: BTreeMap<String, HostStorage>,
     /// Host -> what is there of volumes that the pillar names no longer.
-    pub standing: BTreeMap<String, Standing>,
+    pub standing: BTreeMap<String, volume::Standing>,
     /// By which lists the control minion will judge a step.
     pub tiers: Option<Tiers>,
 }
@@ -334,13 +262,9 @@ pub struct Observed {
 #[derive(Clone, Debug, Default)]
 pub struct Left {
     /// What it overwrote of a component's secrets.
-    pub secrets: BTreeMap<Key, Previous>,
-    pub unused_volumes: UnusedVolumes,
+    pub secrets: BTreeMap<Key, secret::Previous>,
+    pub unused_volumes: volume::Unused,
 }
-
-/// Component and minion -> `environment/component/need` -> path: directories that an operation made, on which no task was
-/// started.
-pub type UnusedVolumes = BTreeMap<(Key, String), BTreeMap<String, String>>;
 
 pub struct PlanInput<'a> {
     pub environment: &'a str,
@@ -430,11 +354,11 @@ pub fn scope(
     applied: &BTreeMap<Key, Vec<Node>>,
 ) -> BTreeSet<String> {
     let mut names: BTreeSet<String> = components.iter().cloned().collect();
-    let named_addresses: BTreeSet<&str> = components
+    let named_addresses: BTreeSet<&Address> = components
         .iter()
         .filter_map(|name| applied.get(&(environment.to_owned(), name.clone())))
         .flatten()
-        .map(|node| node.address.as_str())
+        .map(|node| &node.address)
         .collect();
     for component in compilation.of_environment(environment) {
         let key = (environment.to_owned(), component.component.clone());
@@ -446,25 +370,25 @@ pub fn scope(
         let after = components.iter().any(|name| component.before.contains(name))
             || waited
                 .into_iter()
-                .any(|address| named_addresses.contains(address.as_str()));
+                .any(|address| named_addresses.contains(address));
         if after {
             names.insert(component.component.clone());
         }
     }
     // Those it called have it among their callers.
-    let called: BTreeSet<&str> = components
+    let called: BTreeSet<&Address> = components
         .iter()
         .filter_map(|name| applied.get(&(environment.to_owned(), name.clone())))
         .flatten()
-        .flat_map(|node| node.after.iter().map(String::as_str))
-        .filter(|address| address.starts_with("service/"))
+        .flat_map(|node| &node.after)
+        .filter(|address| address.kind == NodeKind::Service)
         .collect();
     for ((of, component), nodes) in applied {
-        if of == environment && nodes.iter().any(|node| called.contains(node.address.as_str())) {
+        if of == environment && nodes.iter().any(|node| called.contains(&node.address)) {
             names.insert(component.clone());
         }
     }
-    names.extend(hooks::watched_by(environment, components, compilation, applied));
+    names.extend(rules::watched_by(environment, components, compilation, applied));
     let mut open: Vec<String> = components.to_vec();
     while let Some(name) = open.pop() {
         let used = compilation.component(environment, &name).into_iter();

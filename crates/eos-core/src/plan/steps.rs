@@ -1,27 +1,24 @@
-//! In which steps a plan is carried out, and which waits for which.
+//! In which steps a plan is applied, and which waits for which. The kinds say what is to be done; this file orders it.
 
-use super::changes::{Doomed, commits, doomed_volumes};
-use super::hooks::only_hooks;
-use super::{Action, Change, Expected, Key, PlanInput, SecretWork, Step, Work};
-use crate::compile::Compilation;
-use crate::emit::salt::{sls, volume_pieces, volumes_digest};
+use super::{Change, Key, PlanInput, Step, Work};
+use crate::address::Address;
 use crate::emit::terraform::PLATFORM;
-use crate::lowered::{Lowered, secret_path};
-use crate::node::{Layer, Node};
+use crate::kinds::{Asked, Going, KINDS, Kind, Made, Parting, Phase, Proof, Unmade, Wanted, host, workspace};
+use crate::lowered::Lowered;
+use crate::node::Node;
 use crate::order::{self, Before};
 use crate::recipe::Risk;
-use crate::storage;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The steps of a plan while they are put together.
-pub(super) struct Steps<'i, 'a> {
-    pub(super) input: &'i PlanInput<'a>,
+struct Steps<'i, 'a> {
+    input: &'i PlanInput<'a>,
     control: String,
     steps: Vec<Step>,
 }
 
-/// Namespace first, then secrets and volumes, then jobs, each verified; what cannot be taken back comes last. Components
-/// that do not wait for one another have chains of their own.
+/// Namespace first, then each component phase by phase; what goes, goes after what comes, and what nothing brings back comes
+/// last. Components that do not wait for one another have chains of their own.
 pub(super) fn steps(input: &PlanInput<'_>, touched: &[Key], changes: &[Change]) -> Vec<Step> {
     let Some(control) = input.compilation.control.clone() else {
         return Vec::new();
@@ -39,8 +36,12 @@ pub(super) fn steps(input: &PlanInput<'_>, touched: &[Key], changes: &[Change]) 
     let (platform, wanted): (Vec<&Key>, Vec<&Key>) = wanted.into_iter().partition(|key| key.1 == PLATFORM);
     let mut ground = vec![delivered];
     for key in platform {
-        if let Some(id) = all.workspace(key, Risk::Low, &ground) {
-            ground = vec![id];
+        if let Some(wanted) = input.compilation.workspaces.get(key) {
+            let part = workspace::Made {
+                minion: all.control.clone(),
+                digest: wanted.digest.clone(),
+            };
+            ground = vec![all.add(key, Risk::Low, &ground, Work::Make(Made::Workspace(part)))];
         }
     }
     let healthy = all.components(wanted, changes, &ground);
@@ -73,17 +74,17 @@ pub(super) fn host_steps(input: &PlanInput<'_>, before: &[Step]) -> Vec<Step> {
         steps.push(step(
             "host",
             after,
-            Work::VerifyHost {
+            Work::Prove(Proof::Host(host::Answers {
                 minion: host.name.clone(),
                 client: host.has_role("client"),
-            },
+            })),
         ));
     }
     steps
 }
 
 impl Steps<'_, '_> {
-    pub(super) fn add(&mut self, key: &Key, risk: Risk, after: &[String], work: Work) -> String {
+    fn add(&mut self, key: &Key, risk: Risk, after: &[String], work: Work) -> String {
         let id = format!("{}-{}", self.steps.len() + 1, work.title());
         self.steps.push(Step {
             id: id.clone(),
@@ -96,14 +97,12 @@ impl Steps<'_, '_> {
         id
     }
 
-    fn workspace(&mut self, key: &Key, risk: Risk, after: &[String]) -> Option<String> {
-        let wanted = self.input.compilation.workspace(&key.0, &key.1)?;
-        let work = Work::Workspace {
-            minion: self.control.clone(),
-            sls: sls(&key.1, &key.0, "workspace"),
-            digest: wanted.digest.clone(),
-        };
-        Some(self.add(key, risk, after, work))
+    /// Adds steps of which each waits for the one before. Gives what waits for the last.
+    fn chain(&mut self, key: &Key, asked: Vec<Asked>, mut after: Vec<String>) -> Vec<String> {
+        for Asked { risk, work } in asked {
+            after = vec![self.add(key, risk, &after, work)];
+        }
+        after
     }
 
     /// A chain for each component, which begins when those before it are healthy. Gives the ends of all chains.
@@ -111,221 +110,121 @@ impl Steps<'_, '_> {
         let compilation = self.input.compilation;
         let found = wanted
             .into_iter()
-            .filter_map(|key| compilation.component(&key.0, &key.1));
+            .filter_map(|key| compilation.components.get(key));
         let mut components: Vec<&Lowered> = found.collect();
         components.sort_by_key(|component| (component.wave, &component.component));
-        let mut ends: BTreeMap<&str, String> = BTreeMap::new();
-        for component in &components {
-            if only_hooks(component, changes) {
+        let mut ends: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        let mut later = Vec::new();
+        for component in components {
+            let key = component.key();
+            let asked = self.makes(component, &key, changes);
+            let (after_healthy, before): (Vec<_>, Vec<_>) = asked
+                .into_iter()
+                .partition(|(kind, _)| kind.phase() == Phase::AfterHealthy);
+            later.push((component, after_healthy));
+            let mut own = changes
+                .iter()
+                .filter(|change| change.component == component.component)
+                .peekable();
+            if own.peek().is_some() && own.all(Change::is_after_healthy) {
                 continue;
             }
             let waited = component.before.iter().filter_map(|name| ends.get(name.as_str()));
-            let mut after: Vec<String> = waited.cloned().collect();
+            let mut after: Vec<String> = waited.flatten().cloned().collect();
             if after.is_empty() {
                 after = ground.to_vec();
             }
-            let end = self.chain(component, changes, after);
-            ends.insert(&component.component, end);
+            for (_, asked) in before {
+                after = self.chain(&key, asked, after);
+            }
+            ends.insert(&component.component, after);
         }
-        let hooked = self.hooks(&components, &ends, ground);
-        ends.into_values().chain(hooked).collect()
-    }
-
-    fn chain(&mut self, component: &Lowered, changes: &[Change], mut after: Vec<String>) -> String {
-        let key = &(component.environment.clone(), component.component.clone());
-        let risk = self.expected(component.risk, &self.input.compilation.nodes(key));
-        let touches = |layer: Layer| {
-            changes
-                .iter()
-                .any(|c| c.component == component.component && c.layer == layer && c.action != Action::Delete)
-        };
-        if let Some(previous) = self.input.left.and_then(|left| left.secrets.get(key)) {
-            let work = Work::RestoreSecret {
-                minion: self.control.clone(),
-                path: component.secret_path(),
-                previous: previous.clone(),
-            };
-            after = vec![self.add(key, risk, &after, work)];
-        }
-        if touches(Layer::Secret) {
-            let work = Work::Secret {
-                minion: self.control.clone(),
-                path: component.secret_path(),
-                items: secret_items(self.input, key),
-            };
-            after = vec![self.add(key, risk, &after, work)];
-        }
-        if touches(Layer::Host) {
-            for (minion, (piece, volumes)) in volume_pieces(component) {
-                let host = self
-                    .input
-                    .observed
-                    .and_then(|observed| observed.storage.get(minion));
-                let risks = volumes
-                    .iter()
-                    .map(|volume| storage::risk(component, volume, host));
-                let risk = risks.max().unwrap_or(risk).max(risk);
-                let paths = volumes.into_iter().map(|volume| volume.path.value.clone());
-                let work = Work::Volumes {
-                    minion: minion.to_owned(),
-                    sls: sls(&key.1, &key.0, &piece),
-                    digest: volumes_digest(component, minion),
-                    paths: paths.collect(),
-                    lasting: loses_data(component, changes),
+        let mut last = Vec::new();
+        for (component, asked) in later {
+            for (kind, asked) in asked {
+                let waited = [Some(component.component.as_str()), kind.waits_for(component)];
+                let waited = waited.into_iter().flatten().filter_map(|name| ends.get(name));
+                let waited: BTreeSet<&String> = waited.flatten().collect();
+                let after = match waited.is_empty() {
+                    true => ground.to_vec(),
+                    false => waited.into_iter().cloned().collect(),
                 };
-                after = vec![self.add(key, risk, &after, work)];
+                last.extend(self.chain(&component.key(), asked, after));
             }
         }
-        if !component.runs() {
-            return after.remove(0);
-        }
-        if let Some(id) = self.workspace(key, risk, &after) {
-            after = vec![id];
-        }
-        let work = Work::Verify {
-            digest: job_digest(self.input.compilation, key),
-            groups: expected(component),
+        ends.into_values().flatten().chain(last).collect()
+    }
+
+    /// What each kind asks for of a component, phase by phase.
+    fn makes(
+        &self,
+        component: &Lowered,
+        key: &Key,
+        changes: &[Change],
+    ) -> Vec<(&'static dyn Kind, Vec<Asked>)> {
+        let wanted = Wanted {
+            input: self.input,
+            component,
+            key,
+            changes,
+            control: &self.control,
+            risk: self.expected(component.risk, &self.input.compilation.nodes(key)),
+            applied_risk: self.applied_risk(key),
         };
-        self.add(key, Risk::Low, &after, work)
+        let asked = KINDS.into_iter().map(|kind| (kind, kind.makes(&wanted)));
+        let mut asked: Vec<_> = asked.filter(|(_, asked)| !asked.is_empty()).collect();
+        asked.sort_by_key(|(kind, _)| kind.phase());
+        asked
     }
 
     /// What depends on others goes before them; all runs out before secrets, namespace and data go.
     fn removals(&mut self, gone: Vec<&Key>, ready: &[String]) {
         // The namespace goes after all that lies in it, its secrets included.
-        let (empty_platform, gone): (Vec<&Key>, Vec<&Key>) =
-            gone.into_iter().partition(|key| key.1 == PLATFORM);
-        let (all_gone, gone): (Vec<&Key>, Vec<&Key>) = (
-            gone.clone(),
-            gone.into_iter().filter(|key| self.ran(key)).collect(),
-        );
-        let mut after = ready.to_vec();
-        let mut ends = Vec::new();
-        for wave in dependents_first(self.input, gone.clone()) {
-            ends.clear();
-            for key in wave {
-                let services = applied_names(self.input, key, Layer::Service);
-                let work = Work::RemoveWorkspace {
-                    minion: self.control.clone(),
-                };
-                let watch = self.watch(key);
-                let before = match &watch {
-                    Some(watch) => self.remove_rules(key, watch, after.clone()),
-                    None => after.clone(),
-                };
-                let removed = self.add(key, self.applied_risk(key), &before, work);
-                let stop = self.applied_stop(key);
-                let work = Work::VerifyGone { services, stop };
-                let mut end = self.add(key, Risk::Low, &[removed], work);
-                if let Some(watch) = watch {
-                    end = self.verify_unwatched(key, watch, end);
-                }
-                ends.push(end);
-            }
-            after.clone_from(&ends);
-        }
-        let mut last = after;
+        let (platform, gone): (Vec<&Key>, Vec<&Key>) = gone.into_iter().partition(|key| key.1 == PLATFORM);
+        let mut asked: BTreeMap<&Key, Vec<(Parting, Asked)>> = BTreeMap::new();
         for key in &gone {
-            let nodes = self.input.applied.get(*key);
-            if nodes.is_some_and(|nodes| nodes.iter().any(|node| node.layer == Layer::Secret)) {
-                let work = Work::RemoveSecret {
-                    minion: self.control.clone(),
-                    path: secret_path(self.input.compilation.profile, &key.0, &key.1),
-                };
-                last = vec![self.add(key, self.applied_risk(key), &last, work)];
+            let going = Going {
+                input: self.input,
+                key,
+                control: &self.control,
+                risk: self.applied_risk(key),
+            };
+            let steps = KINDS.iter().flat_map(|kind| kind.removes(&going));
+            asked.insert(key, steps.collect());
+        }
+        let mut after = ready.to_vec();
+        for wave in dependents_first(self.input, gone.clone()) {
+            let mut ends = Vec::new();
+            for key in wave {
+                let parting = [Parting::BeforeJob, Parting::Job, Parting::AfterJob];
+                let steps = taken(&mut asked, key, &parting);
+                if !steps.is_empty() {
+                    ends.extend(self.chain(key, steps, after.clone()));
+                }
+            }
+            if !ends.is_empty() {
+                after = ends;
             }
         }
-        for key in empty_platform {
-            let work = Work::RemoveWorkspace {
+        for key in &gone {
+            after = self.chain(key, taken(&mut asked, key, &[Parting::NothingRuns]), after);
+        }
+        for key in platform {
+            let part = workspace::Unmade {
                 minion: self.control.clone(),
             };
-            last = vec![self.add(key, Risk::Low, &last, work)];
+            let work = Work::Unmake(Unmade::Workspace(part));
+            after = vec![self.add(key, Risk::Low, &after, work)];
         }
-        for key in all_gone {
-            let doomed = doomed_volumes(self.input, key);
-            for (minion, paths) in self.kept_volumes(key, &doomed) {
-                let standing = self
-                    .input
-                    .observed
-                    .and_then(|observed| observed.standing.get(&minion));
-                let there = standing.into_iter().flatten();
-                let there = there.filter(|(path, _)| paths.contains(path));
-                let there = there.map(|(path, uuid)| (path.clone(), uuid.clone())).collect();
-                let work = Work::VerifyKept { minion, paths, there };
-                last = vec![self.add(key, Risk::Low, &last, work)];
-            }
-            let mut by_host: BTreeMap<&str, Vec<Doomed<'_>>> = BTreeMap::new();
-            for volume in doomed {
-                by_host.entry(volume.host).or_default().push(volume);
-            }
-            for (host, doomed) in by_host {
-                let with_data = doomed.iter().filter(|volume| !volume.ephemeral);
-                let work = Work::RemoveVolumes {
-                    minion: host.to_owned(),
-                    with_data: with_data.map(|volume| volume.name.clone()).collect(),
-                    volumes: doomed
-                        .iter()
-                        .map(|volume| (volume.name.clone(), volume.path.to_owned()))
-                        .collect(),
-                };
-                last = vec![self.add(key, self.applied_risk(key), &last, work)];
-            }
+        for key in &gone {
+            after = self.chain(key, taken(&mut asked, key, &[Parting::Last]), after);
         }
-        self.unused_volumes(last);
-    }
-
-    /// Whether something of it ran; a volume that stood for itself never did.
-    fn ran(&self, key: &Key) -> bool {
-        let nodes = self.input.applied.get(key).into_iter().flatten();
-        nodes.into_iter().any(|node| node.layer == Layer::Job)
-    }
-
-    /// What stays of a volume that stood for itself: host -> paths.
-    fn kept_volumes(&self, key: &Key, doomed: &[Doomed<'_>]) -> BTreeMap<String, Vec<String>> {
-        let mut kept: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        if self.ran(key) {
-            return kept;
-        }
-        for node in self.input.applied.get(key).into_iter().flatten() {
-            let goes = doomed.iter().any(|volume| volume.address == node.address);
-            if let (Some(host), Some(path), false) = (node.text("host"), node.text("path"), goes) {
-                kept.entry(host.to_owned()).or_default().push(path.to_owned());
-            }
-        }
-        kept
-    }
-
-    /// Directories that an operation made before it failed, and that nothing has used.
-    fn unused_volumes(&mut self, mut last: Vec<String>) {
-        let Some(left) = self.input.left else { return };
-        for ((key, minion), volumes) in &left.unused_volumes {
-            let named = self.input.compilation.component(&key.0, &key.1);
-            let kept = named.into_iter().flat_map(|component| &component.volumes);
-            let kept: BTreeSet<String> = kept
-                .map(|volume| format!("{}/{}/{}", key.0, key.1, volume.need))
-                .collect();
-            let volumes: BTreeMap<String, String> = volumes
-                .iter()
-                .filter(|(name, _)| !kept.contains(*name))
-                .map(|(name, path)| (name.clone(), path.clone()))
-                .collect();
-            if volumes.is_empty() {
-                continue;
-            }
-            let work = Work::RemoveUnusedVolumes {
-                minion: minion.clone(),
-                volumes,
-            };
-            last = vec![self.add(key, self.applied_risk(key), &last, work)];
+        for (key, work) in KINDS.iter().flat_map(|kind| kind.leftovers(self.input)) {
+            after = vec![self.add(&key, self.applied_risk(&key), &after, work)];
         }
     }
 
-    fn applied_stop(&self, key: &Key) -> Option<u64> {
-        let nodes = self.input.applied.get(key).into_iter().flatten();
-        let longest = nodes.filter_map(Node::stop).max();
-        longest.map(|span| span.duration().as_secs())
-    }
-
-    pub(super) fn applied_risk(&self, key: &Key) -> Risk {
+    fn applied_risk(&self, key: &Key) -> Risk {
         let nodes = self.input.applied.get(key).map_or(&[][..], Vec::as_slice);
         self.expected(Risk::Low, nodes)
     }
@@ -341,27 +240,22 @@ impl Steps<'_, '_> {
     }
 }
 
-/// Whether something of a component's volumes cannot be had back: a snapshot that goes, or what was written since one.
-fn loses_data(component: &Lowered, changes: &[Change]) -> bool {
-    changes.iter().any(|change| {
-        change.component == component.component
-            && change.layer == Layer::Host
-            && change.attributes.iter().any(|attribute| {
-                let goes = attribute.after.is_none() && attribute.name.starts_with("snapshot.");
-                let comes = attribute.after.is_some() && attribute.name == "restored";
-                goes || comes || commits(attribute)
-            })
-    })
-}
-
-fn job_digest(compilation: &Compilation, key: &Key) -> String {
-    let workspace = compilation.workspace(&key.0, &key.1);
-    workspace.map_or_else(String::new, |workspace| workspace.job_digest.clone())
+/// Takes the steps of a component that come at these times, in the order of the times.
+fn taken(asked: &mut BTreeMap<&Key, Vec<(Parting, Asked)>>, key: &Key, times: &[Parting]) -> Vec<Asked> {
+    let Some(steps) = asked.get_mut(key) else {
+        return Vec::new();
+    };
+    let (mut now, later): (Vec<_>, Vec<_>) = std::mem::take(steps)
+        .into_iter()
+        .partition(|(parting, _)| times.contains(parting));
+    *steps = later;
+    now.sort_by_key(|(parting, _)| *parting);
+    now.into_iter().map(|(_, asked)| asked).collect()
 }
 
 /// What is to go, in the reverse of the order in which it came: those that nobody depends on first.
 fn dependents_first<'k>(input: &PlanInput<'_>, gone: Vec<&'k Key>) -> Vec<Vec<&'k Key>> {
-    let mut owners: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut owners: BTreeMap<&Address, &str> = BTreeMap::new();
     for key in &gone {
         for node in input.applied.get(*key).into_iter().flatten() {
             owners.insert(&node.address, &key.1);
@@ -376,7 +270,7 @@ fn dependents_first<'k>(input: &PlanInput<'_>, gone: Vec<&'k Key>) -> Vec<Vec<&'
                 .into_iter()
                 .flatten()
                 .flat_map(|node| &node.after);
-            let names = after.filter_map(|address| owners.get(address.as_str()).copied());
+            let names = after.filter_map(|address| owners.get(address).copied());
             (key.1.as_str(), names.filter(|name| *name != key.1).collect())
         })
         .collect();
@@ -388,52 +282,4 @@ fn dependents_first<'k>(input: &PlanInput<'_>, gone: Vec<&'k Key>) -> Vec<Vec<&'
         ordered.entry(wave).or_default().push(key);
     }
     ordered.into_values().rev().collect()
-}
-
-fn applied_names(input: &PlanInput<'_>, key: &Key, layer: Layer) -> Vec<String> {
-    let nodes = input.applied.get(key).map_or(&[][..], Vec::as_slice);
-    let of_layer = nodes.iter().filter(|node| node.layer == layer);
-    of_layer
-        .filter_map(|node| node.address.split_once('/').map(|(_, name)| name.to_owned()))
-        .collect()
-}
-
-fn expected(component: &Lowered) -> Vec<Expected> {
-    component
-        .groups
-        .iter()
-        .map(|group| Expected {
-            group: group.name.clone(),
-            service: (!group.ports.is_empty()).then(|| group.service.clone()),
-            count: group.count.value,
-            check: group.check.is_some(),
-        })
-        .collect()
-}
-
-pub(super) fn secret_items(input: &PlanInput<'_>, key: &Key) -> Vec<SecretWork> {
-    let named = input
-        .intent
-        .as_ref()
-        .is_none_or(|intent| intent.component == key.1);
-    input
-        .compilation
-        .component(&key.0, &key.1)
-        .map_or_else(Vec::new, |component| {
-            component
-                .secrets
-                .iter()
-                .map(|secret| SecretWork {
-                    item: secret.item.clone(),
-                    given: named && input.given.contains(&secret.item),
-                    rotate: secret.copy_of.is_none()
-                        && input
-                            .intent
-                            .as_ref()
-                            .is_some_and(|intent| named && intent.rotates(&secret.item)),
-                    generate: secret.generate,
-                    copy_of: secret.copy_of.clone(),
-                })
-                .collect()
-        })
 }

@@ -1,12 +1,14 @@
 //! Explaining one attribute: the places of its sources, and what changes it.
 
 use super::{Change, Explained, FIGURES, Part, Question, Rival, Spot, last, option_of};
+use crate::address::NodeKind;
 use crate::catalog::{Catalog, kept_file};
 use crate::compile::Compilation;
 use crate::compose::Composed;
 use crate::expand::{Expanded, flag};
+use crate::kinds::{job, volume};
 use crate::lowered::Lowered;
-use crate::node::{Attribute, Node, volume_address};
+use crate::node::{Attribute, Node};
 use crate::option::OptionType;
 use crate::pillar::{Host, Pillar};
 use crate::recipe::{Recipe, Service, VolumeNeed};
@@ -68,7 +70,7 @@ impl<'a> Explainer<'a> {
         Explained {
             environment: Some(node.environment.clone()).filter(|environment| !environment.is_empty()),
             component: node.component.clone(),
-            address: node.address.clone(),
+            address: node.address.to_string(),
             attribute: name.to_owned(),
             value: attribute.value.clone(),
             from: from.clone(),
@@ -95,7 +97,8 @@ impl<'a> Explainer<'a> {
         let key = (node.environment.clone(), node.component.clone());
         let component = self.compilation.components.get(&key)?;
         let mut volumes = component.volumes.iter();
-        let volume = volumes.find(|volume| volume.lvm.is_some() && volume_address(volume) == node.address)?;
+        let volume =
+            volumes.find(|volume| volume.lvm.is_some() && volume::address(volume) == node.address)?;
         let command = match name {
             "size" => format!("eos resize lvm {} SIZE", volume.name),
             "filesystem" | "compression" => {
@@ -123,13 +126,12 @@ impl<'a> Explainer<'a> {
             groups => groups.iter().find(|group| {
                 let mut words = name.split('.');
                 let of_job = words.next() == Some("group") && words.next() == Some(&group.name);
-                of_job || node.address == format!("service/{}", group.service)
+                of_job || node.address == job::service_address(group)
             }),
         };
         let volume = home.lowered.volumes.iter().find(|volume| {
-            let own = node.address.strip_prefix("volume/");
-            let with_host = format!("{}@{}", volume.name, volume.host.value);
-            own.is_some_and(|own| own == volume.name || own == with_host)
+            let is_one_of_several = node.address == NodeKind::Volume.at(&volume.name);
+            is_one_of_several || node.address == volume::address(volume)
         });
         Origin {
             service: group

@@ -2,12 +2,14 @@
 
 mod explain;
 
+use crate::address::NodeKind;
 use crate::catalog::Catalog;
 use crate::compile::Compilation;
 use crate::compose::compose;
 use crate::diagnostic::Diagnostic;
+use crate::kinds::host;
 use crate::name::{closest, quoted};
-use crate::node::{Attribute, Node, host_node};
+use crate::node::{Attribute, Node};
 use crate::pillar::Pillar;
 use crate::source::Source;
 use explain::Explainer;
@@ -96,18 +98,6 @@ pub enum Change {
     },
 }
 
-/// The kinds of nodes, as addresses begin.
-const KINDS: &[&str] = &[
-    "host",
-    "job",
-    "namespace",
-    "rules",
-    "secret",
-    "service",
-    "target",
-    "volume",
-];
-
 /// Attributes of a group that every recipe has an option for.
 const FIGURES: &[(&str, &str)] = &[("count", "replicas"), ("cpu", "cpu"), ("memory", "memory")];
 
@@ -118,7 +108,7 @@ pub fn why(
     compilation: &Compilation,
 ) -> Result<Answer, Diagnostic> {
     let (composed, _) = compose(pillar, catalog);
-    let hosts: Vec<Node> = pillar.hosts.values().map(host_node).collect();
+    let hosts: Vec<Node> = pillar.hosts.values().map(host::node).collect();
     let all = compilation.all_nodes();
     let of_environment = all
         .iter()
@@ -130,7 +120,7 @@ pub fn why(
         .iter()
         .copied()
         .filter(|node| match subject.contains('/') {
-            true => node.address == subject,
+            true => node.address.to_string() == subject,
             false => node.component == subject,
         })
         .collect();
@@ -235,27 +225,31 @@ fn unknown_subject(
     let all = compilation.all_nodes();
     let elsewhere = all.iter().find(|((of, component), nodes)| {
         let there = match is_address {
-            true => nodes.iter().any(|node| node.address == subject),
+            true => nodes.iter().any(|node| node.address.to_string() == subject),
             false => component == subject,
         };
         of != environment && there
     });
-    let names = nodes.iter().map(|node| match is_address {
-        true => node.address.as_str(),
-        false => node.component.as_str(),
-    });
-    let hint = match (elsewhere, closest(subject, names), subject.split_once('/')) {
+    let names: Vec<String> = nodes
+        .iter()
+        .map(|node| match is_address {
+            true => node.address.to_string(),
+            false => node.component.clone(),
+        })
+        .collect();
+    let meant = closest(subject, names.iter().map(String::as_str));
+    let kinds = NodeKind::ALL.map(NodeKind::word);
+    let hint = match (elsewhere, meant, subject.split_once('/')) {
         (Some(((of, _), _)), ..) => format!("It is in {of}: --environment {of}"),
         (None, Some(meant), _) => format!("Did you mean {meant}?"),
-        (None, None, Some((kind, _))) if !KINDS.contains(&kind) => {
-            format!("An address begins with {}/", KINDS.join("/, "))
+        (None, None, Some((kind, _))) if !kinds.contains(&kind) => {
+            format!("An address begins with {}/", kinds.join("/, "))
         }
         (None, None, Some((kind, _))) => {
-            let prefix = format!("{kind}/");
-            let of_kind: Vec<_> = nodes
+            let of_kind: Vec<String> = nodes
                 .iter()
-                .map(|node| node.address.as_str())
-                .filter(|address| address.starts_with(&prefix))
+                .filter(|node| node.address.kind.word() == kind)
+                .map(|node| node.address.to_string())
                 .take(SHOWN)
                 .collect();
             match of_kind.is_empty() {

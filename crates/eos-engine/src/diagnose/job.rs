@@ -1,6 +1,6 @@
 //! What became of a job in Nomad: which version failed, and by which instance; what is registered of it, or left of it.
 
-use eos_core::plan::Expected;
+use eos_core::kinds::job::Expected;
 use jiff::Timestamp;
 
 use super::{Diagnosis, Look, answered, plural, short};

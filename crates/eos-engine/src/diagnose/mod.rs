@@ -11,6 +11,7 @@ mod witness;
 use std::future::Future;
 use std::time::Duration;
 
+use eos_core::kinds::Proof;
 use eos_core::plan::{Step, Work};
 use serde::{Deserialize, Serialize};
 
@@ -106,11 +107,7 @@ impl Look<'_> {
         }
         let rest: Vec<String> = error.words.lines().map(str::to_owned).collect();
         match &step.work {
-            Work::Volumes { minion, .. } => match &record {
-                Some(record) => record.states(minion, found),
-                None => self.say(found, format!("Salt on {minion}"), rest),
-            },
-            Work::Workspace { .. } | Work::RemoveWorkspace { .. } => {
+            work if work.is_workspace() => {
                 let since = record.as_ref().and_then(Record::started);
                 let known = error.layer == Layer::Nomad && self.job(since, found).await.is_some();
                 if !known {
@@ -120,11 +117,24 @@ impl Look<'_> {
                     record.terraform(found);
                 }
             }
-            Work::Verify { groups, .. } if self.job(None, found).await.is_none() => {
-                self.registration(groups, found).await;
+            Work::Make(made) => {
+                let minion = made.request().minion();
+                match &record {
+                    Some(record) => record.states(minion, found),
+                    None => self.say(found, format!("Salt on {minion}"), rest),
+                }
             }
-            Work::VerifyGone { services, .. } => self.remains(services, found).await,
-            _ => {}
+            Work::Prove(Proof::Healthy(healthy)) => {
+                if self.job(None, found).await.is_none() {
+                    self.registration(&healthy.groups, found).await;
+                }
+            }
+            Work::Prove(Proof::Gone(gone)) => self.remains(&gone.services, found).await,
+            // The error says all that there is to know.
+            Work::Prove(Proof::Kept(_) | Proof::Host(_) | Proof::Unwatched(_))
+            | Work::Unmake(_)
+            | Work::Secret(_)
+            | Work::Deliver => {}
         }
         if self.hidden.is_none() {
             let words = "left out the output of the tasks: Eos could not read their secrets to hide them";
@@ -158,16 +168,10 @@ impl Look<'_> {
     /// What the minion wrote down of the step, where one ran it.
     async fn record(&self) -> Option<Record> {
         let Failed { operation, step, .. } = self.failed;
-        let minion = match &step.work {
-            Work::Volumes { minion, .. }
-            | Work::Workspace { minion, .. }
-            | Work::RemoveWorkspace { minion }
-            | Work::RemoveVolumes { minion, .. } => minion,
-            _ => return None,
-        };
+        let minion = step.work.request()?.minion();
         let asked = serde_json::json!({"operation": operation, "step": step.id});
         let salt = &self.engines.salt;
-        answered(salt.call(minion, "eos.step_status", asked, ONE))
+        answered(salt.call(minion, "eos.status", asked, ONE))
             .await
             .map(Record)
     }

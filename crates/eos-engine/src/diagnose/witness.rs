@@ -7,6 +7,7 @@ use std::future::Future;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use eos_core::kinds::Made;
 use eos_core::plan::{Step, Work};
 
 use super::answered;
@@ -41,7 +42,7 @@ impl Witness {
         on_progress: &mut dyn FnMut(&str),
         work: impl Future<Output = T>,
     ) -> T {
-        if !matches!(step.work, Work::Workspace { .. }) {
+        if !matches!(step.work, Work::Make(Made::Workspace(_))) {
             return work.await;
         }
         tokio::select! {

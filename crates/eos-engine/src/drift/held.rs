@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use eos_core::drift::Held;
-use eos_core::plan::{Plan, Work};
+use eos_core::plan::Plan;
 
 use crate::component_lock::Holder;
 use crate::engines::Engines;
@@ -34,7 +34,7 @@ pub async fn ask(
         let plan = operation.back.unwrap_or(operation.plan);
         let steps = serde_json::from_value::<Plan>(plan).map_or_else(|_| Vec::new(), |plan| plan.steps);
         for step in steps {
-            if !matches!(step.work, Work::Deliver | Work::VerifyHost { .. }) {
+            if step.work.is_of_component() {
                 let one = Held {
                     component: step.component.clone(),
                     operation: operation.id.clone(),

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
-use eos_core::plan::{Previous, Step, Work};
+use eos_core::kinds::secret::{How, Moved, Previous};
+use eos_core::plan::{Step, Work};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use serde_json::{Value, json};
 
@@ -126,9 +127,9 @@ impl Run<'_> {
         }
         self.store.borrow_mut().begin_step(id, &step.id, &detail)?;
         let mut progress = |message: &str| self.watch.borrow_mut().progress(number, message);
-        let Verified { words, seen } = match &step.work {
+        let verified = match &step.work {
             Work::Deliver => self.deliver().await?,
-            _ => {
+            Work::Make(_) | Work::Unmake(_) | Work::Prove(_) | Work::Secret(_) => {
                 let context = steps::Context {
                     engines: self.engines,
                     compilation: self.compilation(),
@@ -140,6 +141,7 @@ impl Run<'_> {
                 self.witness.during(self.engines, step, &mut seen, work).await?
             }
         };
+        let (words, seen) = verified.into_parts();
         let detail = json!({"effect": words, "seen": seen});
         self.store.borrow_mut().end_step(id, &step.id, &detail)?;
         Ok(words)
@@ -152,9 +154,7 @@ impl Run<'_> {
         step: &Step,
         begun: Option<&Value>,
     ) -> Result<Option<Previous>, EngineError> {
-        let (Work::Secret { path, .. } | Work::RestoreSecret { path, .. } | Work::RemoveSecret { path, .. }) =
-            &step.work
-        else {
+        let Work::Secret(Moved { path, how, .. }) = &step.work else {
             return Ok(None);
         };
         if let Some(known) = begun.and_then(take_back::previous_in) {
@@ -163,7 +163,7 @@ impl Run<'_> {
         let secrets = self.engines.secrets();
         let at = |namespace, path| SecretPath { namespace, path };
         let there = secrets.version(at(&step.environment, path)).await?;
-        if secrets.keeps_versions() && !matches!(step.work, Work::RemoveSecret { .. }) {
+        if secrets.keeps_versions() && !matches!(how, How::Remove {}) {
             return Ok(Some(there.map_or(Previous::Nothing, Previous::Version)));
         }
         let kept = kept_path(&self.subject.id, &step.environment, &step.component);

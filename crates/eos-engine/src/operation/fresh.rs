@@ -2,10 +2,8 @@
 
 use eos_core::catalog::KEPT;
 use eos_core::compile::{Compilation, compile};
-use eos_core::emit::monitoring::rules_digest;
-use eos_core::emit::salt::volumes_digest;
 use eos_core::pillar::Pillar;
-use eos_core::plan::{Change, Plan, Work};
+use eos_core::plan::{Change, Plan};
 use serde_json::Value;
 
 use super::run::{Compiled, Run, to_json};
@@ -133,20 +131,8 @@ pub(super) async fn refuse_hand_edits(estate: &Estate, compilation: &Compilation
 /// Whether a compilation has, of all that the plan's steps are about, what they expect.
 pub(super) fn serves(plan: &Plan, compilation: &Compilation) -> Result<(), EngineError> {
     let changed = plan.steps.iter().find(|step| {
-        let (environment, component) = (&step.environment, &step.component);
-        match &step.work {
-            Work::Workspace { digest, .. } => compilation
-                .workspace(environment, component)
-                .is_none_or(|workspace| workspace.digest != *digest),
-            Work::Volumes { minion, digest, .. } => compilation
-                .component(environment, component)
-                .is_none_or(|component| volumes_digest(component, minion) != *digest),
-            Work::RemoveWorkspace { .. } => compilation.workspace(environment, component).is_some(),
-            Work::Monitor { digest, .. } => compilation
-                .component(environment, component)
-                .is_none_or(|component| rules_digest(component) != *digest),
-            _ => false,
-        }
+        let request = step.work.request();
+        request.is_some_and(|request| !request.is_served(&step.key(), compilation))
     });
     match changed {
         None => Ok(()),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use eos_core::plan::{Key, Plan, Work};
+use eos_core::plan::{Key, Plan, Step};
 use jiff::Timestamp;
 
 use super::{Author, Terms};
@@ -28,8 +28,8 @@ pub(super) struct Locks {
 pub(super) fn locked_components(plan: &Plan) -> BTreeSet<Key> {
     plan.steps
         .iter()
-        .filter(|step| !matches!(step.work, Work::Deliver | Work::VerifyHost { .. }))
-        .map(|step| (step.environment.clone(), step.component.clone()))
+        .filter(|step| step.work.is_of_component())
+        .map(Step::key)
         .collect()
 }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use eos_core::compile::Compilation;
 use eos_core::emit::terraform::PLATFORM;
-use eos_core::lowered::Lowered;
-use eos_core::plan::{Key, Plan, Previous, Step, Work};
+use eos_core::kinds::secret::Previous;
+use eos_core::plan::{Key, Plan, Step, Work};
 use secrecy::SecretString;
 use serde_json::Value;
 
@@ -360,15 +360,14 @@ impl<'a> Run<'a> {
     /// A component that is new is known from here on, so that what a failed operation leaves of it can be deleted.
     pub(super) fn record_unfinished(&mut self) -> Result<(), EngineError> {
         for step in &self.subject.plan.steps {
-            let is_made = match step.work {
-                Work::Workspace { .. } => true,
-                Work::Volumes { .. } => !self.runs(step),
-                _ => false,
+            let is_made = match &step.work {
+                Work::Make(_) => self.completes(step),
+                Work::Deliver | Work::Unmake(_) | Work::Prove(_) | Work::Secret(_) => false,
             };
             if !is_made {
                 continue;
             }
-            let key = (step.environment.clone(), step.component.clone());
+            let key = step.key();
             let known = self.store.borrow().applied(&key.0)?;
             if known.iter().all(|one| one.component != key.1) {
                 self.record(key, String::new())?;
@@ -377,10 +376,14 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Whether a step is about a component of which something runs.
-    fn runs(&self, step: &Step) -> bool {
-        let component = self.compilation().component(&step.environment, &step.component);
-        component.is_none_or(Lowered::runs)
+    /// Whether a component is applied once this step of it is done: its workspace, or all that it is where nothing runs.
+    fn completes(&self, step: &Step) -> bool {
+        let component = self.compilation().components.get(&step.key());
+        step.work.is_workspace() || component.is_some_and(|component| !component.runs())
+    }
+
+    fn forget(&self, key: &Key) -> Result<(), EngineError> {
+        self.store.borrow_mut().clear_applied(&key.0, &key.1)
     }
 
     pub(super) fn record(&self, key: Key, digest: String) -> Result<(), EngineError> {
@@ -397,18 +400,20 @@ impl<'a> Run<'a> {
     /// What was applied is written down, and what the components offer is asked for.
     pub(super) async fn finish(&mut self) -> Result<Vec<(String, String)>, EngineError> {
         for step in &self.subject.plan.steps {
-            let key = (step.environment.clone(), step.component.clone());
+            let key = step.key();
             match &step.work {
-                Work::Workspace { digest, .. } => self.record(key, digest.clone())?,
-                Work::Volumes { digest, .. } if !self.runs(step) => self.record(key, digest.clone())?,
-                Work::RemoveWorkspace { .. } | Work::VerifyKept { .. } | Work::RemoveVolumes { .. } => {
-                    self.store.borrow_mut().clear_applied(&key.0, &key.1)?;
+                Work::Make(_) if self.completes(step) => {
+                    if let Some(digest) = self.compilation().digest(&key) {
+                        self.record(key, digest)?;
+                    }
                 }
-                _ => {}
+                Work::Unmake(unmade) if unmade.ends_component() => self.forget(&key)?,
+                Work::Prove(proof) if proof.ends_component() => self.forget(&key)?,
+                Work::Make(_) | Work::Unmake(_) | Work::Prove(_) | Work::Deliver | Work::Secret(_) => {}
             }
         }
         let plan = &self.subject.plan;
-        for key in plan.only_hooked() {
+        for key in plan.only_after_healthy() {
             if let Some(workspace) = self.compilation().workspace(&key.0, &key.1) {
                 let digest = workspace.digest.clone();
                 self.record(key, digest)?;
@@ -452,10 +457,7 @@ impl<'a> Run<'a> {
     /// Removes the secrets that were given with it, and those that it kept for its way back, if there can be any.
     pub(super) async fn remove_staged(&self) -> Result<(), EngineError> {
         let Subject { id, plan, .. } = &self.subject;
-        let is_given = |step: &Step| match &step.work {
-            Work::Secret { items, .. } => items.iter().any(|item| item.given),
-            _ => false,
-        };
+        let is_given = |step: &Step| step.work.writes().iter().any(|item| item.given);
         let is_kept = |detail: &Value| matches!(take_back::previous_in(detail), Some(Previous::Kept(_)));
         // The plan of the way back does not say what was given.
         let can_be = self.is_back || plan.steps.iter().any(is_given) || self.begun()?.values().any(is_kept);

@@ -4,8 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use eos_core::catalog::KEPT;
+use eos_core::kinds::secret::Previous;
+use eos_core::kinds::{Made, volume};
 use eos_core::pillar::{PillarFiles, environment_file};
-use eos_core::plan::{Key, Left, Plan, Previous, UnusedVolumes, Work};
+use eos_core::plan::{Key, Left, Plan, Step, Work};
 use eos_core::undo::undo;
 use serde_json::Value;
 
@@ -98,9 +100,7 @@ async fn plan_back(
 fn changed(plan: &Plan, begun: &BTreeMap<String, Value>) -> BTreeSet<Key> {
     let begun = plan.steps.iter().filter(|step| begun.contains_key(&step.id));
     let changing = begun.filter(|step| step.work.changes());
-    changing
-        .map(|step| (step.environment.clone(), step.component.clone()))
-        .collect()
+    changing.map(Step::key).collect()
 }
 
 /// How to be done with an operation that neither goes on nor back.
@@ -176,7 +176,7 @@ pub(super) fn previous_in(detail: &Value) -> Option<Previous> {
 fn overwritten(plan: &Plan, begun: &BTreeMap<String, Value>) -> BTreeMap<Key, Previous> {
     let steps = plan.steps.iter().filter_map(|step| {
         let previous = previous_in(begun.get(&step.id)?)?;
-        Some(((step.environment.clone(), step.component.clone()), previous))
+        Some((step.key(), previous))
     });
     // Of a component the first step knew what was there before all of them.
     steps.rev().collect()
@@ -187,11 +187,11 @@ fn unused_volumes(
     estate: &Estate,
     plan: &Plan,
     begun: &BTreeMap<String, Value>,
-) -> Result<UnusedVolumes, Failure> {
+) -> Result<volume::Unused, Failure> {
     let mut unused = BTreeMap::new();
     let mut compilation = None;
     for step in plan.steps.iter().filter(|step| begun.contains_key(&step.id)) {
-        let Work::Volumes { minion, .. } = &step.work else {
+        let Work::Make(Made::Volume(volume::Made { minion, .. })) = &step.work else {
             continue;
         };
         // Its volumes are there, so its commit is: the pillar still has the component.
@@ -199,7 +199,7 @@ fn unused_volumes(
             Some(compiled) => compiled,
             None => compilation.insert(estate.compile()?),
         };
-        let key = (step.environment.clone(), step.component.clone());
+        let key = step.key();
         let volumes = compiled.component(&key.0, &key.1).into_iter();
         let volumes = volumes
             .flat_map(|component| &component.volumes)

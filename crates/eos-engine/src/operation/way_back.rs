@@ -1,5 +1,6 @@
 //! What becomes of an operation when a step fails, and how it goes back.
 
+use eos_core::kinds::secret::How;
 use eos_core::plan::{Step, Work};
 
 use super::execution::Halt;
@@ -156,7 +157,8 @@ impl Run<'_> {
         let plan = read_plan(&operation.id, known.clone())?;
         // Its edit is gone from the pillar. Where others changed the same components since, theirs is what stays. A secret
         // that it has not put back yet is not known to be anybody else's.
-        let restores = |step: &&Step| matches!(step.work, Work::RestoreSecret { .. } | Work::Secret { .. });
+        let restores =
+            |step: &&Step| matches!(&step.work, Work::Secret(moved) if !matches!(moved.how, How::Remove {}));
         let is_restored = plan
             .steps
             .iter()

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use eos_core::emit::terraform::PLATFORM;
+use eos_core::kinds::namespace;
 use eos_core::plan::effects::nomad::JobNow;
-use eos_core::plan::{Action, Plan, Work};
+use eos_core::plan::{Action, Plan};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -39,12 +40,9 @@ pub(super) type Jobs = Result<BTreeMap<String, JobNow>, EngineError>;
 
 /// A namespace that the plan is to make may be there already, where an earlier operation did not come to its end.
 async fn makes_namespace(engines: &Engines, plan: &Plan) -> bool {
-    let address = format!("namespace/{}", plan.environment);
-    let is_new = |address: &str| {
-        let mut changes = plan.changes.iter();
-        changes.any(|change| change.address == address && change.action == Action::Create)
-    };
-    if !is_new(&address) {
+    let address = namespace::address(&plan.environment);
+    let mut changes = plan.changes.iter();
+    if !changes.any(|change| change.address == address && change.action == Action::Create) {
         return false;
     }
     match engines.nomad.namespaces().await {
@@ -55,10 +53,10 @@ async fn makes_namespace(engines: &Engines, plan: &Plan) -> bool {
 
 /// The jobs of a plan's workspaces as Nomad has them.
 pub(super) async fn jobs(engines: &Engines, plan: &Plan) -> Jobs {
-    let with_job = plan.steps.iter().filter(|step| {
-        let is_workspace = matches!(step.work, Work::Workspace { .. } | Work::RemoveWorkspace { .. });
-        is_workspace && step.component != PLATFORM
-    });
+    let with_job = plan
+        .steps
+        .iter()
+        .filter(|step| step.work.is_workspace() && step.component != PLATFORM);
     let mut found = BTreeMap::new();
     for step in with_job {
         let job = job(engines, &step.environment, &step.component).await?;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use eos_core::canonical::canonical_digest;
 use eos_core::emit::terraform::PLATFORM;
+use eos_core::kinds::{Function, Made, Unmade, rules};
 use eos_core::plan::effects::explain::{Volumes, explain};
 use eos_core::plan::effects::nomad::{self, JobNow, removed};
 use eos_core::plan::effects::terraform::{self, JobWork};
@@ -55,17 +56,11 @@ struct Question<'p> {
 
 impl<'p> Question<'p> {
     fn of(step: &'p Step, plan: &Plan, not_known: &Unknown) -> Option<Self> {
-        // Of secrets the control minion says what they are, and Eos what would become of them.
-        let is_asked = !matches!(
-            step.work,
-            Work::RemoveUnusedVolumes { .. }
-                | Work::Secret { .. }
-                | Work::RestoreSecret { .. }
-                | Work::RemoveSecret { .. }
-        );
-        let call = call_of(step, "").filter(|_| is_asked)?;
+        let request = step.work.request().filter(|request| request.is_previewed())?;
+        let call = call_of(step, "")?;
         let mut unknown = Vec::new();
-        if matches!(step.work, Work::Workspace { .. }) && step.component != PLATFORM {
+        let is_applied = request.is_workspace() && request.function() == Function::Make;
+        if is_applied && step.component != PLATFORM {
             let mut before = plan
                 .steps
                 .iter()
@@ -181,19 +176,22 @@ impl Heard {
             component: &step.component,
         };
         let effects = match &step.work {
-            Work::Workspace { .. } | Work::RemoveWorkspace { .. } => {
+            Work::Make(Made::Workspace(_)) | Work::Unmake(Unmade::Workspace(_)) => {
                 let (effects, unknown) = self.of_workspace(of, step, plan, prepared, &answer);
                 unasked = unasked.or(unknown);
                 effects
             }
-            Work::Monitor { minion, .. } => {
+            Work::Make(Made::Rules(rules::Made { minion, .. })) => {
                 let component = prepared.compilation.component(of.environment, of.component);
                 let monitor = component.and_then(|component| component.watched_by.as_ref());
                 monitor.map_or_else(Vec::new, |monitor| {
                     salt::rules(of, minion, &monitor.directory, &answer)
                 })
             }
-            _ => salt::effects(of, &question.call.minion, &answer),
+            Work::Make(Made::Volume(_)) | Work::Unmake(Unmade::Volume(_) | Unmade::Rules(_)) => {
+                salt::effects(of, &question.call.minion, &answer)
+            }
+            Work::Deliver | Work::Prove(_) | Work::Secret(_) => Vec::new(),
         };
         Ok((effects, unasked))
     }
@@ -206,9 +204,8 @@ impl Heard {
         prepared: &Prepared,
         answer: &Value,
     ) -> (Vec<Effect>, Option<Unasked>) {
-        let gone = matches!(step.work, Work::RemoveWorkspace { .. });
-        let name = format!("{}/{}", step.environment, step.component);
-        let key = (step.environment.clone(), step.component.clone());
+        let gone = matches!(step.work, Work::Unmake(_));
+        let (name, key) = (step.place(), step.key());
         let state = match plan.observed {
             true => plan.pins.workspaces.get(&name).is_some_and(Option::is_some),
             false => prepared.applied.contains_key(&key),
@@ -271,18 +268,10 @@ fn said_error(step: &Step, answer: &Value) -> Option<Unasked> {
 
 /// What a person calls the thing that a step is about.
 fn object(step: &Step) -> String {
-    let place = format!("{}/{}", step.environment, step.component);
-    match &step.work {
-        Work::Volumes { minion, .. } | Work::RemoveVolumes { minion, .. } => {
-            format!("volumes of {place} on {minion}")
-        }
-        Work::Monitor { minion, .. } | Work::RemoveMonitor { minion, .. } => {
-            format!("rules of {place} on {minion}")
-        }
-        Work::Secret { .. } | Work::RestoreSecret { .. } | Work::RemoveSecret { .. } => {
-            format!("secrets of {place}")
-        }
-        _ => format!("workspace {place}"),
+    let place = step.place();
+    match step.work.request() {
+        Some(request) => request.object(&place),
+        None => place,
     }
 }
 
@@ -299,11 +288,7 @@ pub(super) fn engine(layer: Layer) -> Engine {
 
 /// Where the volumes lie that the plan's components have or had.
 fn volumes(plan: &Plan, prepared: &Prepared) -> Volumes {
-    let keys: BTreeSet<(String, String)> = plan
-        .steps
-        .iter()
-        .map(|step| (step.environment.clone(), step.component.clone()))
-        .collect();
+    let keys: BTreeSet<(String, String)> = plan.steps.iter().map(Step::key).collect();
     let was = keys.iter().filter_map(|key| prepared.applied.get(key));
     let nodes = was
         .flatten()

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use eos_core::compile::Compilation;
+use eos_core::kinds::secret::{How, Moved, Previous, SecretWork};
 use eos_core::plan::effects::{Effect, EffectAttribute, Engine, Of};
-use eos_core::plan::{Action, Plan, Previous, SecretWork, Step, Work};
+use eos_core::plan::{Action, Plan, Step, Work};
 use eos_core::profile::Profile;
 
 use crate::engines::Engines;
@@ -38,23 +39,22 @@ fn asked(plan: &Plan) -> BTreeMap<String, Option<u64>> {
     let mut asked = BTreeMap::new();
     for step in &plan.steps {
         let name = |component: &str| format!("{}/{component}", step.environment);
-        match &step.work {
-            Work::Secret { items, .. } => {
+        let Work::Secret(moved) = &step.work else { continue };
+        match &moved.how {
+            How::Write { items } => {
                 let sources = items.iter().filter_map(|work| work.copy_of.as_ref());
                 for component in sources.map(|copy| &copy.component).chain([&step.component]) {
                     asked.entry(name(component)).or_insert(None);
                 }
             }
-            Work::RestoreSecret {
+            How::Restore {
                 previous: Previous::Version(version),
-                ..
             } => {
                 asked.insert(name(&step.component), Some(*version));
             }
-            Work::RestoreSecret { .. } | Work::RemoveSecret { .. } => {
+            How::Restore { .. } | How::Remove {} => {
                 asked.entry(name(&step.component)).or_insert(None);
             }
-            _ => {}
         }
     }
     asked
@@ -69,9 +69,7 @@ struct Writes<'a> {
 
 impl Writes<'_> {
     fn of(&mut self, step: &Step) -> Option<Result<Option<Effect>, EngineError>> {
-        let (Work::Secret { path, .. } | Work::RestoreSecret { path, .. } | Work::RemoveSecret { path, .. }) =
-            &step.work
-        else {
+        let Work::Secret(Moved { path, how, .. }) = &step.work else {
             return None;
         };
         let seen = match &self.seen {
@@ -79,14 +77,13 @@ impl Writes<'_> {
             Err(error) => return Some(Err(error.clone())),
         };
         let there = items(seen, &step.environment, &step.component);
-        let changed = match &step.work {
-            Work::Secret { items, .. } => self.written_by(seen, step, items),
-            Work::RestoreSecret { previous, .. } if *previous != Previous::Nothing => {
-                let name = format!("{}/{}", step.environment, step.component);
-                let before = seen.get(&name).and_then(|seen| seen.then.as_ref());
+        let changed = match how {
+            How::Write { items } => self.written_by(seen, step, items),
+            How::Restore { previous } if *previous != Previous::Nothing => {
+                let before = seen.get(&step.place()).and_then(|seen| seen.then.as_ref());
                 different(there, before)
             }
-            _ => {
+            How::Restore { .. } | How::Remove {} => {
                 return Some(Ok(
                     there.map(|_| self.effect(step, path, Action::Delete, Vec::new()))
                 ));

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use eos_core::address::{Address, NodeKind};
 use eos_core::graph::live::{Health, Live};
 use eos_core::node::Node;
 
@@ -67,23 +68,18 @@ fn health(node: &Node, status: &Status, there: Option<&There>) -> Health {
         .components
         .iter()
         .find(|component| component.component == node.component);
-    let (kind, name) = node.address.split_once('/').unwrap_or_default();
-    match (kind, component, there) {
-        ("job", Some(component), _) => job(component),
-        ("service", Some(component), _) => service(component, name),
-        ("namespace", _, Some(there)) => exists(there.namespaces.contains(name)),
-        ("volume", _, Some(there)) => volume(name, there),
-        (
-            "secret",
-            _,
-            Some(There {
-                secrets: Some(secrets),
-                ..
-            }),
-        ) => exists(secrets.contains(name)),
-        // Of the rest no engine was asked.
-        _ => Health::Unknown,
-    }
+    let Address { kind, name } = &node.address;
+    let secrets = there.and_then(|there| there.secrets.as_ref());
+    let known = match kind {
+        NodeKind::Job => component.map(job),
+        NodeKind::Service => component.map(|component| service(component, name)),
+        NodeKind::Namespace => there.map(|there| exists(there.namespaces.contains(name))),
+        NodeKind::Volume => there.map(|there| volume(name, there)),
+        NodeKind::Secret => secrets.map(|secrets| exists(secrets.contains(name))),
+        // No engine was asked about them.
+        NodeKind::Rules | NodeKind::Target | NodeKind::Host => None,
+    };
+    known.unwrap_or(Health::Unknown)
 }
 
 fn exists(there: bool) -> Health {

@@ -2,7 +2,7 @@
 
 use crate::problem::Problem;
 use clap::ValueHint;
-use eos_core::plan::{Plan, VERSION, Work};
+use eos_core::plan::{Plan, Step, VERSION};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -79,8 +79,8 @@ pub fn read(file: &Path) -> Result<Plan, Problem> {
 }
 
 fn refuse_given(file: &Path, plan: &Plan) -> Result<(), Problem> {
-    let is_given = |work: &Work| matches!(work, Work::Secret { items, .. } if items.iter().any(|i| i.given));
-    match plan.steps.iter().find(|step| is_given(&step.work)) {
+    let is_given = |step: &&Step| step.work.writes().iter().any(|item| item.given);
+    match plan.steps.iter().find(is_given) {
         None => Ok(()),
         Some(step) => Err(Problem::usage(
             format!(

@@ -249,14 +249,11 @@ async fn adopt_all(session: &mut Session<'_>, estate: &Estate, found: &Drift, ar
 
 /// True for an object that the pillar could follow. Parts of a gone or changed job follow from the job.
 fn is_reality(object: &Object, found: &Drift) -> bool {
-    let is_job = object.object.starts_with("job/");
     let of_job = |other: &Object| {
-        other.object.starts_with("job/")
-            && other.component == object.component
-            && other.verdict != Verdict::InStep
+        other.is_job() && other.component == object.component && other.verdict != Verdict::InStep
     };
     match object.verdict {
-        Verdict::Changed | Verdict::Missing => is_job || !found.objects.iter().any(of_job),
+        Verdict::Changed | Verdict::Missing => object.is_job() || !found.objects.iter().any(of_job),
         _ => false,
     }
 }

@@ -176,7 +176,7 @@ pub fn next_words(drift: &Drift) -> Option<String> {
         next.push("pillar is right: eos reconcile");
     }
     if has(|object| {
-        let is_job = object.object.starts_with("job/") && object.component.is_some();
+        let is_job = object.is_job() && object.component.is_some();
         is_job && matches!(object.verdict, Verdict::Changed | Verdict::Missing)
     }) {
         next.push("reality is right: eos reconcile --adopt");

@@ -11,7 +11,7 @@ pub fn graph_text(graph: &Graph, columns: usize) -> String {
     let mut environments: BTreeMap<&str, BTreeMap<usize, Vec<String>>> = BTreeMap::new();
     for (node, wave) in graph.nodes.iter().zip(&graph.waves) {
         let waves = environments.entry(&node.environment).or_default();
-        let address = printable(&node.address);
+        let address = printable(&node.address.to_string());
         let word = match graph.health(node) {
             None | Some(Health::Well) => address,
             Some(health) => format!("{address} ({})", health.word()),

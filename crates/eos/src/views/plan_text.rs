@@ -148,7 +148,7 @@ fn no_return(plan: &Plan, columns: usize) -> String {
         .points_of_no_return()
         .map(|change| match &change.note {
             Some(note) => format!("{} ({note})", change.address),
-            None => change.address.clone(),
+            None => change.address.to_string(),
         })
         .collect();
     match points.as_slice() {

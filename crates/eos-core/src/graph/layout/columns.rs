@@ -10,7 +10,7 @@ pub(super) type Column = (Layers, usize);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Layers {
-    /// Secret, host, cloud: what jobs need.
+    /// Secret and host: what jobs need.
     Needs,
     Jobs,
     Services,
@@ -18,7 +18,7 @@ pub(super) enum Layers {
 
 pub(super) fn layers(layer: Layer) -> Layers {
     match layer {
-        Layer::Secret | Layer::Host | Layer::Cloud => Layers::Needs,
+        Layer::Secret | Layer::Host => Layers::Needs,
         Layer::Job => Layers::Jobs,
         Layer::Service | Layer::Hook => Layers::Services,
     }

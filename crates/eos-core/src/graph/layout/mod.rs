@@ -1,7 +1,7 @@
 //! Where everything stands in the picture: whole pixels, the same for the same graph.
 //!
 //! An environment is a band. In it, components are frames in stacks, each stack to the right of what it comes after; in
-//! a frame, nodes are boxes in columns by layer: what jobs need (secret, host, cloud) shares the first, one below the other. An edge to the right within a frame is one curve. Every other edge
+//! a frame, nodes are boxes in columns by layer: what jobs need (secret, host) shares the first, one below the other. An edge to the right within a frame is one curve. Every other edge
 //! leaves its frame, follows the channels between stacks and the gaps between frames, and enters the next frame, so that
 //! it crosses no box. What comes from one node shares its way as long as it can, like the branches of a tree.
 

@@ -1,6 +1,8 @@
 //! Which change of a plan an effect belongs to. What no change explains was changed behind Eos.
 
 use super::{Effect, EffectAttribute, nomad};
+use crate::address::{Address, NodeKind};
+use crate::kinds::{job, namespace, rules, secret};
 use crate::plan::{Action, Change};
 use std::collections::BTreeMap;
 
@@ -8,7 +10,7 @@ use std::collections::BTreeMap;
 const DIGEST: &str = "Meta.eos_digest";
 
 /// Minion and path -> address of the volume that lies there.
-pub type Volumes = BTreeMap<(String, String), String>;
+pub type Volumes = BTreeMap<(String, String), Address>;
 
 /// Gives every effect the change that it belongs to, and marks the attributes that none explains.
 pub fn explain(effects: &mut [Effect], changes: &[Change], volumes: &Volumes) {
@@ -28,32 +30,32 @@ pub fn explain(effects: &mut [Effect], changes: &[Change], volumes: &Volumes) {
 
 /// `own` are the changes of the effect's component.
 fn change_of<'a>(effect: &Effect, own: &[&'a Change], volumes: &Volumes) -> Option<&'a Change> {
-    let find = |address: &str| own.iter().copied().find(|change| change.address == address);
+    let find = |address: &Address| own.iter().copied().find(|change| change.address == *address);
     let component = &effect.component;
-    let job = || find(&format!("job/{component}"));
+    let job = || find(&job::address(component));
     let (engine, object) = effect.object.split_once('/')?;
     let (kind, name) = object.split_once('/')?;
     let last = name.rsplit('/').next().unwrap_or(name);
     match (engine, kind) {
-        ("nomad", "namespace") => find(&format!("namespace/{name}")),
+        ("nomad", "namespace") => find(&namespace::address(name)),
         ("nomad", "job" | "allocations") => job(),
         ("nomad", "service") | ("consul", "service" | "config") => {
             let service = last.strip_suffix("-sidecar-proxy").unwrap_or(last);
-            find(&format!("service/{service}")).or_else(job)
+            find(&NodeKind::Service.at(service)).or_else(job)
         }
         ("nomad", "volume") => {
-            let address = format!("volume/{last}");
-            let on_a_host = format!("{address}@");
-            let mut all = own.iter().copied();
-            all.find(|change| change.address == address || change.address.starts_with(&on_a_host))
+            let on_a_host = format!("{last}@");
+            let is_it = |name: &str| name == last || name.starts_with(&on_a_host);
+            let mut volumes = own.iter().copied();
+            volumes.find(|change| change.address.kind == NodeKind::Volume && is_it(&change.address.name))
         }
-        ("nomad", "variable") | ("vault", "secret") => find(&format!("secret/{component}")),
+        ("nomad", "variable") | ("vault", "secret") => find(&secret::address(component)),
         ("salt", "directory") => {
             let (minion, path) = name.split_once(':')?;
             let address = volumes.get(&(minion.to_owned(), path.to_owned()))?;
             find(address)
         }
-        ("salt", "file") => find(&format!("rules/{component}")),
+        ("salt", "file") => find(&rules::address(component)),
         ("terraform", _) => job().or_else(|| own.first().copied()),
         _ => None,
     }
@@ -68,7 +70,7 @@ fn explain_job(effect: &mut Effect, change: Option<&Change>, other: Option<&Chan
         effect.attributes.iter_mut().for_each(|one| one.behind = true);
         return;
     };
-    let is_of_job = change.address.starts_with("job/");
+    let is_of_job = change.address.kind == NodeKind::Job;
     // A job that was there when it was last applied, and is to be made, was removed by somebody.
     if is_of_job && change.action == Action::Change && effect.action == Action::Create {
         return;
@@ -126,7 +128,7 @@ fn node_attribute(path: &str) -> Option<(&str, String)> {
 
 /// Instances and services of a job come and go for the reason for which the job changes.
 fn follow_jobs(effects: &mut [Effect]) {
-    let jobs: BTreeMap<(String, String), Option<String>> = effects
+    let jobs: BTreeMap<(String, String), Option<Address>> = effects
         .iter()
         .filter(|effect| effect.object.starts_with("nomad/job/"))
         .map(|effect| (key(effect), effect.change.clone()))

@@ -1,14 +1,15 @@
-//! Volumes as steps: made, kept or removed by Salt, then read back from the host itself.
+//! Volumes: made, kept or removed by Salt, then read back from the host itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use eos_core::kinds::volume::{Kept, Made, Standing, Unmade, Which};
 use eos_core::lowered::{Lvm, Volume, instance_name};
 use eos_core::option::human_size;
-use eos_core::plan::{Standing, Step};
+use eos_core::plan::Step;
 use serde_json::Value;
 
-use super::{Context, Verified, plural, run_step};
 use crate::error::{EngineError, ErrorKind, Layer};
+use crate::steps::{Context, Progress, Verified, plural, run_step};
 use crate::storage::{exists, mounted, seen_at};
 
 /// Less than this of a volume may be too little for its filesystem to take.
@@ -17,10 +18,10 @@ const FILESYSTEM_SLACK: u64 = 4 << 20;
 pub(super) async fn make(
     context: &Context<'_>,
     step: &Step,
-    minion: &str,
-    paths: &[String],
-    progress: &mut dyn FnMut(&str),
+    made: &Made,
+    progress: Progress<'_>,
 ) -> Result<Verified, EngineError> {
+    let Made { minion, paths, .. } = made;
     run_step(context, step, progress).await?;
     let seen = seen_at(context.engines, minion, paths).await?;
     for path in paths {
@@ -32,7 +33,7 @@ pub(super) async fn make(
     let component = context.compilation.component(&step.environment, &step.component);
     let volumes = component.into_iter().flat_map(|component| &component.volumes);
     let mut words = Vec::new();
-    for volume in volumes.filter(|volume| volume.host.value == minion) {
+    for volume in volumes.filter(|volume| volume.host.value == *minion) {
         let seen = seen.get(&volume.path.value).unwrap_or(&Value::Null);
         let other = volume.lvm.as_ref().and_then(|lvm| misfit(volume, lvm, seen));
         if let Some(why) = other.or_else(|| other_owner(volume, seen)) {
@@ -53,7 +54,7 @@ pub(super) async fn make(
         ));
     }
     let words = format!("{minion}: {}, read back", words.join(", "));
-    Ok(Verified { words, seen })
+    Ok(Verified::new(words, seen))
 }
 
 /// In what the owner or the mode of a volume's directory is not the wanted one. A host tells both by number and by name.
@@ -133,16 +134,12 @@ fn number(mounted: &Value, key: &str) -> u64 {
 }
 
 /// What the pillar names no longer is left as it was: all that was there when it was planned.
-pub(super) async fn verify_kept(
-    context: &Context<'_>,
-    minion: &str,
-    paths: &[String],
-    there: &Standing,
-) -> Result<Verified, EngineError> {
+pub(super) async fn prove_kept(context: &Context<'_>, proof: &Kept) -> Result<Verified, EngineError> {
+    let Kept { minion, paths, there } = proof;
     let seen = seen_at(context.engines, minion, paths).await?;
     let words = kept(paths, there, &seen).map_err(|why| failed(&format!("volume on {minion}"), why))?;
     let words = format!("{minion}: {words}");
-    Ok(Verified { words, seen })
+    Ok(Verified::new(words, seen))
 }
 
 fn kept(paths: &[String], there: &Standing, seen: &Value) -> Result<String, String> {
@@ -161,13 +158,25 @@ fn failed(object: &str, words: String) -> EngineError {
     EngineError::new(Layer::Salt, ErrorKind::Failed, object, words)
 }
 
-pub(super) async fn remove(
+pub(super) async fn unmake(
     context: &Context<'_>,
     step: &Step,
-    minion: &str,
-    volumes: &BTreeMap<String, String>,
-    progress: &mut dyn FnMut(&str),
+    unmade: &Unmade,
+    progress: Progress<'_>,
 ) -> Result<Verified, EngineError> {
+    match unmade.which {
+        Which::WithData(_) => remove(context, step, unmade, progress).await,
+        Which::IfEmpty {} => remove_unused(context, step, unmade, progress).await,
+    }
+}
+
+async fn remove(
+    context: &Context<'_>,
+    step: &Step,
+    unmade: &Unmade,
+    progress: Progress<'_>,
+) -> Result<Verified, EngineError> {
+    let Unmade { minion, volumes, .. } = unmade;
     run_step(context, step, progress).await?;
     let paths: Vec<&String> = volumes.values().collect();
     let seen = seen_at(context.engines, minion, &paths).await?;
@@ -177,10 +186,8 @@ pub(super) async fn remove(
     }
     unregistered(context, step, minion, volumes).await?;
     let count = plural(volumes.len(), "volume", "volumes");
-    Ok(Verified {
-        words: format!("{minion}: {count} gone with all data, read back"),
-        seen,
-    })
+    let words = format!("{minion}: {count} gone with all data, read back");
+    Ok(Verified::new(words, seen))
 }
 
 /// Another minion can answer in the name of this one; Nomad says whether tasks could still be given the volumes there.
@@ -209,13 +216,13 @@ async fn unregistered(
 }
 
 /// What is not empty was used after all, and is kept and named.
-pub(super) async fn remove_unused(
+async fn remove_unused(
     context: &Context<'_>,
     step: &Step,
-    minion: &str,
-    volumes: &BTreeMap<String, String>,
-    progress: &mut dyn FnMut(&str),
+    unmade: &Unmade,
+    progress: Progress<'_>,
 ) -> Result<Verified, EngineError> {
+    let Unmade { minion, volumes, .. } = unmade;
     let record = run_step(context, step, progress).await?;
     let paths: Vec<&String> = volumes.values().collect();
     let seen = seen_at(context.engines, minion, &paths).await?;
@@ -232,7 +239,7 @@ pub(super) async fn remove_unused(
         let why = why.and_then(Value::as_str).unwrap_or("it is not empty");
         words.push_str(&format!("; {path} is kept: {why}"));
     }
-    Ok(Verified { words, seen })
+    Ok(Verified::new(words, seen))
 }
 
 #[cfg(test)]

@@ -1,0 +1,65 @@
+//! Kinds: how each sort of thing is read back from the engine that owns it. One file a kind; this one sends each to its own.
+
+pub mod host;
+mod job;
+mod rules;
+mod secret;
+mod volume;
+mod workspace;
+
+use eos_core::kinds::secret::Moved;
+use eos_core::kinds::{Made, Proof, Unmade};
+use eos_core::plan::Step;
+
+use crate::error::EngineError;
+use crate::steps::{Context, Progress, Verified};
+
+pub(crate) async fn make(
+    context: &Context<'_>,
+    step: &Step,
+    made: &Made,
+    progress: Progress<'_>,
+) -> Result<Verified, EngineError> {
+    match made {
+        Made::Volume(part) => volume::make(context, step, part, progress).await,
+        Made::Workspace(part) => workspace::make(context, step, part, progress).await,
+        Made::Rules(_) => rules::make(context, step, progress).await,
+    }
+}
+
+pub(crate) async fn unmake(
+    context: &Context<'_>,
+    step: &Step,
+    unmade: &Unmade,
+    progress: Progress<'_>,
+) -> Result<Verified, EngineError> {
+    match unmade {
+        Unmade::Volume(part) => volume::unmake(context, step, part, progress).await,
+        Unmade::Workspace(part) => workspace::unmake(context, step, part, progress).await,
+        Unmade::Rules(part) => rules::unmake(context, step, part, progress).await,
+    }
+}
+
+pub(crate) async fn prove(
+    context: &Context<'_>,
+    step: &Step,
+    proof: &Proof,
+    progress: Progress<'_>,
+) -> Result<Verified, EngineError> {
+    match proof {
+        Proof::Healthy(proof) => job::prove_healthy(context, step, proof, progress).await,
+        Proof::Gone(proof) => job::prove_gone(context, step, proof, progress).await,
+        Proof::Kept(proof) => volume::prove_kept(context, proof).await,
+        Proof::Host(proof) => host::prove(context, proof).await,
+        Proof::Unwatched(proof) => rules::prove_unwatched(context, step, proof, progress).await,
+    }
+}
+
+pub(crate) async fn move_secrets(
+    context: &Context<'_>,
+    step: &Step,
+    moved: &Moved,
+    progress: Progress<'_>,
+) -> Result<Verified, EngineError> {
+    secret::move_values(context, step, moved, progress).await
+}
