@@ -18,8 +18,9 @@ _SYNC_STATES = "eos_terraform.sync_states"
 _SECONDS_FOR_A_VERSION = 10
 
 
-def of_this_minion(named: list[str] | None) -> dict:
-    """`named` are the workspaces that the pillar has, if there is one; the control minion's is null on every other."""
+def of_this_minion(slices: dict | None) -> dict:
+    """`slices` are those of the pillar, if there is one; the control minion's is null on every other."""
+    named = None if slices is None else list(slices.get("workspaces", {}))
     return {
         "environments": _environments(),
         "returners": _modules_of(salt.loader.returners(__opts__, {})),

@@ -1,7 +1,7 @@
-"""What this minion has against its current pillar: volumes and rules by Salt's test run, workspaces by their records.
+"""What this minion has against its current pillar: what Salt makes by a test run, workspaces by their records.
 
-Nothing here may be called over the API; `eos.inspect` calls it. It changes nothing and runs no Terraform. However many
-workspaces there are, their Terraform states are read at once.
+Nothing here may be called over the API; `eos.inspect` and the kinds call it. It changes nothing and runs no Terraform.
+However many workspaces there are, their Terraform states are read at once.
 """
 
 from __future__ import annotations
@@ -17,36 +17,35 @@ _NAMING = ("id", "name", "namespace", "kind", "node_id", "modify_index")
 _OWN = ("configuration.json", ".terraform.lock.hcl")
 
 
-def compare(pillar: dict, release: str | None) -> dict:
-    """All of this minion; `workspaces` and `orphans` are null where no Terraform runs.
+def compare(pillar: dict, release: str | None, found: dict[str, dict]) -> dict:
+    """All of this minion; `found` is what each kind says of it, {"states", "answer"}.
 
     What cannot be read is a failure of the whole: half an answer would look as if the rest were gone.
     """
-    answer: dict = {"release": release, "states": _states(pillar), "workspaces": None, "orphans": None}
-    if __salt__["eos_profile.optional_setting"]("terraform_root"):
-        named = pillar.get("eos", {}).get("workspaces", {})
-        answer["workspaces"] = _workspaces(named)
-        answer["orphans"] = sorted(set(answer["workspaces"]) - set(named))
-    return {**answer, "synced": __salt__["eos_sync.synced"]()}
+    answer: dict = {"release": release, "states": _states(pillar, found)}
+    for of_kind in found.values():
+        answer |= of_kind["answer"]
+    return answer
 
 
-def _states(pillar: dict) -> list[dict]:
-    """What Salt says it would change of this minion's volumes and rules."""
-    slices = pillar.get("eos", {})
-    volumes, monitoring = slices.get("volumes", {}), slices.get("monitoring", {})
-    if not volumes and not monitoring:
+def _states(pillar: dict, found: dict[str, dict]) -> list[dict]:
+    """What Salt says it would change, in one test run of all kinds; each with its `kind` and, as `part`, its name."""
+    # Parts of two kinds may have the same name; those of one run may not.
+    high = {f"{kind} {part}": state for kind, of_kind in found.items() for part, state in of_kind["states"].items()}
+    if not high:
         return []
-    high = {**__salt__["eos_volumes.states"](volumes), **__salt__["eos_prometheus.states"](monitoring)}
     with __salt__["eos_preview.scratch"]() as scratch:
         ran = __salt__["eos_preview.run_states"](scratch, "base", high, pillar)
-    return [_told(state, volumes) for state in ran if state["result"] is not True or state["changes"]]
+    return [_told(state) for state in ran if state["result"] is not True or state["changes"]]
 
 
-def _told(state: dict, volumes: dict) -> dict:
-    return {**state, "volume" if state["id"] in volumes else "monitoring": state["id"]}
+def _told(state: dict) -> dict:
+    kind, _, part = state["id"].partition(" ")
+    return {**state, "id": part, "kind": kind, "part": part}
 
 
-def _workspaces(named: dict) -> dict[str, dict]:
+def workspaces(named: dict) -> dict[str, dict]:
+    """What is on this disk and in the backend, against what the pillar names."""
     profile = __salt__["eos_profile.of_this_minion"]()
     with __salt__["eos_profile.closing"](profile, _log.warning):
         there = __salt__["eos_workspace.with_states"](profile, named)

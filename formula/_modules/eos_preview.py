@@ -1,6 +1,6 @@
 """What a step would do, as the engine says that would act: Salt's test run, Terraform's plan, Nomad's plan of the job.
 
-Nothing here may be called over the API; `eos.preview` calls it. A preview changes nothing, takes no lock, and leaves
+Nothing here may be called over the API; the kinds call it. A preview changes nothing, takes no lock, and leaves
 nothing behind: all that it writes is in a directory of its own below `<cachedir>`, which goes with it.
 """
 
@@ -66,7 +66,7 @@ def removed_workspace(environment: str, component: str, named: dict) -> dict:
     """What destroying a workspace would do; `named` is what the plan's pillar names."""
     name = f"{environment}/{component}"
     if name in named:
-        return {"terraform": None, "nomad": None, "error": _still_named(name, "it")}
+        return {"terraform": None, "nomad": None, "error": still_named(name, "it")}
 
     def shown(profile: object, directory: str) -> dict | None:
         return applied(__salt__["eos_workspace.of"](environment, component, profile), directory, "-destroy")
@@ -74,36 +74,27 @@ def removed_workspace(environment: str, component: str, named: dict) -> dict:
     return _of_terraform(name, shown, [])
 
 
-def removed_volumes(volumes: dict[str, str], wanted: dict, with_data: list[str]) -> dict:
-    """Which directories and volumes on LVM the removal of these would take."""
-    if still := sorted(set(volumes) & set(wanted)):
-        return {"states": [], "error": _still_named(f"volume {still[0]}", "it")}
-    if failure := __salt__["eos_volumes.refused"](volumes, wanted, with_data):
-        return {"states": [], "error": failure}
-    kinds = __salt__["eos_volumes.kinds"](volumes)
-    return {"states": [_gone(name, kinds[name], path) for name, path in volumes.items()], "error": None}
-
-
-def removed_rules(environment: str, component: str, monitor: str, slices: dict) -> dict:
-    """Which files the removal of a component's rules from a monitor would take."""
-    name = f"{environment}/{component}"
-    watching = slices.get("monitors", {}).get(f"{environment}/{monitor}")
-    if slices.get("monitoring", {}).get(name, {}).get("monitor") == monitor:
-        return {"states": [], "error": _still_named(f"rules of {name}", f"{monitor} watch it")}
-    if watching is None:
-        words = f"The plan's pillar of minion {__opts__['id']} names no monitor {environment}/{monitor}"
-        return {"states": [], "error": _error(f"rules of {name}", words, "Compile again")}
-    files = __salt__["eos_prometheus.files_of"](name, watching)
-    return {"states": [_gone(name, "file", path) for path in files], "error": None}
-
-
-def states(plan: str, sls: str, high: dict, pillar: dict) -> dict:
-    """What Salt says it would do for the states of an SLS of a plan."""
+def states(plan: str, name: str, high: dict, pillar: dict) -> dict:
+    """What Salt says it would do for the states of the thing of this name."""
     try:
         with scratch() as directory:
             return {"states": run_states(directory, plan, high, pillar), "error": None}
     except (CommandExecutionError, OSError, ValueError) as failure:
-        return {"states": [], "error": __utils__["eos_failure.described"](failure, sls)}
+        return {"states": [], "error": __utils__["eos_failure.described"](failure, name)}
+
+
+def gone(name: str, what: str, path: str) -> dict:
+    """In the shape of a state's outcome, what a removal would do to a path."""
+    there = os.path.lexists(path)
+    changes = {path: {what: "removed"}} if there else {}
+    comment = f"{path} would be removed" if there else f"{path} is gone already"
+    return {"id": name, "name": path, "result": None if there else True, "changes": changes, "comment": comment}
+
+
+def still_named(name: str, has: str) -> dict:
+    """The failure of a removal of what the plan's pillar has."""
+    words = f"The plan's pillar of minion {__opts__['id']} still has {has}"
+    return {"layer": "salt", "object": name, "words": words, "hint": "Compile again"}
 
 
 def run_states(directory: str, saltenv: str, high: dict, pillar: dict) -> list[dict]:
@@ -357,20 +348,3 @@ def _with_unknown(value: object) -> object:
     if isinstance(value, str):
         return value.replace(str(_UNKNOWN_VERSION), UNKNOWN)
     return UNKNOWN if value == _UNKNOWN_VERSION else value
-
-
-def _gone(name: str, what: str, path: str) -> dict:
-    """In the shape of a state's outcome, what a removal would do to a path."""
-    there = os.path.lexists(path)
-    changes = {path: {what: "removed"}} if there else {}
-    comment = f"{path} would be removed" if there else f"{path} is gone already"
-    return {"id": name, "name": path, "result": None if there else True, "changes": changes, "comment": comment}
-
-
-def _still_named(name: str, has: str) -> dict:
-    words = f"The plan's pillar of minion {__opts__['id']} still has {has}"
-    return _error(name, words, "Compile again")
-
-
-def _error(name: str, words: str, hint: str) -> dict:
-    return {"layer": "salt", "object": name, "words": words, "hint": hint}

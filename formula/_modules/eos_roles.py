@@ -139,7 +139,7 @@ def _is_over(approval: dict) -> bool:
 
 def _uptime() -> tuple[str, float]:
     """The id of this start of the machine, and the seconds since, sleep included."""
-    return __utils__["eos_boot.id"](), time.clock_gettime(time.CLOCK_BOOTTIME)
+    return __utils__["eos_process.boot"](), time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 def _role_of(user: str | None) -> str | None:

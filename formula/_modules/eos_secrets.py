@@ -1,7 +1,7 @@
 """Secrets of components, on the control minion: written, copied, restored, removed, and shown to who may see them.
 
-Nothing here may be called over the API; `eos` calls it. Values go between places of the secrets engine, with the
-minion's own credential. No argument, answer or record holds one. Three kinds of places there are:
+Nothing here may be called over the API; `eos_kind_secret` calls it. Values go between places of the secrets engine,
+with the minion's own credential. No argument, answer or record holds one. There are three sorts of places:
 
 - a component's own, which its tasks read;
 - `eos_users/<user>/`, which that API user's token reads and writes: `given/<operation>/<key>` and `revealed/<id>`;
@@ -33,6 +33,21 @@ _LONGEST = 1024
 # How many versions of an entry Vault keeps, unless it is told otherwise.
 _VERSIONS = 10
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+
+def require(*, workspaces: list, **publication: object) -> None:
+    """Fails, by name, if a secret is missing that the pillar says one of these workspaces needs.
+
+    For root alone: the orchestration of an emitted tree without Eos calls it.
+    """
+    if not __salt__["eos_roles.caller"](publication)["is_root"]:
+        raise CommandExecutionError("Only root asks which secrets are missing: an API user plans, and is told")
+    names = __utils__["eos_argument.check_all"]("workspaces", workspaces, "component")
+    named = __salt__["pillar.items"](unmask=True).get("eos", {}).get("workspaces", {})
+    if unknown := sorted(set(names) - set(named)):
+        raise CommandExecutionError(f"The pillar of minion {__opts__['id']} does not name {', '.join(unknown)}")
+    if missing := __salt__["eos_terraform.missing_secrets"]([named[name] for name in names]):
+        raise CommandExecutionError("; ".join(missing))
 
 
 def check_items(items: object) -> None:

@@ -1,6 +1,6 @@
 """All storage of this minion in one answer: disks, volume groups, volumes with their use, other filesystems, tools.
 
-Nothing here may be called over the API; `eos.storage` calls it. It changes nothing but the samples of use.
+Nothing here may be called over the API; `eos_kind_volume` calls it. It changes nothing but the samples of use.
 """
 
 from __future__ import annotations

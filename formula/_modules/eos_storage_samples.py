@@ -41,7 +41,7 @@ def sample() -> dict:
 
 
 def with_growth(volumes: list[dict]) -> list[dict]:
-    """These volumes as `eos.storage` tells them, with their growth; their use is noted, at most once a minute."""
+    """These volumes as `eos_storage_report` has them, with their growth; notes their use, at most once a minute."""
     now = time.time()
     samples = _noted({one["id"]: one["used"] for one in volumes if one["id"] and one["used"] is not None}, now)
     return [

@@ -1,6 +1,6 @@
 """The Salt state of a component's alert rules, named "<environment>/<component>".
 
-It serves whoever applies the emitted tree by hand; `eos.run_step` does the same without a state run.
+It serves whoever applies the emitted tree by hand; `eos.make` does the same without a state run.
 """
 
 from __future__ import annotations

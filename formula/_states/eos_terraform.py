@@ -1,6 +1,6 @@
 """The Salt states of a Terraform workspace, named "<environment>/<component>".
 
-They serve whoever applies the emitted tree by hand; `eos.run_step` does the same without a state run.
+They serve whoever applies the emitted tree by hand; `eos.make` does the same without a state run.
 """
 
 from __future__ import annotations

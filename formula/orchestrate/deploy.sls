@@ -1,20 +1,19 @@
 {#- Converges the emitted tree without Eos: its waves in their order, each after the one before. What is missing of their
     secrets is told first, by name; only the namespaces come before, since secrets may have to be put into them. The
     runner `infrastructure` limits it to an environment. -#}
-{%- set order = salt["cp.get_file_str"]("salt://orchestrate/waves.json") | load_json %}
+{%- from "orchestrate/order.jinja" import waves as order with context %}
 {%- set environment = pillar.get("eos_environment") %}
 {%- set operation = "eject-" ~ ("now" | strftime("%Y%m%d%H%M%S%f")) %}
 {%- set waves, workspaces, platforms = [], {}, [] %}
-{%- for wave in order.waves %}
+{%- for wave in order %}
 {%- set here = [] %}
 {%- for step in wave %}
-{%- set component, of, kind = step.sls.split(".")[1:] %}
-{%- if environment is none or of == environment %}
+{%- if environment is none or step.environment == environment %}
 {%- do here.append(step) %}
-{%- if component == "platform" %}
+{%- if step.component == "platform" %}
 {%- do platforms.append(step) %}
-{%- elif kind == "workspace" %}
-{%- do workspaces.setdefault(step.minion, []).append(of ~ "/" ~ component) %}
+{%- elif step.kind == "workspace" %}
+{%- do workspaces.setdefault(step.minion, []).append(step.environment ~ "/" ~ step.component) %}
 {%- endif %}
 {%- endif %}
 {%- endfor %}
@@ -31,7 +30,7 @@ include:
 {% for minion, names in workspaces.items() %}
 {{ ("secrets are there for " ~ minion) | tojson }}:
   salt.function:
-    - name: eos.require_secrets
+    - name: eos_secrets.require
     - tgt: {{ minion | tojson }}
     - tgt_type: list
     - kwarg:
@@ -47,14 +46,16 @@ include:
 {%- for step in wave %}
 {{ ("wave " ~ number ~ " " ~ step.minion ~ " " ~ step.sls) | tojson }}:
   salt.function:
-    - name: eos.run_step
+    - name: eos.make
     - tgt: {{ step.minion | tojson }}
     - tgt_type: list
     - kwarg:
         operation: {{ operation | tojson }}
         step: {{ step.sls | tojson }}
-        sls: {{ step.sls | tojson }}
-        digest: {{ step.digest | tojson }}
+        kind: {{ step.kind | tojson }}
+        environment: {{ step.environment | tojson }}
+        component: {{ step.component | tojson }}
+        facts: {{ {"digest": step.digest} | tojson }}
     - require:
       - salt: formula is synced
 {%- for minion in (workspaces if step not in platforms else []) %}

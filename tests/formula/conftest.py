@@ -25,6 +25,7 @@ from laboratory import (
     Releases,
     Salt,
     Vault,
+    made,
     required,
 )
 
@@ -49,7 +50,7 @@ def load(salt_python, tmp_path):
         module.__opts__ = {"id": MINION, "cachedir": str(tmp_path), "test": False, "eos": {"roles": ROLES}}
         module.__context__, module.__pillar__, module.__salt__, module.__utils__ = {}, {}, {}, {}
         if path.startswith("_modules/"):
-            for name in ("eos_boot", "eos_disk", "eos_digest", "eos_directory", "eos_failure"):
+            for name in ("eos_argument", "eos_digest", "eos_directory", "eos_disk", "eos_failure", "eos_process"):
                 used = load_module(f"_utils/{name}.py")
                 module.__utils__ |= {f"{name}.{function}": getattr(used, function) for function in dir(used)}
         for name, value in salt_globals.items():
@@ -134,15 +135,14 @@ class Laboratory:
     def run_step(self, operation: str, step: str, sls: str, release: str) -> dict:
         """The whole answer to a call for a piece as it is in a release, whichever is served."""
         digest = self.releases.digest(release, sls)
-        return self.salt.call("eos.run_step", operation=operation, step=step, sls=sls, digest=digest)
+        return self.salt.call("eos.make", operation=operation, step=step, **made(sls, digest))
 
     def preview(self, plan: str, function: str, arguments: dict, *unknown: str) -> dict:
         call = {"plan": plan, "function": function, "arguments": arguments, "unknown": list(unknown)}
         return self.salt.record("eos.preview", **call)
 
     def preview_step(self, plan: str, sls: str, *unknown: str) -> dict:
-        arguments = {"sls": sls, "digest": self.releases.digest(plan, sls)}
-        return self.preview(plan, "eos.run_step", arguments, *unknown)
+        return self.preview(plan, "eos.make", made(sls, self.releases.digest(plan, sls)), *unknown)
 
     def preview_workspace(self, plan: str, name: str, *unknown: str) -> dict:
         environment, component = name.split("/")

@@ -676,5 +676,23 @@ def digest_of(sls: str, slice_of_minion: dict) -> str:
     return canonical_digest({volume: facts for volume, facts in volumes if volume.startswith(f"{name}/")})
 
 
+def part_of(sls: str) -> dict:
+    """The part that an emitted SLS is about, as a call names it."""
+    _, component, environment, piece = sls.split(".")
+    kind = {"volumes": "volume", "monitoring": "rules", "workspace": "workspace"}[piece.partition("-")[0]]
+    return {"kind": kind, "environment": environment, "component": component}
+
+
+def made(sls: str, digest: str) -> dict:
+    """The arguments of `eos.make` for an emitted SLS at this digest."""
+    return {**part_of(sls), "facts": {"digest": digest}}
+
+
+def removed(name: str, kind: str = "workspace", **facts: object) -> dict:
+    """The arguments of `eos.remove` for a part of "<environment>/<component>"."""
+    environment, component = name.split("/")
+    return {"kind": kind, "environment": environment, "component": component, "facts": facts}
+
+
 def json_sls(data: dict) -> str:
     return "#!json\n" + json.dumps(data, indent=1) + "\n"

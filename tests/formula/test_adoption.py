@@ -16,7 +16,7 @@ import threading
 import pytest
 
 from configurations import platform, provided
-from laboratory import MINION, required, wait_until
+from laboratory import MINION, removed, required, wait_until
 
 ENVIRONMENT = "adopted"
 WINDOWS = ("empty", "volume", "job")
@@ -117,9 +117,8 @@ class Half:
 
     def remove(self, operation: str) -> dict:
         self.release = self.lab.releases.deliver({f"{ENVIRONMENT}/platform": platform(ENVIRONMENT)})
-        names = {"environment": ENVIRONMENT, "component": self.name}
         operation = f"{self.name}-{operation}"
-        return self.lab.salt.record("eos.remove_workspace", operation=operation, step="workspace", **names)
+        return self.lab.salt.record("eos.remove", operation=operation, step="workspace", **removed(self.workspace))
 
     def volumes(self) -> dict[str, str]:
         """Name -> id of this component's registrations."""
@@ -169,7 +168,7 @@ class Half:
             self.apply("1")
 
     def has_ended(self) -> bool:
-        status = self.lab.salt.record("eos.step_status", operation=f"{self.name}-1", step="workspace")["status"]
+        status = self.lab.salt.record("eos.status", operation=f"{self.name}-1", step="workspace")["status"]
         return status in ("failed", "interrupted")
 
     def recorded(self) -> set[str]:

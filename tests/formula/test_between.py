@@ -8,6 +8,7 @@ import json
 import pytest
 
 from configurations import workspace
+from laboratory import removed
 
 CUT = '{"version": 4, "terraform_version": "1.1", "serial": 2, "lineage'
 
@@ -21,9 +22,7 @@ def apply(lab, name: str, release: str) -> dict:
 
 
 def remove(lab, name: str) -> dict:
-    environment, component = name.split("/")
-    names = {"environment": environment, "component": component}
-    return lab.salt.record("eos.remove_workspace", operation=next(OPERATIONS), step="workspace", **names)
+    return lab.salt.record("eos.remove", operation=next(OPERATIONS), step="workspace", **removed(name))
 
 
 @pytest.fixture
@@ -49,7 +48,7 @@ def test_a_damaged_workspace_hides_no_other_and_is_mended(two, file, text):
     path = lab.workspace("between/hurt") / file
     path.write_text(text)
 
-    seen = lab.salt.record("eos.observe", workspaces=["between/hurt", "between/sound"])["workspaces"]
+    seen = lab.salt.record("eos.observe", parts={"workspace": ["between/hurt", "between/sound"]})["workspace"]
     assert seen["between/sound"]["digest"] and "error" not in seen["between/sound"], seen
     assert seen["between/hurt"]["digest"] is None, seen
     inspected = lab.salt.record("eos.inspect")["workspaces"]
@@ -91,7 +90,7 @@ def test_nothing_of_another_fails_while_a_first_apply_runs(two):
     new.mkdir(parents=True)
     (new / "terraform.tfstate").touch()
     for number in range(34):
-        seen = lab.salt.record("eos.observe", workspaces=["between/new", "between/sound"])["workspaces"]
+        seen = lab.salt.record("eos.observe", parts={"workspace": ["between/new", "between/sound"]})["workspace"]
         assert seen["between/new"] is None and seen["between/sound"]["digest"], (number, seen)
         inspected = lab.salt.record("eos.inspect")["workspaces"]
         assert inspected["between/sound"]["digest"] and inspected["between/new"]["error"] is None, (number, inspected)

@@ -45,7 +45,7 @@ def volume(laboratory) -> tuple[str, dict]:
 def test_a_pillar_that_is_a_program_is_read_as_json(laboratory, current, proof):
     (current / f"pillar/hosts/{MINION}.sls").write_text(RUNS.format(proof=str(proof)))
     (current / "pillar/top.sls").write_text(RUNS.format(proof=str(proof)))
-    answer = laboratory.salt.call("eos.storage")
+    answer = laboratory.salt.call("eos.examine", kind="volume")
     assert answer["retcode"] != 0 and "does not render" in answer["ret"], answer
     assert not proof.exists()
 
@@ -72,8 +72,7 @@ def test_volumes_are_made_from_their_slice_whatever_the_sls_says(laboratory, pro
     sls = f"components.{component}.production.volumes"
     for root in (laboratory.salt.srv / "releases" / release, laboratory.salt.srv / "plans" / plan):
         (root / f"salt/components/{component}/production/volumes.sls").write_text(RUNS.format(proof=str(proof)))
-    arguments = {"sls": sls, "digest": laboratory.releases.digest(plan, sls)}
-    foretold = laboratory.salt.record("eos.preview", plan=plan, function="eos.run_step", arguments=arguments)
+    foretold = laboratory.preview_step(plan, sls)
     assert foretold["error"] is None and [state["id"] for state in foretold["states"]] == list(volumes), foretold
     answer = laboratory.run_step(f"operation-{component}", "1", sls, release)
     assert answer["ret"]["status"] == "done", answer
@@ -96,7 +95,7 @@ def test_the_order_of_an_emitted_tree_is_read_as_json(laboratory, current, proof
     (current / "salt/orchestrate/waves.json").write_text(json.dumps(order))
     for name in ("deploy", "destroy"):
         shown = laboratory.salt.run("salt-run", "state.orchestrate_show_sls", f"orchestrate.{name}")
-        assert "eos.r" in shown.stdout, shown
+        assert '"eos.make"' in shown.stdout or '"eos.remove"' in shown.stdout, shown
         assert '"injected"' not in shown.stdout, shown
     assert not proof.exists()
 

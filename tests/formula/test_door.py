@@ -104,7 +104,7 @@ def test_a_login_carries_nothing_but_the_password(salt):
 
 
 def test_a_minion_answers_for_no_other_and_has_nothing_published(salt, laboratory, tmp_path):
-    answer = {"jid": JID, "return": {"status": "done"}, "retcode": 0, "success": True, "fun": "eos.run_step"}
+    answer = {"jid": JID, "return": {"status": "done"}, "retcode": 0, "success": True, "fun": "eos.make"}
     order = {"__peer_id": "x", "fun": "test.ping", "arg": [], "tgt": "*", "tgt_type": "glob", "jid": JID, "ret": ""}
     tags = [
         f"salt/job/{JID}/ret/{OTHER_MINION}",
@@ -176,7 +176,7 @@ def test_a_stream_of_events_shows_the_callers_own(salt):
         with salt.acting_as("eos-architect"):
             assert salt.call("eos.info")["retcode"] == 0
         told = [{"cmd": "_minion_event", "tag": f"eos/{name}/s", "data": {"message": name}} for name in ("mine", "its")]
-        assert salt.call("eos.step_status", operation="mine", step="s")["retcode"] == 0
+        assert salt.call("eos.status", operation="mine", step="s")["retcode"] == 0
         salt.publish(told, "minion")
     tags = [line.removeprefix("tag: ") for line in seen if line.startswith("tag: ")]
     answers = [tag for tag in tags if re.fullmatch(rf"salt/job/\d{{20}}/ret/{MINION}", tag)]

@@ -40,7 +40,7 @@ def deliver(lab, **broken: str) -> str:
 
 
 def resources(lab, name: str) -> list | None:
-    seen = lab.salt.record("eos.observe", workspaces=[name])["workspaces"][name]
+    seen = lab.salt.record("eos.observe", parts={"workspace": [name]})["workspace"][name]
     return seen and seen["resources"]
 
 

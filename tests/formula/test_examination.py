@@ -27,22 +27,29 @@ def applied(laboratory):
 def test_the_graph_is_terraforms_own_and_leaves_no_trace(applied, user):
     before = files_of(applied)
     with applied.salt.acting_as(user):
-        answer = applied.salt.call("eos.terraform_graph", environment="production", component="drawn")
+        answer = applied.salt.call("eos.examine", kind="workspace", name="production/drawn")
     assert answer["retcode"] == 0, answer
     assert answer["ret"].startswith("digraph") and "terraform_data.greeting" in answer["ret"], answer
     assert files_of(applied) == before
 
 
 @pytest.mark.parametrize(
-    ("names", "words"),
+    ("asked", "words"),
     [
-        ({"environment": "production", "component": "nothing"}, "it was never applied"),
-        ({"environment": "production", "component": "../drawn"}, "component is not of the form"),
-        ({"environment": "", "component": "drawn"}, "environment is not of the form"),
+        ({"kind": "workspace", "name": "production/nothing"}, "it was never applied"),
+        ({"kind": "workspace", "name": "production/../drawn"}, "name is not of the form"),
+        ({"kind": "workspace", "name": "/drawn"}, "name is not of the form"),
+        ({"kind": "workspace"}, "name is not of the form"),
+        ({"kind": "volume", "name": "production/drawn"}, "name no volume"),
+        ({"kind": "rules"}, "nothing to examine of rules"),
+        ({"kind": "secret", "name": "production/drawn"}, "nothing to examine of secrets"),
+        ({"kind": "../terraform"}, "kind is none of"),
+        ({"kind": ["workspace"]}, "kind is none of"),
+        ({"name": "production/drawn"}, "there is no kind"),
     ],
 )
-def test_a_graph_of_nothing_is_refused(applied, names, words):
-    answer = applied.salt.call("eos.terraform_graph", **names)
+def test_what_cannot_be_examined_is_refused(applied, asked, words):
+    answer = applied.salt.call("eos.examine", **asked)
     assert answer["retcode"] == 1 and words in answer["ret"], answer
 
 

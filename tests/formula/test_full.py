@@ -28,7 +28,7 @@ def secret_of(name: str) -> dict:
 
 
 def observed(full, name: str) -> dict | None:
-    return full.salt.record("eos.observe", workspaces=[name])["workspaces"][name]
+    return full.salt.record("eos.observe", parts={"workspace": [name]})["workspace"][name]
 
 
 def remove_locked(full, operation: str, name: str) -> dict:
@@ -93,7 +93,7 @@ def test_many_workspaces_are_observed_with_one_login(full, alone):
     assert full.run_locked("seen", name, deliver(full, name, "x"))["status"] == "done"
     logins = full.vault.logins()
     names = [name, *(f"production/unseen-{number}" for number in range(20))]
-    seen = full.salt.record("eos.observe", workspaces=names)["workspaces"]
+    seen = full.salt.record("eos.observe", parts={"workspace": names})["workspace"]
     assert full.vault.logins() == logins + 1
     assert seen[name]["resources"] == ["module.component.terraform_data.greeting"]
     assert len(seen[name]["digest"]) == 64
@@ -102,7 +102,7 @@ def test_many_workspaces_are_observed_with_one_login(full, alone):
 
 def test_volumes_are_observed_without_a_login(full):
     logins = full.vault.logins()
-    assert full.salt.record("eos.observe", volumes=["/nowhere"])["volumes"]["/nowhere"]["exists"] is False
+    assert full.salt.record("eos.observe", parts={"volume": ["/nowhere"]})["volume"]["/nowhere"]["exists"] is False
     assert full.vault.logins() == logins
 
 

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from configurations import held, job, platform, workspace
-from laboratory import readme_block, required, wait_until
+from laboratory import made, readme_block, removed, required, wait_until
 
 OWNER = {"user": str(os.getuid()), "group": str(os.getgid()), "mode": "0750"}
 AS_RENDERED = {"changed": [], "missing": [], "strange": []}
@@ -145,9 +145,8 @@ def test_a_workspace_that_the_pillar_does_not_name_is_an_orphan(laboratory, name
     answer = inspected(laboratory)
     assert name in answer["orphans"]
     assert (answer["workspaces"][name]["wanted"], answer["workspaces"][name]["tree"]) == (None, AS_RENDERED)
-    names = dict(zip(("environment", "component"), name.split("/"), strict=True))
-    removed = laboratory.salt.record("eos.remove_workspace", operation="orphan", step="workspace", **names)
-    assert removed["status"] == "done"
+    record = laboratory.salt.record("eos.remove", operation="orphan", step="workspace", **removed(name))
+    assert record["status"] == "done"
     assert name not in inspected(laboratory)["orphans"]
 
 
@@ -169,7 +168,9 @@ def test_directories_of_volumes_that_differ_are_named(laboratory):
     assert inspected(laboratory)["states"] == []
     paths["wrong"].chmod(0o777)
     paths["gone"].rmdir()
-    told = {state["volume"]: state["changes"] for state in inspected(laboratory)["states"]}
+    differing = inspected(laboratory)["states"]
+    assert {state["kind"] for state in differing} == {"volume"}
+    told = {state["part"]: state["changes"] for state in differing}
     wrong, gone = str(paths["wrong"]), str(paths["gone"])
     assert told == {
         "inspected/wrong/data": {wrong: {"mode": "0750"}},
@@ -223,9 +224,8 @@ def test_the_schedule_leaves_alone_what_an_operation_holds(laboratory):
     more = held(hold)
     release = laboratory.releases.deliver({name: workspace(name, "y", more)})
     sls = "components.held.synced.workspace"
-    call = {"operation": "held-sync-2", "step": "workspace", "sls": sls}
-    low = {"client": "local_async", "tgt": "control", "fun": "eos.run_step"}
-    laboratory.salt.post("/", [{**low, "kwarg": {**call, "digest": laboratory.releases.digest(release, sls)}}])
+    call = {"operation": "held-sync-2", "step": "workspace", **made(sls, laboratory.releases.digest(release, sls))}
+    laboratory.salt.post("/", [{"client": "local_async", "tgt": "control", "fun": "eos.make", "kwarg": call}])
     try:
         runs = laboratory.runs().count("apply")
         wait_until("the apply", lambda: laboratory.runs().count("apply") > runs or _holding(laboratory, name))
@@ -233,7 +233,7 @@ def test_the_schedule_leaves_alone_what_an_operation_holds(laboratory):
     finally:
         hold.unlink()
     ended = {"operation": "held-sync-2", "step": "workspace"}
-    wait_until("the step's end", lambda: laboratory.salt.record("eos.step_status", **ended)["status"] == "done")
+    wait_until("the step's end", lambda: laboratory.salt.record("eos.status", **ended)["status"] == "done")
     assert sync(laboratory)["workspaces"][name]["verdict"] == "in step"
 
 

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import pytest
 
+from laboratory import made
+
+CALL = {"operation": "op", "step": "st", **made("components.a.b.volumes", "0" * 64)}
+
 
 def test_the_functions_of_eos_and_what_salt_itself_needs_are_permitted(laboratory):
     for function in ("eos.info", "eos.observe", "eos.examine", "eos.sync", "test.ping"):
         assert laboratory.salt.call(function)["retcode"] == 0, function
-    assert laboratory.salt.record("eos.step_status", operation="none", step="none") == {"status": "unknown"}
+    assert laboratory.salt.record("eos.status", operation="none", step="none") == {"status": "unknown"}
 
 
 @pytest.mark.parametrize(
     "function",
     [
-        "eos.run_stepX",
-        "eos.run_step\n",
+        "eos.makeX",
+        "eos.make\n",
         "eos._once",
+        # As earlier formulas had them.
+        "eos.run_step",
+        "eos.step_status",
+        "eos.require_secrets",
+        "eos_secrets.require",
+        "eos_kind_workspace.remove",
+        "eos_kind_secret.act",
         "eos_terraform.destroy",
         "eos_terraform.apply",
         "eos_graph.of_workspace",
@@ -52,29 +63,31 @@ def test_only_the_local_clients_are_open(laboratory):
 @pytest.mark.parametrize(
     "keywords",
     [
-        {"operation": "op", "step": "st", "digest": "0" * 64, "sls": "components.a.b.volumes", "pillar": {}},
-        {"operation": "op", "step": "st", "digest": "0" * 64, "sls": "components.a.b.volumes", "test": True},
-        {"operation": "op", "step": "st", "digest": "0" * 64},
-        {"operation": "../op", "step": "st", "digest": "0" * 64, "sls": "components.a.b.volumes"},
-        {"operation": "op", "step": "st", "digest": "0" * 64, "sls": "orchestrate.destroy"},
-        {"operation": "op", "step": "st", "digest": "0" * 64, "sls": ["components.a.b.volumes"]},
+        {**CALL, "pillar": {}},
+        {**CALL, "test": True},
+        {key: value for key, value in CALL.items() if key != "facts"},
+        {**CALL, "operation": "../op"},
+        {**CALL, "component": "../a"},
+        {**CALL, "kind": "terraform"},
+        {**CALL, "kind": ["volume"]},
+        {**CALL, "facts": {"digest": "0" * 64, "path": "/"}},
     ],
 )
 def test_arguments_that_are_not_exactly_right_run_nothing(laboratory, keywords):
-    status, answer = laboratory.salt.lowstate(fun="eos.run_step", kwarg=keywords)
+    status, answer = laboratory.salt.lowstate(fun="eos.make", kwarg=keywords)
     assert status == 200
     assert answer["control"]["retcode"] == 1, answer
     assert isinstance(answer["control"]["ret"], str), answer
-    assert laboratory.salt.record("eos.step_status", operation="op", step="st") == {"status": "unknown"}
+    assert laboratory.salt.record("eos.status", operation="op", step="st") == {"status": "unknown"}
 
 
 @pytest.mark.parametrize(
     ("arguments", "keywords"),
     [
         (["op", "st", "0" * 64, "components.hello.production.workspace"], {}),
-        (["saltenv=other"], {"operation": "op", "step": "st", "digest": "0" * 64, "sls": "components.a.b.volumes"}),
+        (["saltenv=other"], CALL),
     ],
 )
 def test_arguments_by_position_are_refused(laboratory, arguments, keywords):
-    assert laboratory.salt.lowstate(fun="eos.run_step", arg=arguments, kwarg=keywords)[0] == 401
-    assert laboratory.salt.record("eos.step_status", operation="op", step="st") == {"status": "unknown"}
+    assert laboratory.salt.lowstate(fun="eos.make", arg=arguments, kwarg=keywords)[0] == 401
+    assert laboratory.salt.record("eos.status", operation="op", step="st") == {"status": "unknown"}

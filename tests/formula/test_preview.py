@@ -15,7 +15,7 @@ import urllib.request
 import pytest
 
 from configurations import job, job_with_volume, platform, workspace
-from laboratory import MINION, required, wait_until
+from laboratory import MINION, made, removed, required, wait_until
 
 # What Salt, Nomad and the tests' own Terraform write down whatever is asked of them.
 RECORDS = ("log", "master", "nomad", "minion/cache/proc", "minion/tmp")
@@ -127,7 +127,7 @@ def test_a_new_workspace_is_previewed_without_a_trace(laboratory, untouched):
 
     release = laboratory.releases.deliver({name: workspace(name, "hello")})
     record = laboratory.run_workspace("foreseen", name, release)
-    assert record["observed"]["workspaces"][name]["resources"] == [resource["address"]]
+    assert record["observed"]["workspace"][name]["resources"] == [resource["address"]]
     again = untouched(lambda: laboratory.preview_workspace(plan, name))
     assert (again["terraform"]["ran"], again["terraform"]["resources"]) == (False, [])
 
@@ -243,21 +243,21 @@ def test_a_removal_is_previewed_and_then_done(laboratory, untouched, environment
     release = laboratory.releases.deliver({name: job(name, count=2)})
     assert laboratory.run_workspace("preview-leaving-1", name, release)["status"] == "done"
     settled(laboratory, name)
-    names = {"environment": environment, "component": "leaving"}
+    names = removed(name)
     kept = laboratory.releases.plan({name: job(name)})
-    error = untouched(lambda: laboratory.preview(kept, "eos.remove_workspace", names))["error"]
+    error = untouched(lambda: laboratory.preview(kept, "eos.remove", names))["error"]
     assert "still has it" in error["words"]
     plan = laboratory.releases.plan({})
-    preview = untouched(lambda: laboratory.preview(plan, "eos.remove_workspace", names))
+    preview = untouched(lambda: laboratory.preview(plan, "eos.remove", names))
     assert preview["error"] is None, preview["error"]
     assert actions(preview) == {"nomad_job.component": ["delete"]}
     assert (preview["nomad"]["job"], updates(preview)) == ("leaving", {"Stop": 2})
 
     laboratory.releases.deliver({})
-    removed = laboratory.salt.record("eos.remove_workspace", operation="preview-leaving-2", step="workspace", **names)
-    assert removed["status"] == "done", removed
+    record = laboratory.salt.record("eos.remove", operation="preview-leaving-2", step="workspace", **names)
+    assert record["status"] == "done", record
 
-    preview = untouched(lambda: laboratory.preview(plan, "eos.remove_workspace", names))
+    preview = untouched(lambda: laboratory.preview(plan, "eos.remove", names))
     assert preview == {
         "terraform": {**preview["terraform"], "resources": [], "ran": False},
         "nomad": None,
@@ -291,10 +291,10 @@ def test_a_directory_is_previewed_as_salt_then_makes_it(laboratory, untouched, t
     (state,) = untouched(lambda: laboratory.preview_step(plan, sls))["states"]
     assert (state["result"], state["changes"]) == (True, {})
 
-    removal = {"volumes": {name: str(path)}}
+    removal = removed(f"development/{component}", "volume", volumes={name: str(path)})
     laboratory.releases.deliver({})
     plan = laboratory.releases.plan({})
-    preview = untouched(lambda: laboratory.preview(plan, "eos.remove_volumes", removal))
+    preview = untouched(lambda: laboratory.preview(plan, "eos.remove", removal))
     if there is None:
         assert preview["error"] is None
         assert [state["changes"] for state in preview["states"]] == [{str(path): {"directory": "removed"}}]
@@ -339,8 +339,8 @@ def test_rules_are_previewed_by_what_is_on_the_disk(laboratory, untouched):
     assert (state["result"], state["changes"]) == (None, {"removed": ["gone.json"]})
 
     plan = laboratory.releases.plan({}, monitors=slices["monitors"])
-    call = {"environment": "production", "component": "watched", "monitor": "prometheus"}
-    preview = untouched(lambda: laboratory.preview(plan, "eos.remove_monitoring", call))
+    call = removed("production/watched", "rules", monitor="prometheus")
+    preview = untouched(lambda: laboratory.preview(plan, "eos.remove", call))
     path = str(directory / "watched.json")
     assert [state["changes"] for state in preview["states"]] == [{path: {"file": "removed"}}]
 
@@ -386,23 +386,33 @@ def test_a_silent_nomad_is_an_error_of_the_answer(laboratory, environment):
 def test_another_digest_than_the_planned_one_is_an_error(laboratory):
     name = "production/foreseen-otherwise"
     plan = laboratory.releases.plan({name: workspace(name, "x")})
-    arguments = {"sls": "components.foreseen-otherwise.production.workspace", "digest": "0" * 64}
-    assert "is refused" in laboratory.preview(plan, "eos.run_step", arguments)["error"]["words"]
+    arguments = made("components.foreseen-otherwise.production.workspace", "0" * 64)
+    assert "is refused" in laboratory.preview(plan, "eos.make", arguments)["error"]["words"]
     gone = f"plan-{'0' * 32}"
-    assert "names nothing of" in laboratory.preview(gone, "eos.run_step", arguments)["error"]["words"]
+    assert "names no workspace of" in laboratory.preview(gone, "eos.make", arguments)["error"]["words"]
+
+
+PLAN = f"plan-{'0' * 32}"
 
 
 @pytest.mark.parametrize(
     ("plan", "function", "arguments"),
     [
-        ("base", "eos.run_step", {"sls": "components.x.y.workspace", "digest": "0" * 64}),
-        ("plan-../../../etc", "eos.run_step", {"sls": "components.x.y.workspace", "digest": "0" * 64}),
-        (f"plan-{'0' * 32}", "cmd.run", {"cmd": "id"}),
-        (f"plan-{'0' * 32}", "eos.run_step", {"sls": "../x", "digest": "0" * 64}),
-        (f"plan-{'0' * 32}", "eos.run_step", {}),
-        (f"plan-{'0' * 32}", "eos.run_step", "x"),
-        (f"plan-{'0' * 32}", "eos.remove_workspace", {"environment": "../..", "component": "x"}),
-        (f"plan-{'0' * 32}", "eos.remove_volumes", {"volumes": {"a/b/c": "/a/../b"}}),
+        ("base", "eos.make", made("components.x.y.workspace", "0" * 64)),
+        ("plan-../../../etc", "eos.make", made("components.x.y.workspace", "0" * 64)),
+        (PLAN, "cmd.run", {"cmd": "id"}),
+        (PLAN, "eos.act", made("components.x.y.workspace", "0" * 64)),
+        (PLAN, "eos.make", {**made("components.x.y.workspace", "0" * 64), "component": "../x"}),
+        (PLAN, "eos.make", {**made("components.x.y.workspace", "0" * 64), "kind": "../x"}),
+        (PLAN, "eos.make", {**made("components.x.y.workspace", "0" * 64), "pillar": {}}),
+        (PLAN, "eos.make", {"kind": "workspace"}),
+        (PLAN, "eos.make", {}),
+        (PLAN, "eos.make", "x"),
+        (PLAN, "eos.make", removed("a/b", "secret", items=[{"item": "password"}])),
+        (PLAN, "eos.remove", {**removed("a/b"), "environment": "../.."}),
+        (PLAN, "eos.remove", removed("a/b", "volume", volumes={"a/b/c": "/a/../b"})),
+        (PLAN, "eos.remove", removed("a/b", "volume", volumes={"a/other/c": "/a/b"})),
+        (PLAN, "eos.remove", removed("a/b", "volume", volumes={"a/b/c": "/a/b"}, made_by="o")),
     ],
 )
 def test_malformed_previews_are_refused(laboratory, plan, function, arguments):

@@ -18,7 +18,7 @@ import types
 
 import pytest
 
-from laboratory import FORMULA, canonical_digest, digest_of
+from laboratory import FORMULA, canonical_digest, digest_of, made, removed
 
 GOLDEN = FORMULA.parent / "tests" / "golden"
 SLS = "components.hello.production.workspace"
@@ -26,6 +26,8 @@ VOLUMES = "components.hello.production.volumes"
 RULES = "components.hello.production.monitoring"
 WORKSPACE = {"risk": "low", "files": {}}
 DIGEST = canonical_digest(WORKSPACE)
+KINDS = sorted(file.stem.removeprefix("eos_kind_") for file in (FORMULA / "_modules").glob("eos_kind_*.py"))
+MODULES = ("eos_roles", "eos_states", "eos_volumes", "eos_workspace", "eos_terraform", "eos_prometheus", "eos_secrets")
 OWNER = {"user": "472", "group": "nobody", "mode": "0750"}
 FACTS = {"production/hello/data": {"path": "/nowhere/data", "risk": "low", **OWNER}}
 
@@ -58,9 +60,9 @@ class Engine:
             "state.high": self.apply,
             "eos_terraform.recorded_risks": lambda environment, component: self.there,
             "eos_terraform.contents": lambda environment, component, files: files,
+            "eos_tiers.settings": dict,
             "eos_terraform.ensure_infrastructure": self.ensure,
             "eos_tiers.of_workspace": lambda name, wanted, contents: [],
-            "eos_tiers.settings": dict,
             "eos_prometheus.load": lambda name, pillar: {"changes": {}, "error": None},
             "eos_secrets.risks_of_holder": lambda name: [],
             "eos_terraform.observe": lambda names: dict.fromkeys(names, self.observed),
@@ -111,15 +113,15 @@ def engine() -> Engine:
 @pytest.fixture
 def eos(load, engine):
     functions: dict = {}
-    for name in ("eos_roles", "eos_volumes", "eos_workspace", "eos_terraform", "eos_prometheus"):
+    for name in (*MODULES, *(f"eos_kind_{kind}" for kind in KINDS)):
         module = load(f"_modules/{name}.py", salt=functions)
         functions |= {f"{name}.{function}": getattr(module, function) for function in dir(module)}
     functions |= {"eos_volumes.place": lambda wanted: engine.refused, **engine.functions()}
     return load("_modules/eos.py", salt=functions, grains={"saltversion": "3008.3"})
 
 
-def run(eos, **changed: object) -> dict:
-    return eos.run_step(**{"operation": "op", "step": "1", "digest": DIGEST, "sls": SLS, **changed})
+def run(eos, sls: str = SLS, digest: object = DIGEST, **changed: object) -> dict:
+    return eos.make(**{"operation": "op", "step": "1", **made(sls, digest), **changed})
 
 
 def run_volumes(eos) -> dict:
@@ -139,12 +141,21 @@ def run_volumes(eos) -> dict:
         {"step": None},
         {"digest": "A" * 64},
         {"digest": "a" * 63},
-        {"sls": "components.hello.production.deploy"},
-        {"sls": "components.Hello.production.workspace"},
-        {"sls": "components.hello.production.workspace\n"},
-        {"sls": "components.hello.production.workspace,cmd"},
-        {"sls": "components.hello..workspace"},
-        {"sls": [SLS]},
+        {"digest": None},
+        {"facts": {}},
+        {"facts": "d"},
+        {"facts": {"digest": DIGEST, "pillar": {}}},
+        {"kind": "deploy"},
+        {"kind": "workspace\n"},
+        {"kind": "../eos_kind_workspace"},
+        {"kind": ["workspace"]},
+        {"kind": None},
+        {"component": "Hello"},
+        {"component": "hello\n"},
+        {"component": None},
+        {"environment": ""},
+        {"environment": "../production"},
+        {"environment": None, "component": None},
     ],
 )
 def test_malformed_arguments_are_refused_and_leave_no_record(eos, engine, tmp_path, changed):
@@ -157,13 +168,27 @@ def test_malformed_arguments_are_refused_and_leave_no_record(eos, engine, tmp_pa
 @pytest.mark.parametrize("names", [{"environment": "Production"}, {"component": "a/b"}, {"component": "-a"}])
 def test_a_malformed_name_is_refused(eos, names):
     with pytest.raises(eos.SaltInvocationError):
-        eos.remove_workspace(operation="o", step="1", **{"environment": "e", "component": "c", **names})
+        eos.remove(operation="o", step="1", **{**removed("e/c"), **names})
 
 
-@pytest.mark.parametrize("seen", [{"volumes": ["relative"]}, {"volumes": ["/a/../b"]}, {"workspaces": "production/x"}])
-def test_only_plain_paths_and_names_are_observed(eos, seen):
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"volume": ["relative"]},
+        {"volume": ["/a/../b"]},
+        {"workspace": "production/x"},
+        {"workspace": ["production/../x"]},
+        {"secret": ["production/x"]},
+        {"secret": {"production/x": 0}},
+        {"secret": {"../x": None}},
+        {"rules": ["production/x"]},
+        {"nothing": []},
+        ["workspace"],
+    ],
+)
+def test_only_plain_paths_and_names_are_observed(eos, parts):
     with pytest.raises(eos.SaltInvocationError):
-        eos.observe(**seen)
+        eos.observe(parts=parts)
 
 
 def test_a_step_done_is_not_done_again(eos, engine):
@@ -172,9 +197,9 @@ def test_a_step_done_is_not_done_again(eos, engine):
     assert run(eos) == first
     assert engine.ran == ["production/hello"]
     # What is observed is read anew each time, and kept in no record.
-    assert first["observed"] == {"workspaces": {"production/hello": engine.observed}}
+    assert first["observed"] == {"workspace": {"production/hello": engine.observed}, "errors": {}}
     del first["observed"]
-    assert eos.step_status(operation="op", step="1") == first
+    assert eos.status(operation="op", step="1") == first
 
 
 def test_a_step_failed_is_done_again(eos, engine):
@@ -239,7 +264,7 @@ def test_the_digests_of_every_emitted_tree_are_those_of_its_pillar():
 def test_what_another_minion_has_is_refused(eos, engine):
     engine.pillar = {"eos": {"workspaces": {"production/hello2": {}}, "volumes": {"production/hello2/data": {}}}}
     for sls in (SLS, VOLUMES):
-        with pytest.raises(eos.CommandExecutionError, match=f"names nothing of {sls}"):
+        with pytest.raises(eos.CommandExecutionError, match="names no (workspace|volume) of production/hello"):
             run(eos, sls=sls)
 
 
@@ -256,7 +281,7 @@ def test_a_pillar_that_does_not_render_is_told(eos, engine):
         ({"a": state(), "b": state(False, 1, comment="Permission denied")}, "Permission denied"),
         ({"a": state(False, 1, __state_ran__=False, comment="requisite"), "b": state(False, 0)}, "said"),
         ({"a": state(None)}, "said"),
-        ({}, "The SLS has no states"),
+        ({}, "Salt ran none of the states"),
         ({"result": True, "comment": "Job queued", "queued": True}, "queued"),
         (RuntimeError("bug"), "RuntimeError: bug"),
     ],
@@ -294,13 +319,13 @@ def test_a_running_record_of_a_process_that_is_gone_is_interrupted(eos, engine, 
     gone.wait()
     for process in ({"pid": gone.pid, "start": 1}, {"pid": os.getpid(), "start": 1}):
         path.write_text(json.dumps({**record, "status": "running", "process": process}))
-        assert eos.step_status(operation="op", step="1")["status"] == "interrupted"
-    alive = {"pid": os.getpid(), "start": eos._start_of(os.getpid()), "boot": eos.__utils__["eos_boot.id"]()}
+        assert eos.status(operation="op", step="1")["status"] == "interrupted"
+    alive = eos.__utils__["eos_process.own"]()
     path.write_text(json.dumps({**record, "status": "running", "process": alive}))
-    assert eos.step_status(operation="op", step="1")["status"] == "running"
+    assert eos.status(operation="op", step="1")["status"] == "running"
     # A process of another boot may have had the same id and start.
     path.write_text(json.dumps({**record, "status": "running", "process": {**alive, "boot": "another"}}))
-    assert eos.step_status(operation="op", step="1")["status"] == "interrupted"
+    assert eos.status(operation="op", step="1")["status"] == "interrupted"
 
 
 @pytest.mark.parametrize(
@@ -315,14 +340,14 @@ def test_a_running_record_of_a_process_that_is_gone_is_interrupted(eos, engine, 
 )
 def test_nobody_keeps_a_step_from_a_higher_role_by_taking_its_name(eos, engine, first, second, taken):
     engine.pillar["eos"]["workspaces"]["production/other"] = {"digest": DIGEST, **WORKSPACE}
-    squatted = {"sls": "components.other.production.workspace"}
+    squatted = {"component": "other"}
     assert run(eos, **squatted, **by(first))["status"] == "done"
     if taken:
         with pytest.raises(eos.SaltInvocationError, match="called before with other arguments"):
             run(eos, **by(second))
         assert engine.ran == ["production/other"]
     else:
-        assert run(eos, **by(second))["arguments"]["sls"] == SLS
+        assert run(eos, **by(second))["arguments"] == made(SLS, DIGEST)
         assert engine.ran == ["production/other", "production/hello"]
 
 
@@ -356,7 +381,7 @@ def test_whoever_is_refused_pushes_out_no_record(eos, engine, monkeypatch):
     for number in range(4):
         with pytest.raises(eos.CommandExecutionError):
             run(eos, operation=f"invented-{number}", digest="0" * 64)
-    assert eos.step_status(operation="op", step="1")["status"] == "done"
+    assert eos.status(operation="op", step="1")["status"] == "done"
     with pytest.raises(eos.SaltInvocationError):
         run(eos, operation="op.lock")
 
@@ -394,7 +419,8 @@ def test_what_is_made_was_compared_under_the_same_lock(eos, engine, sls, lock, m
 def test_whoever_waits_too_long_for_the_lock_of_a_thing_has_that_on_record(eos, engine):
     locked = eos.__utils__["eos_disk.locked"]
     path = os.path.join(eos.__opts__["cachedir"], "eos", "locks", "states")
-    eos.__utils__["eos_disk.locked"] = lambda path, seconds=0.2: locked(path, seconds)
+    states = eos.__salt__["eos_states.lock"].__globals__
+    states["__utils__"]["eos_disk.locked"] = lambda path, seconds=0.2: locked(path, seconds)
     with locked(path):
         record = run_volumes(eos)
     assert record["status"] == "failed" and "still holds" in record["error"]["words"], record
@@ -416,7 +442,7 @@ def test_volumes_are_made_from_the_slice_that_was_compared(eos, engine):
 
 
 def test_the_states_of_volumes_are_those_that_eos_emits(load):
-    """Whoever applies an emitted SLS by hand gets what `eos.run_step` makes of the slice."""
+    """Whoever applies an emitted SLS by hand gets what `eos.make` makes of the slice."""
     volumes, compared = load("_modules/eos_volumes.py"), 0
     for tree in sorted(GOLDEN.glob("*/tree")):
         slices = {}
@@ -442,9 +468,9 @@ def test_a_pillar_that_the_master_rendered_is_refused(eos, engine, pillar):
     for sls in (SLS, VOLUMES, RULES):
         with pytest.raises(eos.CommandExecutionError, match="does not read what Eos delivers by eos_pillar: set"):
             run(eos, sls=sls)
-    eos.__salt__["eos_examination.of_this_minion"] = lambda named: {"named": named}
+    eos.__salt__["eos_examination.of_this_minion"] = lambda slices: {"slices": slices}
     examined = eos.examine()
-    assert examined["named"] is None and "eos_pillar" in examined["pillar"]
+    assert examined["slices"] is None and "eos_pillar" in examined["pillar"]
 
 
 def test_addresses_are_those_terraform_shows(load):
@@ -610,7 +636,7 @@ def test_a_full_disk_is_named_and_keeps_no_half_of_a_record(load, tmp_path, monk
 
 def test_a_full_disk_elsewhere_is_no_name_of_python(load):
     failure = load("_utils/eos_failure.py")
-    described = failure.described(OSError(errno.ENOSPC, "No space left on device", "/srv/x"), "eos.run_step")
+    described = failure.described(OSError(errno.ENOSPC, "No space left on device", "/srv/x"), "eos.make")
     assert described["words"] == "a disk of this minion is full: /srv/x" and "df -h" in described["hint"]
 
 

@@ -11,7 +11,7 @@ import urllib.error
 import pytest
 
 from configurations import workspace
-from laboratory import FORMULA, ROLES
+from laboratory import FORMULA, ROLES, removed
 
 NUMBERS = itertools.count()
 CANARY = "canary-of-the-secrets"
@@ -120,44 +120,35 @@ class Components:
             }
         )
 
-    def call(self, user: str, function: str, kind: str, step: str, **arguments: object):
-        """What the minion answers: a record, or why it refuses."""
-        environment, component = self.name(kind).split("/")
-        operation = f"operation-{self.end}"
+    def call(self, user: str, function: str, kind: str, step: str, **facts: object):
+        """What the minion answers to a call about secrets: a record, or why it refuses."""
+        ids = {"operation": f"operation-{self.end}", "step": f"{kind}-{step}"}
+        action = {"action": "restore"} if function == "act" else {}
+        part = removed(self.name(kind), "secret", **facts)
         with self.lab.salt.acting_as(user):
-            named = {"environment": environment, "component": component}
-            return self.lab.salt.call(
-                f"eos.{function}", operation=operation, step=f"{kind}-{step}", **named, **arguments
-            )["ret"]
+            return self.lab.salt.call(f"eos.{function}", **ids, **action, **part)["ret"]
 
     def write(self, user: str, kind: str, step: str, *items: dict):
-        return self.call(user, "write_secrets", kind, step, items=list(items))
+        return self.call(user, "make", kind, step, items=list(items))
 
     def apply(self, user: str, kind: str, step: str):
         """Of the workspace: a record, or why the minion refuses it."""
         environment, component = self.name(kind).split("/")
         sls = f"components.{component}.{environment}.workspace"
         with self.lab.salt.acting_as(user):
-            return self.lab.salt.call(
-                "eos.run_step",
-                operation=f"operation-{self.end}",
-                step=f"{kind}-{step}",
-                sls=sls,
-                digest=self.lab.releases.digest(self.release, sls),
-            )["ret"]
+            return self.lab.run_step(f"operation-{self.end}", f"{kind}-{step}", sls, self.release)["ret"]
 
     def held(self, kind: str) -> dict | None:
         return self.place.items(self.place.path(self.name(kind)))
 
     def reveal(self, user: str, kind: str, **more: object):
-        environment, component = self.name(kind).split("/")
         with self.lab.salt.acting_as(user):
-            named = {"environment": environment, "component": component}
-            return self.lab.salt.call("eos.reveal_secrets", **named, **more)["ret"]
+            return self.lab.salt.call("eos.act", action="reveal", **removed(self.name(kind), "secret", **more))["ret"]
 
     def forget(self, user: str) -> dict:
         with self.lab.salt.acting_as(user):
-            return self.lab.salt.record("eos.forget_secrets", operation=f"operation-{self.end}")
+            operation = f"operation-{self.end}"
+            return self.lab.salt.record("eos.act", kind="secret", action="forget", facts={}, operation=operation)
 
 
 GENERATED = {"item": "password", "given": False, "generate": 24}
@@ -198,7 +189,7 @@ def test_each_role_writes_and_sees_what_it_reaches(place):
     own = components.held("application")["password"]
     assert len(own) == 24 and own not in json.dumps(record)
     assert record["result"]["secrets"]["written"] == ["password"]
-    assert list(record["observed"]["secrets"][components.name("application")]["items"]) == ["password"]
+    assert list(record["observed"]["secret"][components.name("application")]["items"]) == ["password"]
     again = done(components.write("eos-user", "application", "again", GENERATED))
     assert again["result"]["secrets"]["written"] == [] and components.held("application") == {"password": own}
     rotated = {**GENERATED, "rotate": True}
@@ -231,17 +222,17 @@ def test_a_copy_counts_as_the_secret_that_it_is_of(place):
     refused(components.reveal("eos-user", "application"), "eos-user may not see the secrets of")
     refused(components.write("eos-user", "application", "own", GENERATED), "needs approval: ")
     components.deliver("database")
-    refused(components.call("eos-user", "remove_secrets", "application", "remove"), "needs approval: ")
-    done(components.call("eos-operator", "remove_secrets", "application", "remove"))
+    refused(components.call("eos-user", "remove", "application", "remove"), "needs approval: ")
+    done(components.call("eos-operator", "remove", "application", "remove"))
     assert components.held("application") is None
     # What was removed counts no more; what is kept of it does, until it is forgotten.
     components.deliver("application", "database")
     kept = [path for path in place.below("eos_kept") if f"operation-{components.end}/" in path]
     assert len(kept) == 1, kept
     back = {"previous": {"kept": kept[0]}}
-    refused(components.call("eos-user", "restore_secrets", "application", "back", **back), "needs approval: ")
+    refused(components.call("eos-user", "act", "application", "back", **back), "needs approval: ")
     done(components.write("eos-user", "application", "anew", GENERATED))
-    refused(components.call("eos-user", "restore_secrets", "application", "back", **back), "needs approval: ")
+    refused(components.call("eos-user", "act", "application", "back", **back), "needs approval: ")
     operations = {"operations": [f"operation-{components.end}"]}
     refused(components.reveal("eos-user", "application", **operations), "eos-user may not see the secrets of")
     assert components.reveal("eos-user", "application")["items"] == ["password"]
@@ -252,7 +243,10 @@ def test_a_workspace_is_removed_by_who_reaches_the_secrets_that_it_reads(place):
     done(components.write("eos-operator", "database", "write", GENERATED))
     done(components.write("eos-operator", "application", "copy", copy(components, "database")))
     components.deliver("database")
-    refused(components.call("eos-user", "remove_workspace", "application", "destroy"), "needs approval: ")
+    with place.lab.salt.acting_as("eos-user"):
+        ids = {"operation": f"operation-{components.end}", "step": "destroy"}
+        answer = place.lab.salt.call("eos.remove", **ids, **removed(components.name("application")))
+    refused(answer["ret"], "needs approval: ")
 
 
 def test_marks_show_which_values_are_equal_to_those_who_may_know(place):
@@ -261,11 +255,11 @@ def test_marks_show_which_values_are_equal_to_those_who_may_know(place):
     done(components.write("eos-operator", "application", "copy", copy(components, "database")))
     names = {components.name(kind): None for kind in components.tiers}
     with place.lab.salt.acting_as("eos-operator"):
-        seen = place.lab.salt.record("eos.observe", secrets=names)["secrets"]
+        seen = place.lab.salt.record("eos.observe", parts={"secret": names})["secret"]
     marks = [seen[components.name(kind)]["items"] for kind in ("database", "application")]
     assert marks[0]["password"] == marks[1]["copied"] and len(marks[0]["password"]) == 64
     with place.lab.salt.acting_as("eos-user"):
-        seen = place.lab.salt.record("eos.observe", secrets=names)["secrets"]
+        seen = place.lab.salt.record("eos.observe", parts={"secret": names})["secret"]
     assert [seen[components.name(kind)]["items"] for kind in ("database", "application")] == [
         {"password": None},
         {"copied": None},
@@ -297,7 +291,7 @@ def test_what_an_operation_overwrote_comes_back_until_it_is_forgotten(place):
     done(components.write("eos-operator", "application", "rotate", {**GENERATED, "rotate": True}))
     assert components.held("application")["password"] != CANARY
     with place.lab.salt.acting_as("eos-operator"):
-        seen = place.lab.salt.record("eos.observe", secrets={name: None}, operation=operation)["secrets"][name]
+        seen = place.lab.salt.record("eos.observe", parts={"secret": {name: None}}, operation=operation)["secret"][name]
     key = hashlib.sha256(name.encode()).hexdigest()[:32]
     previous = {"version": 1} if place.is_full else {"kept": f"eos_kept/{operation}/{key}"}
     assert seen["kept"] is not place.is_full
@@ -305,13 +299,13 @@ def test_what_an_operation_overwrote_comes_back_until_it_is_forgotten(place):
         with pytest.raises(urllib.error.HTTPError, match="403"):
             place.items(place.apart(previous["kept"]), user)
     strange = {"kept": f"eos_kept/{operation}/{'0' * 32}"}
-    refused(components.call("eos-user", "restore_secrets", "application", "strange", previous=strange), "previous")
+    refused(components.call("eos-user", "act", "application", "strange", previous=strange), "previous")
     # Another user's values stay; an operator ends the operation.
     left = components.forget("eos-user")["left"]
     assert left == ([] if place.is_full else [previous["kept"]])
-    done(components.call("eos-user", "restore_secrets", "application", "back", previous=previous))
+    done(components.call("eos-user", "act", "application", "back", previous=previous))
     assert components.held("application") == {"password": CANARY}
-    done(components.call("eos-user", "restore_secrets", "application", "nothing", previous="nothing"))
+    done(components.call("eos-user", "act", "application", "nothing", previous="nothing"))
     assert components.held("application") is None
     assert components.forget("eos-operator") == {"left": []}
     assert not [path for path in place.below("eos_kept") if operation in path]
@@ -320,9 +314,9 @@ def test_what_an_operation_overwrote_comes_back_until_it_is_forgotten(place):
 def test_the_pillar_says_which_secrets_there_are(place):
     components = Components(place, application="low")
     refused(components.write("eos-user", "application", "other", {**GENERATED, "item": "other"}), "no secret other")
-    refused(components.call("eos-user", "remove_secrets", "application", "early"), "still names secrets")
+    refused(components.call("eos-user", "remove", "application", "early"), "still names secrets")
     for items in ([], [{"item": "../x"}], [{**GENERATED, "generate": 10**9}], [{**GENERATED, "value": "x"}], "x"):
-        refused(components.call("eos-user", "write_secrets", "application", "odd", items=items), "items is not")
+        refused(components.call("eos-user", "make", "application", "odd", items=items), "items is not")
     components.deliver()
     refused(components.write("eos-user", "application", "gone", GENERATED), "names no workspace")
 
@@ -356,10 +350,10 @@ def test_no_value_passes_through_salt(place):
         components.reveal("eos-operator", "application", operations=[operation])
         done(components.write("eos-operator", "application", "rotate", {**GENERATED, "rotate": True}))
         refused(components.reveal("eos-user", "database"), "eos-user may not see")
-        done(components.call("eos-operator", "restore_secrets", "database", "gone", previous="nothing"))
+        done(components.call("eos-operator", "act", "database", "gone", previous="nothing"))
         rotated = components.held("application")["password"]
     lines = [json.dumps(event) for event in events]
-    assert [line for line in lines if "eos.write_secrets" in line] and len({given, generated, rotated}) == 3
+    assert [line for line in lines if "eos.make" in line] and len({given, generated, rotated}) == 3
     for value in (given, generated, rotated):
         assert not [line for line in lines if value in line]
         # Caches of the master and the minion, records, logs, and what Nomad and Vault have on disk.

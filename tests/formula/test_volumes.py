@@ -11,7 +11,7 @@ import subprocess
 
 import pytest
 
-from laboratory import MINION
+from laboratory import MINION, removed
 
 # Cases of one test have a component each.
 NUMBERS = itertools.count()
@@ -58,15 +58,17 @@ class Volume:
         self.lab.releases.deliver({}, volumes=served)
         self.calls += 1
         names = {"operation": self.component, "step": f"{self.calls}-volume"}
-        volumes = {self.name: str(path or self.path)}
-        return self.lab.salt.call("eos.remove_volumes", **{**names, "volumes": volumes, **changed})
+        facts = {"volumes": {self.name: str(path or self.path)}, **changed}
+        return self.lab.salt.call("eos.remove", **names, **removed(f"development/{self.component}", "volume", **facts))
 
     def remove_unused(self, made_by: str, served: dict | None = None) -> dict:
         """What a take-back says of this volume: the names removed, and why one is kept."""
         self.lab.releases.deliver({}, volumes=served)
         self.calls += 1
-        names = {"operation": self.component, "step": f"{self.calls}-volume", "made_by": made_by}
-        record = self.lab.salt.record("eos.remove_unused_volumes", **names, volumes={self.name: str(self.path)})
+        names = {"operation": self.component, "step": f"{self.calls}-volume"}
+        facts = {"volumes": {self.name: str(self.path)}, "made_by": made_by}
+        part = removed(f"development/{self.component}", "volume", **facts)
+        record = self.lab.salt.record("eos.remove", **names, **part)
         assert (record["status"], record["error"]) == ("done", None), record
         return {key: record["result"][key] for key in ("removed", "kept")}
 
@@ -114,13 +116,13 @@ def test_what_eos_made_is_removed_whole(volume, laboratory):
     assert volume.path.parent.is_dir()
     assert (outside / "kept").read_text() == "kept"
     assert not volume.record_file.exists()
-    seen = laboratory.salt.record("eos.observe", volumes=[str(volume.path)])["volumes"]
+    seen = laboratory.salt.record("eos.observe", parts={"volume": [str(volume.path)]})["volume"]
     assert seen[str(volume.path)]["exists"] is False
 
     # The same call again is answered from its record, and touches nothing.
     volume.path.mkdir()
     names = {key: answer["ret"][key] for key in ("operation", "step")}
-    again = laboratory.salt.record("eos.remove_volumes", **names, **answer["ret"]["arguments"])
+    again = laboratory.salt.record("eos.remove", **names, **answer["ret"]["arguments"])
     assert again == answer["ret"]
     assert volume.path.is_dir()
 
@@ -324,15 +326,17 @@ def test_what_was_there_before_is_not_taken_back(volume):
         {"development/x/data": "/a/b/"},
         {"development/x/data": ["/a/b"]},
         {"development/x/data\n": "/a/b"},
+        {"development/y/data": "/a/b"},
     ],
 )
 def test_malformed_volumes_are_refused(laboratory, volumes):
     laboratory.releases.deliver({})
     names = {"operation": "malformed", "step": "volume"}
-    for function, more in (("eos.remove_volumes", {}), ("eos.remove_unused_volumes", {"made_by": "malformed"})):
-        answer = laboratory.salt.call(function, **names, **more, volumes=volumes)
+    for more in ({}, {"made_by": "malformed"}):
+        part = removed("development/x", "volume", volumes=volumes, **more)
+        answer = laboratory.salt.call("eos.remove", **names, **part)
         assert answer["retcode"] == 1 and isinstance(answer["ret"], str), answer
-    assert laboratory.salt.record("eos.step_status", operation="malformed", step="volume") == {"status": "unknown"}
+    assert laboratory.salt.record("eos.status", operation="malformed", step="volume") == {"status": "unknown"}
 
 
 def test_a_top_level_directory_is_nothing_to_remove(load):

@@ -14,7 +14,7 @@ import urllib.error
 import pytest
 
 from configurations import held, job_with_volume, platform, provisioned, workspace
-from laboratory import MINION, required, wait_until
+from laboratory import MINION, made, removed, required, wait_until
 
 
 def record_file(lab, operation: str):
@@ -53,7 +53,7 @@ def test_a_workspace_is_applied_once_and_read_back(laboratory):
     assert again["result"]["terraform"]["outputs"] == terraform["outputs"]
     assert laboratory.runs() == runs
 
-    seen = laboratory.salt.record("eos.observe", workspaces=[name, "staging/hello"])["workspaces"]
+    seen = laboratory.salt.record("eos.observe", parts={"workspace": [name, "staging/hello"]})["workspace"]
     assert seen["staging/hello"] is None
     assert seen[name]["resources"] == ["module.component.terraform_data.greeting"]
     assert seen[name]["serial"] == terraform["serial"]
@@ -77,7 +77,7 @@ def test_a_terraform_state_that_moved_is_applied_again(laboratory):
     state = json.loads(state_file.read_text())
     state["serial"] += 1
     state_file.write_text(json.dumps(state))
-    assert laboratory.salt.record("eos.observe", workspaces=[name])["workspaces"][name]["digest"] is None
+    assert laboratory.salt.record("eos.observe", parts={"workspace": [name]})["workspace"][name]["digest"] is None
     assert laboratory.run_workspace("moved-2", name, release)["result"]["terraform"]["ran"] is True
 
 
@@ -101,16 +101,16 @@ def test_another_digest_than_the_served_one_is_refused(laboratory):
     assert answer["retcode"] == 1
     assert laboratory.releases.digest(old, sls) in answer["ret"]
     assert "is refused" in answer["ret"]
-    assert laboratory.salt.record("eos.step_status", operation="stale", step="workspace") == {"status": "unknown"}
+    assert laboratory.salt.record("eos.status", operation="stale", step="workspace") == {"status": "unknown"}
 
 
 def test_what_the_pillar_does_not_name_is_refused(laboratory):
     laboratory.releases.deliver({"production/named": workspace("production/named", "x")})
     common = {"operation": "unnamed", "step": "workspace"}
     sls = "components.other.production.workspace"
-    other = laboratory.salt.call("eos.run_step", sls=sls, digest="0" * 64, **common)
-    assert f"names nothing of {sls}" in other["ret"]
-    named = laboratory.salt.call("eos.remove_workspace", environment="production", component="named", **common)
+    other = laboratory.salt.call("eos.make", **made(sls, "0" * 64), **common)
+    assert "names no workspace of production/other" in other["ret"]
+    named = laboratory.salt.call("eos.remove", **removed("production/named"), **common)
     assert "still names production/named" in named["ret"]
 
 
@@ -120,12 +120,12 @@ def test_nothing_is_removed_while_nobody_can_say_what_is_named(laboratory):
     aside = current.with_name("aside")
     current.rename(aside)
     try:
-        names = {"environment": "production", "component": "named"}
-        blind = laboratory.salt.call("eos.remove_workspace", operation="blind", step="workspace", **names)
+        ids = {"operation": "blind", "step": "workspace"}
+        blind = laboratory.salt.call("eos.remove", **ids, **removed("production/named"))
     finally:
         aside.rename(current)
     assert blind["retcode"] == 1 and "cannot read which release it is served" in blind["ret"], blind
-    assert laboratory.salt.record("eos.step_status", operation="blind", step="workspace") == {"status": "unknown"}
+    assert laboratory.salt.record("eos.status", operation="blind", step="workspace") == {"status": "unknown"}
 
 
 def test_one_step_cannot_be_used_for_two_things(laboratory):
@@ -133,8 +133,7 @@ def test_one_step_cannot_be_used_for_two_things(laboratory):
     release = laboratory.releases.deliver({name: workspace(name, "x")})
     laboratory.run_workspace("reused", name, release)
     sls = "components.x.production.workspace"
-    common = {"operation": "reused", "step": "workspace", "digest": "0" * 64}
-    answer = laboratory.salt.call("eos.run_step", sls=sls, **common)
+    answer = laboratory.salt.call("eos.make", operation="reused", step="workspace", **made(sls, "0" * 64))
     assert "called before with other arguments" in answer["ret"]
 
 
@@ -207,7 +206,7 @@ def test_a_failed_apply_applies_the_previous_configuration_again(laboratory):
     assert terraform["snapshot_id"]
     assert terraform["outputs"]["greeting"] == "good"
 
-    seen = laboratory.salt.record("eos.observe", workspaces=[name])["workspaces"][name]
+    seen = laboratory.salt.record("eos.observe", parts={"workspace": [name]})["workspace"][name]
     assert seen["resources"] == ["module.component.terraform_data.greeting"]
     assert seen["outputs"]["greeting"] == "good"
     assert laboratory.releases.deliver({name: workspace(name, "good")}) == first
@@ -221,24 +220,17 @@ def test_a_failed_first_apply_has_nothing_to_go_back_to(laboratory):
     terraform = record["result"]["terraform"]
     assert record["status"] == "failed"
     assert (terraform["snapshot_id"], terraform["rollback_attempted"]) == (None, False)
-    seen = laboratory.salt.record("eos.observe", workspaces=[name])["workspaces"][name]
+    seen = laboratory.salt.record("eos.observe", parts={"workspace": [name]})["workspace"][name]
     assert seen["digest"] is None
     assert len(seen["resources"]) == 2
     laboratory.releases.deliver({})
-    removed = remove(laboratory, "stillborn-2", name)
-    assert removed["status"] == "done", removed
+    record = remove(laboratory, "stillborn-2", name)
+    assert record["status"] == "done", record
     assert not laboratory.workspace(name).exists()
 
 
 def remove(lab, operation: str, name: str) -> dict:
-    environment, component = name.split("/")
-    return lab.salt.record(
-        "eos.remove_workspace",
-        operation=operation,
-        step="workspace",
-        environment=environment,
-        component=component,
-    )
+    return lab.salt.record("eos.remove", operation=operation, step="workspace", **removed(name))
 
 
 def test_a_workspace_no_longer_named_is_removed(laboratory):
@@ -246,10 +238,10 @@ def test_a_workspace_no_longer_named_is_removed(laboratory):
     release = laboratory.releases.deliver({name: workspace(name, "x")})
     laboratory.run_workspace("leaving-1", name, release)
     laboratory.releases.deliver({})
-    removed = remove(laboratory, "leaving-2", name)
-    assert removed["status"] == "done"
-    assert removed["result"]["terraform"]["destroyed"] == 1
-    assert laboratory.salt.record("eos.observe", workspaces=[name])["workspaces"][name] is None
+    record = remove(laboratory, "leaving-2", name)
+    assert record["status"] == "done"
+    assert record["result"]["terraform"]["destroyed"] == 1
+    assert laboratory.salt.record("eos.observe", parts={"workspace": [name]})["workspace"][name] is None
     again = remove(laboratory, "leaving-3", name)
     assert (again["status"], again["result"]["terraform"]["ran"]) == ("done", False)
 
@@ -277,7 +269,7 @@ def test_a_second_identical_call_waits_for_the_first(laboratory):
     with concurrent.futures.ThreadPoolExecutor() as executor:
         release, first, running = start_held(laboratory, executor, "twice", name)
         runs = laboratory.runs()
-        status = laboratory.salt.record("eos.step_status", operation="twice", step="workspace")
+        status = laboratory.salt.record("eos.status", operation="twice", step="workspace")
         assert status["status"] == running["status"] == "running"
         second = executor.submit(laboratory.run_workspace, "twice", name, release)
         time.sleep(2)
@@ -328,7 +320,7 @@ def test_a_killed_step_is_interrupted_and_runs_again(laboratory):
         status = wait_until(
             "the interruption",
             lambda: (
-                (s := laboratory.salt.record("eos.step_status", operation="killed", step="workspace"))["status"]
+                (s := laboratory.salt.record("eos.status", operation="killed", step="workspace"))["status"]
                 == "interrupted"
                 and s
             ),
@@ -378,14 +370,14 @@ def test_volumes_are_made_and_read_back(laboratory):
     user, group = ("472", "472") if os.getuid() == 0 else (str(os.getuid()), str(os.getgid()))
     owner = {"user": user, "group": group, "mode": "0750"}
     release = laboratory.releases.deliver({}, volumes={"production/grafana/data": {"path": path, **owner}})
-    seen = laboratory.salt.record("eos.observe", volumes=[path])["volumes"][path]
+    seen = laboratory.salt.record("eos.observe", parts={"volume": [path]})["volume"][path]
     absent = dict.fromkeys(("user", "group", "mode", "names", "mounted"))
     assert seen == {"exists": False, **absent}
     sls = "components.grafana.production.volumes"
     record = laboratory.run_step("volumes", "v", sls, release)["ret"]
     assert (record["status"], record["result"]["terraform"]) == ("done", None), record
     assert record["result"]["states"][0]["id"] == "production/grafana/data"
-    seen = laboratory.salt.record("eos.observe", volumes=[path])["volumes"][path]
+    seen = laboratory.salt.record("eos.observe", parts={"volume": [path]})["volume"][path]
     assert seen.pop("names").count(":") == 1
     assert seen == {"exists": True, **owner, "mounted": None}
 
