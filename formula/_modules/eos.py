@@ -10,8 +10,7 @@ keywords; what Salt adds to them (`**publication`) says who called, and `eos_rol
 
 A kind has these functions, and says so where one of them makes no sense for it. `asked` is what the call asks for:
 {"kind", "environment", "component", "name": "<environment>/<component>", "facts", "verb": make, remove or an action,
-"operation", "step", "who"}, and "tier" once it is admitted. `slices` compiles this minion's slices of the pillar when it
-is called.
+"operation", "step", "who"}, and "tier" once it is admitted. `slices` compiles this minion's slices when it is called.
 
 | function | what it does |
 |---|---|
@@ -429,7 +428,7 @@ def _stopped(path: str, process: dict, by: str) -> dict:
     with contextlib.suppress(CommandExecutionError), __utils__["eos_disk.locked"](_lock_path(path), _SECONDS_TO_DIE):
         record = _read_record(path)
         if record and record["process"] == process and record["status"] == "interrupted":
-            said = f": {record['error']['words']}" if record["ended"] else ""
+            said = f": {record['error']['words']}" if record["ended"] and record["error"] else ""
             hint = "Run the step again with the same operation and step, or roll the operation back"
             error = _salt_error(record["function"], f"{by} stopped the step{said}", hint)
             record |= {"stopped_by": by, "ended": record["ended"] or _now(), "error": error}

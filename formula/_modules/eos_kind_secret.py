@@ -1,8 +1,8 @@
 """The kind `secret`: the secrets of a component, on the control minion. `eos.py` says what a kind has.
 
 No value is in a call or an answer. The facts are {"items": [{"item", "given", "rotate", "generate", "copy_of"}]} to
-write them, none to remove them. `restore` takes {"previous": "nothing", {"version": number} or {"kept": path}}, `reveal`
-may take "items" and "operations". `forget` takes none, and is about an operation.
+write them, none to remove them. `restore` takes {"previous": "nothing", {"version": number} or {"kept": path}}.
+`reveal` may take "items" and "operations". `forget` takes none, and is about an operation.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The kind `volume`: the directories and volumes on LVM of a component on this minion. `eos.py` says what a kind has.
 
-Its facts are {"digest"} to make them, and to remove them {"volumes": {name: path}}. Beside that, `with_data` names those
-on LVM that go although they are not ephemeral, or `made_by` the operation whose unused volumes go.
+Its facts are {"digest"} to make them, and to remove them {"volumes": {name: path}}. Beside that, `with_data` names
+those on LVM that go although they are not ephemeral, or `made_by` the operation whose unused volumes go.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def make(asked: dict, wanted: dict) -> dict:
 def remove(asked: dict, wanted: dict) -> dict:
     """All of them or none, each made here by Eos.
 
-    With `made_by` the empty ones go, and that one is kept is no failure: the result has {"removed", "kept": {name: why}}.
+    With `made_by` the empty ones go, and to keep one is no failure: the result has {"removed", "kept": {name: why}}.
     """
     facts = asked["facts"]
     if "made_by" in facts:

@@ -20,7 +20,7 @@ def of_slice(workspace: dict) -> str:
 
 
 def require_same(minion: str, asked: dict, served: str | None) -> None:
-    """Refuses a call to make what this minion is not served; `served` is the digest of what it is served, if anything."""
+    """Refuses a call to make what this minion is not served; `served` is the digest of what it is, if anything."""
     what, digest = f"{asked['kind']} of {asked['name']}", asked["facts"]["digest"]
     if not served:
         raise CommandExecutionError(f"The pillar of minion {minion} names no {what}")
