@@ -463,7 +463,7 @@ mod tests {
 
     #[test]
     fn a_minions_refusal_is_known_by_its_first_words() {
-        let refusal = |words: &str| EngineError::new(Layer::Salt, ErrorKind::Failed, "eos.run_step", words);
+        let refusal = |words: &str| EngineError::new(Layer::Salt, ErrorKind::Failed, "eos.make", words);
         assert!(is_missing(&refusal(
             "needs approval: step 2-terraform of operation 01OP"
         )));

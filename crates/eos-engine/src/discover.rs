@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use eos_core::discover::{Found, Grains, Group, Job, Minion, Node, Service, Task};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::consul::ConsulClient;
 use crate::discovery::allocation_of;
@@ -49,7 +49,10 @@ pub async fn find(engines: &Engines) -> Result<Found, EngineError> {
 }
 
 async fn minions(engines: &Engines) -> Result<Vec<Minion>, EngineError> {
-    let answers = engines.salt.call_all("eos.info", MINION_WAIT, MINIONS).await?;
+    let answers = engines
+        .salt
+        .call_all("eos.info", json!({}), MINION_WAIT, MINIONS)
+        .await?;
     let minion = |(id, answer): (String, Result<Value, EngineError>)| Minion {
         id,
         // One without the formula says that it has no such function: it is there.

@@ -71,7 +71,7 @@ impl Seen<'_> {
     }
 
     fn workspace(&self, name: &str) -> Option<TerraformPin> {
-        let found = self.workspaces.get("workspaces")?.get(name)?;
+        let found = self.workspaces.get("workspace")?.get(name)?;
         Some(TerraformPin {
             lineage: found.get("lineage")?.as_str()?.to_owned(),
             serial: found.get("serial")?.as_u64()?,
@@ -93,7 +93,7 @@ pub async fn require(estate: &Estate, engines: &Engines, plan: &Plan) -> Result<
     }
     let pinned = Pinned::of(plan);
     let files = estate.pillar_files()?;
-    let arguments = json!({"workspaces": pinned.workspaces});
+    let arguments = json!({"parts": {"workspace": pinned.workspaces}});
     let control = &engines.endpoints.control;
     let (workspaces, jobs) = tokio::try_join!(
         engines.salt.call(control, "eos.observe", arguments, OBSERVE),

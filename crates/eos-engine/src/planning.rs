@@ -327,7 +327,7 @@ async fn ask(
         })
         .collect();
     let wanted: BTreeMap<&String, Option<u64>> = secrets.keys().map(|name| (name, None)).collect();
-    let arguments = json!({"workspaces": names, "secrets": wanted});
+    let arguments = json!({"parts": {"workspace": names, "secret": wanted}});
     let (minion, jobs, nodes) = tokio::join!(
         engines
             .salt
@@ -349,7 +349,7 @@ async fn ask(
     observed.tiers = tiers.and_then(|tiers| serde_json::from_value(tiers.clone()).ok());
     for name in names {
         let digest = workspaces
-            .pointer("/workspaces")
+            .get("workspace")
             .and_then(|all| all.get(&name))
             .and_then(|one| one.get("digest"));
         observed

@@ -68,7 +68,7 @@ impl Token {
 #[derive(Debug, Clone, Copy)]
 pub struct StepCall<'a> {
     pub minion: &'a str,
-    /// `eos.run_step`, `eos.remove_workspace` or `eos.remove_volumes`.
+    /// `eos.make`, `eos.remove` or `eos.act`.
     pub function: &'a str,
     pub operation: &'a str,
     pub step: &'a str,
@@ -167,12 +167,13 @@ impl SaltClient {
     pub async fn call_all(
         &self,
         function: &str,
+        arguments: Value,
         wait: u64,
         deadline: Duration,
     ) -> Result<BTreeMap<String, Result<Value, EngineError>>, EngineError> {
         let object = format!("{function} on all minions");
         let low = json!([{
-            "client": "local", "tgt": "*", "tgt_type": "glob", "fun": function,
+            "client": "local", "tgt": "*", "tgt_type": "glob", "fun": function, "kwarg": arguments,
             "full_return": true, "timeout": wait, "gather_job_timeout": wait,
         }]);
         let answer = self
@@ -343,7 +344,7 @@ impl SaltClient {
         // One after the other: steps that fall silent together, because all is busy, would make that worse.
         let _turn = self.probing.lock().await;
         let asked = json!({"operation": step.operation, "step": step.step});
-        let record = self.call(step.minion, "eos.step_status", asked, PROBE).await?;
+        let record = self.call(step.minion, "eos.status", asked, PROBE).await?;
         let status = record.get("status").and_then(Value::as_str).unwrap_or("unknown");
         if status == "running" {
             return Ok(Probe::Working);

@@ -179,7 +179,7 @@ mod tests {
         let stream = concat!(
             "retry: 400\n",
             "tag: salt/job/20261115/new\n",
-            r#"data: {"data":{"jid":"20261115","tgt":"node1","fun":"eos.run_step"},"tag":"salt/job/20261115/new"}"#,
+            r#"data: {"data":{"jid":"20261115","tgt":"node1","fun":"eos.make"},"tag":"salt/job/20261115/new"}"#,
             "\n\n",
             "tag: eos/01JCX4/3\n",
             r#"data: {"tag":"eos/01JCX4/3","data":{"id":"node1","cmd":"_minion_event","data":{"message":"größer"}}}"#,

@@ -55,10 +55,10 @@ pub struct SecretSeen {
 
 /// What an answer of the control minion says of these components, by `environment/component`.
 pub fn seen_in(answer: &Value) -> Result<BTreeMap<String, SecretSeen>, EngineError> {
-    if let Some(error) = answer.get("secrets_error") {
+    if let Some(error) = answer.pointer("/errors/secret") {
         return Err(error_of(error));
     }
-    let found = answer.get("secrets").cloned().unwrap_or_else(|| json!({}));
+    let found = answer.get("secret").cloned().unwrap_or_else(|| json!({}));
     serde_json::from_value(found).map_err(|error| {
         EngineError::new(
             Layer::Salt,
@@ -88,7 +88,7 @@ pub async fn observe(
     if wanted.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let arguments = json!({"secrets": wanted});
+    let arguments = json!({"parts": {"secret": wanted}});
     let control = &engines.endpoints.control;
     let answer = engines.salt.call(control, "eos.observe", arguments, CALL).await?;
     seen_in(&answer)
@@ -103,18 +103,18 @@ pub async fn reveal(
     item: Option<&str>,
     operations: Option<&[&str]>,
 ) -> Result<BTreeMap<String, SecretString>, EngineError> {
-    let mut arguments = json!({"environment": environment, "component": component});
+    let mut facts = json!({});
     if let Some(item) = item {
-        arguments["items"] = json!([item]);
+        facts["items"] = json!([item]);
     }
     if let Some(operations) = operations {
-        arguments["operations"] = json!(operations);
+        facts["operations"] = json!(operations);
     }
+    let arguments = json!({
+        "kind": "secret", "action": "reveal", "environment": environment, "component": component, "facts": facts,
+    });
     let control = &engines.endpoints.control;
-    let answer = engines
-        .salt
-        .call(control, "eos.reveal_secrets", arguments, CALL)
-        .await?;
+    let answer = engines.salt.call(control, "eos.act", arguments, CALL).await?;
     let Some(path) = answer.get("path").and_then(Value::as_str) else {
         return Ok(BTreeMap::new());
     };
@@ -134,13 +134,17 @@ pub async fn reveal(
     Ok(found?.unwrap_or_default().items)
 }
 
+/// The arguments of `eos.act` that remove the values of an operation.
+pub(crate) fn forgetting(operation: &str) -> Value {
+    json!({"kind": "secret", "action": "forget", "facts": {}, "operation": operation})
+}
+
 /// Removes the values that an operation has waiting or kept. Gives those that only an operator may remove.
 pub async fn forget(engines: &Engines, operation: &str) -> Result<Vec<String>, EngineError> {
     let control = &engines.endpoints.control;
-    let arguments = json!({"operation": operation});
     let answer = engines
         .salt
-        .call(control, "eos.forget_secrets", arguments, CALL)
+        .call(control, "eos.act", forgetting(operation), CALL)
         .await?;
     let left = answer.get("left").cloned().unwrap_or_default();
     serde_json::from_value(left).map_err(|error| {

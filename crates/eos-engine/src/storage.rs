@@ -19,11 +19,16 @@ use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::Estate;
 use crate::salt::MINION_WAIT;
 
-const FUNCTION: &str = "eos.storage";
+const FUNCTION: &str = "eos.examine";
 const OBSERVE: &str = "eos.observe";
 /// How long hosts may take: one with many disks asks LVM and each filesystem. Salt itself waits 10 s for those that are
 /// gone.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The arguments of `FUNCTION` for all storage of a host.
+fn asked() -> Value {
+    json!({"kind": "volume"})
+}
 
 /// What a host sees at these paths, each as `eos.observe` has it. An answer that leaves one out is none.
 pub async fn seen_at<T: Serialize + AsRef<str>>(
@@ -31,9 +36,9 @@ pub async fn seen_at<T: Serialize + AsRef<str>>(
     host: &str,
     paths: &[T],
 ) -> Result<Value, EngineError> {
-    let asked = json!({"volumes": paths});
+    let asked = json!({"parts": {"volume": paths}});
     let mut answer = engines.salt.call(host, OBSERVE, asked, PATIENCE).await?;
-    let seen = answer.get_mut("volumes").map(Value::take).unwrap_or_default();
+    let seen = answer.get_mut("volume").map(Value::take).unwrap_or_default();
     match paths.iter().find(|path| said_of(&seen, path.as_ref()).is_none()) {
         None => Ok(seen),
         Some(path) => {
@@ -168,20 +173,22 @@ pub async fn look(
         [] => BTreeMap::new(),
         // Where there are no others to be shown, that it does not answer is the answer.
         [one] => {
-            let answer = engines
-                .salt
-                .call(&one.name, FUNCTION, json!({}), PATIENCE)
-                .await?;
+            let answer = engines.salt.call(&one.name, FUNCTION, asked(), PATIENCE).await?;
             BTreeMap::from([(one.name.clone(), Ok(answer))])
         }
-        _ => engines.salt.call_all(FUNCTION, MINION_WAIT, PATIENCE).await?,
+        _ => {
+            engines
+                .salt
+                .call_all(FUNCTION, asked(), MINION_WAIT, PATIENCE)
+                .await?
+        }
     };
     Ok(report(pillar, &estate.settings.environment, &wanted, answers))
 }
 
 /// What one host has.
 pub async fn of_host(engines: &Engines, host: &str) -> Result<HostStorage, EngineError> {
-    let answer = engines.salt.call(host, FUNCTION, json!({}), PATIENCE).await?;
+    let answer = engines.salt.call(host, FUNCTION, asked(), PATIENCE).await?;
     read(host, answer)
 }
 
@@ -299,7 +306,7 @@ mod tests {
             .collect();
         assert_eq!(words[0], ("node1", "1 disk".to_owned()));
         assert!(words[1].1.ends_with("it did not answer"), "{words:?}");
-        assert!(words[2].1.contains("eos.storage of minion node3"), "{words:?}");
+        assert!(words[2].1.contains("eos.examine of minion node3"), "{words:?}");
         assert_eq!(words[3], ("node4", "Salt knows no minion node4".to_owned()));
         assert_eq!(report.disks().len(), 1);
         assert_eq!(report.disks()[0].devices, ["/dev/sdb"]);

@@ -13,10 +13,10 @@ const ANSWER: Duration = Duration::from_secs(90);
 /// In the language of Graphviz.
 pub async fn ask(engines: &Engines, environment: &str, component: &str) -> Result<String, EngineError> {
     let minion = &engines.endpoints.control;
-    let names = json!({"environment": environment, "component": component});
+    let names = json!({"kind": "workspace", "name": format!("{environment}/{component}")});
     let answer = engines
         .salt
-        .call(minion, "eos.terraform_graph", names, ANSWER)
+        .call(minion, "eos.examine", names, ANSWER)
         .await
         .map_err(|error| match error.words.contains("never applied") {
             true => error.with_hint("eos apply"),

@@ -30,34 +30,27 @@ pub const ROLES: [(&str, &str); 3] = [
 /// As whom the program speaks to Salt unless it is told otherwise.
 pub const USER: &str = "eos-operator";
 /// What every API user may call. How much of it a role may ask for is the formula's to say.
-const ALLOWED: [&str; 22] = [
+const ALLOWED: [&str; 13] = [
     "eos.info",
-    "eos.run_step",
-    "eos.remove_workspace",
-    "eos.remove_volumes",
-    "eos.remove_unused_volumes",
-    "eos.remove_monitoring",
-    "eos.write_secrets",
-    "eos.restore_secrets",
-    "eos.remove_secrets",
-    "eos.forget_secrets",
-    "eos.reveal_secrets",
-    "eos.step_status",
-    "eos.observe",
     "eos.preview",
+    "eos.make",
+    "eos.remove",
+    "eos.act",
+    "eos.stop",
+    "eos.status",
+    "eos.observe",
     "eos.inspect",
-    "eos.storage",
-    "eos.require_secrets",
     "eos.examine",
-    "eos.terraform_graph",
     "eos.sync",
     "test.ping",
     "saltutil.find_job",
 ];
 /// What those may call beside, whose role is above the lowest.
 const DECIDING: [&str; 2] = ["eos.approve", "eos.take_home"];
-/// What beside those `salt` by hand may publish: it brings the formula.
-const BY_HAND: &str = "saltutil.sync_all";
+/// Brings the formula to a minion.
+const BRING: &str = "saltutil.sync_all";
+/// What beside those root may publish by hand; `orchestrate.deploy` asks which secrets are missing.
+const BY_HAND: [&str; 2] = [BRING, "eos_secrets.require"];
 /// Of the formula: publishes, as the master's job cache, only what passed the master's door.
 const JOB_CACHE: &str = "eos_jobs";
 /// Of the formula: what master and API load. They read it at their start.
@@ -371,7 +364,7 @@ impl<'a> Salt<'a> {
             .arg(self.part("master").join("etc"))
             .args(["--out=json", "--static", "--log-level=error"])
             .arg(format!("--timeout={}", SYNC.as_secs()))
-            .args(["-L", &ids.join(","), BY_HAND, "saltenv=base"]);
+            .args(["-L", &ids.join(","), BRING, "saltenv=base"]);
         let what = "bringing the formula to the minions";
         let answer = self.run(what, salt).await?;
         let brought: Value = serde_json::from_str(&answer).unwrap_or_default();
@@ -497,7 +490,7 @@ impl<'a> Salt<'a> {
 
     /// What the master publishes, and of whom.
     fn boundary(&self) -> [(&'static str, Value); 7] {
-        let all = [&ALLOWED[..], &DECIDING, &[BY_HAND]].concat();
+        let all = [&ALLOWED[..], &DECIDING, &BY_HAND].concat();
         [
             ("netapi_enable_clients", json!(["local", "local_async"])),
             ("external_auth", json!({"file": self.permissions()})),

@@ -3,7 +3,7 @@
 use super::{Difference, Layer, Look, Object, StateRun, Verdict};
 use crate::address::Address;
 use crate::compose::Key;
-use crate::kinds::rules;
+use crate::kinds;
 use crate::node::{Node, Writer};
 use serde_json::Value;
 
@@ -43,16 +43,12 @@ fn unreachable(look: &Look<'_>, minion: &str, words: &str) -> Object {
 }
 
 fn differing(look: &Look<'_>, minion: &str, state: &StateRun) -> Option<Object> {
-    let name = state.volume.as_ref().or(state.monitoring.as_ref())?;
-    let mut parts = name.splitn(3, '/');
+    let mut parts = state.part.splitn(3, '/');
     let key = (parts.next()?.to_owned(), parts.next()?.to_owned());
     if key.0 != look.environment || !look.looks_at(&key.1) {
         return None;
     }
-    let address = match parts.next() {
-        Some(need) => volume_address(look, &key, need, minion)?,
-        None => rules::address(&key.1),
-    };
+    let address = address(look, &key, state, minion)?;
     let mut object = look.object(&key, address.to_string(), Layer::Host, Verdict::Changed);
     object.place = Some(format!("{minion}:{}", state.name));
     // What was never applied there is the pillar's to say, not a change of somebody's.
@@ -69,11 +65,16 @@ fn differing(look: &Look<'_>, minion: &str, state: &StateRun) -> Option<Object> 
     Some(object)
 }
 
-fn volume_address(look: &Look<'_>, key: &Key, need: &str, minion: &str) -> Option<Address> {
-    let compilation = look.baseline(key).unwrap_or(look.wanted);
-    let is_it = |node: &Node| node.volume_need() == Some(need) && node.text("host") == Some(minion);
-    let nodes = compilation.nodes(key);
-    nodes.into_iter().find(is_it).map(|node| node.address)
+/// The node that a state of a minion makes; nothing of a kind that this program does not know.
+fn address(look: &Look<'_>, key: &Key, state: &StateRun, minion: &str) -> Option<Address> {
+    let is_it = |node: &Node| {
+        let kind = kinds::of(node.address.kind).filter(|_| node.address.kind.word() == state.kind);
+        let part = kind.and_then(|kind| kind.part(node));
+        node.text("host") == Some(minion) && part.as_ref() == Some(&state.part)
+    };
+    let known = [look.baseline(key), Some(look.wanted)].into_iter().flatten();
+    let mut nodes = known.flat_map(|compilation| compilation.nodes(key));
+    nodes.find(is_it).map(|node| node.address)
 }
 
 /// What Salt would do: `{"/path": {"mode": {"old": "0777", "new": "0750"}}}`.

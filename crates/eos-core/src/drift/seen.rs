@@ -66,12 +66,10 @@ pub struct StateRun {
     pub changes: Value,
     #[serde(default)]
     pub comment: String,
-    /// `environment/component/need`
-    #[serde(default)]
-    pub volume: Option<String>,
-    /// `environment/component`
-    #[serde(default)]
-    pub monitoring: Option<String>,
+    /// Of the part that the state makes: `volume` or `rules`.
+    pub kind: String,
+    /// `environment/component/need` of a volume, `environment/component` of rules.
+    pub part: String,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -240,7 +240,7 @@ fn a_terraform_state_names_its_attributes_and_a_tree_its_files() {
 fn a_host_says_which_attribute_of_a_directory_it_would_change() {
     let state = |changes: Value| -> StateRun {
         let state = json!({"id": "x", "name": "/lab/opt/redis/data", "result": null, "changes": changes,
-            "comment": "", "volume": "production/redis/data"});
+            "comment": "", "kind": "volume", "part": "production/redis/data"});
         serde_json::from_value(state).unwrap()
     };
     let mode = json!({"/lab/opt/redis/data": {"mode": {"old": "0777", "new": "0750"}}});
@@ -373,7 +373,7 @@ fn each_object_has_its_remedy_and_the_policy_of_its_tier_holds() {
         path: "salt/x.sls".to_owned(),
         how: FileChange::Changed,
     }];
-    let state = json!({"name": "/lab/opt/redis/data", "result": null, "volume": "production/redis/data",
+    let state = json!({"name": "/lab/opt/redis/data", "result": null, "kind": "volume", "part": "production/redis/data",
         "changes": {"/lab/opt/redis/data": {"mode": "0750"}}});
     inspection(&mut seen).states = vec![serde_json::from_value(state).unwrap()];
     let look = Look {

@@ -93,6 +93,10 @@ impl Kind for Jobs {
         std::iter::once(job).chain(services).collect()
     }
 
+    fn part(&self, _: &Node) -> Option<String> {
+        None
+    }
+
     /// Workspaces, not jobs, have slices.
     fn slices<'a>(&self, _: &'a BTreeMap<Key, Lowered>, _: &mut Slices<'a>) {}
 

@@ -279,6 +279,9 @@ pub(crate) trait Kind: Sync {
     /// The nodes that a component has of it.
     fn nodes(&self, component: &Lowered) -> Vec<Node>;
 
+    /// The name that its minion knows a node under; nothing where Salt does not make it.
+    fn part(&self, node: &Node) -> Option<String>;
+
     /// Adds to the slices of hosts what these components have of it.
     fn slices<'a>(&self, components: &'a BTreeMap<Key, Lowered>, slices: &mut Slices<'a>);
 

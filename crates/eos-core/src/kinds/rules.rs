@@ -178,6 +178,12 @@ impl Kind for Monitoring {
         targets.chain([rules]).collect()
     }
 
+    /// Targets are found by their registration.
+    fn part(&self, node: &Node) -> Option<String> {
+        let is_made = node.address.kind == NodeKind::Rules;
+        is_made.then(|| format!("{}/{}", node.environment, node.component))
+    }
+
     fn slices<'a>(&self, components: &'a BTreeMap<Key, Lowered>, slices: &mut Slices<'a>) {
         let mut add = |monitor: &'a Monitor, key, component: &Lowered, facts| {
             let of_host = slices.entry(&monitor.host).or_default();

@@ -147,6 +147,10 @@ impl Kind for Secrets {
         )]
     }
 
+    fn part(&self, _: &Node) -> Option<String> {
+        None
+    }
+
     /// The slice of its workspace names the secrets that a component needs.
     fn slices<'a>(&self, _: &'a BTreeMap<Key, Lowered>, _: &mut Slices<'a>) {}
 

@@ -1,4 +1,4 @@
-//! What there is of storage on a host, as its minion says (`eos.storage`); `expand` decides what becomes of a volume that
+//! What there is of storage on a host, as its minion says (`eos.examine`); `expand` decides what becomes of a volume that
 //! runs full.
 
 pub mod expand;

@@ -175,8 +175,8 @@ impl Examination<'_> {
         let mend = match is_applied {
             true => format!("eos apply --environment {environment}"),
             false => format!(
-                "{} {} eos.remove_workspace operation=eject-orphan step={environment}.{component} \
-                 environment={environment} component={component}",
+                "{} {} eos.remove operation=eject-orphan step={environment}.{component} kind=workspace \
+                 environment={environment} component={component} facts={{}}",
                 self.expected.salt, self.endpoints.control
             ),
         };

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{Area, Condition, Examination, Finding, words_of};
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::salt::SaltClient;
-use crate::secrets::{APART, SecretPath, Secrets, seen_in};
+use crate::secrets::{APART, SecretPath, Secrets, forgetting, seen_in};
 
 /// Nothing is ever there: only the refusal counts.
 const PROBE: &str = "doctor";
@@ -43,10 +43,9 @@ impl Examination<'_> {
     pub(super) async fn moves(&self, client: &SaltClient, patience: Duration) -> Option<Finding> {
         let control = &self.endpoints.control;
         let name = format!("{}/{PROBE}", self.expected.estate.settings.environment);
-        let forget = json!({"operation": PROBE});
-        let observe = json!({"secrets": {name: null}});
+        let observe = json!({"parts": {"secret": {name: null}}});
         let (forgot, observed) = tokio::join!(
-            client.call(control, "eos.forget_secrets", forget, patience),
+            client.call(control, "eos.act", forgetting(PROBE), patience),
             client.call(control, "eos.observe", observe, patience)
         );
         match forgot.and(observed).and_then(|answer| seen_in(&answer)) {

@@ -184,7 +184,11 @@ async fn compiled_at(estate: &Estate, commit: &str) -> Result<Option<Compilation
 
 /// What every host of the pillar says of itself, in one call.
 async fn inspect(engines: &Engines, pillar: &Pillar) -> BTreeMap<String, Answer<Inspection>> {
-    let mut answers = match engines.salt.call_all("eos.inspect", MINION_WAIT, INSPECT).await {
+    let mut answers = match engines
+        .salt
+        .call_all("eos.inspect", json!({}), MINION_WAIT, INSPECT)
+        .await
+    {
         Ok(answers) => answers,
         Err(error) => {
             let hosts = pillar.hosts.keys();
@@ -212,18 +216,18 @@ async fn inspect(engines: &Engines, pillar: &Pillar) -> BTreeMap<String, Answer<
 
 /// Of a directory Salt says what it would make of it, and not what it is: that is asked for where something differs.
 async fn tell_both_sides(engines: &Engines, host: &str, inspection: &mut Inspection) {
-    let directories = inspection.states.iter().filter(|state| state.volume.is_some());
+    let directories = inspection.states.iter().filter(|state| state.kind == "volume");
     let paths: Vec<&str> = directories.map(|state| state.name.as_str()).collect();
     if paths.is_empty() {
         return;
     }
-    let arguments = json!({"volumes": paths});
+    let arguments = json!({"parts": {"volume": paths}});
     // Without the answer, what is wanted is told alone.
     let Ok(seen) = engines.salt.call(host, "eos.observe", arguments, OBSERVE).await else {
         return;
     };
     for state in &mut inspection.states {
-        let real = &seen["volumes"][&state.name];
+        let real = &seen["volume"][&state.name];
         let Some(changes) = state.changes.get_mut(&state.name).and_then(Value::as_object_mut) else {
             continue;
         };

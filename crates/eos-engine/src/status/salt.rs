@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{LOOK, Seen, Trouble, counted};
 use crate::engines::Engines;
@@ -33,7 +33,10 @@ pub struct MinionStatus {
 }
 
 pub(super) async fn ask(engines: &Engines) -> Result<SaltSeen, EngineError> {
-    let answers = engines.salt.call_all("eos.info", MINION_WAIT, ANSWER).await?;
+    let answers = engines
+        .salt
+        .call_all("eos.info", json!({}), MINION_WAIT, ANSWER)
+        .await?;
     Ok(read(answers, &engines.endpoints.control))
 }
 

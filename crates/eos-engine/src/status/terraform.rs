@@ -48,16 +48,19 @@ pub(super) async fn ask(
         .collect();
     let control = &engines.endpoints.control;
     let (observed, mut locks) = tokio::try_join!(
-        engines
-            .salt
-            .call(control, "eos.observe", json!({"workspaces": names}), ANSWER),
+        engines.salt.call(
+            control,
+            "eos.observe",
+            json!({"parts": {"workspace": names}}),
+            ANSWER
+        ),
         locks(estate, engines, environment, applied),
     )?;
     let workspaces = applied
         .iter()
         .zip(names)
         .map(|(one, workspace)| {
-            let seen = observed.get("workspaces").and_then(|all| all.get(&workspace));
+            let seen = observed.get("workspace").and_then(|all| all.get(&workspace));
             let part = |name: &str| seen.and_then(|seen| seen.get(name));
             WorkspaceStatus {
                 as_applied: part("digest").and_then(Value::as_str) == Some(&one.digest),

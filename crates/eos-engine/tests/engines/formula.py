@@ -21,7 +21,7 @@ def info():
     return {"minion": __opts__["id"]}
 
 
-def run_step(operation, step, seconds, fails=False, quiet=False):
+def make(operation, step, seconds, fails=False, quiet=False):
     record = {"operation": operation, "step": step, "status": "running"}
     _write(record)
     for number in range(seconds):
@@ -35,7 +35,7 @@ def run_step(operation, step, seconds, fails=False, quiet=False):
     return record
 
 
-def step_status(operation, step):
+def status(operation, step):
     try:
         with open(_record_file(operation, step)) as file:
             return json.load(file)

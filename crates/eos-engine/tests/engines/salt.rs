@@ -103,7 +103,7 @@ external_auth:
     ^filename: {at}/users
     ^hashtype: sha512
     eos:
-      - 'control': [test.ping, saltutil.find_job, saltutil.sync_all, eos.info, eos.run_step, eos.step_status]
+      - 'control': [test.ping, saltutil.find_job, saltutil.sync_all, eos.info, eos.make, eos.status]
 rest_cherrypy: {{host: 127.0.0.1, port: {api}, ssl_crt: '{at}/salt.pem', ssl_key: '{at}/salt.key'}}
 "
         );
@@ -301,7 +301,7 @@ async fn run(
     let mut said = Vec::new();
     let call = StepCall {
         minion: "control",
-        function: "eos.run_step",
+        function: "eos.make",
         operation: "01JCX4",
         step,
         arguments,

@@ -185,6 +185,11 @@ impl Kind for Volumes {
         component.volumes.iter().map(node).collect()
     }
 
+    fn part(&self, node: &Node) -> Option<String> {
+        let need = node.volume_need()?;
+        Some(format!("{}/{}/{need}", node.environment, node.component))
+    }
+
     fn slices<'a>(&self, components: &'a BTreeMap<Key, Lowered>, slices: &mut Slices<'a>) {
         // A host without volumes is told so.
         for of_host in slices.values_mut() {
