@@ -134,11 +134,12 @@ class Delivered:
 
     def step(self, digest: str) -> dict:
         environment, component = self.name.split("/")
-        return {"sls": f"components.{component}.{environment}.workspace", "digest": digest}
+        part = {"kind": "workspace", "environment": environment, "component": component}
+        return {**part, "facts": {"digest": digest}}
 
-    def run_step(self, digest: str | None = None) -> object:
+    def make(self, digest: str | None = None) -> object:
         ids = {"operation": f"by-hand-{os.urandom(8).hex()}", "step": "1"}
-        return self.call("eos.run_step", **ids, **self.step(digest or self.digest()))
+        return self.call("eos.make", **ids, **self.step(digest or self.digest()))
 
     def call(self, function: str, /, user: str = "eos-user", **keywords: object) -> object:
         low = {"client": "local", "tgt": "control", "fun": function, "kwarg": keywords, "full_return": True}
@@ -182,7 +183,7 @@ def test_what_is_delivered_by_another_hand_needs_an_approval(estate, delivered, 
     job = estate.nomad("/v1/job/hello?namespace=production")
     ending = ending if ending != "/main.tf" else f"{module_of(delivered)}/main.tf"
     delivered.change(ending, before, after)
-    answer = delivered.run_step()
+    answer = delivered.make()
     assert isinstance(answer, str) and "needs approval: " in answer, answer
     assert estate.nomad("/v1/job/hello?namespace=production")["JobModifyIndex"] == job["JobModifyIndex"]
 
@@ -196,7 +197,7 @@ def test_what_a_slice_says_of_itself_counts_for_nothing(delivered, claimed):
     assert delivered.wanted()["digest"] == approved
     slices["eos"]["workspaces"][delivered.name] |= claimed
     delivered.write(slices)
-    answer = delivered.run_step(approved)
+    answer = delivered.make(approved)
     assert isinstance(answer, str) and f"at {approved} is refused: minion control is served" in answer, answer
 
 
@@ -215,7 +216,7 @@ def test_nothing_that_is_delivered_runs(delivered, proof):
     assert not list(delivered.estate.lab.glob("salt/**/delivered.py*"))
     for file in (delivered.pillar, delivered.root / "pillar/top.sls"):
         file.write_text(f"#!py\n{program}")
-    answer = delivered.call("eos.storage")
+    answer = delivered.call("eos.examine", kind="volume")
     assert "control.sls is no JSON: deliver it again with `eos apply`" in answer, answer
     assert not proof.exists()
 
@@ -226,7 +227,7 @@ def test_a_preview_reads_no_file_of_the_host_for_its_caller(delivered, proof):
     delivered.change(f"{module_of(delivered)}/main.tf", before, f'file("{proof}")')
     plan = f"plan-{os.urandom(16).hex()}"
     shutil.copytree(delivered.root, delivered.estate.lab / "srv/plans" / plan)
-    asked = {"plan": plan, "function": "eos.run_step", "arguments": delivered.step(delivered.digest())}
+    asked = {"plan": plan, "function": "eos.make", "arguments": delivered.step(delivered.digest())}
     try:
         answer = delivered.call("eos.preview", **asked)
     finally:

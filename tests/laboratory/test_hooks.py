@@ -188,8 +188,9 @@ def test_rules_that_prometheus_refuses_are_taken_back_on_the_host(prometheus):
     [wanted] = [one for wave in waves for one in wave if one["sls"] == "components.hello.production.monitoring"]
 
     def run(step: str) -> dict:
-        step = {"operation": "by-hand", "step": step, "sls": wanted["sls"], "digest": wanted["digest"]}
-        status, body = estate.salt([{"client": "local", "tgt": "control", "fun": "eos.run_step", "kwarg": step}])
+        part = {"kind": "rules", "environment": "production", "component": "hello"}
+        call = {"operation": "by-hand", "step": step, **part, "facts": {"digest": wanted["digest"]}}
+        status, body = estate.salt([{"client": "local", "tgt": "control", "fun": "eos.make", "kwarg": call}])
         assert status == 200, body
         return json.loads(body)["return"][0]["control"]
 

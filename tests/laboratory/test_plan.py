@@ -249,11 +249,12 @@ def test_the_joint_plan_takes_little_longer_than_its_slowest_engine(with_hello):
     plan = json.loads(estate.must(*words).stdout.splitlines()[-1])["plan"]
     keeper.join()
     (step,) = [step for step in plan["steps"] if step["work"] == "make" and step["kind"] == "workspace"]
-    question = {"plan": kept.name, "function": "eos.run_step", "unknown": []}
-    question["arguments"] = {"sls": step["sls"], "digest": step["digest"]}
+    question = {"plan": kept.name, "function": "eos.make", "unknown": []}
+    part = {"kind": "workspace", "environment": step["environment"], "component": step["component"]}
+    question["arguments"] = {**part, "facts": {"digest": step["digest"]}}
     low = {"client": "local", "tgt": step["minion"], "full_return": True}
     asked = [
-        {**low, "fun": "eos.observe", "kwarg": {"workspaces": ["production/hello", "production/platform"]}},
+        {**low, "fun": "eos.observe", "kwarg": {"parts": {"workspace": ["production/hello", "production/platform"]}}},
         {**low, "fun": "eos.preview", "kwarg": question},
     ]
 

@@ -96,7 +96,7 @@ def test_interpolation_by_nomad_is_refused(hello):
 
 
 @pytest.mark.parametrize(
-    "function", ["cmd.run", "state.apply", "state.single", "eos.run_stepx", "eos._write", "pillar.items"]
+    "function", ["cmd.run", "state.apply", "state.single", "eos.makex", "eos._write", "pillar.items"]
 )
 def test_salt_itself_refuses_the_api_user(estate, function):
     status, body = estate.salt([{"client": "local", "tgt": "control", "fun": function, "arg": ["id"]}])

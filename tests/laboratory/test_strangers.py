@@ -41,7 +41,7 @@ def test_a_squatter_gets_no_token_while_nomad_is_dead(with_hello):
                         "client": "local",
                         "tgt": "control",
                         "fun": "eos.observe",
-                        "kwarg": {"workspaces": ["production/hello"]},
+                        "kwarg": {"parts": {"workspace": ["production/hello"]}},
                     }
                 ]
             )
