@@ -41,7 +41,7 @@ def require(*, workspaces: list, **publication: object) -> None:
     For root alone: the orchestration of an emitted tree without Eos calls it.
     """
     if not __salt__["eos_roles.caller"](publication)["is_root"]:
-        raise CommandExecutionError("Only root asks which secrets are missing: an API user plans, and is told")
+        raise CommandExecutionError("Only root may ask which secrets are missing; an API user makes a plan")
     names = __utils__["eos_argument.check_all"]("workspaces", workspaces, "component")
     named = __salt__["pillar.items"](unmask=True).get("eos", {}).get("workspaces", {})
     if unknown := sorted(set(names) - set(named)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import json
 import os
+import pathlib
 import shutil
 import signal
 import stat
@@ -246,10 +247,10 @@ def test_a_workspace_no_longer_named_is_removed(laboratory):
     assert (again["status"], again["result"]["terraform"]["ran"]) == ("done", False)
 
 
-def start_held(lab, executor, operation: str, name: str):
+def start_held(lab, executor, operation: str, name: str, **slice_fields: str):
     """Starts a step that lasts until `lab.hold` is removed; answers its future and the record while it runs."""
     lab.hold.touch()
-    release = lab.releases.deliver({name: workspace(name, "x", held(lab.hold))})
+    release = lab.releases.deliver({name: workspace(name, "x", held(lab.hold), **slice_fields)})
     future = executor.submit(lab.run_workspace, operation, name, release)
     wait_until("the apply", lambda: "provisioned" in state_of(lab, name) or applying(lab, name))
     return release, future, json.loads(record_file(lab, operation).read_text())
@@ -333,6 +334,43 @@ def test_a_killed_step_is_interrupted_and_runs_again(laboratory):
         future.cancel()
         concurrent.futures.wait([future], 120)
     assert not list(laboratory.workspace(name).glob("*.tfplan"))
+
+
+def test_a_running_step_is_stopped_by_whoever_may_run_it(laboratory):
+    name, ids = "production/stopped", {"operation": "stopped", "step": "workspace"}
+    with concurrent.futures.ThreadPoolExecutor() as executor:
+        release, future, running = start_held(laboratory, executor, "stopped", name, risk="medium")
+        with laboratory.salt.acting_as("eos-user"):
+            refused = laboratory.salt.call("eos.stop", **ids)
+        assert refused["retcode"] == 1 and "needs approval: step workspace" in refused["ret"], refused
+        assert laboratory.salt.record("eos.status", **ids)["status"] == "running"
+        record = laboratory.salt.record("eos.stop", **ids)
+        assert (record["status"], record["stopped_by"]) == ("interrupted", "eos-operator"), record
+        assert "eos-operator stopped the step: Asked to stop" in record["error"]["words"], record
+        assert not os.path.exists(f"/proc/{running['process']['pid']}") and not applying(laboratory, name)
+        assert future.result()["status"] == "interrupted"
+        # Terraform saved what it had made.
+        assert "greeting" in state_of(laboratory, name)
+        laboratory.hold.unlink()
+        assert laboratory.run_workspace("stopped", name, release)["status"] == "done"
+
+
+def test_a_terraform_that_hangs_is_ended(laboratory):
+    name, ids = "production/hung", {"operation": "hung", "step": "workspace"}
+    with concurrent.futures.ThreadPoolExecutor() as executor:
+        release, future, running = start_held(laboratory, executor, "hung", name)
+        pid = running["process"]["pid"]
+        (child,) = map(int, pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+        # It hears no interrupt.
+        os.kill(child, signal.SIGSTOP)
+        began = time.monotonic()
+        record = laboratory.salt.record("eos.stop", **ids)
+        assert (record["status"], record["stopped_by"]) == ("interrupted", "eos-operator"), record
+        assert time.monotonic() - began >= 60
+        assert not os.path.exists(f"/proc/{child}") and not os.path.exists(f"/proc/{pid}")
+        laboratory.hold.unlink()
+        assert laboratory.run_workspace("hung", name, release)["status"] == "done"
+        concurrent.futures.wait([future], 120)
 
 
 def test_a_terminated_step_stops_terraform_and_revokes_its_token(laboratory):
