@@ -106,11 +106,13 @@ def act(
     """
     who = __salt__["eos_roles.caller"](publication)
     known = _of(kind, "actions")()
-    if action not in known:
+    if not isinstance(action, str) or action not in known:
         raise SaltInvocationError(f"The kind {kind} has no action {action}, but: {', '.join(known) or 'none'}")
     part = {"kind": kind, "environment": environment, "component": component, "facts": facts}
     if known[action] == "step":
         return _Call(publication, "act", operation, step, part, action).once()
+    if step is not None:
+        raise SaltInvocationError(f"To {action} is no step")
     if operation is not None:
         _check("operation", operation, "id")
     asked = _asked(who, action, part, operation, None, is_of_component=(environment, component) != (None, None))
