@@ -142,6 +142,7 @@ pub fn lower(
     }
     passes::monitoring::watch(&mut components);
     found.extend(passes::check_ports(components.values(), &ground));
+    found.extend(passes::check_names(components.values()));
     (components, found)
 }
 

@@ -169,7 +169,10 @@ impl<'a> Composer<'a> {
                 self.found.push(diagnostic);
             }
         }
-        self.components.insert(key, expanded);
+        let owner = expanded.component.owner.clone();
+        if let Some(other) = self.components.insert(key.clone(), expanded) {
+            self.found.push(two_owners(&key.1, &other.component.owner, &owner, &at));
+        }
         chain.push(recipe.name.clone());
         for component in own {
             self.add(Cow::Owned(component), chain);
@@ -232,6 +235,14 @@ impl<'a> Composer<'a> {
             // That it is made from another recipe is told when it is linked.
             Some(written) if written.recipe != used.recipe => {}
             Some(_) => {
+                if let Some(other) = self.given.get(&key) {
+                    return Err(two_owners(
+                        &target,
+                        &Some(other.owner.clone()),
+                        &Some(given.owner),
+                        &consumer.at,
+                    ));
+                }
                 self.given.insert(key, given);
             }
             None => own.push(Component {
@@ -352,6 +363,18 @@ fn too_many(at: &Place, chain: &[String], last: &str) -> Diagnostic {
     ))
     .at(&at.file, at.position)
     .hint("Share one of these recipes (share: true)")
+}
+
+/// Its name is joined from that of its owner and that of the use.
+fn two_owners(name: &str, one: &Option<String>, other: &Option<String>, at: &Place) -> Diagnostic {
+    let owner = |owner: &Option<String>| owner.clone().unwrap_or_else(|| name.to_owned());
+    Diagnostic::new(format!(
+        "{} and {} would both have {name} for their own use",
+        owner(one),
+        owner(other)
+    ))
+    .at(&at.file, at.position)
+    .hint("Give one of them another name")
 }
 
 fn checked_name(target: &str, consumer: &Component) -> Result<String, Diagnostic> {

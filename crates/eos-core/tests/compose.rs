@@ -222,3 +222,89 @@ fn a_program_runs_where_its_volume_is_and_has_none_mounted() {
         assert_eq!(job.matches("volume_mount {").count(), mounts, "{job}");
     }
 }
+
+/// Compiles components of two environments, in a profile.
+fn of_two(
+    profile: Profile,
+    recipes: &[(String, Vec<u8>)],
+    production: &str,
+    staging: &str,
+) -> Result<Compilation, Vec<Diagnostic>> {
+    let [production, staging] = [production, staging].map(|text| format!("#!yaml\ncomponents:\n{text}"));
+    let files = [
+        ("common", COMMON),
+        ("production", &production),
+        ("staging", &staging),
+    ];
+    let files = files.map(|(name, text)| {
+        (
+            format!("pillar/infrastructure/{name}.sls"),
+            text.as_bytes().to_vec(),
+        )
+    });
+    compile(&Pillar::read(&files.into())?, &Catalog::load(recipes)?, profile)
+}
+
+#[test]
+fn joined_names_of_two_components_do_not_meet() {
+    let pair = "recipe: pair\nsummary: A test\nversion: \"1\"\nservices:\n  pair:\n    replicas: 1\n    program: [eos, serve-hello]\n    ports: {http: {}}\n  api:\n    replicas: 1\n    program: [eos, serve-hello]\n    ports: {http: {}}\n";
+    let keeper = "recipe: keeper\nsummary: A test\nversion: \"1\"\nneeds:\n  data: {volume: {purpose: application, size: 1M, path: \"/srv/{{ component }}-{{ environment }}\"}}\nservices:\n  keeper:\n    instances: one\n    program: [eos, serve-hello]\n    volumes: {data: /data}\n";
+    let recipes = [
+        recipe("web", ""),
+        ("recipes/pair/recipe.yaml".to_owned(), pair.into()),
+        ("recipes/keeper/recipe.yaml".to_owned(), keeper.into()),
+    ];
+    let cases = [
+        (
+            "  web-staging: {recipe: web}\n",
+            "  web: {}\n",
+            "production/web-staging and staging/web would both have the service web-staging",
+        ),
+        (
+            "  a: {recipe: pair}\n  a-api: {recipe: web}\n",
+            "  {}\n",
+            "production/a and production/a-api would both have the service a-api",
+        ),
+        (
+            "  keeper-staging: {recipe: keeper}\n",
+            "  keeper: {}\n",
+            "production/keeper-staging and staging/keeper would both have the volume keeper-staging-data",
+        ),
+    ];
+    for profile in [Profile::Solo, Profile::Full] {
+        for (production, staging, expected) in &cases {
+            let found = of_two(profile, &recipes, production, staging).expect_err(expected);
+            assert!(found.iter().any(|one| one.message == *expected), "{found:#?}");
+            assert!(found.iter().all(|one| one.hint.is_some()), "{found:#?}");
+        }
+        of_two(profile, &recipes, "  web: {}\n  keeper: {}\n", "  web: {}\n  keeper: {}\n").unwrap();
+    }
+}
+
+#[test]
+fn two_components_do_not_have_one_for_their_own_use() {
+    let recipes = [
+        recipe("store", ""),
+        recipe("one", "uses:\n  b_c: {recipe: store}\n"),
+        recipe("other", "uses:\n  c: {recipe: store}\n"),
+    ];
+    let expected = "a and a-b would both have a-b-c for their own use";
+    let both = "  a: {recipe: one}\n  a-b: {recipe: other}\n";
+    refused(&recipes, both, expected);
+    // Written down or not.
+    refused(&recipes, &format!("{both}  a-b-c: {{recipe: store}}\n"), expected);
+    compiled(&recipes, "  a: {recipe: one}\n  a-c: {recipe: other}\n").unwrap();
+}
+
+#[test]
+fn two_secrets_of_a_component_do_not_have_one_name() {
+    let secret = |name: &str| format!("needs:\n  {name}: {{secret: {{}}}}\n");
+    let taker = "recipe: taker\nsummary: A test\nversion: \"1\"\nuses:\n  a: {recipe: one, share: true}\n  a_b: {recipe: other, share: true}\nservices:\n  taker:\n    replicas: 1\n    program: [eos, serve-hello]\n    secrets: {X: {text: \"{{ a.b_c }}\"}, Y: {text: \"{{ a_b.c }}\"}}\n";
+    let recipes = [
+        recipe("one", &secret("b_c")),
+        recipe("other", &secret("c")),
+        ("recipes/taker/recipe.yaml".to_owned(), taker.into()),
+    ];
+    let expected = "would have two secrets called a_b_c: b_c of one and c of other";
+    refused(&recipes, "  one: {}\n  other: {}\n  taker: {}\n", expected);
+}

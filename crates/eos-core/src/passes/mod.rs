@@ -3,6 +3,7 @@
 mod environment;
 mod mesh;
 pub mod monitoring;
+mod names;
 mod placement;
 mod secrets;
 mod storage;
@@ -17,6 +18,7 @@ use crate::template::Template;
 use std::collections::BTreeSet;
 
 pub use mesh::{tell_where_to_listen, weave};
+pub use names::check_names;
 pub use placement::{Ground, check_ports};
 pub use storage::{check_volumes, standing};
 
