@@ -222,3 +222,64 @@ def test_in_the_full_profile_a_role_sees_and_changes_what_it_covers(full_recipes
         estate.must("delete", component, "--yes")
         assert entry(estate, component) is None
     assert apart(estate) == []
+
+
+def twin(estate: Estate, namespace: str) -> str:
+    """Runs a job in a namespace under a name that it has in another, too; answers the token that Vault gave its task."""
+    task = {
+        "Name": "task",
+        "Driver": "raw_exec",
+        "Config": {"command": "/bin/sleep", "args": ["600"]},
+        "Vault": {"Env": True, "ChangeMode": "noop"},
+        "Resources": {"CPU": 20, "MemoryMB": 32},
+    }
+    job = {"ID": "twin", "Name": "twin", "Namespace": namespace, "Type": "service", "Datacenters": ["*"]}
+    estate.nomad("/v1/jobs", "PUT", {"Job": {**job, "TaskGroups": [{"Name": "group", "Count": 1, "Tasks": [task]}]}})
+
+    def running() -> list[str]:
+        found = estate.nomad(f"/v1/job/twin/allocations?namespace={namespace}")
+        return [one["ID"] for one in found if one["ClientStatus"] == "running"]
+
+    estate.wait_until(running, 60, f"the job twin in {namespace}")
+    (token,) = estate.lab.glob(f"**/{running()[0]}/task/secrets/vault_token")
+    return token.read_text().strip()
+
+
+def test_jobs_of_one_name_in_two_environments_are_two_in_vault(full_recipes):
+    """What Vault keeps of an identity is what its last login said: with one identity, the first would read as the other."""
+    estate = full_recipes
+    namespaces = ["twin-one", "twin-two"]
+    try:
+        for namespace in namespaces:
+            estate.nomad(f"/v1/namespace/{namespace}", "PUT", {"Name": namespace})
+            estate.vault(f"/v1/secret/data/{namespace}/twin/app", "POST", {"data": {"key": f"canary-of-{namespace}"}})
+        tokens = {namespace: twin(estate, namespace) for namespace in namespaces}
+        seen = {}
+        for reader, token in tokens.items():
+            for namespace in namespaces:
+                try:
+                    found = estate.ask(
+                        "vault", f"/v1/secret/data/{namespace}/twin/app", "GET", None, {"X-Vault-Token": token}
+                    )
+                    seen[reader, namespace] = found["data"]["data"]["key"]
+                except urllib.error.HTTPError as error:
+                    seen[reader, namespace] = error.code
+        one, two = namespaces
+        assert seen == {
+            (one, one): "canary-of-twin-one",
+            (one, two): 403,
+            (two, one): 403,
+            (two, two): "canary-of-twin-two",
+        }
+    finally:
+        for namespace in namespaces:
+            estate.nomad(f"/v1/job/twin?namespace={namespace}&purge=true", "DELETE")
+            estate.vault(f"/v1/secret/metadata/{namespace}/twin/app", "DELETE")
+        estate.wait_until(lambda: all(gone(estate, namespace) for namespace in namespaces), 60, "the jobs to end")
+        for namespace in namespaces:
+            estate.nomad(f"/v1/namespace/{namespace}", "DELETE")
+
+
+def gone(estate: Estate, namespace: str) -> bool:
+    found = estate.nomad(f"/v1/allocations?namespace={namespace}") or []
+    return all(one["ClientStatus"] in ("complete", "failed", "lost") for one in found)

@@ -373,22 +373,41 @@ impl<'a> Vault<'a> {
             &settings,
         )
         .await?;
-        let claims = ["nomad_namespace", "nomad_job_id", "nomad_task"];
-        let claims: Value = claims.into_iter().map(|claim| (claim, claim)).collect();
-        let role = json!({
-            "role_type": "jwt",
-            "bound_audiences": ["vault.io"],
-            "user_claim": "/nomad_job_id",
-            "user_claim_json_pointer": true,
-            "claim_mappings": claims,
-            "token_type": "service",
-            "token_period": "30m",
-            "token_policies": [WORKLOADS],
-        });
         let path = format!("auth/jwt-nomad/role/{WORKLOADS}");
-        post(client, "role nomad-workloads", &path, &role).await?;
+        post(
+            client,
+            "role nomad-workloads",
+            &path,
+            &policies::role_of_workloads(),
+        )
+        .await?;
+        self.forget_shared_identities(client, &accessor).await?;
         self.policy(client, WORKLOADS, &policies::workloads(&accessor))
             .await
+    }
+
+    /// Identities of an earlier lab, named after the job alone: jobs of one name in two environments have one. A token
+    /// of such an identity ends with it, and Nomad fetches the task another one.
+    async fn forget_shared_identities(&self, client: &VaultClient, accessor: &str) -> Result<()> {
+        let object = "identities of jobs";
+        let all = Request {
+            query: &[("list", "true")],
+            ..request(object, "identity/entity-alias/id")
+        };
+        let Some(all) = client.get::<Value>(all).await.if_there()? else {
+            return Ok(());
+        };
+        let aliases = all["data"]["key_info"].as_object().into_iter().flatten();
+        for (_, alias) in aliases.filter(|(_, alias)| alias["mount_accessor"] == accessor) {
+            let name = alias["name"].as_str().unwrap_or_default();
+            if let Some(entity) = alias["canonical_id"].as_str()
+                && !name.contains(':')
+            {
+                let path = format!("identity/entity/id/{entity}");
+                client.delete::<Value>(request(object, &path)).await?;
+            }
+        }
+        Ok(())
     }
 
     async fn make_tokens_of_nomad(&self, client: &VaultClient, nomad: &str) -> Result<()> {
