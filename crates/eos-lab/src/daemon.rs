@@ -57,6 +57,9 @@ pub struct Record {
     #[serde(flatten)]
     pub process: Process,
     boot: String,
+    /// What it runs; unknown of one that an earlier program started.
+    #[serde(default)]
+    executable: Option<PathBuf>,
     /// Seconds since 1970.
     pub since: u64,
     configuration: String,
@@ -125,16 +128,29 @@ impl<'a> Daemon<'a> {
 
     /// The record of the running leader; one of an earlier boot, or of a process that is gone, is none.
     pub fn running(&self) -> Result<Option<Record>> {
+        Ok(self.recorded()?.filter(|record| record.process.is_alive()))
+    }
+
+    /// The record of the last leader since the machine started, whether it still runs or not.
+    fn recorded(&self) -> Result<Option<Record>> {
         let record: Option<Record> =
             durable::read_json(&self.layout.run(&self.name), "the record of an engine")?;
         let boot = process::boot()?;
-        Ok(record.filter(|record| record.boot == boot && record.process.is_alive()))
+        Ok(record.filter(|record| record.boot == boot))
     }
 
     /// The leader, everything that it forked under its own name, and its plugins.
     pub fn processes(&self) -> Vec<Process> {
         let words = format!("{} {}", self.program, self.arguments.join(" "));
-        let mut found = process::with_command_line(&words);
+        // Who was killed before the record was written is known by the lab's mark.
+        let mut found = match self.recorded() {
+            Ok(Some(Record {
+                executable: Some(executable),
+                process,
+                ..
+            })) => process::of_engine(&words, &executable, process),
+            Ok(_) | Err(_) => process::marked_with(&self.layout.root, &words),
+        };
         if let Some(plugins) = &self.plugins {
             found.extend(process::marked_below(&self.layout.root, plugins));
         }
@@ -174,6 +190,7 @@ impl<'a> Daemon<'a> {
         let record = Record {
             process,
             boot: process::boot()?,
+            executable: process.executable(),
             since,
             configuration,
         };

@@ -49,6 +49,17 @@ impl Process {
         kib.unwrap_or(0) * 1024
     }
 
+    /// The program that it runs, as the kernel has it: of a script, what interprets it. None once it has ended, and of
+    /// another user's process.
+    pub fn executable(self) -> Option<PathBuf> {
+        let path = fs::read_link(format!("/proc/{}/exe", self.pid)).ok()?;
+        // So the kernel says of a program that was replaced while it ran.
+        match path.to_str()?.strip_suffix(" (deleted)") {
+            Some(before) => Some(before.into()),
+            None => Some(path),
+        }
+    }
+
     /// With blanks between the arguments, as programs that rename themselves write it too.
     fn command_line(self) -> String {
         let bytes = fs::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default();
@@ -101,14 +112,29 @@ fn all() -> Vec<Entry> {
         .collect()
 }
 
-/// Every process of this user whose command line holds `words`: an engine's leader and those that it forked. Anybody may
-/// give a process of their own any command line.
-pub fn with_command_line(words: &str) -> Vec<Process> {
+/// Every process of this user that runs this program, whose command line holds `words`, and that is no older than
+/// `leader`: an engine's leader and those that it forked. Anybody may give a process of their own any command line, and
+/// an editor or a search of this user's may name an engine's.
+pub fn of_engine(words: &str, executable: &Path, leader: Process) -> Vec<Process> {
     let user = rustix::process::geteuid().as_raw();
+    let is_of_engine = |process: &Process| {
+        process.start >= leader.start
+            && process.user() == Some(user)
+            && process.executable().as_deref() == Some(executable)
+            && process.command_line().contains(words)
+    };
     all()
         .into_iter()
         .map(|entry| entry.process)
-        .filter(|process| process.user() == Some(user) && process.command_line().contains(words))
+        .filter(is_of_engine)
+        .collect()
+}
+
+/// Every process with the mark of this lab whose command line holds `words`.
+pub fn marked_with(lab: &Path, words: &str) -> Vec<Process> {
+    marked(lab)
+        .into_iter()
+        .filter(|process| process.command_line().contains(words))
         .collect()
 }
 
@@ -291,20 +317,38 @@ mod tests {
 
     /// Only root can start a process of another user.
     #[tokio::test]
-    async fn a_process_of_another_user_is_no_engine_whatever_its_command_line() {
+    async fn a_process_of_another_user_or_program_is_no_engine_whatever_its_command_line() {
         let lab = tempfile::tempdir().unwrap();
         let words = format!("nomad agent -config {}", lab.path().display());
-        let own = apart(lab.path(), &format!("sleep 60; : {words}"));
-        eventually("the own process", || with_command_line(&words) == [own]).await;
+        let script = format!("sleep 60; : {words}");
+        let older = apart(lab.path(), &script);
+        // Two processes of one tick could not be told apart.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let own = apart(lab.path(), &script);
+        let shell = own.executable().unwrap();
+        let found = || of_engine(&words, &shell, own);
+        eventually("the own process", || found() == [own]).await;
+        assert!(older.is_alive(), "it is older than the leader");
+        // Somebody looks for the engine.
+        let search = apart(lab.path(), &format!("exec perl -e 'sleep 60' '{words}'"));
+        eventually("the search", || {
+            search.executable().is_some_and(|program| program != shell)
+        })
+        .await;
+        eventually("its command line", || search.command_line().contains(&words)).await;
+        assert_eq!(found(), [own]);
         if rustix::process::geteuid().is_root() {
             let script = format!("setpriv --reuid=65534 --clear-groups sh -c 'sleep 60; : {words}'");
             let theirs = apart(lab.path(), &format!("exec {script}"));
             eventually("the other user", || theirs.user() == Some(65_534)).await;
             eventually("its command line", || theirs.command_line().contains(&words)).await;
-            assert_eq!(with_command_line(&words), [own]);
+            assert_eq!(found(), [own]);
             end(&[theirs], &[theirs], Duration::from_secs(5)).await;
         }
-        end(&[own], &[own], Duration::from_secs(5)).await;
+        for process in [older, own, search] {
+            let all = marked(lab.path());
+            end(&[process], &all, Duration::from_secs(5)).await;
+        }
     }
 
     #[tokio::test]

@@ -160,9 +160,7 @@ pub fn engine_processes(layout: &Layout) -> Vec<Process> {
     let mut found = docker::daemon(layout).processes();
     found.extend(registry::daemon(layout).processes());
     // Docker's own, which it starts with the lab's mark.
-    let marked = process::marked(&layout.root);
-    let all = process::with_command_line("containerd --config ");
-    found.extend(all.into_iter().filter(|process| marked.contains(process)));
+    found.extend(process::marked_with(&layout.root, "containerd --config "));
     found
 }
 
