@@ -65,6 +65,23 @@ def test_a_module_in_a_release_or_plan_reaches_no_minion(laboratory, current, pr
     assert not proof.exists()
 
 
+def test_a_delivered_link_serves_nothing_else(laboratory, current, proof):
+    proof.write_text("a file of the master's")
+    plan = laboratory.releases.plan({})
+    for root in (current, laboratory.salt.srv / "plans" / plan):
+        (root / "salt").mkdir(exist_ok=True)
+        (root / "salt/plain").write_text("delivered")
+        (root / "salt/link").symlink_to(proof)
+        (root / "salt/inner").symlink_to(proof.parent)
+    for saltenv in ("base", plan):
+        served = {
+            path: laboratory.salt.run("salt", MINION, "cp.get_file_str", f"salt://{path}", f"saltenv={saltenv}").stdout
+            for path in ("plain", "link", f"inner/{proof.name}")
+        }
+        assert "delivered" in served["plain"], "the release itself is behind a link"
+        assert not [path for path, text in served.items() if "master's" in text], served
+
+
 def test_volumes_are_made_from_their_slice_whatever_the_sls_says(laboratory, proof):
     component, volumes = volume(laboratory)
     release = laboratory.releases.deliver({}, volumes)
@@ -117,7 +134,7 @@ def delivered(load, tmp_path):
         file.write_text("#!json\n" + json.dumps({"eos": content, "roles": {"eos-user": "architect"}}))
     module = load("master/pillar/eos_pillar.py")
     ignored = re.search(r"^file_ignore_regex: \['(.*)', '(.*)'\]$", readme_block("file_roots"), re.MULTILINE)
-    module.__opts__ |= {"pillarenv": None, "pillar_roots": {"base": ["/srv/pillar"]}}
+    module.__opts__ |= {"pillarenv": None, "fileserver_followsymlinks": False, "pillar_roots": {"base": ["/srv/pillar"]}}
     module.__opts__["file_ignore_regex"] = list(ignored.groups())
     return module
 
@@ -180,6 +197,7 @@ def test_whoever_delivers_cannot_replace_the_formula(delivered, tmp_path, monkey
     [
         ("pillar_roots", {"base": ["{srv}/current/pillar"]}, "pillar_roots name {srv}/current/pillar"),
         ("pillar_roots", {"__env__": ["{srv}/plans/__env__/pillar"]}, "pillar_roots name"),
+        ("fileserver_followsymlinks", True, "fileserver_followsymlinks is not false"),
         ("file_ignore_regex", [], "file_ignore_regex let {srv}/current/salt/_modules/eos.py pass"),
         ("file_ignore_regex", ["/current/"], "file_ignore_regex let {srv}/plans/"),
     ],

@@ -471,6 +471,8 @@ impl<'a> Salt<'a> {
             // Salt puts whatever environment a minion asks for into the path: `../../../etc` would lead to
             // `/etc/salt`, with the master's key in it.
             "file_ignore_regex": [r"(^|/)\.\.(/|$)", r"/(current|plans/[^/]+)/(salt|files)/(_|top\.sls$)"],
+            // A link in the directory of delivery would make the master serve whatever it can read.
+            "fileserver_followsymlinks": false,
             // A release takes effect with its delivery, not when a cache runs out.
             "fileserver_list_cache_time": 0,
             "max_event_size": LARGEST_ANSWER,

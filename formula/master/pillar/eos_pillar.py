@@ -25,7 +25,9 @@ def ext_pillar(minion_id, pillar, directory):
 
 
 def _refuse_settings(directory):
-    """What is delivered is data only where Salt finds none of it as code."""
+    """What is delivered is data only where Salt finds none of it as code, and serves nothing else by its name."""
+    if __opts__["fileserver_followsymlinks"]:
+        raise ValueError("the master's fileserver_followsymlinks is not false: a delivered link would serve any file")
     for root in (root for roots in __opts__["pillar_roots"].values() for root in roots):
         if f"{os.path.normpath(root)}/".startswith(f"{os.path.normpath(directory)}/"):
             raise ValueError(f"the master's pillar_roots name {root}: Salt runs what is delivered there")
