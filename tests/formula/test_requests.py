@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import ast
 import html
 import inspect
@@ -338,9 +339,20 @@ def test_the_job_cache_gives_no_job_id_to_a_request_that_passed_no_door(master, 
 
 
 def test_the_job_cache_knows_requests_that_passed(master, passed):
-    for request, is_known in ((raw("0" * 40), False), (passed(raw("0" * 40)), True)):
+    for request, is_known in ((raw("0" * 40), False), (passed(raw("0" * 40, user="eos-user")), True)):
         answer = master.kind._prep_jid(master, request, request["kwargs"])
         assert isinstance(answer, str) is is_known, answer
+
+
+@pytest.mark.parametrize("name", ["root", "sudo_eve", getpass.getuser(), None])
+@pytest.mark.parametrize("shown", [{"token": "0" * 40}, {"eauth": "file"}])
+def test_an_api_user_has_no_name_of_an_account(master, passed, name, shown):
+    """Minions know the calls of root by such a name."""
+    request = passed({**raw("0" * 40), "user": name, "kwargs": {"client": "local", **shown}})
+    answer = master.kind._prep_jid(master, request, request["kwargs"])
+    assert f"an API user may not be called {name}" in answer["error"]["message"], answer
+    request["kwargs"] = {}
+    assert isinstance(master.kind._prep_jid(master, request, {}), str), "root has read the master's own key"
 
 
 def test_the_second_place_is_what_is_kept_of_a_job(master, passed):

@@ -9,6 +9,7 @@ import sys
 
 import salt.master
 import salt.returners.local_cache as local_cache
+import salt.utils.user
 
 log = logging.getLogger(__name__)
 
@@ -27,9 +28,9 @@ def __init__(opts):
 
 def prep_jid(nocache=False, passed_jid=None):
     request = _request_in_preparation()
-    if request is None or _has_passed(request):
+    words = None if request is None else _refusal(request)
+    if words is None:
         return local_cache.prep_jid(nocache=nocache, passed_jid=passed_jid)
-    words = "the master does not check requests: its setting module_dirs must name the formula's folder master"
     log.error("Refused a request: %s", words)
     # The master hands an error in place of a job id to the caller, and publishes nothing.
     return {"error": {"name": "AuthorizationError", "message": f"Authorization error occurred: {words}"}}
@@ -41,6 +42,22 @@ def save_load(jid, clear_load, minions=None):
         clear_load.clear()
         return
     local_cache.save_load(jid, clear_load, minions)
+
+
+def _refusal(request):
+    """Why nothing is published for this request, or nothing."""
+    if not _has_passed(request):
+        return "the master does not check requests: its setting module_dirs must name the formula's folder master"
+    shown, user = request.get("kwargs") or {}, request.get("user")
+    # Salt has put in the name by now that it knows the API user by.
+    if shown.keys() & {"token", "eauth"} and _is_of_an_account(user):
+        return f"an API user may not be called {user}: minions know root's own calls by such a name"
+    return None
+
+
+def _is_of_an_account(user):
+    """Salt stamps what is published by hand with the name of an account, or `sudo_` and that name."""
+    return not isinstance(user, str) or user.startswith("sudo_") or user in ("root", salt.utils.user.get_user())
 
 
 def _has_passed(request):
