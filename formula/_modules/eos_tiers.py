@@ -16,12 +16,18 @@ TABLE = {
     "driver": ("high", "a task driver other than docker or raw_exec"),
     "program": ("high", "a program of the host that the settings of the minion do not name"),
     "path": ("high", "a volume outside of the directories that the settings of the minion name"),
+    "place": ("high", "a directory for a volume that is another's, or that Eos did not make for it"),
     "image": ("medium", "an image that is not on the list"),
 }
 
 
 def of_workspace(name: str, wanted: dict, contents: dict[str, bytes]) -> list[tuple[str, str]]:
-    """(tier, why) of everything in a workspace that raises its risk."""
+    """(tier, why) of everything that raises the risk of a workspace that is to be applied."""
+    return [*of_files(name, wanted, contents), *_of_places(name, contents)]
+
+
+def of_files(name: str, wanted: dict, contents: dict[str, bytes]) -> list[tuple[str, str]]:
+    """The same of what is in its files, wherever its volumes would come to lie."""
     try:
         emitted = __utils__["eos_emitted.read"](name, contents, __utils__["eos_hcl.read"])
     except ValueError as error:
@@ -32,7 +38,7 @@ def of_workspace(name: str, wanted: dict, contents: dict[str, bytes]) -> list[tu
         found.append(_raised("token", ", ".join(emitted["resources"])))
     if "nomad_namespace" in emitted["resources"] and emitted["values"].get("namespace") != name.split("/")[0]:
         found.append(_raised("form", "it makes the namespace of another environment"))
-    found += [_raised("path", str(path)) for path in emitted["paths"] if not is_allowed(path)]
+    found += [_raised("path", str(path)) for _, _, path in emitted["places"] if not is_allowed(path)]
     return found + (_of_job(name, emitted) if emitted["job"] is not None else [])
 
 
@@ -57,6 +63,32 @@ def is_allowed(path: object) -> bool:
         return False
     below = settings()["volumes_below"]
     return any(path.startswith(f"{directory.rstrip('/')}/") for directory in below)
+
+
+def _of_places(name: str, contents: dict[str, bytes]) -> list[tuple[str, str]]:
+    """Of directories that are not this component's: on this host by looking, on others by what is registered there."""
+    places, found = _places(name, contents), []
+    for need, host, path in places:
+        if host == __opts__["id"] and (why := __salt__["eos_volumes.why_not_its_own"](f"{name}/{need}", path)):
+            found.append(_raised("place", f"{path} {why}"))
+    others = __salt__["eos_workspace.of_others"](name) if places else {}
+    for other, files in others.items():
+        for _, host, path in _places(other, files):
+            own = [at for _, on, at in places if on == host and (_within(at, path) or _within(path, at))]
+            found += [_raised("place", f"{at} on {host}, where {other} has a volume") for at in own]
+    return found
+
+
+def _places(name: str, contents: dict[str, bytes]) -> list[tuple]:
+    """(need, host, path) of the volumes that a workspace registers; of files of another form nothing is known."""
+    try:
+        return __utils__["eos_emitted.read"](name, contents, __utils__["eos_hcl.read"])["places"]
+    except ValueError:
+        return []
+
+
+def _within(path: object, directory: object) -> bool:
+    return f"{path}/".startswith(f"{directory}/")
 
 
 def _of_job(name: str, emitted: dict) -> list[tuple[str, str]]:

@@ -38,6 +38,28 @@ def _why_no_place(path: object, given_to: int | None = None) -> str | None:
     return f"is in {taken}, which is root's own" if taken else None
 
 
+def is_place(path: str) -> bool:
+    """Whether a volume of Eos's is or could be here, for whoever asks: nothing else of this host is looked at.
+
+    What lies in a volume is its component's own, and a task may have put a link there.
+    """
+    if os.path.realpath(path) != path:
+        return False
+    volumes = {record["path"] for record in _records().values()}
+    within = __utils__["eos_directory.within"]
+    return path in volumes or (
+        any(path != one and within(path, one) for one in allowed()) and not any(within(path, one) for one in volumes)
+    )
+
+
+def why_not_its_own(name: str, path: str) -> str | None:
+    """Why this directory of this minion is none for the volume of this name, in words that follow it; None if it is."""
+    record = _records().get(name)
+    if record and record["path"] == path:
+        return None
+    return _why_no_place(path) or ("was there before Eos" if os.path.lexists(path) else None)
+
+
 def adopt(name: str, path: str) -> dict:
     """Hands Eos a directory that was there before, with all that is in it, as the volume of this name.
 

@@ -26,6 +26,7 @@ _FILE = re.compile(r"terraform/([A-Za-z0-9_-][A-Za-z0-9._-]*/)+[A-Za-z0-9_-][A-Z
 # Which providers a configuration is run with; Terraform writes it beside the configuration.
 _LOCK_FILE = ".terraform.lock.hcl"
 _SNAPSHOTS_KEPT = 10
+_REGISTERS = b"nomad_dynamic_host_volume_registration"
 # What is read of applied.json, and of a configuration.json.
 _OF_APPLIED = ("digest", "node_ids", "serial", "lineage", "when")
 _OF_CONFIGURATION = ("slice", "node_ids")
@@ -51,6 +52,19 @@ def with_states(profile: object, named: list[str]) -> dict[str, tuple[_Workspace
     states = profile.look_at_states(on_disk)
     names = {name for name in on_disk | states.keys() | set(named) if _is_name(name)}
     return {name: (_Workspace(*name.split("/"), profile), *states.get(name, (None, None))) for name in sorted(names)}
+
+
+def of_others(name: str) -> dict[str, dict[str, bytes]]:
+    """Every other workspace on this disk that registers volumes, with its files as they were last given."""
+    root, profile = __salt__["eos_profile.setting"]("terraform_root"), __salt__["eos_profile.of_this_minion"]()
+    on_disk = {os.path.relpath(path, root) for path in glob.glob(os.path.join(glob.escape(root), "*", "*"))}
+    found = {}
+    for other in sorted(one for one in on_disk - {name} if _is_name(one)):
+        workspace = _Workspace(*other.split("/"), profile)
+        contents = workspace.files_of_tree(workspace.configuration() or {"slice": {"files": {}}})
+        if any(_REGISTERS in content for content in contents.values()):
+            found[other] = contents
+    return found
 
 
 def _is_name(name: str) -> bool:
@@ -247,10 +261,13 @@ class _Workspace:
         """(tier, why) of what is in the tree, by its own recipe and by its files; none if nothing is."""
         if (configuration := self.configuration()) is None:
             return [("high", "its configuration cannot be read")] if os.path.isdir(self.tree) else []
-        wanted = configuration["slice"]
-        there = {path: _read(os.path.join(self.tree, os.path.relpath(path, "terraform"))) for path in wanted["files"]}
-        contents = {path: content or b"" for path, content in there.items()}
-        return [(wanted.get("risk"), "its recipe"), *__salt__["eos_tiers.of_workspace"](self.name, wanted, contents)]
+        wanted, contents = configuration["slice"], self.files_of_tree(configuration)
+        return [(wanted.get("risk"), "its recipe"), *__salt__["eos_tiers.of_files"](self.name, wanted, contents)]
+
+    def files_of_tree(self, configuration: dict) -> dict[str, bytes]:
+        """The files of the tree as they are; one that is not there is empty."""
+        files = configuration["slice"]["files"]
+        return {path: _read(os.path.join(self.tree, os.path.relpath(path, "terraform"))) or b"" for path in files}
 
     def applied_tree(self) -> str:
         """The directory of the configuration that was applied last; the tree, if that is not kept."""

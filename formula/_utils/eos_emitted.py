@@ -59,7 +59,8 @@ def read(name: str, contents: dict[str, bytes], read_hcl: Callable[[bytes], list
     `read_hcl` is `eos_hcl.read`: Salt gives modules of this kind no way to one another.
 
     `values` are those of the variables, `resources` the types, `volumes` (need, name) of those that it registers and
-    `paths` where they are on their hosts, `services` those whose callers it names, `job` its job file's body or None.
+    `places` (need, host, path) where they are, `services` those whose callers it names, `job` its job file's body or
+    None.
     """
     environment, component = name.split("/")
     here, module = _directories(environment, component, contents)
@@ -150,7 +151,7 @@ def _check_terraform(path: str, body: list[tuple]) -> None:
 
 def _module(module: str, files: dict, component: str, values: dict) -> dict:
     path, file = f"{module}/main.tf", f"{module}/{component}.nomad.hcl"
-    resources, volumes, paths, services = [], [], [], []
+    resources, volumes, places, services = [], [], [], []
     for kind, labels, body in _blocks(path, files, {"terraform": 0, "resource": 2}):
         if kind == "terraform":
             _check_terraform(path, body)
@@ -162,7 +163,7 @@ def _module(module: str, files: dict, component: str, values: dict) -> dict:
         resources.append(labels[0])
         if labels[0] == _REGISTRATION:
             volumes.append((labels[1], _named(attributes["name"], values)))
-            paths += _paths(attributes, values)
+            places += [(labels[1], *place) for place in _places(attributes, values)]
         elif labels[0] == "consul_config_entry":
             if attributes.get("kind") != ("text", "service-intentions"):
                 raise ValueError(f"{path} writes another entry of Consul's than intentions")
@@ -173,25 +174,28 @@ def _module(module: str, files: dict, component: str, values: dict) -> dict:
             _check_passed_on(path, body)
     if resources.count("nomad_job") != (file in files):
         raise ValueError(f"{path} does not register its one job")
-    registered = {"volumes": volumes, "paths": paths, "services": services}
+    registered = {"volumes": volumes, "places": places, "services": services}
     return {"resources": sorted(resources), **registered, "job": files.get(file)}
 
 
 def _attributes(path: str, resource: str, body: list[tuple]) -> dict:
     attributes = {item[1]: item[2] for item in body if item[0] == "attribute"}
-    needed = {_REGISTRATION: {"name", "host_path"}, "consul_config_entry": {"name"}}
+    needed = {_REGISTRATION: {"name", "node_id", "host_path"}, "consul_config_entry": {"name"}}
     if missing := needed.get(resource, set()) - set(attributes):
         raise ValueError(f"{path}: {resource} has no {', '.join(sorted(missing))}")
     return attributes
 
 
-def _paths(attributes: dict, values: dict) -> list:
+def _places(attributes: dict, values: dict) -> list[tuple]:
+    """(host, path) of each registration that these attributes make."""
+    node, path = attributes["node_id"][1], attributes["host_path"]
+    host = ("raw", node.removeprefix("var.node_ids[").removesuffix("]"))
     if "for_each" not in attributes:
-        return [_named(attributes["host_path"], values)]
+        return [(_named(host, values), _named(path, values))]
     paths = _named(attributes["for_each"], values)
-    if not isinstance(paths, dict):
-        raise ValueError("the paths of a volume are no map")
-    return list(paths.values())
+    if not isinstance(paths, dict) or (host[1], path[1]) != ("each.key", "each.value"):
+        raise ValueError("the paths of a volume are no map by host")
+    return list(paths.items())
 
 
 def _named(value: tuple, values: dict) -> object:

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from laboratory import FORMULA
+from laboratory import FORMULA, MINION
 
 ROOT = FORMULA.parent
 GOLDEN = ROOT / "tests" / "golden"
@@ -38,8 +38,12 @@ def tiers(load):
         # Salt gives them no way to one another.
         del used.__utils__
         utils |= {f"{name}.{function}": getattr(used, function) for function in dir(used)}
-    allowed = {"eos_volumes.allowed": lambda: ["/srv/lab/volumes"]}
-    module = load("_modules/eos_tiers.py", utils=utils, salt=allowed)
+    there = {
+        "eos_volumes.allowed": lambda: ["/srv/lab/volumes"],
+        "eos_volumes.why_not_its_own": lambda name, path: None,
+        "eos_workspace.of_others": lambda name: {},
+    }
+    module = load("_modules/eos_tiers.py", utils=utils, salt=there)
     module.__opts__["eos_tiers"] = SETTINGS
     return module
 
@@ -192,6 +196,85 @@ def test_what_eos_does_not_emit_is_of_high_risk(tiers, what):
     assert highest(judged(tiers, "grafana", "production/grafana")) == "low"
     found = judged(tiers, "grafana", "production/grafana", HOSTILE[what])
     assert highest(found) == "high", found
+
+
+@pytest.fixture
+def volumes(load, tmp_path):
+    module = load("_modules/eos_volumes.py")
+    module.__opts__["eos"] = {**module.__opts__["eos"], "volumes_below": [str(tmp_path / "volumes")]}
+    module.__opts__["cachedir"] = str(tmp_path / "cache")
+    (tmp_path / "volumes").mkdir()
+    return module
+
+
+def at(path: object, host: str = MINION):
+    """The volume of grafana on a host, at a path."""
+
+    def change(files: dict[str, bytes]) -> None:
+        value("volume_data_path", str(path))(files)
+        value("volume_data_host", host)(files)
+
+    return change
+
+
+def test_a_workspace_has_no_directory_of_its_own_host_that_a_volume_step_would_refuse(tiers, volumes, tmp_path):
+    tiers.__opts__["eos_tiers"] = {**SETTINGS, "volumes_below": ["/"]}
+    tiers.__salt__["eos_volumes.why_not_its_own"] = volumes.why_not_its_own
+    path = tmp_path / "volumes" / "grafana"
+    judge = lambda *place: highest(judged(tiers, "grafana", "production/grafana", at(*place)))  # noqa: E731
+    assert judge(path) == "low", "nothing is there"
+    path.mkdir()
+    (path / "of-somebody").touch()
+    assert judge(path) == "high", "it was there before Eos"
+    assert judge(path, "another-host") == "low", "nobody sees it from here"
+    volumes.adopt("production/other/data", str(path))
+    assert judge(path) == "high", "it is another's"
+    volumes.adopt("production/grafana/data", str(path))
+    assert judge(path) == "low"
+    assert judge(tmp_path / "beside") == "high", "no volume lies there"
+    (tmp_path / "volumes" / "link").symlink_to("/etc")
+    assert judge(tmp_path / "volumes" / "link") == "high"
+    assert judge(tmp_path / "volumes" / "link" / "salt") == "high"
+
+
+@pytest.mark.parametrize(
+    ("path", "host", "expected"),
+    [
+        ("/opt/database", "node1", "high"),
+        ("/opt/database/deeper", "node1", "high"),
+        ("/opt", "node1", "high"),
+        ("/opt/database", "node2", "low"),
+        ("/opt/database2", "node1", "low"),
+    ],
+)
+def test_a_workspace_has_no_directory_where_another_has_a_volume(tiers, path, host, expected):
+    other = golden("grafana")["production/grafana"]["files"]
+    others = {path.replace("grafana", "database"): text.replace(b"grafana", b"database") for path, text in other.items()}
+    at("/opt/database", "node1")(others)
+    tiers.__salt__["eos_workspace.of_others"] = lambda name: {"production/database": others}
+    tiers.__opts__["eos_tiers"] = {**SETTINGS, "volumes_below": ["/"]}
+    assert highest(judged(tiers, "grafana", "production/grafana", at(path, host))) == expected
+
+
+def test_a_path_beside_the_map_of_a_volume_is_of_high_risk(tiers):
+    """With `for_each`, what is looked at are the values of its map."""
+    change = lambda files: edit_module(  # noqa: E731
+        files,
+        "  for_each  = var.paths\n  name      = var.volume_data_name\n",
+        "  name      = var.volume_data_name\n",
+    )
+
+    def with_map(files: dict[str, bytes]) -> None:
+        change(files)
+        for path in [path for path in files if path.endswith("variables.tf")]:
+            files[path] += b'\nvariable "paths" {\n  description = "x"\n  type        = map(string)\n}\n'
+        (values,) = [path for path in files if path.endswith("terraform.tfvars.json")]
+        files[values] = json.dumps({**json.loads(files[values]), "paths": {"node1": "/opt/x"}}).encode()
+        (root,) = [path for path in files if path.endswith("production/grafana/main.tf")]
+        files[root] = files[root].replace(b"  namespace ", b"  paths = var.paths\n  namespace ", 1)
+
+    found = judged(tiers, "grafana", "production/grafana", with_map)
+    assert highest(found) == "high" and "no map by host" in found[0][1], found
 
 
 @pytest.mark.parametrize("token", ["management", None, "Client"])

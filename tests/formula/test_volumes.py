@@ -344,3 +344,44 @@ def test_a_top_level_directory_is_nothing_to_remove(load):
     for path in ("/", "/usr", "/proc/self/root/usr"):
         assert directory.why_kept(path), path
     assert "top-level" in directory.why_kept("/usr")
+
+
+def test_only_places_of_volumes_are_looked_at(volume, laboratory):
+    volume.make()
+    volume.fill()
+    outside = laboratory.directory.parent / f"{laboratory.directory.name}-outside"
+    outside.mkdir()
+    beside, absent = volume.path.with_name("beside"), volume.path.with_name("absent")
+    beside.mkdir()
+    (volume.path / "link").symlink_to("/etc")
+    link = volume.path.with_name("link")
+    link.symlink_to("/etc")
+    asked = [volume.path, beside, absent, outside, "/etc", "/root", volume.path / "deep", volume.path / "link/ssl"]
+    asked += [link / "ssl", laboratory.directory]
+    try:
+        with laboratory.salt.acting_as("eos-user"):
+            seen = laboratory.salt.record("eos.observe", volumes=list(map(str, asked)))["volumes"]
+    finally:
+        outside.rmdir()
+    assert [path for path, facts in seen.items() if facts["exists"]] == [str(volume.path), str(beside)]
+    assert seen["/root"]["mode"] is None and set(seen) == set(map(str, asked))
+
+
+def test_a_volume_stays_what_it_was_if_its_slice_says_less(volume, laboratory):
+    """Whoever changes it reaches what it is, and only who does makes it less."""
+    with laboratory.salt.acting_as("eos-operator"):
+        facts = {volume.name: {**volume.facts("ephemeral"), "risk": "medium"}}
+        sls = f"components.{volume.component}.development.volumes"
+        made = laboratory.run_step(volume.component, "made", sls, laboratory.releases.deliver({}, volumes=facts))
+        assert made["ret"]["status"] == "done", made
+    lowered = {volume.name: {**facts[volume.name], "risk": "low"}}
+    release = laboratory.releases.deliver({}, volumes=lowered)
+    with laboratory.salt.acting_as("eos-user"):
+        refused = laboratory.run_step(volume.component, "lowered", sls, release)
+        assert "needs approval: " in refused["ret"] and "medium risk (its record on this minion)" in refused["ret"]
+        assert json.loads(volume.record_file.read_text())["risk"] == "medium"
+        laboratory.releases.deliver({})
+        call = {"operation": volume.component, "step": "removed", "volumes": {volume.name: str(volume.path)}}
+        refused = laboratory.salt.call("eos.remove_volumes", **call)
+        assert "needs approval: " in refused["ret"], refused
+    assert volume.path.is_dir()
