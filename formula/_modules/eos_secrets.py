@@ -32,6 +32,11 @@ _FIELDS = {"item", "given", "rotate", "generate", "copy_of"}
 _LONGEST = 1024
 # How many versions of an entry Vault keeps, unless it is told otherwise.
 _VERSIONS = 10
+# Salt's schedule looks every five minutes: Eos reads a revealed value at once, and an operation may wait a month.
+_LOOKS_AT_REVEALED = 3
+_LOOKS_AT_WAITING = 30 * 24 * 12
+# How many copies one user's operations keep, and how many revealed values one user leaves.
+_MOST_WAITING = 500
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 
@@ -77,8 +82,12 @@ def risks(name: str, workspaces: dict) -> list[tuple]:
 
 def risks_to_write(name: str, items: list, workspaces: dict) -> list[tuple]:
     """The same of the component once it holds these items."""
-    environment = name.split("/")[0]
-    found = [*_by_recipe(name, workspaces), *_workspace(name).risks(), *_still_held(name)]
+    environment, component = name.split("/")
+    wanted = workspaces[name]
+    # What it is about to be counts, too: there may be nothing of it yet.
+    contents = __salt__["eos_terraform.contents"](environment, component, wanted["files"])
+    delivered = __salt__["eos_tiers.of_files"](name, wanted, contents)
+    found = [*_by_recipe(name, workspaces), *delivered, *_workspace(name).risks(), *_still_held(name)]
     for source in sorted({work["copy_of"]["component"] for work in items if work.get("copy_of")}):
         of_source = risks(f"{environment}/{source}", workspaces)
         tier, why = __salt__["eos_roles.highest"](of_source, "high")
@@ -133,9 +142,11 @@ def write(name: str, items: list, tier: str, operation: str, user: str | None) -
         place = profile.secrets_of(*name.split("/"))
         there = profile.read_secret(place) or {"items": {}, "revision": 0}
         _keep(profile, name, there, tier, operation, user)
-        values = {}
+        values, sources = {}, {}
+        for source in {work["copy_of"]["component"] for work in items if work.get("copy_of")}:
+            sources[source] = _judged(profile, name, source, tier)
         for work in items:
-            if (value := _value(profile, name, work, there["items"], operation)) is not None:
+            if (value := _value(profile, name, work, there["items"], sources, operation)) is not None:
                 values[work["item"]] = value
         changed = {item: value for item, value in values.items() if there["items"].get(item) != value}
         _set_record(name, {"tier": tier, "removed": False})
@@ -183,9 +194,7 @@ def forget(who: dict, operation: str) -> dict:
         owners |= {path: _kept_by(path) for path in profile.paths_apart(f"eos_kept/{operation}")}
         for path, owner in sorted(owners.items()):
             if owner == who["user"] or __salt__["eos_roles.covers"](who, "medium"):
-                profile.remove_secret(profile.apart(path))
-                with contextlib.suppress(FileNotFoundError):
-                    os.remove(_kept_file(path))
+                _remove_apart(profile, path)
             else:
                 left.append(path)
     return {"left": left}
@@ -212,7 +221,9 @@ def reveal(who: dict, name: str, items: list | None, operations: list | None, wo
         __salt__["eos_roles.require_to_see"](who, tier, f"the secrets of {name}")
         if not values:
             return {"path": None, "items": []}
-        path = f"eos_users/{who['user']}/revealed/{secrets.token_hex(16)}"
+        place = f"eos_users/{who['user']}/revealed"
+        _refuse_too_many(name, profile.paths_apart(place))
+        path = f"{place}/{secrets.token_hex(16)}"
         profile.write_secret(profile.apart(path), values, 0)
         return {"path": path, "items": sorted(values)}
 
@@ -242,6 +253,43 @@ def observe(who: dict, wanted: dict[str, int | None], operation: str | None) -> 
     return seen
 
 
+def prune() -> list[str]:
+    """Removes values that nobody came back for; answers their paths. Salt's schedule calls it, by way of `eos_sync`.
+
+    An age is a number of these calls: no clock that is set makes anything old.
+    """
+    path_of_looks = os.path.join(__opts__["cachedir"], "eos", "looks.json")
+    before = (__utils__["eos_disk.read_json"](path_of_looks, "looks") or {"looks": {}})["looks"]
+    with _profile() as profile:
+        there = [*profile.paths_apart("eos_users"), *profile.paths_apart("eos_kept")]
+        looks = {path: before.get(path, 0) + 1 for path in there}
+        old = sorted(path for path, times in looks.items() if times > _most_looks(path))
+        for path in old:
+            _remove_apart(profile, path)
+            del looks[path]
+    if looks != before:
+        __utils__["eos_disk.write_json"](path_of_looks, {"looks": looks})
+    return old
+
+
+def _most_looks(path: str) -> int:
+    return _LOOKS_AT_REVEALED if path.split("/")[2] == "revealed" else _LOOKS_AT_WAITING
+
+
+def _remove_apart(profile: object, path: str) -> None:
+    profile.remove_secret(profile.apart(path))
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(_kept_file(path))
+
+
+def _refuse_too_many(name: str, paths: list[str]) -> None:
+    """What one user has waiting is bounded, and pushes out nothing of anybody's."""
+    if len(paths) >= _MOST_WAITING:
+        words = f"{len(paths)} values of yours wait in the secrets engine already"
+        hint = "End your operations (`eos resume`, `eos rollback`), or delete what you had revealed"
+        raise __utils__["eos_failure.of"]("salt", f"secrets of {name}", words, hint)
+
+
 @contextlib.contextmanager
 def _profile() -> Iterator[object]:
     profile = __salt__["eos_profile.of_this_minion"]()
@@ -250,12 +298,30 @@ def _profile() -> Iterator[object]:
         yield profile
 
 
-def _value(profile: object, name: str, work: dict, there: dict[str, str], operation: str) -> str | None:
+def _judged(profile: object, name: str, source: str, tier: str) -> dict[str, str]:
+    """The secrets of a component that others copy, if they are of no higher tier than the call was admitted for.
+
+    Whoever changes them records their tier before. So between two looks that find the same, the record is theirs.
+    """
+    environment = name.split("/")[0]
+    place = profile.secrets_of(environment, source)
+    found = profile.read_secret(place)
+    # Of what has no record, nothing has risen.
+    risen = [*risks(f"{environment}/{source}", {}), (tier, "")]
+    if __salt__["eos_roles.highest"](risen, "low")[0] != tier or profile.read_secret(place) != found:
+        hint = "Run the step again: its risk is judged anew"
+        words = f"The secrets of {source} changed while they were copied"
+        raise __utils__["eos_failure.of"]("salt", f"secrets of {name}", words, hint)
+    return (found or {"items": {}})["items"]
+
+
+def _value(
+    profile: object, name: str, work: dict, there: dict[str, str], sources: dict[str, dict], operation: str
+) -> str | None:
     """The value that an item is to have; None if it keeps its own."""
     item = work["item"]
     if source := work.get("copy_of"):
-        place = profile.secrets_of(name.split("/")[0], source["component"])
-        value = (profile.read_secret(place) or {"items": {}})["items"].get(source["item"])
+        value = sources[source["component"]].get(source["item"])
         if value is None:
             raise _failure(name, f"Component {source['component']} has no secret {source['item']} to copy")
         return value
@@ -322,6 +388,7 @@ def _keep(
         return
     path = f"eos_kept/{operation}/{_key(name)}"
     if profile.read_secret(profile.apart(path)) is None:
+        _refuse_too_many(name, [kept for kept in profile.paths_apart("eos_kept") if _kept_by(kept) == user])
         __utils__["eos_disk.write_json"](_kept_file(path), {"by": user, "tier": tier})
         profile.write_secret(profile.apart(path), there["items"], 0)
 

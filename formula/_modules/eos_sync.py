@@ -1,6 +1,7 @@
 """What Terraform says of every workspace as it was applied, on a schedule of the control minion's own, without Eos.
 
-Nothing here may be called over the API. It changes nothing but its own record, `<cachedir>/eos/synced.json`.
+Nothing here may be called over the API. It changes nothing but its own record, `<cachedir>/eos/synced.json`, and has
+`eos_secrets` remove values that nobody came back for.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ def sync_states() -> dict:
 
     Answers what it recorded, {"when", "workspaces": {name: {"verdict", "resources", "words"}}}.
     """
+    _prune()
     named = __salt__["pillar.items"](unmask=True).get("eos", {}).get("workspaces", {})
     found = {name: verdict for name in sorted(named) if (verdict := _verdict(name)) is not None}
     when = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
@@ -29,6 +31,14 @@ def sync_states() -> dict:
         # The record is what counts: event.send answers False when nobody can be told.
         __salt__["event.send"](_TAG, {"when": when, "workspaces": differing})
     return record
+
+
+def _prune() -> None:
+    """Of secrets that wait for nobody; while their engine is silent, the rest is worth having."""
+    try:
+        __salt__["eos_secrets.prune"]()
+    except (CommandExecutionError, OSError) as failure:
+        _log.warning("Values that nobody came back for stay: %s", failure)
 
 
 def synced() -> dict | None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import itertools
 import json
+import os
 import subprocess
+import threading
 import urllib.error
 
 import pytest
 
 from configurations import workspace
-from laboratory import FORMULA, ROLES, removed
+from laboratory import FORMULA, ROLES, removed, wait_until
+from test_eject import by_hand
+from test_tiers import golden
 
 NUMBERS = itertools.count()
 CANARY = "canary-of-the-secrets"
@@ -359,3 +364,94 @@ def test_no_value_passes_through_salt(place):
         # Caches of the master and the minion, records, logs, and what Nomad and Vault have on disk.
         search = ["grep", "-rlaF", value, str(place.lab.directory)]
         assert subprocess.run(search, capture_output=True, text=True).stdout == ""
+
+
+def test_a_component_that_is_not_there_yet_counts_as_what_it_will_be(place):
+    """Whoever chose its password below its tier would know it later."""
+    there = golden("hello")["production/hello"]
+    secrets = [{"namespace": "production", "path": "of no matter", "items": ["password"]}]
+    texts = {path: content.decode() for path, content in there["files"].items()}
+    place.lab.releases.deliver({"production/hello": {**there["slice"], "files": texts, "secrets": secrets}})
+    assert there["slice"]["risk"] == "low"
+    call = {"environment": "production", "component": "hello", "items": [GENERATED]}
+    operation = f"operation-{next(NUMBERS)}"
+    with place.lab.salt.acting_as("eos-user"):
+        answer = place.lab.salt.call("eos.write_secrets", operation=operation, step="1", **call)["ret"]
+    refused(answer, "a program of the host that the settings of the minion do not name")
+    assert place.items(place.path("production/hello")) is None
+
+
+def is_open(path) -> bool:
+    """Whether another process has this file open."""
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        if int(process) == os.getpid():
+            continue
+        try:
+            descriptors = [os.readlink(f"/proc/{process}/fd/{one}") for one in os.listdir(f"/proc/{process}/fd")]
+        except OSError:
+            continue
+        if str(path) in descriptors:
+            return True
+    return False
+
+
+@pytest.mark.parametrize("rises", [False, True])
+def test_a_secret_that_rises_before_it_is_copied_is_not_copied(place, rises):
+    components = Components(place, application="low", database="low")
+    done(components.write("eos-user", "database", "write", GENERATED))
+    answers = []
+    work = lambda: answers.append(components.write("eos-user", "application", "copy", copy(components, "database")))  # noqa: E731
+    # The call is judged, and waits for this before it begins its work.
+    order = place.lab.salt.cache / "eos/steps/.order.lock"
+    with order.open("a") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        call = threading.Thread(target=work)
+        call.start()
+        wait_until("the call is judged", lambda: is_open(order))
+        if rises:
+            record = place.lab.salt.cache / "eos/secrets" / f"{components.name('database')}.json"
+            record.write_text(json.dumps({"tier": "medium", "removed": False}))
+            place.write(place.path(components.name("database")), {"password": CANARY})
+    call.join()
+    (answer,) = answers
+    if not rises:
+        assert done(answer) and components.held("application")["copied"]
+        return
+    assert answer["status"] == "failed" and "changed while they were copied" in answer["error"]["words"], answer
+    assert components.held("application") is None
+    refused(components.write("eos-user", "application", "again", copy(components, "database")), "needs approval: ")
+
+
+def test_what_nobody_comes_back_for_goes_by_itself(place):
+    components = Components(place, application="low")
+    name, operation = components.name("application"), f"operation-{components.end}"
+    place.write(place.path(name), {"password": CANARY})
+    revealed = components.reveal("eos-user", "application")["path"]
+    place.give("eos-user", name, operation, {"password": "given"})
+    done(components.write("eos-user", "application", "rotate", {**GENERATED, "rotate": True}))
+    for _ in range(3):
+        assert revealed not in by_hand(place.lab, "eos_secrets.prune")
+    assert place.items(place.apart(revealed), "eos-user") == {"password": CANARY}
+    assert revealed in by_hand(place.lab, "eos_secrets.prune")
+    assert place.items(place.apart(revealed), "eos-user") is None
+    # An operation may wait for long.
+    waiting = [path for path in [*place.below("eos_users"), *place.below("eos_kept")] if operation in path]
+    assert len(waiting) == (1 if place.is_full else 2)
+    looks = place.lab.salt.cache / "eos/looks.json"
+    looks.write_text(json.dumps({"looks": dict.fromkeys(waiting, 30 * 24 * 12)}))
+    assert set(waiting) <= set(by_hand(place.lab, "eos_secrets.prune"))
+    assert not [path for path in [*place.below("eos_users"), *place.below("eos_kept")] if operation in path]
+    assert not list((place.lab.salt.cache / "eos/kept").glob(f"{operation}/*.json"))
+
+
+def test_what_a_user_has_waiting_is_bounded_and_pushes_out_nothing(place):
+    components = Components(place, application="low")
+    place.write(place.path(components.name("application")), {"password": CANARY})
+    for number in range(500):
+        place.write(place.apart(f"eos_users/eos-user/revealed/{number:032x}"), {"x": "1"})
+    refused(components.reveal("eos-user", "application"), "500 values of yours wait")
+    assert components.reveal("eos-operator", "application")["items"] == ["password"]
+    assert len(place.below("eos_users/eos-user/revealed")) == 500
+    for path in place.below("eos_users/eos-user/revealed"):
+        method, where = ("DELETE", f"/v1/secret/metadata/{path}") if place.is_full else ("DELETE", place.apart(path))
+        (place.lab.vault if place.is_full else place.lab.nomad).call(method, where)

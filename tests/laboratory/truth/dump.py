@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 # The minion's own schedule and beacons write these whenever it is time.
-BY_SCHEDULE = ("synced.json", "storage")
+BY_SCHEDULE = ("synced.json", "looks.json", "storage")
 CONFIG_KINDS = (
     "service-intentions",
     "service-defaults",
