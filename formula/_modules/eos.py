@@ -38,7 +38,8 @@ import os
 from salt.exceptions import CommandExecutionError, SaltInvocationError
 
 _KIND = "eos_kind_"
-# Records of so many operations are kept. A step whose record is gone runs again if somebody resumes its operation.
+# Records of so many operations of one user are kept. A step whose record is gone runs again if somebody resumes its
+# operation.
 _MOST_OPERATIONS = 500
 _LONGEST_APPROVAL = 7 * 24 * 60
 _GRAINS = ("os", "osrelease", "num_cpus", "mem_total", "ipv4", "fqdn", "virtual")
@@ -362,7 +363,7 @@ class _Call:
                     record["risk"] = self._require(wanted)
                     # Not before: whoever is refused must not push out the records of others.
                     steps, operation = os.path.split(os.path.dirname(self.path))
-                    __utils__["eos_disk.keep_newest"](steps, operation, _MOST_OPERATIONS)
+                    __utils__["eos_disk.keep_newest"](steps, operation, _MOST_OPERATIONS, self.who["user"])
                     __utils__["eos_disk.write_json"](self.path, record)
                     record |= self._outcome({**self.asked, "tier": record["risk"][0]}, wanted)
             record["ended"] = _now()

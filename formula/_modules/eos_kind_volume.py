@@ -164,7 +164,7 @@ def _recorded(risks: list) -> list[tuple]:
 def _observed(path: str) -> dict:
     """Owners are given as numbers, because a container's user need have no name on its host; and by their names."""
     try:
-        status = os.lstat(path)
+        status = os.lstat(path) if __salt__["eos_volumes.is_place"](path) else None
     except (FileNotFoundError, NotADirectoryError):
         status = None
     if status is None or not stat.S_ISDIR(status.st_mode):

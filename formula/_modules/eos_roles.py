@@ -11,6 +11,7 @@ word of one alone: it needs the approval of an architect who is not the caller.
 from __future__ import annotations
 
 import datetime
+import glob
 import os
 import time
 
@@ -20,7 +21,7 @@ from salt.exceptions import CommandExecutionError, SaltInvocationError
 _ROLES = ("user", "operator", "architect")
 _RISKS = ("low", "medium", "high")
 _PUBLISHED = "__pub_"
-# Of so many operations; one that is gone has to be given again.
+# With more than so many, those that are over go; one user has no more than so many that hold.
 _MOST_APPROVALS = 500
 
 
@@ -93,9 +94,26 @@ def approve(who: dict, operation: str, plan: str, calls: dict[str, str], minutes
     path = _approval_path(operation)
     with __utils__["eos_disk.locked"](f"{path}.lock"):
         _refuse_to_replace(who, __utils__["eos_disk.read_json"](path, "by", "until", "calls"))
-        __utils__["eos_disk.keep_newest"](os.path.dirname(path), os.path.basename(path), _MOST_APPROVALS)
+        _make_room(who, path)
         __utils__["eos_disk.write_json"](path, approval)
     return __utils__["eos_disk.read_json"](path)
+
+
+def _make_room(who: dict, new: str) -> None:
+    """Removes approvals that are over; those that hold stay, so that nobody pushes out another's."""
+    there = [path for path in glob.glob(os.path.join(glob.escape(os.path.dirname(new)), "*.json")) if path != new]
+    if len(there) < _MOST_APPROVALS:
+        return
+    own = 0
+    for path in there:
+        approval = __utils__["eos_disk.read_json"](path, "by", "until", "calls")
+        if approval and not _is_over(approval):
+            own += approval["by"] == who["user"]
+        elif not __utils__["eos_disk.is_locked"](f"{path}.lock"):
+            __utils__["eos_disk.remove"](path)
+    if own >= _MOST_APPROVALS:
+        words = f"{own} approvals of {_named(who)} still hold on {__opts__['id']}"
+        raise CommandExecutionError(f"{words}: wait until some of them end")
 
 
 def _refuse_to_replace(who: dict, there: dict | None) -> None:

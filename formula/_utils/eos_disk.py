@@ -51,33 +51,41 @@ def _remove_abandoned(path: str) -> None:
                 os.unlink(left)
 
 
-def keep_newest(directory: str, name: str, most: int) -> None:
-    """Makes this the newest name in a directory, and removes the oldest of more than so many.
+def keep_newest(directory: str, name: str, most: int, owner: str | None) -> None:
+    """Makes this the newest name in a directory, and removes the oldest of more than so many of one owner's.
 
-    Their order is that of these calls, kept in a file beside them: no clock decides. A directory stays for as long as
-    somebody holds a lock in it, and a file while somebody holds its lock, which goes with it.
+    A name is its first owner's, so that nobody pushes out what is another's. Their order is that of these calls, kept
+    in a file beside them: no clock decides. A directory stays for as long as somebody holds a lock in it, and a file
+    while somebody holds its lock, which goes with it.
     """
     order = os.path.join(directory, ".order")
     with locked(f"{order}.lock", 10):
-        known = (read_json(order, "names") or {"names": []})["names"]
+        kept = read_json(order, "names") or {"names": []}
+        known, owners = kept["names"], kept.get("owners", {})
         if known[-1:] == [name]:
             return
         there = {entry for entry in os.listdir(directory) if entry[0] != "." and not entry.endswith(".lock")}
         names = [*sorted(there.difference(known)), *(entry for entry in known if entry in there)]
         names = [entry for entry in names if entry != name]
-        for oldest in [entry for entry in names if not _is_in_use(os.path.join(directory, entry))]:
-            if len(names) < most:
+        owner = owners.get(name, owner)
+        # What is from before there were owners is anybody's.
+        own = [entry for entry in names if owners.get(entry, owner) == owner]
+        for oldest in [entry for entry in own if not _is_in_use(os.path.join(directory, entry))]:
+            if len(own) < most:
                 break
-            _remove(os.path.join(directory, oldest))
+            remove(os.path.join(directory, oldest))
+            own.remove(oldest)
             names.remove(oldest)
-        write_json(order, {"names": [*names, name]})
+        owners = {entry: owners[entry] for entry in names if entry in owners} | {name: owner}
+        write_json(order, {"names": [*names, name], "owners": owners})
 
 
 def _is_in_use(path: str) -> bool:
     return any(map(is_locked, [f"{path}.lock", *glob.glob(os.path.join(glob.escape(path), "*.lock"))]))
 
 
-def _remove(path: str) -> None:
+def remove(path: str) -> None:
+    """Removes a file or directory with the lock beside it."""
     if os.path.isdir(path) and not os.path.islink(path):
         shutil.rmtree(path)
     else:

@@ -63,6 +63,7 @@ class Engine:
             "eos_tiers.settings": dict,
             "eos_terraform.ensure_infrastructure": self.ensure,
             "eos_tiers.of_workspace": lambda name, wanted, contents: [],
+            "eos_volumes.is_place": lambda path: True,
             "eos_prometheus.load": lambda name, pillar: {"changes": {}, "error": None},
             "eos_secrets.risks_of_holder": lambda name: [],
             "eos_terraform.observe": lambda names: dict.fromkeys(names, self.observed),

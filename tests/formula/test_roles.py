@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 import itertools
 import json
+import os
+import pathlib
 import re
 
 import pytest
@@ -449,3 +451,26 @@ def test_an_approval_does_not_replace_one_of_a_higher_role(roles):
     # Once it is over, or its author has the role no more, it is in nobody's way.
     roles.__opts__["eos"]["roles"]["berta"] = "user"
     approved(roles, "otto")
+
+
+def test_nobody_pushes_out_anothers_approval(load, monkeypatch):
+    roles = load("_modules/eos_roles.py")
+    monkeypatch.setattr(roles, "_MOST_APPROVALS", 3)
+    architect, operator = ({"user": name, "role": ROLES[name], "is_root": False} for name in ("eos-architect", "eos-operator"))
+    give = lambda who, operation, minutes=5: roles.approve(who, operation, "0" * 64, {"1": "0" * 64}, minutes)  # noqa: E731
+    held = lambda: sorted(os.listdir(os.path.join(roles.__opts__["cachedir"], "eos/approvals")))  # noqa: E731
+    give(architect, "kept")
+    for number in range(3):
+        give(operator, f"mine-{number}")
+    with pytest.raises(Exception, match="3 approvals of eos-operator still hold"):
+        give(operator, "mine-3")
+    assert "kept.json" in held()
+    # One that is over makes room, whoever gave it.
+    for name in ("kept", "mine-0"):
+        path = os.path.join(roles.__opts__["cachedir"], "eos/approvals", f"{name}.json")
+        approval = json.loads(pathlib.Path(path).read_text())
+        pathlib.Path(path).write_text(json.dumps({**approval, "until": "2000-01-01T00:00:00+00:00"}))
+    give(operator, "mine-3")
+    assert [name for name in held() if name.endswith(".json")] == ["mine-1.json", "mine-2.json", "mine-3.json"]
+    # To approve the same again takes no more room.
+    give(operator, "mine-3")

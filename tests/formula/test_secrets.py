@@ -373,10 +373,10 @@ def test_a_component_that_is_not_there_yet_counts_as_what_it_will_be(place):
     texts = {path: content.decode() for path, content in there["files"].items()}
     place.lab.releases.deliver({"production/hello": {**there["slice"], "files": texts, "secrets": secrets}})
     assert there["slice"]["risk"] == "low"
-    call = {"environment": "production", "component": "hello", "items": [GENERATED]}
+    call = {"kind": "secret", "environment": "production", "component": "hello", "facts": {"items": [GENERATED]}}
     operation = f"operation-{next(NUMBERS)}"
     with place.lab.salt.acting_as("eos-user"):
-        answer = place.lab.salt.call("eos.write_secrets", operation=operation, step="1", **call)["ret"]
+        answer = place.lab.salt.call("eos.make", operation=operation, step="1", **call)["ret"]
     refused(answer, "a program of the host that the settings of the minion do not name")
     assert place.items(place.path("production/hello")) is None
 

@@ -360,7 +360,7 @@ def test_only_places_of_volumes_are_looked_at(volume, laboratory):
     asked += [link / "ssl", laboratory.directory]
     try:
         with laboratory.salt.acting_as("eos-user"):
-            seen = laboratory.salt.record("eos.observe", volumes=list(map(str, asked)))["volumes"]
+            seen = laboratory.salt.record("eos.observe", parts={"volume": list(map(str, asked))})["volume"]
     finally:
         outside.rmdir()
     assert [path for path, facts in seen.items() if facts["exists"]] == [str(volume.path), str(beside)]
