@@ -233,6 +233,14 @@ def test_a_remnant_is_known_by_its_tag(formula, recorded):
     assert removed == ["data-vg/pg.late"]
 
 
+@pytest.mark.parametrize(("devices", "expected"), [([], "medium"), (["/dev/nowhere"], "high")])
+def test_a_run_that_finds_something_unfinished_counts_as_what_it_may_go_on_to_do(formula, recorded, devices, expected):
+    """To clear away a remnant changes nothing of the volume; what comes after it does."""
+    recorded_size = formula("eos_storage.report")().volume("data-vg", "pg").size
+    facts = {**FACTS, "risk": "low", "size": recorded_size, "devices": devices}
+    assert formula("eos_storage.risk")(facts, ID) == expected
+
+
 def test_without_lvm_there_is_nothing_and_the_package_is_named(formula):
     formula("eos_command.is_installed", lambda program: program != "lvm")
     storage = formula("eos_storage_report.of_this_minion")({})
