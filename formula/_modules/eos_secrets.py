@@ -309,7 +309,7 @@ def _judged(profile: object, name: str, source: str, tier: str) -> dict[str, str
     # Of what has no record, nothing has risen.
     risen = [*risks(f"{environment}/{source}", {}), (tier, "")]
     if __salt__["eos_roles.highest"](risen, "low")[0] != tier or profile.read_secret(place) != found:
-        hint = "Run the step again: its risk is judged anew"
+        hint = "Run the step again: the minion judges its risk again"
         words = f"The secrets of {source} changed while they were copied"
         raise __utils__["eos_failure.of"]("salt", f"secrets of {name}", words, hint)
     return (found or {"items": {}})["items"]

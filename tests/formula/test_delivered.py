@@ -134,7 +134,11 @@ def delivered(load, tmp_path):
         file.write_text("#!json\n" + json.dumps({"eos": content, "roles": {"eos-user": "architect"}}))
     module = load("master/pillar/eos_pillar.py")
     ignored = re.search(r"^file_ignore_regex: \['(.*)', '(.*)'\]$", readme_block("file_roots"), re.MULTILINE)
-    module.__opts__ |= {"pillarenv": None, "fileserver_followsymlinks": False, "pillar_roots": {"base": ["/srv/pillar"]}}
+    module.__opts__ |= {
+        "pillarenv": None,
+        "fileserver_followsymlinks": False,
+        "pillar_roots": {"base": ["/srv/pillar"]},
+    }
     module.__opts__["file_ignore_regex"] = list(ignored.groups())
     return module
 

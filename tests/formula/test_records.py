@@ -646,7 +646,7 @@ def test_the_newest_are_kept_in_the_order_in_which_they_came_whatever_the_clock_
     directory = tmp_path / "steps"
 
     def use(name: str) -> None:
-        disk.keep_newest(str(directory), name, 3)
+        disk.keep_newest(str(directory), name, 3, "alice")
         disk.write_json(str(directory / name / "1-deliver.json"), {"of": name})
 
     def left() -> list[str]:
@@ -665,14 +665,33 @@ def test_the_newest_are_kept_in_the_order_in_which_they_came_whatever_the_clock_
     assert left() == ["a", "d", "e"], "somebody is at work on it"
 
 
+def test_nobody_pushes_out_what_is_anothers(load, tmp_path):
+    disk = load("_utils/eos_disk.py")
+
+    def use(name: str, owner: str) -> None:
+        disk.keep_newest(str(tmp_path), name, 2, owner)
+        (tmp_path / name).mkdir(exist_ok=True)
+
+    use("of-alice", "alice")
+    for number in range(9):
+        use(f"of-eve-{number}", "eve")
+        # It stays alice's, whoever makes a step of it.
+        use("of-alice", "eve")
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name[0] != ".") == [
+        "of-alice",
+        "of-eve-7",
+        "of-eve-8",
+    ]
+
+
 def test_a_file_goes_with_its_lock_unless_somebody_holds_it(load, tmp_path):
     disk = load("_utils/eos_disk.py")
     for name in ("a", "b"):
-        disk.keep_newest(str(tmp_path), name, 2)
+        disk.keep_newest(str(tmp_path), name, 2, "alice")
         with disk.locked(str(tmp_path / f"{name}.lock")):
             disk.write_json(str(tmp_path / name), {})
     with disk.locked(str(tmp_path / "a.lock")):
-        disk.keep_newest(str(tmp_path), "c", 2)
+        disk.keep_newest(str(tmp_path), "c", 2, "alice")
     assert sorted(path.name for path in tmp_path.iterdir() if path.name[0] != ".") == ["a", "a.lock"]
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import getpass
 import ast
+import getpass
 import html
 import inspect
 import json

@@ -456,7 +456,9 @@ def test_an_approval_does_not_replace_one_of_a_higher_role(roles):
 def test_nobody_pushes_out_anothers_approval(load, monkeypatch):
     roles = load("_modules/eos_roles.py")
     monkeypatch.setattr(roles, "_MOST_APPROVALS", 3)
-    architect, operator = ({"user": name, "role": ROLES[name], "is_root": False} for name in ("eos-architect", "eos-operator"))
+    architect, operator = (
+        {"user": name, "role": ROLES[name], "is_root": False} for name in ("eos-architect", "eos-operator")
+    )
     give = lambda who, operation, minutes=5: roles.approve(who, operation, "0" * 64, {"1": "0" * 64}, minutes)  # noqa: E731
     held = lambda: sorted(os.listdir(os.path.join(roles.__opts__["cachedir"], "eos/approvals")))  # noqa: E731
     give(architect, "kept")

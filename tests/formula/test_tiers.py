@@ -249,7 +249,9 @@ def test_a_workspace_has_no_directory_of_its_own_host_that_a_volume_step_would_r
 )
 def test_a_workspace_has_no_directory_where_another_has_a_volume(tiers, path, host, expected):
     other = golden("grafana")["production/grafana"]["files"]
-    others = {path.replace("grafana", "database"): text.replace(b"grafana", b"database") for path, text in other.items()}
+    others = {
+        path.replace("grafana", "database"): text.replace(b"grafana", b"database") for path, text in other.items()
+    }
     at("/opt/database", "node1")(others)
     tiers.__salt__["eos_workspace.of_others"] = lambda name: {"production/database": others}
     tiers.__opts__["eos_tiers"] = {**SETTINGS, "volumes_below": ["/"]}

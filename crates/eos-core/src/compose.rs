@@ -171,7 +171,8 @@ impl<'a> Composer<'a> {
         }
         let owner = expanded.component.owner.clone();
         if let Some(other) = self.components.insert(key.clone(), expanded) {
-            self.found.push(two_owners(&key.1, &other.component.owner, &owner, &at));
+            self.found
+                .push(two_owners(&key.1, &other.component.owner, &owner, &at));
         }
         chain.push(recipe.name.clone());
         for component in own {

@@ -277,7 +277,13 @@ fn joined_names_of_two_components_do_not_meet() {
             assert!(found.iter().any(|one| one.message == *expected), "{found:#?}");
             assert!(found.iter().all(|one| one.hint.is_some()), "{found:#?}");
         }
-        of_two(profile, &recipes, "  web: {}\n  keeper: {}\n", "  web: {}\n  keeper: {}\n").unwrap();
+        of_two(
+            profile,
+            &recipes,
+            "  web: {}\n  keeper: {}\n",
+            "  web: {}\n  keeper: {}\n",
+        )
+        .unwrap();
     }
 }
 
