@@ -13,6 +13,7 @@ import types
 import pytest
 
 from laboratory import MINION, readme_block
+from test_eject import by_hand
 
 NUMBERS = itertools.count()
 # Python that proves that it ran, as a renderer of Salt's would run it.
@@ -75,7 +76,7 @@ def test_a_delivered_link_serves_nothing_else(laboratory, current, proof):
         (root / "salt/inner").symlink_to(proof.parent)
     for saltenv in ("base", plan):
         served = {
-            path: laboratory.salt.run("salt", MINION, "cp.get_file_str", f"salt://{path}", f"saltenv={saltenv}").stdout
+            path: str(by_hand(laboratory, "cp.get_file_str", f"salt://{path}", f"saltenv={saltenv}"))
             for path in ("plain", "link", f"inner/{proof.name}")
         }
         assert "delivered" in served["plain"], "the release itself is behind a link"
