@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import glob
 import json
+import logging
 import os
 import subprocess
 from collections.abc import Iterable, Iterator
 
 import salt.fileclient
 import salt.loader
+from salt.exceptions import CommandExecutionError
 
+_log = logging.getLogger(__name__)
 _SYNC_STATES = "eos_terraform.sync_states"
 _SECONDS_FOR_A_VERSION = 10
 
@@ -67,14 +70,15 @@ def _damaged(paths: Iterable[str]) -> Iterator[dict]:
 
 
 def _damaged_workspaces() -> Iterator[dict]:
-    """What cannot be read of the workspaces on this disk; `eos.inspect` tells of Terraform states in Consul."""
+    """What cannot be read of the workspaces on this disk; `eos.inspect` tells of Terraform states elsewhere."""
     profile = __salt__["eos_profile.of_this_minion"]()
+    local = __salt__["eos_backend.of"]({"kind": "local"}, profile) if _setting("terraform_root") else None
     for name in sorted(_on_disk()) if _setting("terraform_root") else []:
         root = os.path.join(_setting("terraform_root"), name)
-        files = (os.path.join(root, "applied.json"), os.path.join(root, "tree", "configuration.json"))
+        files = [os.path.join(root, file) for file in ("applied.json", "backend.json", "tree/configuration.json")]
         found = list(_damaged(files))
-        state = os.path.join(root, "state", "terraform.tfstate")
-        if profile.backend == "local" and (fault := profile.look_at_state(name)[1]):
+        state = local.where(name)
+        if fault := local.read(name)[1]:
             found.append({"file": state, "words": fault.removeprefix(f"{state} ")})
         yield from ({**damaged, "workspace": name} for damaged in found)
 
@@ -87,7 +91,7 @@ def _control(named: list[str] | None) -> dict:
         "schedule": _is_scheduled(),
         "named": sorted(named or []),
         "orphans": [name for name in there if named is not None and name not in named],
-        "state_locks": [lock for name in there if (lock := _state_lock(name)) is not None],
+        "state_locks": _state_locks(there),
     }
 
 
@@ -124,18 +128,21 @@ def _is_scheduled() -> bool:
     return any(isinstance(job, dict) and job.get("function") == _SYNC_STATES for job in jobs)
 
 
-def _state_lock(name: str) -> dict | None:
-    """What says that a run has locked the state of this workspace, and whether one still does.
-
-    Only the local backend leaves such a file; in Consul a lock is a key, which Eos reads itself.
-    """
-    folder = os.path.join(_setting("terraform_root"), name, "state")
-    file = os.path.join(folder, ".terraform.tfstate.lock.info")
-    if not os.path.exists(file):
-        return None
-    information = __utils__["eos_disk.read_json"](file) or {}
-    held = __utils__["eos_disk.is_record_locked"](os.path.join(folder, "terraform.tfstate"))
-    return {"workspace": name, "file": file, "held": held, "since": information.get("Created")}
+def _state_locks(names: list[str]) -> list[dict]:
+    """Terraform's own locks: `held` is false if its run is gone, `by_eos` true while a step is at work there."""
+    profile, found = __salt__["eos_profile.of_this_minion"](), []
+    with __salt__["eos_profile.closing"](profile, _log.warning):
+        for name in names:
+            try:
+                workspace = __salt__["eos_workspace.of"](*name.split("/"), profile)
+                lock = workspace.backend.lock(name)
+                if lock is not None:
+                    held = lock["held"] and not workspace.is_left(lock)
+                    found.append({"workspace": name, **lock, "held": held, "by_eos": workspace.is_held()})
+            except CommandExecutionError as failure:
+                # An engine that does not answer is another finding's.
+                _log.warning("%s", failure)
+    return found
 
 
 def _setting(name: str) -> str | None:

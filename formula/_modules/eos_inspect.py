@@ -14,7 +14,7 @@ _log = logging.getLogger(__name__)
 # What names the real object behind a resource, where a resource has it.
 _NAMING = ("id", "name", "namespace", "kind", "node_id", "modify_index")
 # Files that are in a tree beside those of the slice.
-_OWN = ("configuration.json", ".terraform.lock.hcl")
+_OWN = ("configuration.json", ".terraform.lock.hcl", "backend_override.tf")
 
 
 def compare(pillar: dict, release: str | None, found: dict[str, dict]) -> dict:

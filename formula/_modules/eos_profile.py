@@ -2,25 +2,22 @@
 
 Nothing here may be called over the API; `eos_terraform`, `eos_secrets` and `eos_preview` call it. An object of these
 classes serves one call: `log_in` opens it, `close` ends every token that was made in between. A minion with the
-setting `vault_address` is of the full profile.
+setting `vault_address` is of the full profile. A profile is a preset: it names the Terraform backend of a workspace
+that names none (`eos_backend_<kind>`), and the lock of an operation (`eos_lock_<kind>`).
 """
 
 from __future__ import annotations
 
 import contextlib
-import datetime
-import getpass
+import functools
 import json
 import os
 import stat
 import time
-import urllib.parse
 from collections.abc import Callable, Iterator
 
 from salt.exceptions import CommandExecutionError
 
-# Operations begun without Eos, which nobody holds a lock for.
-_EJECTED = "eject-"
 # How Terraform's providers and backends are told an address, a token and an authority.
 _VARIABLES = {
     "nomad": ("NOMAD_ADDR", "NOMAD_TOKEN", "NOMAD_CACERT"),
@@ -28,11 +25,6 @@ _VARIABLES = {
 }
 # Where the control minion and people put values of running operations in Nomad, apart from every environment.
 _APART = "default"
-# Seconds in which a state that Terraform is writing becomes whole.
-_WRITING = 2.0
-# What every Terraform state has.
-_OF_A_STATE = ("serial", "lineage")
-_EMPTY = "is empty"
 
 
 def of_this_minion() -> _Solo | _Full:
@@ -84,16 +76,40 @@ def credential_fault() -> str | None:
     return None
 
 
+def backend_credential(kind: str, names: tuple[str, ...], **place: object) -> dict[str, str]:
+    """The credential for a Terraform backend: that entry of `backends` in the root credential that names this place.
+
+    So the minion shows a credential to nobody whom its administrator did not name, whatever was delivered.
+    """
+    path, shown = setting("credentials"), ", ".join(f"{key} {value}" for key, value in place.items() if value)
+    shape = ", ".join(f'"{key}": "..."' for key in (*(key for key, value in place.items() if value), *names))
+    hint = f'An administrator adds {{"backend": "{kind}", {shape}}} to the list "backends" of {path}'
+    entries = _credential_file().get("backends")
+    for entry in entries if isinstance(entries, list) else []:
+        is_meant = isinstance(entry, dict) and entry.get("backend") == kind and _is_for(entry, place)
+        if is_meant and all(isinstance(entry.get(name), str) and entry[name] for name in names):
+            return {name: entry[name] for name in names}
+    raise _failure(path, f"The root credential has none for the Terraform backend {kind} with {shown}", hint)
+
+
+def _is_for(entry: dict, place: dict) -> bool:
+    return all((entry.get(key) or None) == (value or None) for key, value in place.items())
+
+
 def _settings() -> dict:
     # From the minion's own configuration only: config.get would let the pillar's `eos` shadow it.
     return __opts__.get("eos") or {}
 
 
 class _Solo:
-    """Nomad alone: a management token makes the run's own token, and the Terraform state is a file of the workspace."""
+    """Nomad alone: a management token makes the run's own token."""
 
     backend = "local"
     keeps_versions = False
+
+    @functools.cached_property
+    def operation_lock(self) -> object:
+        return __salt__["eos_lock_file.of"](self)
 
     def __init__(self):
         self._root_token: str | None = None
@@ -149,63 +165,12 @@ class _Solo:
         """All paths below this one that belong to no component."""
         return __utils__["eos_nomad.variables_below"](self._nomad(), _APART, f"{prefix}/")
 
-    def prepare_backend(self, workspace: object) -> dict[str, str]:
-        """What Terraform's backend is configured with."""
-        path = self._state_file(workspace.name)
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        return {"path": path}
-
-    def look_at_state(self, name: str) -> tuple[dict | None, str | None]:
-        """The Terraform state, and why there is none in a file that is there, in words that follow "state".
-
-        Terraform makes the file when it begins and fills it in place. Whoever looks meanwhile finds it empty or cut,
-        and waits while Terraform holds its lock.
-        """
-        path, ends, held = self._state_file(name), time.monotonic() + _WRITING, True
-        while held:
-            held = __utils__["eos_disk.is_record_locked"](path) and time.monotonic() < ends
-            state, fault = __utils__["eos_disk.contents"](path, *_OF_A_STATE)
-            if fault is None:
-                return state, None
-            # So it is from the lock of the first run to its first write.
-            if fault == _EMPTY and not os.path.exists(os.path.join(setting("terraform_root"), name, "applied.json")):
-                return None, None
-            time.sleep(0.05 if held else 0)
-        return None, f"{path} {fault}"
-
-    def look_at_states(self, on_disk: set[str]) -> dict[str, tuple[dict | None, str | None]]:
-        """The same of all workspaces."""
-        return {name: self.look_at_state(name) for name in on_disk}
-
-    def last_good_state(self, name: str) -> dict | None:
-        """The one before, which Terraform keeps when it writes."""
-        return __utils__["eos_disk.read_json"](f"{self._state_file(name)}.backup", *_OF_A_STATE)
-
-    def mend_state(self, workspace: object) -> None:
-        """Puts the last good Terraform state in the place of a damaged one, which is kept in the workspace."""
-        path = self._state_file(workspace.name)
-        os.replace(path, workspace.damaged_state_file)
-        if (state := self.last_good_state(workspace.name)) is not None:
-            __utils__["eos_disk.write_json"](path, state)
-        __utils__["eos_disk.sync_directory"](os.path.dirname(path))
-
-    def is_written(self, name: str) -> bool:
-        """Whether a Terraform run that outlived its job still has the Terraform state."""
-        return __utils__["eos_disk.is_record_locked"](self._state_file(name))
-
-    def remove_state(self, workspace: object) -> None:
-        """The file goes with the workspace's directory."""
-
-    def is_held(self, workspace: object) -> bool:
-        """Eos holds the lock of the estate; there is none on the engines' side."""
-        del workspace
-        return False
-
-    def require_lock(self, workspace: object, operation: str) -> None:
-        """As of `is_held`."""
-
     def keep_alive(self) -> None:
         """The token outlives every run."""
+
+    def hide(self, *secrets: str) -> None:
+        """No message may show these."""
+        self._hidden |= set(secrets)
 
     def without_tokens(self, text: str) -> str:
         return _without(self._hidden, text)
@@ -213,22 +178,21 @@ class _Solo:
     def _nomad(self) -> object:
         return engine("nomad", self._root_token)
 
-    @staticmethod
-    def _state_file(name: str) -> str:
-        return os.path.join(setting("terraform_root"), name, "state", "terraform.tfstate")
-
 
 class _Full:
-    """A login at Vault leases tokens of Nomad and Consul; the Terraform state and the lock are keys in Consul."""
+    """A login at Vault leases tokens of Nomad and Consul."""
 
     backend = "consul"
     keeps_versions = True
+
+    @functools.cached_property
+    def operation_lock(self) -> object:
+        return __salt__["eos_lock_consul.of"](self)
 
     def __init__(self):
         self._vault: object = None
         self._leases: dict[str, dict] = {}
         self._renew_at = 0.0
-        self._lock: tuple[str, str] | None = None
         self._hidden: set[str] = set()
 
     def log_in(self) -> None:
@@ -243,9 +207,7 @@ class _Full:
 
     def close(self) -> None:
         try:
-            if self._lock is not None:
-                lock, self._lock = self._lock, None
-                __utils__["eos_consul.give_back_lock"](self._consul(), *lock)
+            self.operation_lock.give_back()
         finally:
             if self._vault is not None:
                 vault, self._vault, self._leases = self._vault, None, {}
@@ -298,53 +260,6 @@ class _Full:
         below = [path for name in names if name.endswith("/") for path in self.paths_apart(name.rstrip("/"))]
         return [name for name in names if not name.endswith("/")] + below
 
-    def prepare_backend(self, workspace: object) -> dict[str, str]:
-        """What Terraform's backend is configured with; its token comes by the environment."""
-        address = urllib.parse.urlsplit(setting("consul_address"))
-        path = _key(workspace.name, "state")
-        backend = {"address": address.netloc, "scheme": address.scheme, "path": path, "gzip": "false"}
-        authority = optional_setting("engines_authority")
-        return {**backend, "ca_file": authority} if authority else backend
-
-    def look_at_state(self, name: str) -> tuple[dict | None, str | None]:
-        """As of the other profile; Consul's keys are written whole."""
-        state, fault = __utils__["eos_consul.read_terraform_state"](self._consul(), _key(name, "state"))
-        return state, fault and f"at key {_key(name, 'state')} {fault}"
-
-    def look_at_states(self, on_disk: set[str]) -> dict[str, tuple[dict | None, str | None]]:
-        """The same of all workspaces, by one request."""
-        del on_disk
-        return __utils__["eos_consul.read_terraform_states"](self._consul())
-
-    def last_good_state(self, name: str) -> None:
-        """Terraform keeps none in Consul."""
-
-    def mend_state(self, workspace: object) -> None:
-        """Keeps the damaged Terraform state in the workspace; a run begins with what the engines have."""
-        damaged = __utils__["eos_consul.read_text"](self._consul(), _key(workspace.name, "state"))
-        __utils__["eos_disk.write_json"](workspace.damaged_state_file, {"damaged": damaged})
-        self.remove_state(workspace)
-
-    def is_written(self, name: str) -> bool:
-        """Terraform waits itself for the lock of another run."""
-        del name
-        return False
-
-    def remove_state(self, workspace: object) -> None:
-        __utils__["eos_consul.remove_terraform_state"](self._consul(), _key(workspace.name, "state"))
-
-    def is_held(self, workspace: object) -> bool:
-        return __utils__["eos_consul.is_locked"](self._consul(), _key(workspace.name, "lock"))
-
-    def require_lock(self, workspace: object, operation: str) -> None:
-        """Eos holds the lock of its operation; an operation begun without Eos takes it here."""
-        key = _key(workspace.name, "lock")
-        if operation.startswith(_EJECTED) and self._lock is None:
-            since = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-            holder = {"operation": operation, "who": f"{getpass.getuser()} on {__opts__['id']}", "since": since}
-            self._lock = (key, __utils__["eos_consul.take_lock"](self._consul(), key, holder))
-        __utils__["eos_consul.require_lock"](self._consul(), key, operation)
-
     def keep_alive(self) -> None:
         """Renews what is leased, when a third of the shortest lease is over."""
         if self._vault is None or time.monotonic() < self._renew_at:
@@ -352,8 +267,11 @@ class _Full:
         leases = self._leases.values()
         self._renew_at = time.monotonic() + min((lease["lease_duration"] for lease in leases), default=60) / 3
         __utils__["eos_vault.renew"](self._vault, [lease["lease_id"] for lease in leases])
-        if self._lock is not None:
-            __utils__["eos_consul.renew_session"](self._consul(), self._lock[1])
+        self.operation_lock.keep_alive()
+
+    def hide(self, *secrets: str) -> None:
+        """No message may show these."""
+        self._hidden |= set(secrets)
 
     def without_tokens(self, text: str) -> str:
         return _without(self._hidden, text)
@@ -361,7 +279,7 @@ class _Full:
     def _nomad(self) -> object:
         return engine("nomad", self._leased("nomad/creds/eos-read"))
 
-    def _consul(self) -> object:
+    def consul(self) -> object:
         return engine("consul", self._leased("consul/creds/eos-deploy"))
 
     def _leased(self, path: str) -> str:
@@ -396,15 +314,18 @@ def _only(secrets: list[dict], versions: list[int]) -> int | None:
     return versions[0] if versions else None
 
 
-def _key(name: str, kind: str) -> str:
-    return f"terraform/{name}/{kind}"
-
-
 def _root_credential(*names: str) -> dict[str, str]:
-    """What the root credential file holds by these names; nobody but its owner may read it."""
-    path = setting("credentials")
-    shape = ", ".join(f"'{name}': '...'" for name in names)
-    hint = f"An administrator puts it there: mode 0600, owned by the minion's user, {{{shape}}}"
+    """What the root credential file holds by these names."""
+    credential, path, hint = _credential_file(*names), setting("credentials"), _credential_hint(*names)
+    for name in names:
+        if not isinstance(credential.get(name), str) or not credential[name]:
+            raise _failure(path, f"The root credential holds no {name}", hint)
+    return {name: credential[name] for name in names}
+
+
+def _credential_file(*names: str) -> dict:
+    """The root credential; nobody but its owner may read it."""
+    path, hint = setting("credentials"), _credential_hint(*names)
     try:
         with open(path, encoding="utf-8") as file:
             status = os.fstat(file.fileno())
@@ -416,10 +337,12 @@ def _root_credential(*names: str) -> dict[str, str]:
         mode = f"{stat.S_IMODE(status.st_mode):04o}"
         words = f"The root credential has mode {mode} and owner {status.st_uid}: others may read it"
         raise _failure(path, words, hint)
-    for name in names:
-        if not isinstance(credential, dict) or not isinstance(credential.get(name), str) or not credential[name]:
-            raise _failure(path, f"The root credential holds no {name}", hint)
-    return {name: credential[name] for name in names}
+    return credential if isinstance(credential, dict) else {}
+
+
+def _credential_hint(*names: str) -> str:
+    shape = ", ".join(f"'{name}': '...'" for name in names)
+    return f"An administrator puts it there: mode 0600, owned by the minion's user, {{{shape}}}"
 
 
 def _without(hidden: set[str], text: str) -> str:

@@ -2,7 +2,8 @@
 
 Nothing here may be called over the API; `eos` and the state `eos_terraform` call it. It reads the slice of the
 workspace from `__pillar__`, which is fresh inside a state run. A workspace's files are `eos_workspace`'s, Terraform's
-process is `eos_terraform_run`'s, and what differs between the profiles is `eos_profile`'s.
+process is `eos_terraform_run`'s, where its Terraform state lies is `eos_backend`'s, and what differs between the
+profiles is `eos_profile`'s.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ def ensure_infrastructure(
         step,
         lambda run, report: _ensure(run, report, wanted or run.workspace.slice(), contents),
         held,
+        wanted,
     )
 
 
@@ -133,11 +135,13 @@ def _answer(
     step: str,
     work: Callable[[object, dict], None],
     held: bool = False,
+    wanted: dict | None = None,
 ) -> dict:
     """Does the work under the lock of the workspace, and answers {"result", "error", "stopped", "terraform"}."""
     report = _report()
     try:
-        workspace = __salt__["eos_workspace.of"](environment, component, __salt__["eos_profile.of_this_minion"]())
+        profile = __salt__["eos_profile.of_this_minion"]()
+        workspace = __salt__["eos_workspace.of"](environment, component, profile, wanted)
         with contextlib.nullcontext() if held else lock(environment, component):
             return _guarded(__salt__["eos_terraform_run.of"](workspace, operation, step), report, work)
     except CommandExecutionError as failure:
@@ -162,6 +166,7 @@ def _ensure(run: object, report: dict, wanted: dict, contents: dict[str, bytes] 
     workspace = run.workspace
     configuration = workspace.configuration_of(wanted)
     _mend(run)
+    __salt__["eos_state_move.settle"](run, workspace.wanted_place())
     if workspace.is_unchanged(configuration):
         when = workspace.applied()["when"]
         run.tell(f"{workspace.name}: unchanged since {when}, Terraform is not run")
@@ -173,22 +178,24 @@ def _ensure(run: object, report: dict, wanted: dict, contents: dict[str, bytes] 
 def _apply_slice(run: object, report: dict) -> None:
     configuration = run.workspace.configuration_of(run.workspace.slice())
     _mend(run)
+    __salt__["eos_state_move.settle"](run, run.workspace.wanted_place())
     _converge(run, report, configuration, None)
 
 
 def _mend(run: object) -> None:
     """Makes a Terraform state that a crash or a full disk left damaged one that Terraform can begin with."""
+    run.workspace.free_left_lock()
     if fault := run.workspace.settled_damage():
         run.tell(f"{run.workspace.name}: the Terraform state {fault}; Terraform begins with the one before")
-        run.profile.require_lock(run.workspace, run.operation)
+        run.require_lock()
         run.workspace.begin_change(run.operation)
-        run.profile.mend_state(run.workspace)
+        run.workspace.backend.mend(run.workspace)
 
 
 def _adopt(run: object) -> None:
     """Takes what an interrupted run made and did not record into the Terraform state, by the tree it was made from."""
     if run.workspace.is_interrupted() and (configuration := run.workspace.configuration()):
-        run.profile.require_lock(run.workspace, run.operation)
+        run.require_lock()
         __salt__["eos_adoption.adopt"](run, configuration)
 
 
@@ -243,7 +250,7 @@ def _apply_tree(run: object, configuration: dict, counts: dict) -> None:
     """Plans, and applies that very plan."""
     with run.workspace.planned():
         run.plan(configuration)
-        run.profile.require_lock(run.workspace, run.operation)
+        run.require_lock()
         try:
             run.apply(configuration, counts)
         except CommandExecutionError as failure:
@@ -282,6 +289,7 @@ def _plan_slice(run: object, report: dict) -> None:
 def _destroy(run: object, report: dict) -> None:
     workspace = run.workspace
     _mend(run)
+    __salt__["eos_state_move.settle"](run, None)
     _adopt(run)
     if workspace.is_interrupted() and (configuration := workspace.configuration()):
         __salt__["eos_adoption.remove_jobs"](run, configuration)
@@ -295,8 +303,8 @@ def _destroy(run: object, report: dict) -> None:
     if remaining := workspace.read_state()["resources"]:
         words = f"Still there after terraform destroy: {', '.join(remaining)}"
         raise __utils__["eos_failure.of"]("terraform", workspace.name, words, "Run the step again")
-    run.profile.require_lock(workspace, run.operation)
-    run.profile.remove_state(workspace)
+    run.require_lock()
+    workspace.backend.remove(workspace.name)
     if os.path.isdir(workspace.directory):
         workspace.remove()
 
@@ -310,7 +318,7 @@ def _destroy_resources(run: object, report: dict) -> None:
     if snapshot:
         workspace.replace_tree(source)
     report |= {"ran": True, "snapshot_id": snapshot}
-    run.profile.require_lock(workspace, run.operation)
+    run.require_lock()
     run.destroy(configuration, report)
 
 

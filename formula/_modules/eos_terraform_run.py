@@ -21,11 +21,15 @@ from collections.abc import Callable, Iterator
 
 from salt.exceptions import CommandExecutionError
 
-_BACKEND = re.compile(r'^ *backend "[a-z]+" \{\}\n', re.MULTILINE)
+_BACKEND = re.compile(r'^  backend "[a-z0-9]+" \{(?:\}|\n(?:    .*\n)*  \})\n', re.MULTILINE)
+# Terraform takes the backend of such a file in the place of any other: a tree may be of before its state moved.
+_OVERRIDE = "backend_override.tf"
 # A child orphaned by a killed job was told to stop by the kernel; its lock on the Terraform state ends with it.
 _LOCK_TIMEOUT = "-lock-timeout=120s"
 _STATE_IS_LOCKED = "Error acquiring the state lock"
 _COUNTED_AS = {"create": "added", "update": "changed", "delete": "destroyed"}
+# Terraform says these while it holds the lock of its state.
+_UNDER_LOCK = ("apply_start", "refresh_start", "apply_progress")
 _TOLD = ("apply_start", "apply_complete", "apply_errored", "change_summary")
 _LONGEST_WORDS = 2000
 _LOG = "See the minion's log"
@@ -93,25 +97,30 @@ class _Run:
             signal.signal(signal.SIGTERM, before)
 
     def initialise(self, configuration: dict) -> None:
-        wanted = self.profile.prepare_backend(self.workspace)
+        backend = self.workspace.backend
+        wanted = backend.prepare(self.workspace.name)
         self.tell(f"{self.workspace.name}: terraform init")
         # A renewed provider has other checksums than those an earlier run wrote down beside the configuration.
         for stale in (self._backend_file(), self.workspace.lock_file(self.tree)):
             with contextlib.suppress(FileNotFoundError):
                 os.remove(stale)
-        options = [f"-backend-config={key}={value}" for key, value in wanted.items()]
+        options = [f"-backend-config={key}={_setting(value)}" for key, value in wanted.items()]
         self._must(configuration, _MIRROR, "init", "-input=false", "-no-color", *options, "-reconfigure")
         # Without a backend Terraform would keep its state in the tree, which the next run replaces.
-        backend = self._backend()
-        path = backend.get("config", {}).get("path")
-        if (backend.get("type"), path) != (self.profile.backend, wanted["path"]):
-            words = f'The configuration has no backend "{self.profile.backend}" {{}}'
+        if not self._has_backend():
+            words = f'The configuration has no backend "{backend.kind}"'
             raise __utils__["eos_failure.of"]("terraform", self.workspace.name, words, "Compile again")
+
+    def require_lock(self) -> None:
+        """Fails unless the operation holds the lock of the workspace."""
+        self.profile.operation_lock.require(self.workspace.name, self.operation)
 
     def plan(self, configuration: dict) -> None:
         """Saves a plan of the tree."""
         out = f"-out={self.workspace.plan_file}"
-        self._initialised(configuration, lambda: self._plan(configuration, _LOCK_TIMEOUT, out))
+        # A lock that a killed plan leaves would stay. The apply takes it, and refuses a plan of another state.
+        lock = "-lock=false" if self.workspace.backend.keeps_locks else _LOCK_TIMEOUT
+        self._initialised(configuration, lambda: self._plan(configuration, lock, out))
 
     def apply(self, configuration: dict, counts: dict) -> None:
         """Applies the saved plan, and counts what it does."""
@@ -131,6 +140,11 @@ class _Run:
         options = ("-input=false", "-no-color", _LOCK_TIMEOUT)
         self._initialised(configuration, lambda: self._must(configuration, _LOG, "import", *options, address, name))
 
+    def note_lock(self) -> None:
+        """A courtesy to the run after this one, should this one be killed."""
+        with contextlib.suppress(CommandExecutionError):
+            self.workspace.note_lock()
+
     def engines(self) -> dict[str, str]:
         """What Terraform is given to speak to the engines."""
         management = self.workspace.applied_configuration(self.tree)["slice"]["token"] == "management"
@@ -142,6 +156,7 @@ class _Run:
 
     def _initialised(self, configuration: dict, command: Callable[[], None]) -> None:
         """Runs a command; initialises only if need be, which costs as much as a plan."""
+        self._override_backend()
         if self._is_initialised() and not self.workspace.has_unsaved_state():
             with contextlib.suppress(_NotInitialised):
                 command()
@@ -162,6 +177,8 @@ class _Run:
             )
         finally:
             counts |= heard.done
+            if self.has_ended_itself:
+                self.workspace.forget_lock()
             if self.has_ended_itself and not self.workspace.keep_unsaved_state():
                 self.workspace.end_change()
 
@@ -180,18 +197,33 @@ class _Run:
             return
         unsaved = workspace.unsaved_state_file
         self.tell(f"{workspace.name}: saving the Terraform state that an earlier run could not save")
-        self.profile.require_lock(workspace, self.operation)
+        self.require_lock()
         hint = f"Compare {unsaved} with the saved one, push or remove it, then run the step again"
         self._must(configuration, hint, "state", "push", _LOCK_TIMEOUT, unsaved)
         os.remove(unsaved)
 
+    def _override_backend(self) -> None:
+        """Makes the tree one of the backend that has the Terraform state."""
+        kind, root = self.workspace.backend.kind, self.workspace.root(self.tree)
+        override, texts = os.path.join(root, _OVERRIDE), []
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(override)
+        for path in glob.glob(os.path.join(glob.escape(root), "*.tf")):
+            with open(path, encoding="utf-8") as file:
+                texts.append(file.read())
+        if f'  backend "{kind}" {{}}\n' not in "".join(texts):
+            with open(override, "w", encoding="utf-8") as file:
+                file.write(f'terraform {{\n  backend "{kind}" {{}}\n}}\n')
+
     def _is_initialised(self) -> bool:
         """Whether an earlier run left what Terraform needs, for this backend: a plan would not notice another one."""
-        wanted, backend = self.profile.prepare_backend(self.workspace), self._backend()
-        kept = {key: str(value).lower() for key, value in backend.get("config", {}).items() if key in wanted}
-        same = kept == {key: value.lower() for key, value in wanted.items()}
-        there = os.path.exists(self.workspace.lock_file(self.tree))
-        return there and same and backend.get("type") == self.profile.backend
+        return os.path.exists(self.workspace.lock_file(self.tree)) and self._has_backend()
+
+    def _has_backend(self) -> bool:
+        """Whether Terraform was initialised with the workspace's backend."""
+        backend = self.workspace.backend
+        kept, wanted = self._backend(), backend.prepare(self.workspace.name)
+        return kept.get("type") == backend.kind and _holds(kept.get("config") or {}, wanted)
 
     def _backend(self) -> dict:
         return (__utils__["eos_disk.read_json"](self._backend_file()) or {}).get("backend", {})
@@ -269,12 +301,17 @@ class _Run:
             "TF_DATA_DIR": self.data,
             "TF_VAR_node_ids": json.dumps(configuration["node_ids"], sort_keys=True),
             **self.profile.environment(self.workspace.name, configuration["slice"]["token"] == "management"),
+            **self._credential(),
         }
         if (version := configuration.get("secret_version")) is not None:
             environment["TF_VAR_secret_version"] = str(version)
         if cli_config := __salt__["eos_profile.optional_setting"]("terraform_cli_config"):
             environment["TF_CLI_CONFIG_FILE"] = cli_config
         return environment
+
+    def _credential(self) -> dict[str, str]:
+        """For the backend."""
+        return self.workspace.backend.environment()
 
     def _look_after(self, late: _Late) -> None:
         self._keep_alive()
@@ -317,6 +354,10 @@ class _Preview(_Run):
     def tell(self, message: str) -> None:
         """Nobody waits for a preview's progress."""
 
+    def _credential(self) -> dict[str, str]:
+        """A preview has a copy of the Terraform state, and no backend."""
+        return {}
+
     def shown(self, configuration: dict, *options: str) -> dict:
         """The plan of what is in the preview's tree, as `terraform show -json` has it."""
         plan_file = os.path.join(self.home, "plan.tfplan")
@@ -332,6 +373,9 @@ class _Preview(_Run):
                 self._plan(configuration, *wanted)
             said = self._must(configuration, _LOG, "show", "-json", "-no-color", plan_file)
         return json.loads(self.profile.without_tokens("".join(said)))
+
+    def note_lock(self) -> None:
+        """A preview takes no lock."""
 
     def _take_backend_away(self) -> None:
         """Without one, Terraform keeps its state beside the configuration: here, the copy of it."""
@@ -365,7 +409,7 @@ class _Heard:
     def __init__(self, run: _Run):
         self.run = run
         self.done = dict.fromkeys(_COUNTED_AS.values(), 0)
-        self.has_begun = False
+        self.has_begun = self.has_noted_lock = False
         self.errors: list[dict] = []
         self.plain: list[str] = []
 
@@ -381,6 +425,9 @@ class _Heard:
         if kind in _TOLD:
             self.run.tell(f"{self.run.workspace.name}: {entry['@message']}")
         self.has_begun |= kind == "apply_start"
+        if kind in _UNDER_LOCK and not self.has_noted_lock:
+            self.has_noted_lock = True
+            self.run.note_lock()
         if kind == "apply_complete" and entry["hook"]["action"] in _COUNTED_AS:
             self.done[_COUNTED_AS[entry["hook"]["action"]]] += 1
         elif kind == "diagnostic" and entry["diagnostic"]["severity"] == "error":
@@ -406,6 +453,20 @@ class _Heard:
         words = "\n".join(": ".join(filter(None, (e["summary"], e.get("detail")))) for e in self.errors)
         engine = re.search(r"(?:^|\.)(consul|nomad)_", address)
         return __utils__["eos_failure.of"](engine[1] if engine else "terraform", address, words, hint)
+
+
+def _setting(value: object) -> str:
+    """As Terraform takes a setting of a backend on its command line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {json.dumps(inner)}" for key, inner in value.items()) + "}"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _holds(kept: object, wanted: object) -> bool:
+    """Whether what Terraform wrote down of a backend has these settings."""
+    if isinstance(wanted, dict):
+        return isinstance(kept, dict) and all(_holds(kept.get(key), value) for key, value in wanted.items())
+    return str(kept).lower() == str(wanted).lower()
 
 
 def _lines_while_running(child: subprocess.Popen, descriptor: int, meanwhile: Callable[[], None]) -> Iterator[str]:

@@ -37,21 +37,59 @@ _SECONDS_FOR_A_WRITER = 120
 _SECONDS_BETWEEN_LOOKS = 0.2
 
 
-def of(environment: str, component: str, profile: object) -> _Workspace:
-    return _Workspace(environment, component, profile)
+def of(environment: str, component: str, profile: object, wanted: dict | None = None) -> _Workspace:
+    """`wanted` is the slice of the workspace where the caller has it; else it is that of the pillar, if it has one."""
+    return _Workspace(environment, component, profile, wanted)
 
 
 def lock_path(environment: str, component: str) -> str:
     return os.path.join(__opts__["cachedir"], "eos", "locks", f"{environment}.{component}")
 
 
-def with_states(profile: object, named: list[str]) -> dict[str, tuple[_Workspace, dict | None, str | None]]:
-    """Every workspace that is named, on this disk or in the backend, with its Terraform state and the fault of that."""
+def with_states(profile: object, named: dict) -> dict[str, tuple[_Workspace, dict | None, str | None]]:
+    """Every workspace that is named, on this disk or in a backend, with its Terraform state and the fault of that."""
     root = __salt__["eos_profile.setting"]("terraform_root")
     on_disk = {os.path.relpath(path, root) for path in glob.glob(os.path.join(glob.escape(root), "*", "*"))}
-    states = profile.look_at_states(on_disk)
-    names = {name for name in on_disk | states.keys() | set(named) if _is_name(name)}
-    return {name: (_Workspace(*name.split("/"), profile), *states.get(name, (None, None))) for name in sorted(names)}
+    there = _Places(profile, on_disk)
+    found = {}
+    for name in sorted(filter(_is_name, on_disk | set(named))):
+        workspace = _Workspace(*name.split("/"), profile, named.get(name))
+        record = workspace.recorded_place()
+        places = [record["place"]] if record else [workspace.preset, workspace.wanted_place()]
+        found[name] = (workspace, *there.first(name, places))
+    for name in sorted(filter(_is_name, there.names() - found.keys())):
+        found[name] = (_Workspace(*name.split("/"), profile), *there.first(name, there.asked()))
+    return dict(sorted(found.items()))
+
+
+class _Places:
+    """The Terraform states of all workspaces, by place; each place is asked once, and only if it must be."""
+
+    def __init__(self, profile: object, on_disk: set[str]):
+        self._profile, self._on_disk = profile, on_disk
+        self._states: dict[str, tuple[dict, dict]] = {}
+        # The backend that a workspace has without a record may hold some that nobody names.
+        self._read({"kind": profile.backend})
+
+    def first(self, name: str, places: list[dict]) -> tuple[dict | None, str | None]:
+        """From the first of these places that has one."""
+        for place in places:
+            if name in (states := self._read(place)) and states[name] != (None, None):
+                return states[name]
+        return None, None
+
+    def names(self) -> set[str]:
+        return {name for _, states in self._states.values() for name in states}
+
+    def asked(self) -> list[dict]:
+        return [place for place, _ in self._states.values()]
+
+    def _read(self, place: dict) -> dict[str, tuple[dict | None, str | None]]:
+        key = json.dumps(place, sort_keys=True)
+        if key not in self._states:
+            backend = __salt__["eos_backend.of"](place, self._profile)
+            self._states[key] = (place, backend.read_all(self._on_disk))
+        return self._states[key][1]
 
 
 def of_others(name: str) -> dict[str, dict[str, bytes]]:
@@ -74,11 +112,12 @@ def _is_name(name: str) -> bool:
 
 
 class _Workspace:
-    def __init__(self, environment: str, component: str, profile: object):
+    def __init__(self, environment: str, component: str, profile: object, wanted: dict | None = None):
         for name in (environment, component):
             if not isinstance(name, str) or not _NAME.fullmatch(name):
                 raise CommandExecutionError(f"{name!r} cannot name an environment or component")
-        self.name, self.profile = f"{environment}/{component}", profile
+        self.name, self.profile, self._wanted = f"{environment}/{component}", profile, wanted
+        self._backend: object = None
         self.directory = os.path.join(__salt__["eos_profile.setting"]("terraform_root"), environment, component)
         self.tree = os.path.join(self.directory, "tree")
         self.data = os.path.join(self.directory, "data")
@@ -88,6 +127,8 @@ class _Workspace:
         self.unsaved_state_file = os.path.join(self.directory, "unsaved.tfstate")
         self.unfinished_file = os.path.join(self.directory, "unfinished.json")
         self.damaged_state_file = os.path.join(self.directory, "damaged.tfstate")
+        self.place_file = os.path.join(self.directory, "backend.json")
+        self.state_lock_file = os.path.join(self.directory, "state-lock.json")
         self.lock = lock_path(environment, component)
 
     def root(self, tree: str) -> str:
@@ -96,6 +137,50 @@ class _Workspace:
 
     def lock_file(self, tree: str) -> str:
         return os.path.join(self.root(tree), _LOCK_FILE)
+
+    # Where its Terraform state lies.
+
+    @property
+    def backend(self) -> object:
+        if self._backend is None:
+            self._backend = __salt__["eos_backend.of"](self.place(), self.profile)
+        return self._backend
+
+    @property
+    def preset(self) -> dict:
+        """The place of a workspace that names none."""
+        return {"kind": self.profile.backend}
+
+    def wanted_place(self) -> dict:
+        wanted = self._wanted or __pillar__.get("eos", {}).get("workspaces", {}).get(self.name) or {}
+        return json.loads(json.dumps(wanted.get("backend") or self.preset))
+
+    def place(self) -> dict:
+        """As it is recorded; without a record, where there is a Terraform state."""
+        if record := self.recorded_place():
+            return record["place"]
+        wanted = self.wanted_place()
+        if wanted == self.preset:
+            return wanted
+        there = __salt__["eos_backend.of"](self.preset, self.profile).read(self.name)
+        return wanted if there == (None, None) else self.preset
+
+    def recorded_place(self) -> dict | None:
+        """{"place"}, with `copying` or `left` in the middle of a move: see `eos_state_move`."""
+        record, fault = __utils__["eos_disk.contents"](self.place_file, "place")
+        if fault:
+            words = f"Nobody knows where the Terraform state is: {self.place_file} {fault}"
+            hint = 'Write {"place": {"kind": ...}} into it, as the workspace was last applied with'
+            raise __utils__["eos_failure.of"]("terraform", self.name, words, hint)
+        return record
+
+    def record_place(self, record: dict) -> None:
+        __utils__["eos_disk.write_json"](self.place_file, record)
+        self._backend = None
+
+    def moved_state_file(self, kind: str, serial: int) -> str:
+        """Keeps the Terraform state as it was when it left a backend."""
+        return os.path.join(self.directory, "moved", f"{kind}-{serial}.tfstate")
 
     # What is recorded of it, and its Terraform state.
 
@@ -119,7 +204,7 @@ class _Workspace:
 
     def is_held(self) -> bool:
         """Whether somebody works on it now."""
-        return __utils__["eos_disk.is_locked"](self.lock) or self.profile.is_held(self)
+        return __utils__["eos_disk.is_locked"](self.lock) or self.profile.operation_lock.is_held(self.name)
 
     def observe(self) -> dict | None:
         state = self.read_state()
@@ -130,13 +215,13 @@ class _Workspace:
 
     def state(self) -> dict | None:
         """The whole Terraform state, or None if there is none; one that is damaged is a failure."""
-        state, fault = self.profile.look_at_state(self.name)
+        state, fault = self.backend.read(self.name)
         if fault:
             raise __utils__["eos_failure.of"]("terraform", self.name, self.damage(fault), self.remedy())
         return state
 
     def damage(self, fault: str) -> str:
-        being = "; Terraform is at work on it" if self.profile.is_written(self.name) else ""
+        being = "; Terraform is at work on it" if self.backend.is_written(self.name) else ""
         return f"The Terraform state {fault}{being}"
 
     def remedy(self) -> str:
@@ -146,12 +231,56 @@ class _Workspace:
     def settled_damage(self) -> str | None:
         """What is wrong with the Terraform state once no Terraform writes it, since one may have outlived its job."""
         ends = time.monotonic() + _SECONDS_FOR_A_WRITER
-        while self.profile.is_written(self.name):
+        while self.backend.is_written(self.name):
             if time.monotonic() > ends:
                 words = "Terraform of an earlier run still holds the Terraform state"
                 raise __utils__["eos_failure.of"]("terraform", self.name, words, "Run the step again when it has ended")
             time.sleep(_SECONDS_BETWEEN_LOOKS)
-        return self.profile.look_at_state(self.name)[1]
+        return self.backend.read(self.name)[1]
+
+    def wait_for_lock(self, backend: object) -> None:
+        """Until nobody has locked the Terraform state in this backend, as Terraform itself waits."""
+        ends = time.monotonic() + _SECONDS_FOR_A_WRITER
+        while (lock := backend.lock(self.name)) and lock["held"]:
+            if time.monotonic() > ends:
+                words = f"{lock['who']} has locked the Terraform state since {lock['since']}: {lock['where']}"
+                hint = f"Run the step again when that run has ended; if it is gone: {lock['unlock']}"
+                raise __utils__["eos_failure.of"]("terraform", self.name, words, hint)
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
+
+    def note_lock(self) -> None:
+        """Remembers the lock that Terraform has taken now, where a lock outlives its process."""
+        if self.backend.keeps_locks and (lock := self.backend.lock(self.name)):
+            __utils__["eos_disk.write_json"](self.state_lock_file, {"id": lock["id"]})
+
+    def forget_lock(self) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(self.state_lock_file)
+
+    def free_left_lock(self) -> None:
+        """Ends Terraform's lock that a killed run of this workspace left behind, and no other one."""
+        noted = __utils__["eos_disk.read_json"](self.state_lock_file, "id")
+        if noted is None:
+            return
+        ends = time.monotonic() + _SECONDS_FOR_A_WRITER
+        while self.is_at_work() and time.monotonic() < ends:
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
+        if self.is_left(self.backend.lock(self.name)):
+            self.backend.free(self.name, noted["id"])
+        self.forget_lock()
+
+    def is_left(self, lock: dict | None) -> bool:
+        """Whether this lock is one that a run of this workspace took, which is gone."""
+        noted = __utils__["eos_disk.read_json"](self.state_lock_file, "id")
+        return bool(lock and noted) and lock["id"] == noted["id"] and not self.is_at_work()
+
+    def is_at_work(self) -> bool:
+        """Whether a Terraform process, perhaps orphaned, runs in this workspace."""
+        for process in glob.iglob("/proc/[0-9]*/cwd"):
+            with contextlib.suppress(OSError):
+                if os.readlink(process).startswith(f"{self.directory}/"):
+                    return True
+        return False
 
     def read_state(self) -> dict:
         """What may be shown of the Terraform state; `lineage` is None if there is none."""
@@ -168,8 +297,8 @@ class _Workspace:
         """The whole Terraform state that the next run would begin with."""
         if unsaved := __utils__["eos_disk.read_json"](self.unsaved_state_file):
             return unsaved
-        state, fault = self.profile.look_at_state(self.name)
-        return self.profile.last_good_state(self.name) if fault else state
+        state, fault = self.backend.read(self.name)
+        return self.backend.last_good(self.name) if fault else state
 
     def has_resources(self) -> bool:
         return any(__utils__["eos_terraform_state.resources"](self.newest_state() or {}))
@@ -218,7 +347,7 @@ class _Workspace:
 
     def is_unchanged(self, configuration: dict) -> bool:
         """Whether Terraform would find nothing new in this configuration, since it was applied and nothing moved."""
-        if self.is_interrupted() or self.profile.look_at_state(self.name)[1]:
+        if self.is_interrupted() or self.backend.read(self.name)[1]:
             return False
         applied = self.proved(self.read_state())
         same = bool(applied) and _is_of(configuration, applied) and applied["node_ids"] == configuration["node_ids"]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import urllib.parse
 
 _SESSION = {"TTL": "600s", "Behavior": "release", "LockDelay": "5s"}
 # How often a Terraform state is read that Terraform replaces meanwhile.
 _LOOKS = 5
+# Bytes of a value; Terraform's backend puts what is longer into several keys.
+_LONGEST_VALUE = 524288
 _MAY = "Does Consul's policy eos-deploy let the run's token do so?"
 
 
@@ -65,6 +68,30 @@ def read_terraform_states(consul: object) -> dict[str, tuple[dict | None, str | 
 def read_text(consul: object, key: str) -> str | None:
     entry = _read(consul, key)
     return entry and entry["value"].decode(errors="replace")
+
+
+def create_terraform_state(consul: object, key: str, state: dict) -> None:
+    """Writes a Terraform state as the backend does, in several keys if it is large; fails if there is one."""
+    text = json.dumps(state, indent=2).encode()
+    if len(text) > _LONGEST_VALUE:
+        digest = hashlib.md5(text, usedforsecurity=False).hexdigest()
+        parts = [text[at : at + _LONGEST_VALUE] for at in range(0, len(text), _LONGEST_VALUE)]
+        chunks = [f"{key}/tfstate.{digest}/{number}" for number in range(len(parts))]
+        for chunk, part in zip(chunks, parts, strict=True):
+            _must(consul, chunk, "PUT", f"/v1/kv/{chunk}", part)
+        text = json.dumps({"current-hash": digest, "chunks": chunks}).encode()
+    if not _must(consul, key, "PUT", f"/v1/kv/{key}?cas=0", text):
+        raise consul.failure(key, "There is a Terraform state already", "Compare it with that of the workspace")
+
+
+def terraform_lock(consul: object, key: str) -> dict | None:
+    """Terraform's own lock of a state, and who holds it; a session that ended holds none."""
+    held, told = _read(consul, f"{key}/.lock"), _read(consul, f"{key}/.lockinfo")
+    if held is None and told is None:
+        return None
+    found = (told and _object(told["value"])) or {}
+    is_held = held is not None and bool(held["session"])
+    return {"held": is_held, "who": found.get("Who"), "since": found.get("Created"), "id": found.get("ID")}
 
 
 def remove_terraform_state(consul: object, key: str) -> None:

@@ -12,6 +12,7 @@ from salt.exceptions import CommandExecutionError
 # Less than whoever asked this minion waits for it.
 _SECONDS_TO_ANSWER = 10
 _LONGEST = 64 << 20
+_FIRST_FAILURE = 300
 _TOKEN_HEADERS = {"consul": "X-Consul-Token", "nomad": "X-Nomad-Token", "vault": "X-Vault-Token"}
 
 
@@ -21,6 +22,26 @@ def engine(layer: str, address: str, token: str | None = None, authority: str | 
     With an authority, a PEM file, only an engine that shows a certificate of it is told anything.
     """
     return _Engine(layer, address, {_TOKEN_HEADERS[layer]: token} if token else {}, authority)
+
+
+def exchange(
+    method: str, url: str, headers: dict[str, str], body: bytes | None = None, authority: str | None = None
+) -> tuple[int, dict[str, str], bytes]:
+    """Status, headers (in small letters) and body of an answer. OSError or ValueError: there is no such answer."""
+    request = urllib.request.Request(url, method=method, data=body, headers=headers)
+    # Without proxies: a proxy named in the environment has no business with a token.
+    handlers = [urllib.request.ProxyHandler({}), _NoRedirect]
+    if authority:
+        handlers.append(urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=authority)))
+    try:
+        with urllib.request.build_opener(*handlers).open(request, timeout=_SECONDS_TO_ANSWER) as answer:
+            return answer.status, _small(answer.headers), _read(answer)
+    except urllib.error.HTTPError as error:
+        return error.code, _small(error.headers), error.read(_LONGEST)
+
+
+def _small(headers: object) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers.items()}
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -36,23 +57,12 @@ class _Engine:
 
     def ask(self, method: str, path: str, body: object = None) -> tuple[int, object]:
         """The status, and what was answered: parsed if it was a success, as text if not."""
-        request = urllib.request.Request(
-            self.address.rstrip("/") + path,
-            method=method,
-            data=None if body is None else json.dumps(body).encode(),
-            headers=self.headers,
-        )
-        # Without proxies: a proxy named in the environment has no business with a token.
-        handlers = [urllib.request.ProxyHandler({}), _NoRedirect]
+        given = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        url = self.address.rstrip("/") + path
         try:
-            if self.authority:
-                trust = ssl.create_default_context(cafile=self.authority)
-                handlers.append(urllib.request.HTTPSHandler(context=trust))
-            opener = urllib.request.build_opener(*handlers)
-            with opener.open(request, timeout=_SECONDS_TO_ANSWER) as answer:
-                return answer.status, json.loads(_read(answer) or b"null")
-        except urllib.error.HTTPError as error:
-            return error.code, error.read(_LONGEST).decode(errors="replace").strip()
+            status, _, text = exchange(method, url, self.headers, given, self.authority)
+            is_success = status < _FIRST_FAILURE
+            return status, json.loads(text or b"null") if is_success else text.decode(errors="replace").strip()
         except (OSError, ValueError) as error:
             name = self.layer.capitalize()
             words = f"{name} at {self.address} does not answer: {error}"

@@ -67,18 +67,15 @@ def test_a_minion_tells_how_it_is_set_up(applied, user):
 def test_workspaces_and_locks_of_nobody_are_told(applied):
     state = applied.root / "production/drawn/state"
     file = state / ".terraform.tfstate.lock.info"
-    file.write_text(json.dumps({"Created": "2026-11-16T10:00:00Z"}))
+    file.write_text(json.dumps({"Created": "2026-11-16T10:00:00Z", "Who": "ada@desk"}))
     try:
         with (state / "terraform.tfstate").open("r+") as held:
             fcntl.lockf(held, fcntl.LOCK_EX)
             (lock,) = applied.salt.record("eos.examine")["control"]["state_locks"]
-            assert (lock["workspace"], lock["held"], lock["since"]) == (
-                "production/drawn",
-                True,
-                "2026-11-16T10:00:00Z",
-            )
+            told = {"workspace": "production/drawn", "held": True, "by_eos": False, "who": "ada@desk"}
+            assert lock | told == lock and lock["since"] == "2026-11-16T10:00:00Z", lock
         (lock,) = applied.salt.record("eos.examine")["control"]["state_locks"]
-        assert (lock["held"], lock["file"]) == (False, str(file))
+        assert (lock["held"], lock["unlock"]) == (False, f"rm {file}")
     finally:
         file.unlink()
     assert "production/drawn" not in applied.salt.record("eos.examine")["control"]["orphans"]

@@ -1,4 +1,4 @@
-"""The solo profile reads Terraform's local state while Terraform writes it, and after a run that died in between."""
+"""Reads Terraform's states while Terraform writes them, and after a run that died in between: local, and in Consul."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ STATE = {"serial": 1, "lineage": "l", "resources": []}
 
 @pytest.fixture
 def solo(load, tmp_path):
-    """The profile, and the file of the workspace's Terraform state."""
-    module = load("_modules/eos_profile.py", opts={"eos": {"terraform_root": str(tmp_path)}})
+    """The backend `local`, and the file of the workspace's Terraform state."""
+    module = load("_modules/eos_backend_local.py", salt={"eos_profile.setting": lambda _: str(tmp_path)})
     file = tmp_path / NAME / "state/terraform.tfstate"
     file.parent.mkdir(parents=True)
-    return module.of_this_minion(), file
+    return module.of({"kind": "local"}, None), file
 
 
 @pytest.fixture
@@ -31,11 +31,11 @@ def applied(tmp_path):
 
 
 def test_a_state_that_the_first_run_has_not_filled_yet_is_none(solo):
-    profile, file = solo
-    assert profile.look_at_state(NAME) == (None, None)
+    backend, file = solo
+    assert backend.read(NAME) == (None, None)
     # Terraform holds it so from its lock to its first write, while others plan.
     file.touch()
-    assert profile.look_at_state(NAME) == (None, None)
+    assert backend.read(NAME) == (None, None)
 
 
 def lock_in_another_process(file, script: str) -> subprocess.Popen:
@@ -49,17 +49,17 @@ def lock_in_another_process(file, script: str) -> subprocess.Popen:
 
 @pytest.mark.parametrize("part", ["", '{"serial": 1, "lin'])
 def test_a_state_that_is_being_written_is_read_when_it_is_whole(solo, applied, part):
-    profile, file = solo
+    backend, file = solo
     file.write_text(part)
     write = f"time.sleep(0.5)\nfile.seek(0)\nfile.write({json.dumps(STATE)!r})\nfile.flush()\ntime.sleep(5)\n"
     child = lock_in_another_process(file, write)
     try:
-        assert profile.is_written(NAME)
-        assert profile.look_at_state(NAME) == (STATE, None)
+        assert backend.is_written(NAME)
+        assert backend.read(NAME) == (STATE, None)
     finally:
         child.kill()
         child.wait()
-    assert not profile.is_written(NAME)
+    assert not backend.is_written(NAME)
 
 
 @pytest.mark.parametrize(
@@ -73,21 +73,21 @@ def test_a_state_that_is_being_written_is_read_when_it_is_whole(solo, applied, p
     ],
 )
 def test_a_damaged_state_is_told_at_once_and_mended_from_the_one_before(solo, applied, text, words):
-    profile, file = solo
+    backend, file = solo
     file.write_text(text)
     began = time.monotonic()
-    state, fault = profile.look_at_state(NAME)
+    state, fault = backend.read(NAME)
     assert state is None and fault.startswith(f"{file} ") and words in fault
     assert time.monotonic() - began < 1
     workspace = types.SimpleNamespace(name=NAME, damaged_state_file=str(file.parents[1] / "damaged.tfstate"))
-    profile.mend_state(workspace)
-    assert profile.look_at_state(NAME) == (None, None)
+    backend.mend(workspace)
+    assert backend.read(NAME) == (None, None)
     assert (file.parents[1] / "damaged.tfstate").read_text() == text
 
     file.write_text(text)
     file.with_name("terraform.tfstate.backup").write_text(json.dumps(STATE))
-    profile.mend_state(workspace)
-    assert profile.look_at_state(NAME) == (STATE, None)
+    backend.mend(workspace)
+    assert backend.read(NAME) == (STATE, None)
 
 
 class Consul:
