@@ -249,11 +249,12 @@ def test_a_state_lock_is_left_behind_only_if_nobody_holds_it(hello):
     estate = hello
     state = estate.lab / "terraform/workspaces/production/hello/state"
     file = state / ".terraform.tfstate.lock.info"
-    file.write_text(json.dumps({"ID": "1", "Operation": "OperationTypeApply", "Created": "2026-11-16T10:00:00Z"}))
+    file.write_text(json.dumps({"ID": "1", "Who": "ada@desk", "Created": "2026-11-16T10:00:00Z"}))
     try:
         with (state / "terraform.tfstate").open("r+") as held:
             fcntl.lockf(held, fcntl.LOCK_EX)
-            assert not_well(estate, "terraform", "locks") == []
+            (finding,) = not_well(estate, "terraform", "locks")
+            assert "ada@desk has locked the Terraform state of production/hello since 2026" in finding["words"], finding
         (finding,) = not_well(estate, "terraform", "locks")
         assert "a run that is gone locked the Terraform state of production/hello" in finding["words"], finding
         mend(estate, finding)

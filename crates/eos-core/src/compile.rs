@@ -1,6 +1,7 @@
 //! The whole compiler in one function: pillar and catalog in, components, nodes and artifacts out.
 
 use crate::address::NodeKind;
+use crate::backend::Setup;
 use crate::catalog::Catalog;
 use crate::compose::{Key, compose};
 use crate::diagnostic::Diagnostic;
@@ -146,7 +147,14 @@ pub fn lower(
     (components, found)
 }
 
-pub fn compile(pillar: &Pillar, catalog: &Catalog, profile: Profile) -> Result<Compilation, Vec<Diagnostic>> {
+/// For a profile with all that it presets, or for a setup that differs in something.
+pub fn compile(
+    pillar: &Pillar,
+    catalog: &Catalog,
+    setup: impl Into<Setup>,
+) -> Result<Compilation, Vec<Diagnostic>> {
+    let setup = setup.into();
+    let profile = setup.profile;
     let (components, mut found) = lower(pillar, catalog, profile);
     let control = salt::control(pillar).map(str::to_owned);
     if control.is_none() && components.values().any(Lowered::runs) {
@@ -165,13 +173,13 @@ pub fn compile(pillar: &Pillar, catalog: &Catalog, profile: Profile) -> Result<C
     let environments: BTreeSet<&String> = running().map(|((environment, _), _)| environment).collect();
     for environment in environments {
         let generation = pillar.generations.get(environment).copied().unwrap_or_default();
-        let workspace = terraform::platform(environment, generation, profile, &mut artifacts);
+        let workspace = terraform::platform(environment, generation, &setup, &mut artifacts);
         let key = (environment.clone(), workspace.component.clone());
         graph::emit(&key, &namespace::nodes(&workspace), &mut artifacts);
         workspaces.insert(key, workspace);
     }
     for (key, component) in running() {
-        workspaces.insert(key.clone(), terraform::component(component, &mut artifacts));
+        workspaces.insert(key.clone(), terraform::component(component, &setup, &mut artifacts));
     }
     for (key, component) in &components {
         graph::emit(key, &nodes_of(component, &components), &mut artifacts);

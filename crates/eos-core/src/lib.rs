@@ -1,6 +1,7 @@
 //! The compiler: words in, artifacts and plans out. Pure: no files, clock, environment, network or terminal.
 
 pub mod address;
+pub mod backend;
 pub mod canonical;
 pub mod catalog;
 pub mod compile;

@@ -2,6 +2,7 @@
 //! `EOS_BLESS=1 cargo test -p eos-core --test golden` writes the trees anew.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
+use eos_core::backend::{Azurerm, Backend, S3, Setup};
 use eos_core::catalog::Catalog;
 use eos_core::compile::compile;
 use eos_core::pillar::{Pillar, PillarFiles};
@@ -52,10 +53,37 @@ fn profile(case: &Path) -> Profile {
     }
 }
 
+/// Cases of another Terraform backend than the profile's own bear its name.
+fn setup(case: &Path) -> Setup {
+    let (profile, prefix) = (profile(case), Some("eos".to_owned()));
+    match case.file_name().unwrap().to_str().unwrap() {
+        "backend-s3" => Setup {
+            profile,
+            backend: Backend::S3(S3 {
+                bucket: "eos-terraform-state".to_owned(),
+                region: "eu-central-1".to_owned(),
+                endpoint: Some("https://store.example.org:9000".to_owned()),
+                prefix,
+            }),
+        },
+        "backend-azurerm" => Setup {
+            profile,
+            backend: Backend::Azurerm(Azurerm {
+                storage_account: "eosstates".to_owned(),
+                container: "eos-terraform-state".to_owned(),
+                endpoint: None,
+                metadata_host: None,
+                prefix,
+            }),
+        },
+        _ => profile.into(),
+    }
+}
+
 fn compiled(case: &Path) -> BTreeMap<String, Vec<u8>> {
     let pillar: PillarFiles = files_below(&case.join("estate"));
     let catalog = Catalog::load(&[]).unwrap();
-    compile(&Pillar::read(&pillar).unwrap(), &catalog, profile(case))
+    compile(&Pillar::read(&pillar).unwrap(), &catalog, setup(case))
         .unwrap_or_else(|found| panic!("{}: {found:#?}", case.display()))
         .artifacts
 }

@@ -189,7 +189,7 @@ impl Estate {
     /// The pillar as it stands, compiled.
     pub fn compile(&self) -> Result<Compilation, Failure> {
         let pillar = Pillar::read(&self.pillar_files()?)?;
-        Ok(compile(&pillar, &self.catalog()?, self.settings.profile)?)
+        Ok(compile(&pillar, &self.catalog()?, self.settings.setup())?)
     }
 
     /// The pillar, with what components have for their own use as if it were written there.

@@ -48,6 +48,7 @@
 
 pub mod approval;
 pub mod audit;
+mod backend_table;
 pub mod calls;
 pub mod component_lock;
 pub mod consul;

@@ -105,7 +105,7 @@ impl Prepared {
         };
         let before = Pillar::read(&files)?;
         let pillar = Pillar::read(&edited)?;
-        let compilation = compile(&pillar, &catalog, estate.settings.profile)?;
+        let compilation = compile(&pillar, &catalog, estate.settings.setup())?;
         let (applied, mut unfinished) = applied_nodes(&estate.store_to_read()?, &wish.environment)?;
         if let Some(taken) = &wish.take_back {
             unfinished.extend(taken.unknown.iter().cloned());

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use eos_core::backend::{Backend, Setup};
 use eos_core::drift::{Policy, Tiers};
 use eos_core::option;
 pub use eos_core::profile::Profile;
@@ -12,6 +13,7 @@ use eos_core::recipe::Risk;
 use eos_core::storage::expand::Decision;
 use serde::Deserialize;
 
+use crate::backend_table::BackendTable;
 use crate::component_lock;
 use crate::endpoints::{ConsulEndpoint, Delivery, Endpoints, NomadEndpoint, SaltEndpoint, VaultEndpoint};
 use crate::env_names;
@@ -23,6 +25,8 @@ const LAB_ENDPOINTS: &str = ".eos/lab/endpoints.json";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     pub profile: Profile,
+    /// Where the Terraform states are.
+    pub backend: Backend,
     /// The environment that is meant where none is named.
     pub environment: String,
     pub endpoints: Option<Endpoints>,
@@ -90,6 +94,8 @@ struct File {
     delivery: Option<Delivery>,
     control: Option<Control>,
     #[serde(default)]
+    terraform: BackendTable,
+    #[serde(default)]
     lock: LockTable,
     #[serde(default)]
     drift: Tiers,
@@ -144,6 +150,10 @@ impl Settings {
             let words = "lock.ttl_seconds is a number from 10 to 86400, as Consul takes it";
             return Err(EngineError::new(Layer::Estate, ErrorKind::Invalid, FILE, words));
         }
+        let backend = file
+            .terraform
+            .backend(profile)
+            .map_err(|(at, words, hint)| misplaced(&text, at, words).with_hint(hint))?;
         let drift = file.drift;
         for (tier, policy) in [("medium", drift.medium), ("high", drift.high)] {
             if policy == Policy::Correct {
@@ -167,6 +177,7 @@ impl Settings {
         };
         let mut settings = Settings {
             profile,
+            backend,
             environment,
             endpoints,
             source,
@@ -181,6 +192,14 @@ impl Settings {
             settings.act_as(&user);
         }
         Ok(settings)
+    }
+
+    /// What the pillar is compiled for.
+    pub fn setup(&self) -> Setup {
+        Setup {
+            profile: self.profile,
+            backend: self.backend.clone(),
+        }
     }
 
     /// The user of Salt's API; empty where there is none.
@@ -345,17 +364,20 @@ fn unreadable(path: &Path, error: &io::Error) -> EngineError {
 }
 
 fn misread(text: &str, error: &toml::de::Error) -> EngineError {
-    let place = match error.span() {
-        None => FILE.to_owned(),
-        Some(span) => {
-            let before = text.get(..span.start).unwrap_or(text);
-            let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-            let line = before.matches('\n').count() + 1;
-            let column = before[line_start..].chars().count() + 1;
-            format!("{FILE}:{line}:{column}")
-        }
-    };
-    EngineError::new(Layer::Estate, ErrorKind::Invalid, place, error.message())
+    match error.span() {
+        None => EngineError::new(Layer::Estate, ErrorKind::Invalid, FILE, error.message()),
+        Some(span) => misplaced(text, span.start, error.message().to_owned()),
+    }
+}
+
+/// A mistake at this byte of the file.
+fn misplaced(text: &str, at: usize, words: String) -> EngineError {
+    let before = text.get(..at).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let line = before.matches('\n').count() + 1;
+    let column = before[line_start..].chars().count() + 1;
+    let place = format!("{FILE}:{line}:{column}");
+    EngineError::new(Layer::Estate, ErrorKind::Invalid, place, words)
 }
 
 #[cfg(test)]
@@ -500,6 +522,46 @@ token_file = "secrets/vault"
             ),
             ("[salt]\nurl = \"x\"\nuser = 7\n", "eos.toml:3:8", "invalid type"),
             ("[salt\n", "eos.toml:1:6", ""),
+            (
+                "[terraform]\nbackend = \"swift\"\n",
+                "eos.toml:2:11",
+                "unknown variant `swift`, expected one of `local`, `consul`, `s3`, `azurerm`",
+            ),
+            (
+                "[terraform]\nbackend = \"s3\"\nsecret_access_key = \"x\"\n",
+                "eos.toml:3:1",
+                "unknown field `secret_access_key`",
+            ),
+            (
+                "[terraform]\nbackend = \"consul\"\n",
+                "eos.toml:2:11",
+                "the profile solo has no Consul to keep Terraform states in",
+            ),
+            (
+                "[terraform]\nbucket = \"states\"\n",
+                "eos.toml:2:10",
+                "terraform.bucket is a setting of the backend s3, not of local",
+            ),
+            (
+                "[terraform]\nbackend = \"s3\"\nbucket = \"My_States\"\n",
+                "eos.toml:3:10",
+                "terraform.bucket cannot be \"My_States\"",
+            ),
+            (
+                "[terraform]\nbackend = \"s3\"\nendpoint = \"https://key:word@store.example\"\n",
+                "eos.toml:3:12",
+                "terraform.endpoint cannot be",
+            ),
+            (
+                "[terraform]\nbackend = \"s3\"\nprefix = \"a/../b\"\n",
+                "eos.toml:3:10",
+                "terraform.prefix cannot be \"a/../b\"",
+            ),
+            (
+                "[terraform]\nbackend = \"azurerm\"\n",
+                "eos.toml:2:11",
+                "the backend azurerm needs terraform.storage_account",
+            ),
             (
                 "[control]\nminion = \"control\"\n",
                 "eos.toml",

@@ -1,11 +1,12 @@
 //! Terraform modules and workspaces: structure in the module, values in the environment's tfvars.
 
+use super::backend::settings as backend_settings;
 use super::hcl::{Body, Expression, raw};
 use super::variables::{Kind, Variable, generation, identifier, text, variables};
 use super::{Artifacts, digest_of, json_lines, nomad, sha256};
+use crate::backend::{Backend, Setup};
 use crate::canonical::canonical_digest;
 use crate::lowered::{Group, Lowered, Mesh};
-use crate::profile::Profile;
 use crate::recipe::Risk;
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -33,6 +34,9 @@ pub struct WorkspaceFacts {
     pub files: BTreeMap<String, String>,
     pub hosts: Vec<String>,
     pub secrets: Vec<SecretFacts>,
+    /// Where the Terraform state lies, if not where the profile has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backend: Option<Backend>,
 }
 
 /// Where a component's secrets lie; never what they are.
@@ -85,7 +89,7 @@ pub fn late(lowered: &Lowered) -> Vec<&'static Late> {
 }
 
 /// The workspace of one component.
-pub fn component(lowered: &Lowered, artifacts: &mut Artifacts) -> Workspace {
+pub fn component(lowered: &Lowered, setup: &Setup, artifacts: &mut Artifacts) -> Workspace {
     let mut variables = variables(lowered);
     variables.push(text(
         "eos_digest",
@@ -113,7 +117,7 @@ pub fn component(lowered: &Lowered, artifacts: &mut Artifacts) -> Workspace {
     workspace(
         artifacts,
         Parts {
-            profile: lowered.profile,
+            setup,
             environment: &lowered.environment,
             name,
             module,
@@ -143,7 +147,7 @@ fn secrets(lowered: &Lowered) -> Vec<SecretFacts> {
 pub fn platform(
     environment: &str,
     brought_back: u32,
-    profile: Profile,
+    setup: &Setup,
     artifacts: &mut Artifacts,
 ) -> Workspace {
     let variables = vec![
@@ -176,7 +180,7 @@ pub fn platform(
     workspace(
         artifacts,
         Parts {
-            profile,
+            setup,
             environment,
             name: PLATFORM,
             module,
@@ -194,7 +198,7 @@ pub fn platform(
 
 /// What a workspace is made of.
 struct Parts<'a> {
-    profile: Profile,
+    setup: &'a Setup,
     environment: &'a str,
     name: &'a str,
     /// Name of the file -> text.
@@ -211,7 +215,7 @@ struct Parts<'a> {
 
 fn workspace(artifacts: &mut Artifacts, parts: Parts<'_>) -> Workspace {
     let Parts {
-        profile,
+        setup,
         environment,
         name,
         module,
@@ -225,9 +229,15 @@ fn workspace(artifacts: &mut Artifacts, parts: Parts<'_>) -> Workspace {
     } = parts;
     let structure = structure_digest(&module);
     let module_directory = format!("terraform/modules/{name}/{structure}");
-    let main = environment_main(profile, name, &structure, &variables, &late, consul);
+    let main = |backend: &Backend| {
+        let settings = backend_settings(backend, environment, name);
+        environment_main((backend.kind(), settings), name, &structure, &variables, &late, consul)
+    };
     let of_instances = values(variables.iter().filter(|variable| variable.of_instance));
-    let job_digest = digest_of([structure.as_bytes(), main.as_bytes(), &of_instances]);
+    // A Terraform state that moves elsewhere restarts nothing.
+    let preset = main(&Backend::of_profile(setup.profile));
+    let job_digest = digest_of([structure.as_bytes(), preset.as_bytes(), &of_instances]);
+    let main = setup.chosen_backend().map_or(preset, main);
     if let Some(own) = variables
         .iter_mut()
         .find(|variable| variable.name == "eos_digest")
@@ -258,6 +268,7 @@ fn workspace(artifacts: &mut Artifacts, parts: Parts<'_>) -> Workspace {
         files: digests,
         hosts,
         secrets,
+        backend: setup.chosen_backend().cloned(),
     };
     Workspace {
         environment: environment.to_owned(),
@@ -305,20 +316,16 @@ fn provider_versions(consul: bool) -> Body<'static> {
 }
 
 fn environment_main(
-    profile: Profile,
+    (backend, settings): (&str, Body<'static>),
     name: &str,
     structure: &str,
     variables: &[Variable],
     late: &[&Late],
     consul: bool,
 ) -> String {
-    let backend = match profile {
-        Profile::Solo => "local",
-        Profile::Full => "consul",
-    };
     let terraform = Body::new()
         .attribute("required_version", ">= 1.6")
-        .block("backend", &[backend], Body::new())
+        .block("backend", &[backend], settings)
         .block("required_providers", &[], provider_versions(consul));
     let mut module = Body::new().attribute("source", format!("../../../modules/{name}/{structure}"));
     for variable in variables {

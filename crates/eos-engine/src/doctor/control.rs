@@ -78,10 +78,7 @@ impl Examination<'_> {
         if has_pillar {
             findings.extend(self.workspace_findings(own, keys));
         }
-        findings.extend(leftovers::state_locks(own, |file| {
-            let rm = format!("rm {}", quoted(Path::new(file)));
-            self.on_control(&rm)
-        }));
+        findings.extend(leftovers::state_locks(own, |unlock| self.on_control(unlock)));
         findings
     }
 
@@ -283,13 +280,19 @@ mod tests {
 
     #[test]
     fn only_a_lock_that_nobody_holds_is_left_behind() {
-        let lock = |held: bool| json!({"workspace": "production/web", "file": "/w/.lock.info", "held": held});
-        let seen = json!({"state_locks": [lock(true), lock(false)]});
-        let found = leftovers::state_locks(&seen, |file| format!("rm {file}"));
-        let [finding] = &found[..] else {
+        let lock = |held: bool, by_eos: bool| {
+            json!({"workspace": "production/web", "where": "s3://b/k.tflock", "held": held, "by_eos": by_eos,
+                "who": "ada@desk", "since": "noon", "unlock": "aws s3 rm s3://b/k.tflock"})
+        };
+        let seen = json!({"state_locks": [lock(true, true), lock(false, false), lock(true, false)]});
+        let found = leftovers::state_locks(&seen, |unlock| format!("on control: {unlock}"));
+        let [left, held] = &found[..] else {
             panic!("{found:?}");
         };
-        assert_eq!(finding.mend.as_deref(), Some("rm /w/.lock.info"));
+        assert_eq!(left.mend.as_deref(), Some("on control: aws s3 rm s3://b/k.tflock"));
+        assert!(left.words.starts_with("a run that is gone"), "{}", left.words);
+        let words = "ada@desk has locked the Terraform state of production/web since noon: s3://b/k.tflock";
+        assert_eq!(held.words, words);
     }
 
     #[test]

@@ -163,26 +163,31 @@ pub(super) fn orphans_in_consul(keys: &Keys, named: &[&str]) -> Vec<String> {
     all.filter(|name| !named.contains(&name.as_str())).collect()
 }
 
-/// Locks on local Terraform states, as `eos.examine` tells of them.
+/// Terraform's own locks, as `eos.examine` reports them: those of runs that are gone, and those that others hold.
 pub(super) fn state_locks(seen: &Value, mend: impl Fn(&str) -> String) -> Vec<Finding> {
     let all = seen.get("state_locks").and_then(Value::as_array);
-    let left = all
-        .into_iter()
-        .flatten()
-        .filter(|lock| lock.get("held") == Some(&Value::Bool(false)));
-    left.map(|lock| {
+    let finding = |lock: &Value| {
+        let is = |name: &str| lock.get(name) == Some(&Value::Bool(true));
         let text = |name: &str| lock.get(name).and_then(Value::as_str).unwrap_or_default();
-        let words = format!(
-            "a run that is gone locked the Terraform state of {}",
-            text("workspace")
-        );
-        Finding::not_ok(
+        let workspace = text("workspace");
+        let words = match (is("held"), is("by_eos")) {
+            (true, true) => return None,
+            (true, false) => format!(
+                "{} has locked the Terraform state of {workspace} since {}: {}",
+                text("who"),
+                text("since"),
+                text("where")
+            ),
+            (false, _) => format!("a run that is gone locked the Terraform state of {workspace}"),
+        };
+        let mend = mend(text("unlock"));
+        Some(Finding::not_ok(
             Area::Terraform,
             "locks",
             Condition::Limited,
             words,
-            mend(text("file")),
-        )
-    })
-    .collect()
+            mend,
+        ))
+    };
+    all.into_iter().flatten().filter_map(finding).collect()
 }

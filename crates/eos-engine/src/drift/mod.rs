@@ -42,7 +42,7 @@ pub struct Question<'a> {
 pub async fn look(estate: &Estate, engines: &Engines, question: &Question<'_>) -> Result<Drift, Failure> {
     let environment = question.environment;
     let pillar = Pillar::read(&estate.pillar_files()?)?;
-    let wanted = compile(&pillar, &estate.catalog()?, estate.settings.profile)?;
+    let wanted = compile(&pillar, &estate.catalog()?, estate.settings.setup())?;
     let recorded = recorded(estate, environment)?;
     let current = match estate.store_to_read()?.is_blank()? {
         // Nothing was done yet: the release that Salt began with is nobody's work.
@@ -178,7 +178,7 @@ async fn compiled_at(estate: &Estate, commit: &str) -> Result<Option<Compilation
     }
     let catalog = estate.catalog()?;
     let compiled =
-        Pillar::read(&files).and_then(|pillar| compile(&pillar, &catalog, estate.settings.profile));
+        Pillar::read(&files).and_then(|pillar| compile(&pillar, &catalog, estate.settings.setup()));
     Ok(compiled.ok())
 }
 

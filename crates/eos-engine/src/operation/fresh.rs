@@ -54,7 +54,7 @@ impl Run<'_> {
             }
         }
         let catalog = self.estate.catalog_with(recipes)?;
-        let compilation = compile(&Pillar::read(&files)?, &catalog, self.estate.settings.profile)?;
+        let compilation = compile(&Pillar::read(&files)?, &catalog, self.estate.settings.setup())?;
         Ok(Compiled {
             from: pillar_digest(&files),
             compilation,

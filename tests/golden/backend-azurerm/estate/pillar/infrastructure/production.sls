@@ -1,0 +1,4 @@
+#!yaml
+components:
+  hello:
+    recipe: hello
