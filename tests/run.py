@@ -25,6 +25,7 @@ from selection import AREAS
 
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "eos"
+MOTO = "moto==5.2.5"
 TOOLS = ("pytest==8.4.2", "pytest-xdist==3.8.0", "ruff==0.14.4")
 WORKERS = 4
 # Seconds of all dear tests of a run together; the workers share them.
@@ -131,6 +132,7 @@ class Run:
             "EOS_TEST_CONSUL": places["consul"],
             "EOS_TEST_VAULT": places["vault"],
             "EOS_TEST_VAULT_PLUGINS": places["vault_plugins"],
+            "EOS_TEST_MOTO": str(programs_of("moto.txt", (MOTO,)) / "moto_server"),
         }
 
     def crates(self) -> dict[str, dict]:
@@ -290,13 +292,18 @@ class Run:
 
 
 def tools() -> Path:
-    """A Python environment with what the tests themselves need, in the cache, made once."""
-    place = CACHE / "test-tools" / "-".join(TOOLS).replace("==", "-")
+    """The programs that the tests themselves need."""
+    return programs_of("tools.txt", TOOLS)
+
+
+def programs_of(requirements: str, names: tuple[str, ...]) -> Path:
+    """The programs of a Python environment in the cache, made once."""
+    place = CACHE / "test-tools" / "-".join(names).replace("==", "-")
     if not (place / "complete").exists():
         subprocess.run([sys.executable, "-m", "venv", "--clear", place], check=True)
         install = [place / "bin/pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]
         # With hashes for every file, written by crates/eos-install/requirements/lock.py.
-        install += ["--require-hashes", "--no-deps", "--only-binary", ":all:", "-r", ROOT / "tests/tools.txt"]
+        install += ["--require-hashes", "--no-deps", "--only-binary", ":all:", "-r", ROOT / "tests" / requirements]
         subprocess.run(install, check=True)
         (place / "complete").write_text("ok\n")
     return place / "bin"
