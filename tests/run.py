@@ -133,6 +133,7 @@ class Run:
             "EOS_TEST_VAULT": places["vault"],
             "EOS_TEST_VAULT_PLUGINS": places["vault_plugins"],
             "EOS_TEST_MOTO": str(programs_of("moto.txt", (MOTO,)) / "moto_server"),
+            **azurite(),
         }
 
     def crates(self) -> dict[str, dict]:
@@ -307,6 +308,20 @@ def programs_of(requirements: str, names: tuple[str, ...]) -> Path:
         subprocess.run(install, check=True)
         (place / "complete").write_text("ok\n")
     return place / "bin"
+
+
+def azurite() -> dict[str, str]:
+    """The program of the locked Azurite, in the cache, made once; none without npm, and its tests skip."""
+    if not shutil.which("npm"):
+        return {}
+    source = ROOT / "tests/azurite"
+    version = json.loads((source / "package.json").read_text())["dependencies"]["azurite"]
+    place = CACHE / "test-tools" / f"azurite-{version}"
+    if not (place / "complete").exists():
+        shutil.copytree(source, place, dirs_exist_ok=True)
+        subprocess.run(["npm", "ci", "--silent", "--no-audit", "--no-fund"], cwd=place, check=True)
+        (place / "complete").write_text("ok\n")
+    return {"EOS_TEST_AZURITE": str(place / "node_modules/.bin/azurite-blob")}
 
 
 def git(*words: str) -> str | None:

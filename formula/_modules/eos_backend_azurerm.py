@@ -57,9 +57,9 @@ class _Azurerm:
         return {"ARM_ACCESS_KEY": self._access_key()}
 
     def read(self, name: str) -> tuple[dict | None, str | None]:
-        status, _, said = self._ask("GET", self._key(name))
+        status, headers, said = self._ask("GET", self._key(name))
         # Terraform's lock of the first run makes an empty blob.
-        if status == 404 or (status == 200 and not said):
+        if _is_missing(status, headers) or (status == 200 and not said):
             return None, None
         state = _object(self._must(status, said, name))
         is_one = state is not None and all(field in state for field in _OF_A_STATE)
@@ -74,16 +74,20 @@ class _Azurerm:
 
     def create(self, name: str, state: dict) -> None:
         text = json.dumps(state, indent=2).encode()
-        headers = {"x-ms-blob-type": "BlockBlob", "Content-Type": "application/json", "If-None-Match": "*"}
+        headers = {"x-ms-blob-type": "BlockBlob", "If-None-Match": "*"}
         status, _, said = self._ask("PUT", self._key(name), text, headers)
+        if status in (409, 412) and self.read(name) == (None, None):
+            # An empty blob is what Terraform's lock leaves of a run that wrote nothing.
+            self.remove(name)
+            status, _, said = self._ask("PUT", self._key(name), text, headers)
         if status in (409, 412):
             words = f"{self.where(name)} is there already"
             raise self._failed("terraform", name, words, "Compare it with that of the workspace")
         self._must(status, said, name)
 
     def remove(self, name: str) -> None:
-        status, _, said = self._ask("DELETE", self._key(name))
-        if status != 404:
+        status, headers, said = self._ask("DELETE", self._key(name))
+        if not _is_missing(status, headers):
             self._must(status, said, name)
 
     def last_good(self, name: str) -> None:
@@ -103,7 +107,7 @@ class _Azurerm:
     def lock(self, name: str) -> dict | None:
         """Terraform's own, a lease without end. Nobody can know whether the run that took it still lives."""
         status, headers, said = self._ask("HEAD", self._key(name))
-        if status == 404:
+        if _is_missing(status, headers):
             return None
         self._must(status, said, name)
         if headers.get("x-ms-lease-state") != "leased":
@@ -151,8 +155,10 @@ class _Azurerm:
         url = self._address + path + (f"?{urllib.parse.urlencode(query)}" if query else "")
         when = datetime.datetime.now(datetime.UTC).strftime("%a, %d %b %Y %H:%M:%S GMT")
         account, access_key = self.place["storage_account"], self._access_key()
+        # Else Python sends a type of its own, which the signature would not cover.
+        headers = {"Content-Type": "application/json", **(headers or {})}
         try:
-            sent = self._signed(method, url, body, headers or {}, account, access_key, when)
+            sent = self._signed(method, url, body, headers, account, access_key, when)
             return self._exchange(method, url, sent, body or (b"" if method == "PUT" else None))
         except (OSError, ValueError) as error:
             words = f"The blob store at {self._address} does not answer: {error}"
@@ -166,6 +172,11 @@ class _Azurerm:
             self._known = found["access_key"]
             self._profile.hide(self._known)
         return self._known
+
+
+def _is_missing(status: int, headers: dict[str, str]) -> bool:
+    """Whether there is no such blob; a container that is missing is a fault."""
+    return status == 404 and headers.get("x-ms-error-code") == "BlobNotFound"
 
 
 def _object(text: bytes) -> dict | None:

@@ -12,7 +12,8 @@ from collections.abc import Callable
 
 _LATE = {"node_ids", "secret_version"}
 _PROVIDERS = {"consul": "hashicorp/consul", "nomad": "hashicorp/nomad"}
-_BACKENDS = (["local"], ["consul"], ["s3"], ["azurerm"])
+_SET_UP_BACKENDS = (["s3"], ["azurerm"])
+_BACKENDS = (["local"], ["consul"], *_SET_UP_BACKENDS)
 _TYPES = {"string", "number", "map(string)", "list(string)"}
 _VAR = r"var\.[a-z][a-z0-9_]*"
 _NEED = r"[a-z][a-z0-9_]*"
@@ -140,7 +141,8 @@ def _check_terraform(path: str, body: list[tuple]) -> None:
     for _, _, labels, settings in backends:
         # The minion replaces these settings by those of the slice; they are for people who work by hand.
         named = [item[2][0] in ("text", "bool", "map") for item in settings if item[0] == "attribute"]
-        if labels not in _BACKENDS or len(named) != len(settings) or not all(named):
+        are_known = len(named) == len(settings) and all(named) and labels in _SET_UP_BACKENDS
+        if labels not in _BACKENDS or (settings and not are_known):
             raise ValueError(f"{path} sets up its backend")
     rest = [item for item in body if item not in backends]
     _check(f"{path}: terraform", rest, {"required_version": _TEXT, **_REQUIRED})

@@ -1,9 +1,10 @@
-"""The stores that keep Terraform states in these tests: moto, which speaks S3."""
+"""The stores that keep Terraform states in these tests: moto, which speaks S3, and Azurite, which has Azure's blobs."""
 
 from __future__ import annotations
 
 import json
 import pathlib
+import socket
 import urllib.request
 
 from laboratory import Processes, free_port, wait_until
@@ -31,6 +32,28 @@ class Moto:
 
     def credential(self) -> dict:
         return {"backend": "s3", "bucket": self.bucket, "endpoint": self.address, **CREDENTIAL}
+
+
+class Azurite:
+    """One store of blobs, with the account and key that every Azurite has."""
+
+    account = "devstoreaccount1"
+    key = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+
+    def __init__(self, program: str, directory: pathlib.Path, processes: Processes):
+        port = free_port()
+        self.address = f"http://127.0.0.1:{port}/{self.account}"
+        where = ("--blobHost", "127.0.0.1", "--blobPort", str(port), "--location", directory / "blobs")
+        processes.start("azurite", program, *where, "--silent", "--skipApiVersionCheck", "--disableTelemetry")
+        wait_until("Azurite's port", lambda: socket.create_connection(("127.0.0.1", port), 1).close() is None, 60)
+
+    def place(self, prefix: str | None = None) -> dict:
+        more = {"prefix": prefix} if prefix else {}
+        place = {"kind": "azurerm", "storage_account": self.account, "container": "states", "endpoint": self.address}
+        return {**place, **more}
+
+    def credential(self) -> dict:
+        return {"access_key": self.key}
 
 
 def grant(credentials: pathlib.Path, *entries: dict):
