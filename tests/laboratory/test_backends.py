@@ -3,18 +3,15 @@
 import json
 import os
 import signal
+import socket
 import subprocess
-import sys
 import tempfile
 import time
 import urllib.request
-from pathlib import Path
 
 import pytest
 import witness
 from estates import Estate, get
-
-sys.path.append(str(Path(__file__).parent.parent / "formula"))
 
 pytestmark = pytest.mark.chain
 BUCKET = "eos-terraform-state"
@@ -23,9 +20,10 @@ BUCKET = "eos-terraform-state"
 @pytest.fixture(scope="module")
 def store():
     """The address of an S3 store with the bucket that is the default."""
-    from laboratory import free_port
-
-    address = f"http://127.0.0.1:{(port := free_port())}"
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+    address = f"http://127.0.0.1:{port}"
     command = [os.environ["EOS_TEST_MOTO"], "-H", "127.0.0.1", "-p", str(port)]
     with tempfile.TemporaryFile() as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
         for _ in range(120):
