@@ -179,7 +179,10 @@ pub fn compile(
         workspaces.insert(key, workspace);
     }
     for (key, component) in running() {
-        workspaces.insert(key.clone(), terraform::component(component, &setup, &mut artifacts));
+        workspaces.insert(
+            key.clone(),
+            terraform::component(component, &setup, &mut artifacts),
+        );
     }
     for (key, component) in &components {
         graph::emit(key, &nodes_of(component, &components), &mut artifacts);

@@ -17,7 +17,12 @@ fn compiled(profile: Profile, backend: Backend) -> Compilation {
         .map(|(name, text)| (format!("pillar/infrastructure/{name}.sls"), text.into()))
         .into();
     let setup = Setup { profile, backend };
-    compile(&Pillar::read(&files).unwrap(), &Catalog::load(&[]).unwrap(), setup).unwrap()
+    compile(
+        &Pillar::read(&files).unwrap(),
+        &Catalog::load(&[]).unwrap(),
+        setup,
+    )
+    .unwrap()
 }
 
 fn block(compilation: &Compilation) -> String {
@@ -92,8 +97,14 @@ fn the_block_says_where_the_state_is_and_nothing_secret() {
 
 #[test]
 fn a_slice_names_only_a_backend_that_is_not_the_profiles_own() {
-    assert_eq!(slice(&compiled(Profile::Solo, Backend::Local)).get("backend"), None);
-    assert_eq!(slice(&compiled(Profile::Full, Backend::Consul)).get("backend"), None);
+    assert_eq!(
+        slice(&compiled(Profile::Solo, Backend::Local)).get("backend"),
+        None
+    );
+    assert_eq!(
+        slice(&compiled(Profile::Full, Backend::Consul)).get("backend"),
+        None
+    );
     let local = slice(&compiled(Profile::Full, Backend::Local));
     assert_eq!(local["backend"], json!({"kind": "local"}));
     let amazon = slice(&compiled(Profile::Solo, s3(None)));
@@ -110,6 +121,7 @@ fn another_backend_is_another_workspace_and_the_same_job() {
     let of = |compilation: &Compilation| compilation.workspace("production", "hello").unwrap().clone();
     assert_ne!(of(&local).digest, of(&amazon).digest);
     assert_eq!(of(&local).job_digest, of(&amazon).job_digest);
-    let platform = |compilation: &Compilation| compilation.workspace("production", "platform").unwrap().clone();
+    let platform =
+        |compilation: &Compilation| compilation.workspace("production", "platform").unwrap().clone();
     assert_ne!(platform(&local).digest, platform(&amazon).digest);
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use eos_core::plan::Plan;
+use eos_core::plan::{Plan, earlier};
 use eos_core::recipe::Risk;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -140,9 +140,9 @@ pub async fn consider(
     }
     // Of one that is being taken back, it is the way back that is approved.
     let plan = operation.back.as_ref().unwrap_or(&operation.plan);
-    let plan: Plan = serde_json::from_value(plan.clone()).map_err(|error| {
+    let plan = earlier::read(plan.clone()).map_err(|why| {
         let object = format!("plan of operation {id}");
-        EngineError::new(Layer::Estate, ErrorKind::Invalid, object, error.to_string())
+        EngineError::new(Layer::Estate, ErrorKind::Invalid, object, why)
     })?;
     let control = control::ask(engines).await?;
     let by = Actor {

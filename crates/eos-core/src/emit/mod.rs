@@ -1,7 +1,7 @@
 //! Emitting: lowered components become the bytes that Salt, Terraform and Nomad read.
 
-pub(crate) mod graph;
 mod backend;
+pub(crate) mod graph;
 mod hcl;
 mod nomad;
 pub mod salt;

@@ -144,12 +144,7 @@ fn secrets(lowered: &Lowered) -> Vec<SecretFacts> {
 }
 
 /// What the components of an environment share: its namespace.
-pub fn platform(
-    environment: &str,
-    brought_back: u32,
-    setup: &Setup,
-    artifacts: &mut Artifacts,
-) -> Workspace {
+pub fn platform(environment: &str, brought_back: u32, setup: &Setup, artifacts: &mut Artifacts) -> Workspace {
     let variables = vec![
         text(
             "namespace",
@@ -231,7 +226,14 @@ fn workspace(artifacts: &mut Artifacts, parts: Parts<'_>) -> Workspace {
     let module_directory = format!("terraform/modules/{name}/{structure}");
     let main = |backend: &Backend| {
         let settings = backend_settings(backend, environment, name);
-        environment_main((backend.kind(), settings), name, &structure, &variables, &late, consul)
+        environment_main(
+            (backend.kind(), settings),
+            name,
+            &structure,
+            &variables,
+            &late,
+            consul,
+        )
     };
     let of_instances = values(variables.iter().filter(|variable| variable.of_instance));
     // A Terraform state that moves elsewhere restarts nothing.

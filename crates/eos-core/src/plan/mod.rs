@@ -2,6 +2,7 @@
 //! A plan is what a person confirms, and the only thing an operation carries out.
 
 mod changes;
+pub mod earlier;
 pub mod effects;
 mod steps;
 

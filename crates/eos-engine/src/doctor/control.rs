@@ -289,7 +289,10 @@ mod tests {
         let [left, held] = &found[..] else {
             panic!("{found:?}");
         };
-        assert_eq!(left.mend.as_deref(), Some("on control: aws s3 rm s3://b/k.tflock"));
+        assert_eq!(
+            left.mend.as_deref(),
+            Some("on control: aws s3 rm s3://b/k.tflock")
+        );
         assert!(left.words.starts_with("a run that is gone"), "{}", left.words);
         let words = "ada@desk has locked the Terraform state of production/web since noon: s3://b/k.tflock";
         assert_eq!(held.words, words);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use eos_core::drift::Held;
-use eos_core::plan::Plan;
+use eos_core::plan::earlier;
 
 use crate::component_lock::Holder;
 use crate::engines::Engines;
@@ -32,7 +32,7 @@ pub async fn ask(
             continue;
         }
         let plan = operation.back.unwrap_or(operation.plan);
-        let steps = serde_json::from_value::<Plan>(plan).map_or_else(|_| Vec::new(), |plan| plan.steps);
+        let steps = earlier::read(plan).map_or_else(|_| Vec::new(), |plan| plan.steps);
         for step in steps {
             if step.work.is_of_component() {
                 let one = Held {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use eos_core::plan::Plan;
+use eos_core::plan::earlier;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -84,7 +84,7 @@ fn what_stays(
     begun: &BTreeMap<String, Value>,
     ended: &BTreeSet<String>,
 ) -> Vec<String> {
-    let read = |plan: &Value| serde_json::from_value::<Plan>(plan.clone()).ok();
+    let read = |plan: &Value| earlier::read(plan.clone()).ok();
     let mut stays = Vec::new();
     if let Some(commit) = &operation.commit_after
         && ended.contains(COMMIT)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use eos_core::plan::{Key, Plan};
+use eos_core::plan::{Key, Plan, earlier};
 
 use super::is_resumable;
 use super::locks::locked_components;
@@ -79,12 +79,12 @@ pub(super) fn plan_of(operation: &Operation) -> Result<Plan, EngineError> {
 }
 
 pub(super) fn read_plan(operation: &str, plan: serde_json::Value) -> Result<Plan, EngineError> {
-    serde_json::from_value(plan).map_err(|error| {
+    earlier::read(plan).map_err(|why| {
         EngineError::new(
             Layer::Estate,
             ErrorKind::Invalid,
             format!("plan of operation {operation}"),
-            error.to_string(),
+            why,
         )
         .with_hint(format!(
             "Another version of Eos made it: continue with that version, or close it: eos rollback {operation} \
