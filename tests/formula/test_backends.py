@@ -15,7 +15,7 @@ import types
 import pytest
 
 from configurations import held, workspace
-from laboratory import Processes, required, wait_until
+from laboratory import Processes, removed, required, wait_until
 from stores import CREDENTIAL, Azurite, Moto, grant
 
 STATE = {"version": 4, "serial": 7, "lineage": "l-1", "resources": [], "outputs": {}}
@@ -249,7 +249,7 @@ def deliver(lab, name: str, greeting: str, backend: dict | None, more: str = "")
 
 
 def seen(lab, name: str) -> dict | None:
-    return lab.salt.record("eos.observe", workspaces=[name])["workspaces"][name]
+    return lab.salt.record("eos.observe", parts={"workspace": [name]})["workspace"][name]
 
 
 def test_a_workspace_in_s3_is_made_updated_and_removed(lab, moto):
@@ -269,9 +269,9 @@ def test_a_workspace_in_s3_is_made_updated_and_removed(lab, moto):
     assert lab.run_workspace("bucketed-3", name, release)["status"] == "done"
     assert seen(lab, name)["lineage"] == first["lineage"] and seen(lab, name)["outputs"]["greeting"] == "two"
 
-    names = dict(zip(("environment", "component"), name.split("/"), strict=True))
     lab.releases.deliver({})
-    assert lab.salt.record("eos.remove_workspace", operation="bucketed-4", step="remove", **names)["status"] == "done"
+    names = {"operation": "bucketed-4", "step": "remove"}
+    assert lab.salt.record("eos.remove", **names, **removed(name, "workspace"))["status"] == "done"
     assert seen(lab, name) is None
     assert not [file for file in lab.workspace(name).parent.iterdir() if file.name == "bucketed"]
     # The secret of the store is in nothing that Eos keeps.
@@ -333,7 +333,7 @@ def test_a_killed_run_leaves_a_lock_in_s3_that_the_next_one_ends(lab, moto):
         wait_until("the lock in S3", (lab.workspace(name) / "state-lock.json").exists)
         (lock,) = locks(lab)
         assert lock["held"] and lock["by_eos"] and lock["where"].startswith("s3://") and lock["who"], lock
-        step = lab.salt.record("eos.step_status", operation="struck-2", step="workspace")
+        step = lab.salt.record("eos.status", operation="struck-2", step="workspace")
         # Terraform would end in order when its parent is gone: a power cut gives it no time.
         at_work = terraform_of(lab, name)
         for number, processes in (

@@ -381,7 +381,8 @@ def test_a_volume_stays_what_it_was_if_its_slice_says_less(volume, laboratory):
         assert "needs approval: " in refused["ret"] and "medium risk (its record on this minion)" in refused["ret"]
         assert json.loads(volume.record_file.read_text())["risk"] == "medium"
         laboratory.releases.deliver({})
-        call = {"operation": volume.component, "step": "removed", "volumes": {volume.name: str(volume.path)}}
-        refused = laboratory.salt.call("eos.remove_volumes", **call)
+        names = {"operation": volume.component, "step": "removed"}
+        part = removed(f"development/{volume.component}", "volume", volumes={volume.name: str(volume.path)})
+        refused = laboratory.salt.call("eos.remove", **names, **part)
         assert "needs approval: " in refused["ret"], refused
     assert volume.path.is_dir()
