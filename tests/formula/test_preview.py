@@ -314,7 +314,7 @@ def test_a_directory_that_must_not_be_made_is_previewed_as_refused(laboratory, u
 
 
 def test_rules_are_previewed_by_what_is_on_the_disk(laboratory, untouched):
-    directory = laboratory.directory / "rules"
+    directory = laboratory.directory / "eos-rules"
     directory.mkdir()
     rules = '{"groups": []}'
     monitoring = {"production/watched": {"monitor": "prometheus", "rules": hashlib.sha256(rules.encode()).hexdigest()}}

@@ -518,15 +518,15 @@ def test_terraform_is_initialised_only_when_it_has_to_be(laboratory):
     assert commands_of_removal("initialised-8") == ["apply", "init", "apply"]
 
 
-def test_a_configuration_without_backend_is_refused(laboratory):
+def test_a_configuration_without_backend_keeps_its_state_where_the_workspace_has_it(laboratory):
     name = "production/forgetful"
     forgetful = workspace(name, "x")
     files = {path: text.replace('backend "local" {}', "") for path, text in forgetful["files"].items()}
     release = laboratory.releases.deliver({name: {"files": files}})
-    runs = laboratory.runs()
-    error = laboratory.run_workspace("forgetful", name, release)["error"]
-    assert "no backend" in error["words"]
-    assert laboratory.runs() == [*runs, "init"]
+    assert laboratory.run_workspace("forgetful", name, release)["status"] == "done"
+    assert (laboratory.workspace(name) / "state/terraform.tfstate").stat().st_size
+    # In the tree the next run would replace it.
+    assert not [*(laboratory.workspace(name) / "tree").rglob("*.tfstate")]
 
 
 def test_no_secret_value_and_no_token_is_left_anywhere(laboratory):

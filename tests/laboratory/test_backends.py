@@ -41,7 +41,13 @@ def with_store(estate, store):
     """The control minion has a credential for the store; the estate is as it was afterwards."""
     settings, credential = estate.root / "eos.toml", estate.lab / "secrets/control.json"
     before = {path: path.read_text() for path in (settings, credential)}
-    entry = {"backend": "s3", "bucket": BUCKET, "endpoint": store, "access_key_id": "a", "secret_access_key": "canary-s"}
+    entry = {
+        "backend": "s3",
+        "bucket": BUCKET,
+        "endpoint": store,
+        "access_key_id": "a",
+        "secret_access_key": "canary-s",
+    }
     credential.write_text(json.dumps({**json.loads(before[credential]), "backends": [entry]}))
     yield estate
     for path, text in before.items():
@@ -99,7 +105,7 @@ def test_it_moves_to_local_and_back_and_restarts_nothing(with_store, store):
     before = {name: allocations(estate, name) for name in names[:2]}
     for address in (None, store):
         choose(estate, address)
-        # Killed somewhere in the middle, by a blow to the program and to the minion's process of the step.
+        # The program is killed somewhere in the middle; the minion goes on with its step.
         process = estate.start("apply", "--yes")
         time.sleep(4)
         process.send_signal(signal.SIGKILL)
