@@ -312,12 +312,12 @@ mod tests {
         let step = |(number, risk): (usize, &&str)| {
             json!({
                 "id": format!("{number}-terraform"), "environment": "production", "component": "hello", "risk": risk,
-                "kind": "remove_workspace", "minion": if number == 0 { "control" } else { "node1" },
+                "work": "unmake", "kind": "workspace", "minion": if number == 0 { "control" } else { "node1" },
             })
         };
         let steps: Vec<Value> = risks.iter().enumerate().map(step).collect();
         serde_json::from_value(json!({
-            "version": 3, "environment": "production", "components": [], "intent": null, "base": "", "pillar": {},
+            "version": 4, "environment": "production", "components": [], "intent": null, "base": "", "pillar": {},
             "release": "", "observed": true, "changes": [], "steps": steps,
         }))
         .unwrap()
