@@ -2,6 +2,11 @@
 
 import json
 import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,7 +25,13 @@ PHASE = os.environ.get("EOS_TEST_PHASE", "")
 PASSED = os.environ.get("EOS_TEST_PASSED")
 RESULTS = os.environ.get("EOS_TEST_RESULTS")
 LEFT_OUT = os.environ.get("EOS_TEST_LEFT_OUT")
+# The time of day after which a sampled run begins no further dear test; see known_skips.toml.
+DEADLINE = float(os.environ.get("EOS_TEST_DEADLINE", "inf"))
+# Seconds that the setup, the body or the end of a test may take in a sampled run. One that hangs is a failure, and the
+# others go on.
+LONGEST = float(os.environ.get("EOS_TEST_LONGEST", "0"))
 LABORATORIES = ("estate", "full_estate", "with_containers")
+DEAR = pytest.StashKey[set[str]]()
 
 
 def name_of(item: pytest.Item) -> str:
@@ -63,6 +74,7 @@ def pytest_collection_modifyitems(config, items):
     items[:] = [item for group in sorted(groups, key=lambda group: -price[group]) for item in groups[group]]
     for item in items:
         item.add_marker(pytest.mark.xdist_group(group_of(item)))
+    config.stash[DEAR] = {test for unit in units if not unit.is_cheap for test in unit.tests}
 
 
 def marked(items: list[pytest.Item], mark: str) -> set[str]:
@@ -75,6 +87,45 @@ def group_of(item: pytest.Item) -> str:
     if file.startswith("crates/"):
         return name_of(item)
     return " ".join([file, *(name for name in LABORATORIES if name in item.fixturenames)])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item):
+    with bounded():
+        if time.time() > DEADLINE and name_of(item) in item.config.stash[DEAR]:
+            pytest.skip("no time left: the sample took longer than it may")
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call():
+    with bounded():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown():
+    with bounded():
+        return (yield)
+
+
+@contextmanager
+def bounded() -> Iterator[None]:
+    """Fails what takes longer than it may: a run that is cut off from outside says nothing at all."""
+    if not LONGEST or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number, frame):
+        pytest.fail(f"it took longer than {LONGEST:g} s")
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, LONGEST)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.hookimpl(trylast=True)

@@ -30,6 +30,9 @@ TOOLS = ("pytest==8.4.2", "pytest-xdist==3.8.0", "ruff==0.14.4")
 WORKERS = 4
 # Seconds of all dear tests of a run together; the workers share them.
 BUDGET = 1100
+# Seconds after which a sample begins no further dear test, and that one test may take. CI cuts off a run that takes
+# longer than it may, and its results with it.
+SAMPLE, LONGEST = 1500, 900
 # What the machine's own settings would do to the engines under test.
 UNWANTED = (
     "TF_CLI_CONFIG_FILE",
@@ -188,6 +191,8 @@ class Run:
             more["EOS_TEST_AREA"] = options.area
         if options.full:
             more |= {"EOS_TEST_FULL": "1", "EOS_TEST_PASSED": str(self.passed_before())}
+        elif not options.only:
+            more |= {"EOS_TEST_DEADLINE": str(time.time() + SAMPLE), "EOS_TEST_LONGEST": str(LONGEST)}
         # Tests wait for engines, and lint uses the processor meanwhile.
         lint = threading.Thread(target=self.lint)
         if not options.only and not options.no_lint:
