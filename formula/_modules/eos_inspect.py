@@ -52,7 +52,9 @@ def workspaces(named: dict) -> dict[str, dict]:
         return {name: _compared(*found, named.get(name)) for name, found in there.items()}
 
 
-def _compared(workspace: object, state: dict | None, fault: str | None, wanted: dict | None) -> dict:
+def _compared(
+    workspace: object, state: dict | None, fault: str | None, silence: dict | None, wanted: dict | None
+) -> dict:
     state = state or {}
     facts = {"serial": state.get("serial"), "lineage": state.get("lineage")}
     recorded = workspace.applied() or {}
@@ -65,13 +67,14 @@ def _compared(workspace: object, state: dict | None, fault: str | None, wanted: 
         "secret_version": proved.get("secret_version"),
         "operation": recorded.get("operation"),
         "when": recorded.get("when"),
-        "state_changed": _state_changed(recorded, proved, attributes),
+        "state_changed": None if silence else _state_changed(recorded, proved, attributes),
         "resources": {
             address: {"type": kind, **{key: values[key] for key in _NAMING if values.get(key) is not None}}
             for address, kind, values in __utils__["eos_terraform_state.resources"](state)
         },
         "tree": _tree(workspace, wanted),
-        "error": _error(workspace, fault),
+        "error": silence or _error(workspace, fault),
+        "unread": silence is not None,
     }
 
 

@@ -46,8 +46,11 @@ def lock_path(environment: str, component: str) -> str:
     return os.path.join(__opts__["cachedir"], "eos", "locks", f"{environment}.{component}")
 
 
-def with_states(profile: object, named: dict) -> dict[str, tuple[_Workspace, dict | None, str | None]]:
-    """Every workspace that is named, on this disk or in a backend, with its Terraform state and the fault of that."""
+def with_states(profile: object, named: dict) -> dict[str, tuple[_Workspace, dict | None, str | None, dict | None]]:
+    """Every workspace that is named, on this disk or in a backend, with its Terraform state and the fault of that.
+
+    The last is the failure of a backend that did not answer: it hides the workspaces of no other.
+    """
     root = __salt__["eos_profile.setting"]("terraform_root")
     on_disk = {os.path.relpath(path, root) for path in glob.glob(os.path.join(glob.escape(root), "*", "*"))}
     there = _Places(profile, on_disk)
@@ -68,15 +71,18 @@ class _Places:
     def __init__(self, profile: object, on_disk: set[str]):
         self._profile, self._on_disk = profile, on_disk
         self._states: dict[str, tuple[dict, dict]] = {}
+        self._silent: dict[str, dict] = {}
         # The backend that a workspace has without a record may hold some that nobody names.
         self._read({"kind": profile.backend})
 
-    def first(self, name: str, places: list[dict]) -> tuple[dict | None, str | None]:
-        """From the first of these places that has one."""
+    def first(self, name: str, places: list[dict]) -> tuple[dict | None, str | None, dict | None]:
+        """From the first of these places that has one; the last is why one of them was not read."""
+        silence = None
         for place in places:
             if name in (states := self._read(place)) and states[name] != (None, None):
-                return states[name]
-        return None, None
+                return *states[name], None
+            silence = silence or self._silent.get(_key(place))
+        return None, None, silence
 
     def names(self) -> set[str]:
         return {name for _, states in self._states.values() for name in states}
@@ -85,11 +91,19 @@ class _Places:
         return [place for place, _ in self._states.values()]
 
     def _read(self, place: dict) -> dict[str, tuple[dict | None, str | None]]:
-        key = json.dumps(place, sort_keys=True)
+        key = _key(place)
         if key not in self._states:
-            backend = __salt__["eos_backend.of"](place, self._profile)
-            self._states[key] = (place, backend.read_all(self._on_disk))
+            try:
+                backend = __salt__["eos_backend.of"](place, self._profile)
+                self._states[key] = (place, backend.read_all(self._on_disk))
+            except CommandExecutionError as failure:
+                self._states[key] = (place, {})
+                self._silent[key] = __utils__["eos_failure.described"](failure, "terraform backend")
         return self._states[key][1]
+
+
+def _key(place: dict) -> str:
+    return json.dumps(place, sort_keys=True)
 
 
 def of_others(name: str) -> dict[str, dict[str, bytes]]:

@@ -16,7 +16,7 @@ import types
 import pytest
 
 from configurations import held, workspace
-from laboratory import Processes, removed, required, wait_until
+from laboratory import Processes, free_port, removed, required, wait_until
 from stores import CREDENTIAL, Azurite, Moto, grant
 
 STATE = {"version": 4, "serial": 7, "lineage": "l-1", "resources": [], "outputs": {}}
@@ -70,7 +70,7 @@ class Bench:
         salt["eos_backend.of"] = load("_modules/eos_backend.py", salt=salt, utils=utils).of
         module = load("_modules/eos_workspace.py", salt=salt, utils=utils)
         self.settle = load("_modules/eos_state_move.py", salt=salt, utils=utils).settle
-        self.of, self.place_of = module.of, salt["eos_backend.of"]
+        self.of, self.place_of, self.with_states = module.of, salt["eos_backend.of"], module.with_states
         self.profile, self.told = profile, []
         self.local, self.remote = {"kind": "local"}, store.place(root.name)
 
@@ -234,6 +234,23 @@ def test_a_lock_says_who_holds_it(request, load, tmp_path, store):
     assert backend.read_all(set()) == {NAME: (STATE, None)}
     backend.remove(NAME)
     assert backend.read_all(set()) == {}
+
+
+class SilentStore(Moto):
+    """A store of which only the address is known."""
+
+    def __init__(self):
+        self.address, self.bucket = f"http://127.0.0.1:{free_port()}", "gone"
+
+
+def test_a_silent_store_hides_no_workspace_of_another(load, tmp_path):
+    bench = Bench(load, tmp_path, SilentStore())
+    bench.write(bench.local, STATE)
+    named = {"production/away": {"backend": bench.remote}, NAME: {}}
+    found = bench.with_states(bench.profile, named)
+    assert found[NAME][1:] == (STATE, None, None)
+    state, fault, silence = found["production/away"][1:]
+    assert (state, fault) == (None, None) and bench.remote["endpoint"] in silence["words"], silence
 
 
 @pytest.fixture

@@ -89,6 +89,9 @@ pub struct WorkspaceSeen {
     /// Why its Terraform state cannot be read.
     #[serde(default)]
     pub error: Option<Trouble>,
+    /// The backend of its Terraform state did not answer: nothing is known of it.
+    #[serde(default)]
+    pub unread: bool,
 }
 
 impl WorkspaceSeen {

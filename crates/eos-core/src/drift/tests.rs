@@ -224,6 +224,13 @@ fn a_terraform_state_names_its_attributes_and_a_tree_its_files() {
         workspace(seen).error = serde_json::from_value(error).unwrap();
     });
     assert_eq!(damaged, ["Changed Terraform workspace/production/hello"]);
+    let unread = told(HELLO, |seen| {
+        let error = json!({"layer": "terraform", "words": "s3 does not answer"});
+        workspace(seen).serial = None;
+        workspace(seen).error = serde_json::from_value(error).unwrap();
+        workspace(seen).unread = true;
+    });
+    assert_eq!(unread, ["Unreachable Terraform workspace/production/hello"]);
     let lost = told(HELLO, |seen| workspace(seen).serial = None);
     assert_eq!(lost, ["Missing Terraform workspace/production/hello"]);
     let tree = told(HELLO, |seen| {

@@ -55,8 +55,11 @@ fn verdict(look: &Look<'_>, key: &Key, seen: Option<&WorkspaceSeen>) -> Object {
     let object = format!("workspace/{}/{}", key.0, key.1);
     let of = |verdict| look.object(key, object.clone(), Layer::Terraform, verdict);
     let recorded = look.recorded.get(key);
-    if let Some(error) = seen.and_then(|seen| seen.error.as_ref()) {
-        let mut object = of(Verdict::Changed);
+    if let Some((seen, error)) = seen.and_then(|seen| Some((seen, seen.error.as_ref()?))) {
+        let mut object = of(match seen.unread {
+            true => Verdict::Unreachable,
+            false => Verdict::Changed,
+        });
         object.note = Some(error.words.clone());
         return object;
     }
