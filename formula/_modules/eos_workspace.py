@@ -213,6 +213,7 @@ class _Workspace:
             "snapshot": snapshot,
             "when": _now().isoformat(timespec="seconds"),
             "attributes": __utils__["eos_terraform_state.attributes"](state),
+            "risks": self._risks_of(configuration),
         }
         __utils__["eos_disk.write_json"](self.applied_file, applied)
 
@@ -401,9 +402,16 @@ class _Workspace:
         return __utils__["eos_disk.read_json"](path, *_OF_CONFIGURATION)
 
     def risks(self) -> list[tuple]:
-        """(tier, why) of what is in the tree, by its own recipe and by its files; none if nothing is."""
+        """(tier, why) of what the tree was applied as, by its own recipe and by its files; none if nothing is there.
+
+        A file that somebody edited in the tree since is no part of what was applied.
+        """
         if (configuration := self.configuration()) is None:
             return [("high", "its configuration cannot be read")] if os.path.isdir(self.tree) else []
+        recorded = (self.applied() or {}).get("risks") if self.was_applied(configuration) else None
+        return self._risks_of(configuration) if recorded is None else [(tier, why) for tier, why in recorded]
+
+    def _risks_of(self, configuration: dict) -> list[tuple]:
         wanted, contents = configuration["slice"], self.files_of_tree(configuration)
         return [(wanted.get("risk"), "its recipe"), *__salt__["eos_tiers.of_files"](self.name, wanted, contents)]
 

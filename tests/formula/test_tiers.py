@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import types
 
 import pytest
 
@@ -407,3 +408,27 @@ def test_a_minion_judges_what_is_emitted(laboratory, tree, name, refusal):
         assert answer["ret"]["error"]["layer"] == "terraform", answer
     else:
         assert refusal in answer["ret"], answer
+
+
+def test_a_file_that_somebody_edits_in_the_tree_leaves_the_tier_of_what_was_applied(tiers, load, tmp_path):
+    name, there = "production/hello", golden("hello")["production/hello"]
+    state = {"serial": 1, "lineage": "l-1", "resources": [], "outputs": {}}
+    used = load("_utils/eos_terraform_state.py")
+    salt = {
+        "eos_profile.setting": lambda _: str(tmp_path),
+        "eos_tiers.of_files": tiers.of_files,
+        "eos_backend.of": lambda place, profile: types.SimpleNamespace(read=lambda _: (state, None)),
+    }
+    module = load("_modules/eos_workspace.py", salt=salt)
+    module.__utils__ |= {f"eos_terraform_state.{function}": getattr(used, function) for function in dir(used)}
+    workspace = module.of(*name.split("/"), types.SimpleNamespace(backend="local"))
+    configuration = {"slice": {**there["slice"], "digest": "d"}, "node_ids": {}, "secret_version": None}
+    workspace.render(configuration, workspace.tree, there["files"])
+    main = next(path for path in (tmp_path / name / "tree").glob("modules/**/main.tf"))
+    kept = main.read_text()
+    main.write_text(kept + 'resource "local_file" "edited" {}\n')
+    assert highest(workspace.risks()) == "high", "nobody has recorded yet what was applied"
+    main.write_text(kept)
+    workspace.record_applied(configuration, "operation", None)
+    main.write_text(kept + 'resource "local_file" "edited" {}\n')
+    assert highest(workspace.risks()) == there["slice"]["risk"] == "low"
