@@ -90,14 +90,23 @@ impl Secrets {
         self.directory.join("control.json")
     }
 
+    /// Writes the credential of the engines. What an administrator added for stores and clouds stays.
     pub fn write_control_credential(&self, credential: &Value) -> Result<()> {
-        Ok(durable::write_json(
-            &self.control_credential(),
-            credential,
-            0o600,
-        )?)
+        let path = self.control_credential();
+        let mut written = credential.clone();
+        let before = fs::read(&path).unwrap_or_default();
+        let before: Value = serde_json::from_slice(&before).unwrap_or_default();
+        for key in OF_ADMINISTRATOR {
+            if let Some(kept) = before.get(key) {
+                written[key] = kept.clone();
+            }
+        }
+        Ok(durable::write_json(&path, &written, 0o600)?)
     }
 }
+
+/// What the laboratory does not make of the control minion's credential.
+const OF_ADMINISTRATOR: [&str; 2] = ["backends", "providers"];
 
 pub fn random<const COUNT: usize>() -> Result<[u8; COUNT]> {
     let (path, mut bytes) = ("/dev/urandom", [0; COUNT]);
@@ -165,6 +174,15 @@ mod tests {
         first
             .write_control_credential(&serde_json::json!({"nomad_token": "x"}))
             .unwrap();
+        let path = first.control_credential();
+        let added = serde_json::json!({"nomad_token": "x", "backends": [{"backend": "s3"}]});
+        fs::write(&path, added.to_string()).unwrap();
+        first
+            .write_control_credential(&serde_json::json!({"role_id": "y"}))
+            .unwrap();
+        let kept: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        let wanted = serde_json::json!({"role_id": "y", "backends": [{"backend": "s3"}]});
+        assert_eq!(kept, wanted, "the administrator's entries alone stay");
         let token = first.token("consul-program").unwrap();
         assert_eq!(
             again.token("consul-program").unwrap().expose_secret(),
