@@ -6,7 +6,7 @@
 //! | `peek` | what must be known of the command line before it can be parsed |
 //! | `options` | recipe options as flags, and where a value comes from that has no flag |
 //! | `commands` | one file a verb |
-//! | `views` | what a person reads (`human`) and what a program reads (`json`): two implementations of one trait |
+//! | `views` | every report, with its text and its JSON side by side; what a person reads (`human`) and what a program reads (`json`) |
 //! | `problem` | what went wrong, flattened for both views, and the exit code it means |
 //! | `terminal` | width, and asking a person |
 //! | `formula` | the Salt code that this program carries, and its digest |
@@ -28,6 +28,7 @@ use mimalloc::MiMalloc;
 use problem::Exit;
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 use std::process::ExitCode;
+use views::reports::plain::Plain;
 
 /// Compiling a large estate is a third faster with it: that of glibc searches what was freed before.
 #[global_allocator]
@@ -50,7 +51,7 @@ fn main() -> ExitCode {
     let exit = match args::parse(&words, &peek) {
         Ok(args::Parsed::Run(invocation)) => commands::run(invocation, view.as_mut()),
         Ok(args::Parsed::Shown(text)) => {
-            view.text(&text);
+            view.show(&Plain(&text));
             Ok(Exit::Done)
         }
         Err(problem) => Err(problem),

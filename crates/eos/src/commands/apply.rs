@@ -5,7 +5,7 @@ use super::plan_file::{self, Look};
 use super::{Answer, Session, environment_words};
 use crate::options::shell_word;
 use crate::problem::{Exit, Problem};
-use crate::views::Purpose;
+use crate::views::reports::plan::{NothingToDo, PlanReport};
 use eos_engine::planning::Wish;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -68,14 +68,14 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         return Err(Problem::usage(message, "Leave --environment out"));
     }
     if args.look.plan {
-        session.view.plan(&plan, Purpose::Answer);
+        session.view.show(&PlanReport::answer(&plan));
         return Ok(Exit::Done);
     }
     if is_nothing(&plan) {
-        session.view.nothing_to_do(&plan);
+        session.view.show(&NothingToDo(&plan));
         return Ok(Exit::Done);
     }
-    session.view.plan(&plan, Purpose::Confirm);
+    session.view.show(&PlanReport::to_confirm(&plan));
     let engines = need_engines(&estate)?;
     confirm(session, "Apply?")?;
     let words = match &plan.intent {

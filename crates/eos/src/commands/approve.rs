@@ -3,8 +3,8 @@
 use super::carry_out::{confirm, need_engines};
 use super::{Answer, Session, who};
 use crate::problem::Exit;
-use crate::views::Purpose;
-use crate::views::reports::Approved;
+use crate::views::reports::approved::Approved;
+use crate::views::reports::plan::PlanReport;
 use eos_engine::operation::find;
 use eos_engine::{EngineError, approval};
 
@@ -42,11 +42,11 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     let (plan, caller) = approval::consider(&engines, &mut store, &operation, &person)
         .await
         .map_err(|error| as_user(error, args.user.as_deref()))?;
-    session.view.plan(&plan, Purpose::Confirm);
+    session.view.show(&PlanReport::to_confirm(&plan));
     confirm(session, "Approve?")?;
     let minutes = args.minutes;
     let given = approval::approve(&engines, &estate, &operation.id, &plan, &caller, minutes, &person).await?;
-    session.view.approved(&Approved {
+    session.view.show(&Approved {
         approval: given,
         requester: approval::requester(&store, &operation.id)?,
     });

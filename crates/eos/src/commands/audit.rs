@@ -2,6 +2,7 @@
 
 use super::{Answer, Session};
 use crate::problem::{Exit, Problem};
+use crate::views::reports::audit::Entries;
 use eos_engine::audit::{self, Verdict};
 
 /// Show who did what, or verify that the record is complete
@@ -36,13 +37,13 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     let estate = session.estate()?;
     let store = estate.store_to_read()?;
     match args.command {
-        Command::Show { limit } => session.view.audit(&store.audit_entries(limit)?),
+        Command::Show { limit } => session.view.show(&Entries(store.audit_entries(limit)?)),
         Command::Verify => {
             let verdict = audit::verify(&estate, &store).await?;
             if let Some(problem) = misfit(&verdict) {
                 return Err(problem);
             }
-            session.view.audit_fits(&verdict);
+            session.view.show(&verdict);
         }
     }
     Ok(Exit::Done)

@@ -5,7 +5,8 @@ use super::{Answer, Session, environment_words, now, who};
 use crate::options::Chosen;
 use crate::problem::{Exit, Problem, capital};
 use crate::terminal;
-use crate::views::{Purpose, View};
+use crate::views::View;
+use crate::views::reports::plan::{NothingToDo, PlanReport};
 use eos_core::diagnostic::Diagnostic;
 use eos_core::intent::{Intent, Noun, Verb};
 use eos_core::pillar::Pillar;
@@ -114,15 +115,15 @@ pub async fn change(session: &mut Session<'_>, estate: &Estate, change: Change<'
         if let Some(file) = &change.look.out {
             plan_file::write(file, &plan)?;
         }
-        session.view.plan(&plan, Purpose::Answer);
+        session.view.show(&PlanReport::answer(&plan));
         return Ok(Exit::Done);
     }
     let plan = plan_to_confirm(session, estate, engines.as_ref(), change.wish).await?;
     if is_nothing(&plan) {
-        session.view.nothing_to_do(&plan);
+        session.view.show(&NothingToDo(&plan));
         return Ok(Exit::Done);
     }
-    session.view.plan(&plan, Purpose::Confirm);
+    session.view.show(&PlanReport::to_confirm(&plan));
     let Some(engines) = engines else {
         return Err(no_engines(session, !change.secrets.is_empty()));
     };
@@ -371,7 +372,7 @@ impl<'a> Watched<'a> {
             }
             Some(Err(failure)) => Err(failure.into()),
             Some(Ok(finished)) => {
-                self.view.finished(&finished);
+                self.view.show(&finished);
                 Ok(Exit::Done)
             }
         }

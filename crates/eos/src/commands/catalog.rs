@@ -3,7 +3,8 @@
 use super::{Answer, Session};
 use crate::options::refuse_reserved;
 use crate::problem::{Exit, Problem};
-use crate::views::reports::{Linted, MadeRecipe};
+use crate::views::reports::catalog::{Linted, MadeRecipe};
+use crate::views::reports::plain::Plain;
 use eos_core::catalog::Catalog;
 use eos_core::diagnostic::Diagnostic;
 use eos_core::recipe::Recipe;
@@ -72,10 +73,10 @@ enum SchemaOf {
 
 pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     match &args.command {
-        Command::List => session.view.recipes(&catalog(session)?),
+        Command::List => session.view.show(&catalog(session)?),
         Command::Show { recipe } => {
             let catalog = catalog(session)?;
-            session.view.recipe(
+            session.view.show(
                 catalog
                     .find(recipe, None)
                     .map_err(|unknown| Problem::Usage(vec![unknown]))?,
@@ -83,16 +84,16 @@ pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         }
         Command::Lint { files } => {
             let linted = lint(session, files)?;
-            session.view.linted(&linted);
+            session.view.show(&linted);
         }
         Command::New { name } => {
             let made = new(session, name)?;
-            session.view.made_recipe(&made);
+            session.view.show(&made);
         }
-        Command::Schema { kind } => session.view.text(match kind {
+        Command::Schema { kind } => session.view.show(&Plain(match kind {
             SchemaOf::Recipe => schema::RECIPE,
             SchemaOf::Pillar => schema::PILLAR,
-        }),
+        })),
     }
     Ok(Exit::Done)
 }

@@ -2,7 +2,7 @@
 
 use super::{Answer, Session};
 use crate::problem::Exit;
-use crate::views::reports::Compiled;
+use crate::views::reports::compiled::Compiled;
 
 /// Compile the pillar into Salt, Terraform and Nomad files
 ///
@@ -27,7 +27,7 @@ pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         estate.write_artifacts(&compilation.artifacts)?
     };
     let pending = args.check && !differing.is_empty();
-    session.view.compiled(&Compiled {
+    session.view.show(&Compiled {
         release: compilation.release,
         components: compilation.components.len(),
         files: compilation.artifacts.len(),

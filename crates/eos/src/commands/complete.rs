@@ -8,6 +8,7 @@ use super::{Answer, Session};
 use crate::args::{self, Cli};
 use crate::peek::{self, Peek};
 use crate::problem::Exit;
+use crate::views::reports::plain::Plain;
 use clap::{Arg, Command, CommandFactory, ValueHint};
 use eos_core::catalog::BUILT_IN;
 use eos_core::pillar::{Host, Pillar, PillarFiles, environment_file};
@@ -34,7 +35,7 @@ pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         Some((word, before)) => complete(before, word),
         None => Completion::default(),
     };
-    session.view.text(&answer.to_string());
+    session.view.show(&Plain(&answer.to_string()));
     Ok(Exit::Done)
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Answer, Session};
 use crate::problem::Exit;
+use crate::views::reports::plain::Plain;
 use clap::ValueEnum;
 
 /// Print the completions for a shell
@@ -26,10 +27,10 @@ enum Shell {
 }
 
 pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
-    session.view.text(match args.shell {
+    session.view.show(&Plain(match args.shell {
         Shell::Bash => include_str!("completions/eos.bash"),
         Shell::Zsh => include_str!("completions/eos.zsh"),
         Shell::Fish => include_str!("completions/eos.fish"),
-    });
+    }));
     Ok(Exit::Done)
 }

@@ -3,7 +3,7 @@
 use super::carry_out::need_engines;
 use super::{Answer, Session, now, who};
 use crate::problem::{Exit, Problem};
-use crate::views::reports::Discovered;
+use crate::views::reports::discover::Discovered;
 use eos_core::discover::{Question, discover};
 use eos_engine::estate::Estate;
 use eos_engine::lock::{Lock, Target};
@@ -58,7 +58,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         }
         false => Vec::new(),
     };
-    session.view.discovered(&Discovered { discovery, written });
+    session.view.show(&Discovered { discovery, written });
     Ok(Exit::Done)
 }
 

@@ -4,6 +4,7 @@ use super::{Answer, Session};
 use crate::formula;
 use crate::options::shell_word;
 use crate::problem::{Exit, Fault, Problem};
+use crate::views::reports::doctor::Findings;
 use eos_core::pillar::Pillar;
 use eos_engine::doctor::{self, Area, Condition, Expected, Finding};
 use eos_engine::estate::Estate;
@@ -41,8 +42,9 @@ pub async fn run(session: &mut Session<'_>, _args: &Args) -> Answer {
             findings
         }
     };
-    session.view.doctor(&findings);
-    Ok(match findings.iter().any(Finding::is_to_mend) {
+    let findings = Findings(findings);
+    session.view.show(&findings);
+    Ok(match findings.0.iter().any(Finding::is_to_mend) {
         true => Exit::Pending,
         false => Exit::Done,
     })

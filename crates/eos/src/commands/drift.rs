@@ -4,6 +4,7 @@ use super::carry_out::need_engines;
 use super::{Answer, Session, reconcile};
 use crate::formula;
 use crate::problem::{Exit, Problem};
+use crate::views::reports::drift::DriftReport;
 use eos_core::drift::{Drift, Policy, remedy};
 use eos_engine::drift::{Policies, Question, look};
 use eos_engine::engines::Engines;
@@ -49,7 +50,10 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         return watch(session, &estate, &engines, args, Duration::from_secs(seconds)).await;
     }
     let drift = find(session, &estate, &engines, component).await?;
-    session.view.drift(&drift, args.all);
+    session.view.show(&DriftReport {
+        drift: &drift,
+        all: args.all,
+    });
     Ok(exit(&drift))
 }
 
@@ -123,7 +127,10 @@ async fn look_once(
     if told.as_ref() == Some(&now) {
         return Ok(());
     }
-    session.view.drift(&drift, args.all);
+    session.view.show(&DriftReport {
+        drift: &drift,
+        all: args.all,
+    });
     // Remembered before anything is done about it: what could not be corrected is not tried again and again.
     *told = Some(now);
     let unasked = remedy(&drift, estate.settings.drift, &[Policy::Correct]);

@@ -7,6 +7,7 @@ use super::volume::{change, found_by_id};
 use super::{Answer, Session};
 use crate::problem::{Exit, Problem};
 use crate::views::Purpose;
+use crate::views::reports::expand::Decisions;
 use eos_core::storage::exact;
 use eos_core::storage::expand::{Decision, THRESHOLD, decide};
 use eos_engine::storage;
@@ -67,13 +68,19 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     }
     let decisions = decide(&seen.disks(), &storage::terms(&estate, args.threshold));
     if !args.auto {
-        session.view.decisions(&decisions, Purpose::Answer);
+        session.view.show(&Decisions {
+            decisions: &decisions,
+            purpose: Purpose::Answer,
+        });
         return Ok(match decisions.is_empty() {
             true => Exit::Done,
             false => Exit::Pending,
         });
     }
-    session.view.decisions(&decisions, Purpose::Confirm);
+    session.view.show(&Decisions {
+        decisions: &decisions,
+        purpose: Purpose::Confirm,
+    });
     let mut exit = Exit::Done;
     for decision in &decisions {
         let Some(to) = decision.to else {

@@ -2,7 +2,10 @@
 
 use super::{Answer, Session, find_component};
 use crate::problem::{Exit, Problem};
-use crate::views::graph_document;
+use crate::views::json_of;
+use crate::views::reports::graph::GraphFile;
+use crate::views::reports::plain::Plain;
+use crate::views::reports::terraform_graph::{Shown, TerraformGraph};
 use eos_core::graph::{Graph, dot::dot, svg::svg};
 use eos_core::name::quoted;
 use eos_engine::engines::Engines;
@@ -75,10 +78,10 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         (Some(file), format) => {
             let format = format.map_or_else(|| format_of(file), Ok)?;
             write(file, &print(&graph, format))?;
-            session.view.graph_written(&graph, file);
+            session.view.show(&GraphFile { graph: &graph, file });
         }
-        (None, Some(format)) => session.view.text(&print(&graph, format)),
-        (None, None) => session.view.graph(&graph),
+        (None, Some(format)) => session.view.show(&Plain(&print(&graph, format))),
+        (None, None) => session.view.show(&graph),
     }
     Ok(Exit::Done)
 }
@@ -98,15 +101,18 @@ async fn terraform(session: &mut Session<'_>, args: &Args, component: &str) -> A
     find_component(&estate.whole_pillar()?, &environment, component)?;
     let engines = engines(&estate)?;
     let dot = terraform_graph::ask(&engines, &environment, component).await?;
-    match &args.out {
+    let shown = match &args.out {
         Some(file) => {
             write(file, &dot)?;
-            session
-                .view
-                .terraform_graph_written(&environment, component, file);
+            Shown::File(file)
         }
-        None => session.view.terraform_graph(&environment, component, &dot),
-    }
+        None => Shown::Dot(&dot),
+    };
+    session.view.show(&TerraformGraph {
+        environment: &environment,
+        component,
+        shown,
+    });
     Ok(Exit::Done)
 }
 
@@ -158,7 +164,7 @@ fn print(graph: &Graph, format: Format) -> String {
     match format {
         Format::Svg => svg(graph),
         Format::Dot => dot(graph),
-        Format::Json => graph_document(graph),
+        Format::Json => json_of(graph),
     }
 }
 

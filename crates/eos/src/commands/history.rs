@@ -2,6 +2,8 @@
 
 use super::{Answer, Session};
 use crate::problem::Exit;
+use crate::views::reports::history::History;
+use crate::views::reports::operation::OperationReport;
 use eos_engine::operation::find;
 
 /// Show the operations of this estate, or one of them
@@ -34,11 +36,11 @@ enum Command {
 pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     let store = session.estate()?.store_to_read()?;
     match &args.command {
-        None => session.view.history(&store.history(args.limit)?),
+        None => session.view.show(&History(store.history(args.limit)?)),
         Some(Command::Show { operation }) => {
-            let found = find(&store, operation)?;
-            let journal = store.journal(&found.id)?;
-            session.view.operation(&found, &journal);
+            let operation = find(&store, operation)?;
+            let journal = store.journal(&operation.id)?;
+            session.view.show(&OperationReport { operation, journal });
         }
     }
     Ok(Exit::Done)

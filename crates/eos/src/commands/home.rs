@@ -3,7 +3,7 @@
 use super::carry_out::{confirm, need_engines};
 use super::{Answer, Session, who};
 use crate::problem::Exit;
-use crate::views::reports::{HomeReport, Machine};
+use crate::views::reports::home::{HomeReport, Machine, MoveHome};
 use eos_engine::audit::Actor;
 use eos_engine::home::{self, Recorded};
 use eos_engine::{EngineError, control};
@@ -38,10 +38,10 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     // Where the store was lost, taking the home again begins a new journal and audit.
     let is_kept = before.is_here && !estate.store_to_read()?.is_blank()?;
     if args.command.is_none() || is_kept {
-        session.view.home(&before);
+        session.view.show(&before);
         return Ok(Exit::Done);
     }
-    session.view.move_home(&before);
+    session.view.show(&MoveHome(&before));
     confirm(session, "Move the home here?")?;
     let person = who();
     let by = Actor {
@@ -49,7 +49,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         user: &engines.endpoints.salt.user,
     };
     let taken = home::take(&engines, &estate, recorded.as_ref(), by).await?;
-    session.view.home(&report(&estate.root, Some(taken))?);
+    session.view.show(&report(&estate.root, Some(taken))?);
     Ok(Exit::Done)
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Answer, Session};
 use crate::problem::Exit;
-use crate::views::reports::MadeEstate;
+use crate::views::reports::estate::MadeEstate;
 use eos_engine::estate::Estate;
 use std::path::PathBuf;
 
@@ -32,7 +32,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         .filter(|file| estate.root.join(file).exists())
         .map(str::to_owned)
         .collect();
-    session.view.made_estate(&MadeEstate {
+    session.view.show(&MadeEstate {
         environment: estate.settings.environment.clone(),
         root: estate.root,
         files,

@@ -6,7 +6,7 @@ use crate::formula;
 use crate::full_profile;
 use crate::options::shell_word;
 use crate::problem::{Exit, Problem};
-use crate::views::reports::{LabCondition, LabReport};
+use crate::views::reports::lab::{LabCondition, LabReport, LogLine};
 use eos_engine::estate::Estate;
 use eos_engine::settings::Profile;
 use eos_lab::{Cache, Lab, LabInput, LabNode, Wanted};
@@ -101,7 +101,7 @@ pub async fn run(session: &mut Session<'_>, args: Args) -> Answer {
         let engines =
             unless_interrupted(async { Ok(eos_lab::install(&cache, wanted, progress.as_ref()).await?) })
                 .await?;
-        session.view.lab_engines(&engines);
+        session.view.show(&engines);
         return Ok(Exit::Done);
     }
     let mut estate = Estate::open_for_lab(session.everywhere.estate.as_deref())?;
@@ -145,8 +145,12 @@ pub async fn run(session: &mut Session<'_>, args: Args) -> Answer {
             if !follow {
                 lab.logs(&engine, lines, false, &mut |line| seen.push(line.to_owned()))
                     .await?;
-                seen.iter()
-                    .for_each(|line| session.view.lab_log_line(&engine, line));
+                seen.iter().for_each(|line| {
+                    session.view.show(&LogLine {
+                        engine: &engine,
+                        line,
+                    })
+                });
                 return Ok(Exit::Done);
             }
             follow_log(session, &lab, &engine, lines).await?;
@@ -224,7 +228,7 @@ async fn follow_log(session: &mut Session<'_>, lab: &Lab, engine: &str, lines: u
     loop {
         tokio::select! {
             ended = &mut following => return Ok(ended?),
-            Some(line) = receiver.recv() => session.view.lab_log_line(engine, &line),
+            Some(line) = receiver.recv() => session.view.show(&LogLine { engine, line: &line }),
             // It was to be followed until now.
             Ok(()) = tokio::signal::ctrl_c() => return Ok(()),
         }
@@ -246,7 +250,7 @@ async fn report(
         false => LabCondition::Down,
     };
     let nodes = lab.nodes()?;
-    session.view.lab(&LabReport {
+    session.view.show(&LabReport {
         directory: lab.directory().to_owned(),
         condition,
         engines,

@@ -59,7 +59,7 @@ pub async fn run(session: &mut Session<'_>, lab: &Lab, args: Args) -> Result<(),
     };
     let progress = session.view.lab_progress();
     let packed = unless_interrupted(lab.pack_image(&input, progress.as_ref())).await?;
-    session.view.lab_image(&packed);
+    session.view.show(&packed);
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Answer, Session};
 use crate::problem::Exit;
-use crate::views::reports::{Applied, ComponentRow, HostRow};
+use crate::views::reports::list::{Applied, ComponentRow, Components, HostRow, Hosts};
 use eos_core::emit::terraform::PLATFORM;
 use eos_core::pillar::{Host, Pillar};
 
@@ -27,7 +27,7 @@ pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         session.refuse_environment("A host belongs to no environment")?;
         let pillar = Pillar::read(&estate.pillar_files()?)?;
         let rows: Vec<_> = pillar.hosts.into_values().map(host_row).collect();
-        session.view.hosts(&rows);
+        session.view.show(&Hosts(rows));
         return Ok(Exit::Done);
     }
     let environment = session.environment(&estate);
@@ -61,7 +61,7 @@ pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
             operation: Some(one.operation.clone()),
         });
     }
-    session.view.components(&environment, &rows);
+    session.view.show(&Components { environment, rows });
     Ok(Exit::Done)
 }
 

@@ -4,7 +4,7 @@ use super::carry_out::need_engines;
 use super::{Answer, Session, who};
 use crate::problem::{Exit, Problem};
 use crate::terminal;
-use crate::views::reports::Login;
+use crate::views::reports::login::Login;
 use eos_engine::audit::{Action, Actor, NewEntry};
 use eos_engine::engines::keep_token;
 use eos_engine::estate::Estate;
@@ -44,7 +44,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     record(&estate, endpoint, &token)?;
     let token = token?;
     let token_file = keep_token(endpoint, &token)?;
-    session.view.logged_in(&Login {
+    session.view.show(&Login {
         url: endpoint.url.clone(),
         user: endpoint.user.clone(),
         expires: token.expires(),

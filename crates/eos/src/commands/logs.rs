@@ -3,7 +3,7 @@
 use super::carry_out::need_engines;
 use super::{Answer, Session};
 use crate::problem::{Exit, Problem};
-use crate::views::reports::LogText;
+use crate::views::reports::logs::{LogText, Logs};
 use eos_engine::diagnose::Hidden;
 use eos_engine::engines::Engines;
 use eos_engine::nomad::{Allocation, LogStream};
@@ -96,7 +96,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
             }
         }
     }
-    session.view.logs(&logs);
+    session.view.show(&Logs(logs));
     Ok(Exit::Done)
 }
 

@@ -4,6 +4,7 @@ use super::{Answer, Session};
 use crate::args::{self, Cli};
 use crate::peek::{self, Peek};
 use crate::problem::{Exit, Problem};
+use crate::views::reports::plain::Plain;
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
@@ -38,7 +39,7 @@ pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     let page = page(&args.command, &peek)?;
     let mut text = Vec::new();
     render(&page, &mut text).expect("memory can be written to");
-    session.view.text(&String::from_utf8_lossy(&text));
+    session.view.show(&Plain(&String::from_utf8_lossy(&text)));
     Ok(Exit::Done)
 }
 

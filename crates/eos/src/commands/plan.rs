@@ -3,7 +3,7 @@
 use super::carry_out::{is_nothing, plan_as_possible};
 use super::{Answer, Session, plan_file};
 use crate::problem::Exit;
-use crate::views::Purpose;
+use crate::views::reports::plan::{NothingToDo, PlanReport};
 use eos_engine::engines::Engines;
 use eos_engine::planning::Wish;
 use std::collections::BTreeSet;
@@ -47,8 +47,8 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     }
     let nothing = is_nothing(&plan);
     match nothing && !session.view.is_for_programs() {
-        true => session.view.nothing_to_do(&plan),
-        false => session.view.plan(&plan, Purpose::Answer),
+        true => session.view.show(&NothingToDo(&plan)),
+        false => session.view.show(&PlanReport::answer(&plan)),
     }
     Ok(if args.check && !nothing {
         Exit::Pending

@@ -3,7 +3,7 @@
 use super::carry_out::need_engines;
 use super::{Answer, Session, no_component, who};
 use crate::problem::{Exit, Problem, capital};
-use crate::views::reports::{ComponentReport, IntentReport, OptionReport, Revealed, SecretReport};
+use crate::views::reports::component::{ComponentReport, IntentReport, OptionReport, Revealed, SecretReport};
 use eos_core::compile::{Compilation, compile};
 use eos_core::compose::compose;
 use eos_core::diagnostic::Diagnostic;
@@ -92,7 +92,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         }),
         place: format!("{}:{}", component.at.file, component.at.position.line),
     };
-    session.view.component(&report);
+    session.view.show(&report);
     Ok(Exit::Done)
 }
 
@@ -136,7 +136,7 @@ async fn reveal(
         outcome: "done",
         detail: json!({"environment": environment, "component": component, "name": name}),
     })?;
-    session.view.revealed(&Revealed {
+    session.view.show(&Revealed {
         component,
         environment,
         name: &name,

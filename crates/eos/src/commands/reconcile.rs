@@ -7,7 +7,9 @@ use super::plan_file::{self, Look};
 use super::{Answer, Session, drift, environment_words, now, who};
 use crate::options::Chosen;
 use crate::problem::{Exit, Problem};
-use crate::views::Purpose;
+use crate::views::reports::drift::DriftReport;
+use crate::views::reports::files::Files;
+use crate::views::reports::plan::PlanReport;
 use eos_core::diagnostic::Diagnostic;
 use eos_core::drift::{Adoption, Drift, Object, Policy, Remedy, Verdict, adopt, remedy};
 use eos_core::emit::terraform::PLATFORM;
@@ -46,7 +48,10 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     let engines = need_engines(&estate)?;
     let found = drift::find(session, &estate, &engines, args.component.as_deref()).await?;
     if found.is_in_step() {
-        session.view.drift(&found, false);
+        session.view.show(&DriftReport {
+            drift: &found,
+            all: false,
+        });
         return Ok(Exit::Done);
     }
     match args.adopt {
@@ -76,11 +81,14 @@ async fn bring_back(
         false => Exit::Pending,
     };
     if remedy.is_empty() {
-        session.view.drift(found, false);
+        session.view.show(&DriftReport {
+            drift: found,
+            all: false,
+        });
         return Ok(after);
     }
     if !remedy.files.is_empty() {
-        session.view.files_to_write(&remedy.files);
+        session.view.show(&Files::ToWrite(&remedy.files));
     }
     let mut words = vec!["eos reconcile".to_owned()];
     words.extend(args.component.clone());
@@ -90,7 +98,7 @@ async fn bring_back(
         if !args.look.plan {
             confirm(session, "Write them?")?;
             write_files(estate)?;
-            session.view.files_written(&remedy.files);
+            session.view.show(&Files::Written(&remedy.files));
         }
         return Ok(after);
     }
@@ -100,10 +108,10 @@ async fn bring_back(
         if let Some(file) = &args.look.out {
             plan_file::write(file, &plan)?;
         }
-        session.view.plan(&plan, Purpose::Answer);
+        session.view.show(&PlanReport::answer(&plan));
         return Ok(after);
     }
-    session.view.plan(&plan, Purpose::Confirm);
+    session.view.show(&PlanReport::to_confirm(&plan));
     confirm(session, "Apply?")?;
     if !remedy.files.is_empty() {
         write_files(estate)?;
@@ -129,7 +137,7 @@ pub async fn correct(
 ) -> Result<(), Problem> {
     if !remedy.files.is_empty() {
         write_files(estate)?;
-        session.view.files_written(&remedy.files);
+        session.view.show(&Files::Written(&remedy.files));
     }
     if !remedy.has_work() {
         return Ok(());
@@ -139,7 +147,7 @@ pub async fn correct(
     if is_nothing(&plan) {
         return Ok(());
     }
-    session.view.plan(&plan, Purpose::Confirm);
+    session.view.show(&PlanReport::to_confirm(&plan));
     let confirmed = Confirmed {
         plan: &plan,
         secrets: &BTreeMap::new(),
@@ -214,7 +222,10 @@ async fn adopt_all(session: &mut Session<'_>, estate: &Estate, found: &Drift, ar
         return Err(Problem::Usage(refused));
     }
     if adoptions.is_empty() {
-        session.view.drift(found, false);
+        session.view.show(&DriftReport {
+            drift: found,
+            all: false,
+        });
         return Ok(drift::exit(found));
     }
     // What goes may be used by what stays until that is as it should be.

@@ -5,7 +5,7 @@ use super::carry_out::{
 };
 use super::{Answer, Session, who};
 use crate::problem::{Exit, Problem};
-use crate::views::Purpose;
+use crate::views::reports::plan::{NothingToDo, PlanReport};
 use eos_engine::audit::Actor;
 use eos_engine::estate::Estate;
 use eos_engine::operation::{dismiss, find, newest_to_undo, rollback};
@@ -63,7 +63,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
             user: estate.settings.salt_user(),
         };
         let dismissed = dismiss(&estate, &engines, &operation, reason, by).await?;
-        session.view.dismissed(&dismissed);
+        session.view.show(&dismissed);
         return Ok(Exit::Done);
     }
     roll_back(session, &estate, &operation, "rollback", args.plan).await
@@ -100,15 +100,15 @@ async fn roll_back(
             let wish = rollback(estate, operation).await?;
             if only_plan {
                 let plan = plan_as_possible(session, estate, Some(&engines), wish).await?;
-                session.view.plan(&plan, Purpose::Answer);
+                session.view.show(&PlanReport::answer(&plan));
                 return Ok(Exit::Done);
             }
             let plan = plan_to_confirm(session, estate, Some(&engines), wish).await?;
             if is_nothing(&plan) {
-                session.view.nothing_to_do(&plan);
+                session.view.show(&NothingToDo(&plan));
                 return Ok(Exit::Done);
             }
-            session.view.plan(&plan, Purpose::Confirm);
+            session.view.show(&PlanReport::to_confirm(&plan));
             confirm(session, "Apply?")?;
             let confirmed = Confirmed {
                 plan: &plan,

@@ -6,6 +6,7 @@ use super::volume::{Found, change, found};
 use super::{Answer, Session};
 use crate::options::shell_word;
 use crate::problem::Exit;
+use crate::views::reports::storage::Snapshots;
 use eos_engine::storage;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -138,6 +139,6 @@ async fn list(session: &mut Session<'_>, args: &List) -> Answer {
     let mut host = storage::of_host(&engines, &volume.host.value).await?;
     let id = volume.id(&session.environment(&estate), &component);
     host.volumes.retain(|volume| volume.id.as_ref() == Some(&id));
-    session.view.snapshots(&host);
+    session.view.show(&Snapshots(host));
     Ok(Exit::Done)
 }

@@ -2,7 +2,7 @@
 
 use super::{Answer, Session, find_component};
 use crate::problem::Exit;
-use crate::views::reports::Extent;
+use crate::views::reports::status::{Extent, StatusReport};
 use eos_engine::engines::Engines;
 use eos_engine::status;
 
@@ -41,7 +41,10 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         (None, true) => Extent::Layers,
         (None, false) => Extent::Short,
     };
-    session.view.status(&status, extent);
+    session.view.show(&StatusReport {
+        status: &status,
+        extent,
+    });
     Ok(match args.check && !status.is_well() {
         true => Exit::Pending,
         false => Exit::Done,

@@ -33,7 +33,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     }
     let engines = need_engines(&estate)?;
     let seen = storage::look(&estate, &engines, &pillar, only).await?;
-    session.view.storage(&seen);
+    session.view.show(&seen);
     Ok(match seen.is_known() {
         true => Exit::Done,
         false => Exit::Failed,

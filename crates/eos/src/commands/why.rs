@@ -35,6 +35,6 @@ pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
     };
     let answer =
         why(&question, &pillar, &catalog, &compilation).map_err(|unknown| Problem::Usage(vec![unknown]))?;
-    session.view.why(&answer);
+    session.view.show(&answer);
     Ok(Exit::Done)
 }

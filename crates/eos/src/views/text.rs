@@ -1,8 +1,15 @@
-//! Laying out text in columns: width as a terminal counts it, wrapping, tables, durations.
+//! Laying out text in columns: width as a terminal counts it, wrapping, tables, durations, colours.
 
+use anstyle::{AnsiColor, Style};
+use eos_core::diagnostic::Diagnostic;
 use jiff::Timestamp;
 use std::time::Duration;
 use unicode_width::UnicodeWidthStr;
+
+pub const GREEN: Style = AnsiColor::Green.on_default();
+pub const YELLOW: Style = AnsiColor::Yellow.on_default();
+pub const RED: Style = AnsiColor::Red.on_default();
+pub const BOLD: Style = Style::new().bold();
 
 /// How many letters of an operation's id tell it apart for a person: its time, to the millisecond.
 const OPERATION_LETTERS: usize = 10;
@@ -94,6 +101,23 @@ pub fn hang(first: &str, text: &str, columns: usize) -> String {
     result
 }
 
+/// Text that hangs from its first word, which has the colour.
+pub fn labelled(label: &str, style: Style, text: &str, columns: usize) -> String {
+    let lines = hang(&format!("{label} "), &printable(text), columns);
+    lines.replacen(label, &format!("{style}{label}{style:#}"), 1)
+}
+
+pub fn warning_text(warning: &Diagnostic, columns: usize) -> String {
+    let mut text = labelled("warning:", YELLOW, &warning.message, columns);
+    if let Some(place) = &warning.at {
+        text.push_str(&format!("  at {place}\n"));
+    }
+    if let Some(hint) = &warning.hint {
+        text.push_str(&labelled("hint:", GREEN, hint, columns));
+    }
+    text
+}
+
 pub fn duration(took: Duration) -> String {
     let seconds = took.as_secs_f64();
     match took.as_secs() {
@@ -128,6 +152,11 @@ pub fn moment(at: Timestamp, now: Timestamp) -> String {
         1..7 => at.strftime("%a %H:%M").to_string(),
         _ => at.strftime("%Y-%m-%d %H:%M").to_string(),
     }
+}
+
+/// `1 file`, `3 files`.
+pub fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// Records keep their words; people read the operator's.

@@ -1,13 +1,14 @@
-//! A recipe in words: its options, what it uses and needs, what it runs.
+//! The report of one recipe: its options, what it uses and needs, what it runs.
 
-use super::text::{Table, hang, pad, width, wrap};
 use crate::options::{default_words, only, usual};
-use eos_core::catalog::{BUILT_IN, Catalog};
+use crate::views::report::{Message, Page, Report};
+use crate::views::text::{hang, pad, width};
+use eos_core::catalog::BUILT_IN;
 use eos_core::expand::flag;
 use eos_core::option::OptionType;
 use eos_core::recipe::{Check, Figure, OptionSpec, Purpose, Recipe, Risk, Run, Service, Use, VolumeNeed};
 use eos_core::template::Template;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// Whose recipe it is.
 pub fn origin(recipe: &Recipe) -> &'static str {
@@ -42,54 +43,106 @@ pub fn purpose_word(purpose: Purpose) -> &'static str {
     }
 }
 
-/// One line a recipe where there is room for its summary beside the rest, else a block of lines.
-pub fn recipes_text(catalog: &Catalog, columns: usize) -> String {
-    let row = |recipe: &Recipe| {
-        [
-            recipe.name.clone(),
-            recipe.version.clone(),
-            risk_word(recipe.risk).to_owned(),
-            origin(recipe).to_owned(),
-            recipe.summary.clone(),
-        ]
-    };
-    let headings = ["recipe", "version", "risk", "from", "summary"];
-    let rows: Vec<_> = catalog.iter().map(row).collect();
-    let wide = |column: usize| {
-        rows.iter()
-            .map(|row| width(&row[column]))
-            .chain([width(headings[column])])
-            .max()
-    };
-    let widths = [0, 1, 2, 3].map(|column| wide(column).unwrap_or(0) + 2);
-    let beside: usize = widths.iter().sum();
-    if columns < beside + 24 {
-        let rows = rows.into_iter().map(Vec::from).collect();
-        return Table {
-            headings: &headings,
-            right: &[],
-            rows,
-        }
-        .print(Some(columns));
+impl Report for Recipe {
+    fn text(&self, page: &mut Page) {
+        page.data(recipe_text(self, page.columns()));
     }
-    let line = |cells: &[String; 5]| {
-        let first: String = cells
-            .iter()
-            .zip(widths)
-            .map(|(cell, wide)| pad(cell, wide))
-            .collect();
-        let room = columns.saturating_sub(beside);
-        let mut lines = wrap(&cells[4], room).into_iter();
-        let mut text = format!("{first}{}\n", lines.next().unwrap_or_default());
-        text.extend(lines.map(|line| format!("{}{line}\n", " ".repeat(beside))));
-        text
-    };
-    let mut text = line(&headings.map(str::to_owned));
-    text.extend(rows.iter().map(line));
-    text
+
+    fn json(&self) -> Message {
+        Message::Document("recipe", recipe_value(self))
+    }
 }
 
-pub fn recipe_text(recipe: &Recipe, columns: usize) -> String {
+pub fn recipe_value(recipe: &Recipe) -> Value {
+    let shown = |template: &Option<Template>| template.as_ref().map(Template::written);
+    let options: Vec<_> = recipe
+        .settable()
+        .map(|spec| {
+            let choices = match &spec.kind {
+                OptionType::Choice(choices) => Some(choices),
+                _ => None,
+            };
+            json!({
+                "name": spec.name, "flag": format!("--{}", eos_core::expand::flag(&spec.name)), "type": spec.kind.word(),
+                "of": match &spec.kind { OptionType::List(of) => Some(of.word()), _ => None }, "choices": choices,
+                "default": default_words(spec, recipe), "generated": spec.generate.is_some(),
+                "needed": spec.default.is_none() && default_words(spec, recipe).is_none(),
+                "pattern": spec.shown_pattern(),
+                "min": spec.min.map(|min| spec.shown_bound(min)), "max": spec.max.map(|max| spec.shown_bound(max)),
+                "when": shown(&spec.when), "promoted": spec.promote, "help": spec.help,
+            })
+        })
+        .collect();
+    let uses: Vec<_> = recipe
+        .uses
+        .iter()
+        .map(|used| {
+            let with = used
+                .with
+                .iter()
+                .map(|(option, value)| (option.clone(), Template::written(value)));
+            json!({
+                "name": used.name, "recipe": used.recipe, "share": used.share, "when": shown(&used.when),
+                "with": with.collect::<Map<_, _>>(),
+            })
+        })
+        .collect();
+    let volumes: Vec<_> = recipe
+        .volumes
+        .iter()
+        .map(|need| {
+            json!({
+                "name": need.name, "purpose": need.purpose, "size": Template::written(&need.size),
+                "path": Template::written(&need.path),
+                "owner": need.owner, "each": need.each, "when": shown(&need.when),
+            })
+        })
+        .collect();
+    let secrets: Vec<_> = recipe
+        .secrets
+        .iter()
+        .map(|need| json!({"name": need.name, "generate": need.generate}))
+        .collect();
+    let routes: Vec<_> = recipe
+        .routes
+        .iter()
+        .map(|need| {
+            json!({
+                "name": need.name, "host": Template::written(&need.host), "service": need.service,
+                "when": shown(&need.when),
+            })
+        })
+        .collect();
+    let services: Vec<_> = recipe
+        .services
+        .iter()
+        .map(|service| {
+            let (driver, run) = match &service.run {
+                Run::Image(image, _) => ("image", Template::written(image)),
+                Run::Program(words) => ("program", words.iter().map(Template::written).collect()),
+            };
+            let ports: Vec<_> = service.ports.iter().map(|port| &port.label).collect();
+            json!({
+                "name": service.name, driver: run, "one": service.one, "ports": ports, "when": shown(&service.when),
+                "volumes": service.mounts.iter().map(|(volume, _)| volume).collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    let outputs: Map<_, _> = recipe
+        .outputs
+        .iter()
+        .map(|output| (output.name.clone(), Template::written(&output.value)))
+        .collect();
+    json!({
+        "recipe": recipe.name, "summary": recipe.summary, "recipe_version": recipe.version, "pin": recipe.pin,
+        "risk": recipe.risk, "from": origin(recipe), "file": recipe.file, "proxy": recipe.proxy,
+        "monitor": recipe.monitor.is_some(), "after": recipe.after,
+        "options": options, "uses": uses, "volumes": volumes, "secrets": secrets, "routes": routes,
+        "services": services, "outputs": outputs,
+    })
+}
+
+fn recipe_text(recipe: &Recipe, columns: usize) -> String {
     let mut text = hang(
         "",
         &format!("{} {}: {}", recipe.name, recipe.version, recipe.summary),

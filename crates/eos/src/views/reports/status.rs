@@ -1,8 +1,9 @@
-//! How an environment is, as a person reads it: short, a table a layer, or one component in full.
+//! The report of `eos status`: short, a table a layer, or one component in full.
 
-use super::plan_text::{BOLD, RED, YELLOW};
-use super::reports::Extent;
-use super::text::{Table, age, from_record, hang, moment, printable, short_operation, width};
+use crate::views::report::{Message, Page, Report};
+use crate::views::text::{
+    BOLD, RED, Table, YELLOW, age, from_record, hang, moment, printable, short_operation, width,
+};
 use eos_engine::status::{ComponentStatus, Instance, LastOperation, Layers, Status, Trouble};
 use jiff::Timestamp;
 use std::fmt::Write;
@@ -11,8 +12,34 @@ const NO_ENGINES: &str = "no engines: `eos lab up` starts them on this machine; 
 /// Between what stands side by side on one line.
 const GAP: &str = "   ";
 
+/// How much of a status a person wants to see; a program reads all of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// A line a component, one for the layers, one a trouble.
+    Short,
+    /// A table a layer.
+    Layers,
+    /// One component, with its instances.
+    Component,
+}
+
+pub struct StatusReport<'a> {
+    pub status: &'a Status,
+    pub extent: Extent,
+}
+
+impl Report for StatusReport<'_> {
+    fn text(&self, page: &mut Page) {
+        page.data(status_text(self.status, self.extent, page.data_width));
+    }
+
+    fn json(&self) -> Message {
+        Message::document("status", self.status)
+    }
+}
+
 /// Without `columns` nothing is wrapped.
-pub fn status_text(status: &Status, extent: Extent, columns: Option<usize>) -> String {
+fn status_text(status: &Status, extent: Extent, columns: Option<usize>) -> String {
     let wide = columns.unwrap_or(usize::MAX);
     let now = Timestamp::now();
     let mut text = match extent {

@@ -1,15 +1,31 @@
-//! One operation: its facts, its journal, and why a step of it failed.
+//! The report of one operation: its facts, its journal, and why a step of it failed.
 
-use super::plan_text::value_words;
-use super::text::{duration, hang, printable};
-use crate::terminal::data_width;
+use super::plan::value_words;
+use crate::views::report::{Message, Page, Report, value};
+use crate::views::text::{duration, hang, printable};
 use eos_engine::diagnose::LogLines;
 use eos_engine::failure::StepFailure;
 use eos_engine::store::{Entry, Event, Operation};
+use serde_json::json;
 use std::time::Duration;
 
-pub fn operation_text(operation: &Operation, journal: &[Entry]) -> String {
-    let columns = data_width().unwrap_or(usize::MAX);
+pub struct OperationReport {
+    pub operation: Operation,
+    pub journal: Vec<Entry>,
+}
+
+impl Report for OperationReport {
+    fn text(&self, page: &mut Page) {
+        page.data(operation_text(&self.operation, &self.journal, page.columns()));
+    }
+
+    fn json(&self) -> Message {
+        let content = json!({"operation": value(&self.operation), "journal": value(&self.journal)});
+        Message::Document("operation", content)
+    }
+}
+
+fn operation_text(operation: &Operation, journal: &[Entry], columns: usize) -> String {
     let took = operation
         .ended
         .map(|ended| ended.duration_since(operation.started).unsigned_abs());

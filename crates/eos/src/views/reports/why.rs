@@ -1,8 +1,10 @@
-//! Why a value is what it is, as a person reads it: one attribute in full, or one line each for several.
+//! The report of `eos why`: one attribute in full, or one line each for several.
 
-use super::plan_text::{BOLD, attribute_value};
-use super::text::{hang, pad, printable, shorten, width};
+use super::plan::attribute_value;
+use crate::views::report::{Message, Page, Report, value};
+use crate::views::text::{BOLD, hang, pad, printable, shorten, width};
 use eos_core::why::{Answer, Change, Explained, Extent, Spot};
+use serde_json::json;
 use std::fmt::Write;
 
 /// Attributes are not padded to more than this.
@@ -10,7 +12,17 @@ const NAME: usize = 24;
 /// In a list, longer values are shortened.
 const VALUE: usize = 48;
 
-pub fn why_text(answer: &Answer, columns: usize) -> String {
+impl Report for Answer {
+    fn text(&self, page: &mut Page) {
+        page.data(why_text(self, page.columns()));
+    }
+
+    fn json(&self) -> Message {
+        Message::Document("why", json!({"attributes": value(&self.explained)}))
+    }
+}
+
+fn why_text(answer: &Answer, columns: usize) -> String {
     match (answer.extent, answer.explained.as_slice()) {
         (Extent::Attribute, [explained]) => one(explained, columns),
         (_, explained) => several(explained, columns),

@@ -1,10 +1,11 @@
-//! Drift as a person reads it: how much differs, one row an object, and what to do about it.
+//! The report of `eos drift`: how much differs, one row an object, and what to do about it.
 
-use super::plan_text::{BOLD, GREEN, RED, YELLOW, value_words};
-use super::text::{age, hang, pad, printable, short_operation, width};
+use super::plan::value_words;
+use crate::views::report::{Message, Page, Report, value};
+use crate::views::text::{BOLD, GREEN, RED, YELLOW, age, hang, pad, printable, short_operation, width};
 use eos_core::drift::{Difference, Drift, Held, Object, Synced, Verdict};
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// With less room beside the object than that, what differs stands below it.
@@ -14,14 +15,47 @@ const MOST: usize = 8;
 /// A longer value says no more to a person than its beginning.
 const LONGEST: usize = 60;
 
-pub fn drift_text(drift: &Drift, all: bool, columns: usize, now: Timestamp) -> String {
+pub struct DriftReport<'a> {
+    pub drift: &'a Drift,
+    /// With objects that are in step.
+    pub all: bool,
+}
+
+impl DriftReport<'_> {
+    fn shown(&self) -> Vec<&Object> {
+        let objects = self.drift.objects.iter();
+        objects
+            .filter(|object| self.all || object.verdict != Verdict::InStep)
+            .collect()
+    }
+}
+
+impl Report for DriftReport<'_> {
+    fn text(&self, page: &mut Page) {
+        page.data(drift_text(
+            self.drift,
+            &self.shown(),
+            page.columns(),
+            Timestamp::now(),
+        ));
+        if let Some(next) = next_words(self.drift) {
+            page.say(&next);
+        }
+    }
+
+    fn json(&self) -> Message {
+        let drift = self.drift;
+        let content = json!({
+            "environment": drift.environment, "looked_at": drift.objects.len(), "in_step": drift.is_in_step(),
+            "objects": value(&self.shown()), "held": value(&drift.held), "synced": value(&drift.synced),
+        });
+        Message::Document("drift", content)
+    }
+}
+
+fn drift_text(drift: &Drift, shown: &[&Object], columns: usize, now: Timestamp) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "{BOLD}{}{BOLD:#}", summary(drift));
-    let shown: Vec<&Object> = drift
-        .objects
-        .iter()
-        .filter(|object| all || object.verdict != Verdict::InStep)
-        .collect();
     let names = shown
         .iter()
         .map(|object| width(&object.object))
@@ -169,7 +203,7 @@ fn synced_words(synced: &Synced, now: Timestamp) -> String {
 }
 
 /// What to do about it, if anything.
-pub fn next_words(drift: &Drift) -> Option<String> {
+fn next_words(drift: &Drift) -> Option<String> {
     let has = |wanted: fn(&Object) -> bool| drift.objects.iter().any(wanted);
     let mut next = Vec::new();
     if has(|object| matches!(object.verdict, Verdict::Changed | Verdict::Missing)) {

@@ -1,12 +1,13 @@
-//! Storage as a person reads it: how much there is, a table a kind for each host, what is wrong, and what to do about it.
+//! The reports of `eos storage` and of snapshots: how much there is, a table a kind for each host, what is wrong, and what to do about it.
 
-use super::plan_text::{BOLD, RED, YELLOW};
-use super::text::{Table, age, hang, printable};
+use crate::views::report::{Message, Page, Report, value};
+use crate::views::text::{BOLD, RED, Table, YELLOW, age, counted, hang, printable};
 use eos_core::option::human_size;
 use eos_core::storage::expand::{THRESHOLD, delete_command};
 use eos_core::storage::{Disk, HostStorage, LogicalVolume, MountedFilesystem, Snapshot, VolumeGroup};
 use eos_engine::storage::{EstateStorage, HostReport, Said};
 use jiff::Timestamp;
+use serde_json::json;
 use std::fmt::Write;
 
 /// What stands below a host's name is set in by so much.
@@ -14,8 +15,48 @@ const INDENT: &str = "  ";
 /// A volume that is full within so many days is worth a word.
 const SOON_DAYS: f64 = 7.0;
 
+impl Report for EstateStorage {
+    fn text(&self, page: &mut Page) {
+        page.data(storage_text(self, page.data_width, Timestamp::now()));
+        if let Some(next) = next_words(self) {
+            page.say(&next);
+        }
+    }
+
+    /// As the hosts say, and what follows from it: how full each volume is, and when it would be.
+    fn json(&self) -> Message {
+        let mut content = value(self);
+        let shown = content["hosts"].as_array_mut().into_iter().flatten();
+        for (report, shown) in self.hosts.iter().zip(shown) {
+            let Some(host) = report.storage() else { continue };
+            let volumes = shown["storage"]["volumes"].as_array_mut();
+            for (volume, shown) in host.volumes.iter().zip(volumes.into_iter().flatten()) {
+                shown["percent"] = volume.percent().into();
+                shown["days_to_full"] = volume.days_until(100.0).into();
+            }
+        }
+        Message::Document("storage", content)
+    }
+}
+
+/// The snapshots of these volumes alone.
+pub struct Snapshots(pub HostStorage);
+
+impl Report for Snapshots {
+    fn text(&self, page: &mut Page) {
+        match self.0.volumes.iter().any(|volume| !volume.snapshots.is_empty()) {
+            true => page.data(print(snapshots(&self.0, Timestamp::now()), page.data_width)),
+            false => page.talk("no snapshots\n"),
+        }
+    }
+
+    fn json(&self) -> Message {
+        Message::Document("snapshots", json!({"volumes": value(&self.0.volumes)}))
+    }
+}
+
 /// Without `columns` nothing is wrapped.
-pub fn storage_text(storage: &EstateStorage, columns: Option<usize>, now: Timestamp) -> String {
+fn storage_text(storage: &EstateStorage, columns: Option<usize>, now: Timestamp) -> String {
     let wide = columns.unwrap_or(usize::MAX);
     let mut text = String::new();
     for line in hang("", &summary(storage), wide).lines() {
@@ -42,7 +83,7 @@ pub fn storage_text(storage: &EstateStorage, columns: Option<usize>, now: Timest
 }
 
 /// What to do, if anything.
-pub fn next_words(storage: &EstateStorage) -> Option<String> {
+fn next_words(storage: &EstateStorage) -> Option<String> {
     let volumes = || answered(storage).flat_map(|(_, host)| &host.volumes);
     let mut next = Vec::new();
     if volumes().any(|volume| volume.id.is_some() && (is_full(volume) || is_full_soon(volume))) {
@@ -67,7 +108,7 @@ fn summary(storage: &EstateStorage) -> String {
         (_, []) => return "the pillar has no hosts".to_owned(),
         (0, [one]) => one.host.clone(),
         (0, _) => format!("{all} hosts"),
-        (_, _) if silent == all => return format!("none of {} answers", counted(all, "host")),
+        (_, _) if silent == all => return format!("none of {} answers", counted(all, "host", "hosts")),
         (_, _) => format!("{} of {all} hosts", all - silent),
     };
     let volumes: Vec<&LogicalVolume> = answered(storage).flat_map(|(_, host)| &host.volumes).collect();
@@ -83,13 +124,13 @@ fn summary(storage: &EstateStorage) -> String {
         count => format!(
             "{} free in {}",
             human_size(groups.iter().map(|group| group.free).sum()),
-            counted(count, "group")
+            counted(count, "group", "groups")
         ),
     };
-    let volumes = counted(volumes.len(), "volume");
+    let volumes = counted(volumes.len(), "volume", "volumes");
     format!(
         "{hosts}: {volumes}{full}; {free}; {} unused",
-        counted(unused, "disk")
+        counted(unused, "disk", "disks")
     )
 }
 
@@ -162,11 +203,6 @@ fn filesystem_of(volume: &LogicalVolume) -> String {
         Some(_) => cell(&filesystem),
         None => cell(&format!("{filesystem}, not made by Eos")),
     }
-}
-
-/// The snapshots of these volumes alone.
-pub fn snapshots_text(host: &HostStorage, columns: Option<usize>, now: Timestamp) -> String {
-    print(snapshots(host, now), columns)
 }
 
 fn snapshots(host: &HostStorage, now: Timestamp) -> Table<'static> {
@@ -415,10 +451,6 @@ fn ago(moment: Option<&str>, now: Timestamp) -> String {
     }
 }
 
-fn counted(count: usize, word: &str) -> String {
-    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
-}
-
 fn indented(text: &str) -> String {
     let line = |line: &str| match line.is_empty() {
         true => "\n".to_owned(),
@@ -429,8 +461,8 @@ fn indented(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::text::width;
     use super::*;
+    use crate::views::text::width;
     use eos_core::drift::Silent;
     use serde_json::{Value, json};
 
@@ -561,7 +593,7 @@ mod tests {
             odd(),
         ];
         let (text, next) = plain(hosts, Some(80));
-        assert_eq!(text, include_str!("storage_text.txt"));
+        assert_eq!(text, include_str!("storage.txt"));
         assert_eq!(
             next.as_deref(),
             Some("grow volumes that are filling up: eos expand storage --auto   does not answer: eos doctor")
@@ -639,5 +671,42 @@ mod tests {
         );
         let said = [0.0, 100.0, -100.0, 2048.0, -3.0 * GIB as f64].map(change);
         assert_eq!(said, ["0 B", "0 B", "0 B", "+2 KiB", "-3 GiB"]);
+    }
+
+    #[test]
+    fn storage_says_how_full_and_when() {
+        let said = json!({
+            "disks": [], "groups": [], "filesystems": [],
+            "volumes": [
+                {"name": "a", "group": "vg", "id": null, "size": 200, "filesystem": "xfs", "uuid": null, "mount": "/a", "capacity": 200,
+                 "used": 50, "available": 150, "open_files": null, "alert": null, "growth": 15.0, "snapshots": [], "old": null},
+                {"name": "b", "group": "vg", "id": null, "size": 200, "filesystem": null, "uuid": null, "mount": null, "capacity": null,
+                 "used": null, "available": null, "open_files": null, "alert": null, "growth": null, "snapshots": [], "old": null},
+            ],
+            "tools": {"lvm": true, "xfs": true, "btrfs": true, "ext4": true},
+        });
+        let host = HostReport {
+            host: "node1".to_owned(),
+            devices: Vec::new(),
+            volume_group: None,
+            said: Said::Storage(serde_json::from_value(said).expect("as a host says it")),
+        };
+        let storage = EstateStorage {
+            environment: "production".to_owned(),
+            hosts: vec![host],
+        };
+        let Message::Document("storage", document) = storage.json() else {
+            panic!("the answer of eos storage is one document");
+        };
+        let volumes = &document["hosts"][0]["storage"]["volumes"];
+        assert_eq!(
+            (&volumes[0]["percent"], &volumes[0]["days_to_full"]),
+            (&json!(25.0), &json!(10.0))
+        );
+        assert_eq!(
+            (&volumes[1]["percent"], &volumes[1]["days_to_full"]),
+            (&Value::Null, &Value::Null)
+        );
+        assert!(document.get("environment").is_none());
     }
 }

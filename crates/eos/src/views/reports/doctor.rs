@@ -1,15 +1,29 @@
-//! Findings as a person reads them: one row each and, where something is to be mended, the command below it.
+//! The report of `eos doctor`: one row a finding and, where something is to be fixed, the command below it.
 
-use super::plan_text::{GREEN, RED, YELLOW};
-use super::text::{hang, pad, printable, width};
+use crate::views::report::{Message, Page, Report, value};
+use crate::views::text::{GREEN, RED, YELLOW, hang, pad, printable, width};
 use eos_engine::doctor::{Condition, Finding};
+use serde_json::json;
 
 /// As wide as the longest condition: `limited`.
 const WORD: usize = 7;
 /// With less room beside it than that, what was found stands below.
 const ROOM: usize = 30;
 
-pub fn findings_text(findings: &[Finding], columns: usize) -> String {
+pub struct Findings(pub Vec<Finding>);
+
+impl Report for Findings {
+    fn text(&self, page: &mut Page) {
+        page.data(findings_text(&self.0, page.columns()));
+        page.say(&outcome_words(&self.0));
+    }
+
+    fn json(&self) -> Message {
+        Message::Document("doctor", json!({"findings": value(&self.0)}))
+    }
+}
+
+fn findings_text(findings: &[Finding], columns: usize) -> String {
     let whats = findings.iter().map(|finding| width(&finding.what)).max();
     let areas = findings.iter().map(|finding| width(finding.area.name())).max();
     let area = areas.unwrap_or(0);
@@ -46,7 +60,7 @@ pub fn findings_text(findings: &[Finding], columns: usize) -> String {
 }
 
 /// How it stands in all, and what to do first.
-pub fn outcome_words(findings: &[Finding]) -> String {
+fn outcome_words(findings: &[Finding]) -> String {
     let conditions = [
         Condition::Ok,
         Condition::Limited,

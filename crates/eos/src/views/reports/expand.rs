@@ -1,12 +1,40 @@
-//! What becomes of volumes that run full, as a person reads it: the outcome, why, and what else there was.
+//! The report of `eos expand`: how Eos makes room on full volumes, why, and which options it rejected.
 
-use super::plan_text::{BOLD, RED, YELLOW};
-use super::text::{hang, printable};
+use crate::views::report::{Message, Page, Purpose, Report, value};
+use crate::views::text::{BOLD, RED, YELLOW, hang, printable};
 use eos_core::option::human_size;
 use eos_core::storage::expand::{Candidate, Decision, Rule};
+use serde_json::json;
 use std::fmt::Write;
 
-pub fn decisions_text(decisions: &[Decision], columns: usize) -> String {
+pub struct Decisions<'a> {
+    pub decisions: &'a [Decision],
+    pub purpose: Purpose,
+}
+
+impl Report for Decisions<'_> {
+    fn text(&self, page: &mut Page) {
+        match self.purpose {
+            Purpose::Answer => {
+                page.data(decisions_text(self.decisions, page.columns()));
+                if let Some(next) = next_words(self.decisions) {
+                    page.say(next);
+                }
+            }
+            Purpose::Confirm => page.talk(decisions_text(self.decisions, page.talk_width)),
+        }
+    }
+
+    fn json(&self) -> Message {
+        let content = json!({"decisions": value(self.decisions)});
+        match self.purpose {
+            Purpose::Answer => Message::Document("decisions", content),
+            Purpose::Confirm => Message::Event("decisions", content),
+        }
+    }
+}
+
+fn decisions_text(decisions: &[Decision], columns: usize) -> String {
     let mut text = String::new();
     for line in hang("", &summary(decisions), columns).lines() {
         let _ = writeln!(text, "{BOLD}{line}{BOLD:#}");
@@ -35,7 +63,7 @@ pub fn decisions_text(decisions: &[Decision], columns: usize) -> String {
 }
 
 /// What to do, if Eos has no way of its own.
-pub fn next_words(decisions: &[Decision]) -> Option<&'static str> {
+fn next_words(decisions: &[Decision]) -> Option<&'static str> {
     let is_left = decisions.iter().any(|decision| !decision.is_done_by_eos());
     is_left.then_some("then look again: eos storage")
 }
@@ -98,8 +126,8 @@ fn candidate_words(candidate: &Candidate) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::text::width;
     use super::*;
+    use crate::views::text::width;
     use eos_core::recipe::Risk;
 
     const GIB: u64 = 1 << 30;

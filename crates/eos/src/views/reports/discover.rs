@@ -1,15 +1,36 @@
-//! What was discovered as a person reads it: the summary, what the pillar could have, what is unknown, what is missing.
+//! The report of `eos discover`: what the pillar could have, what is unknown, what is missing.
 
-use super::plan_text::{BOLD, GREEN, RED, YELLOW};
-use super::reports::Discovered;
-use super::text::{hang, printable};
 use crate::options::shell_word;
+use crate::views::report::{Message, Page, Report};
+use crate::views::text::{BOLD, GREEN, RED, YELLOW, counted, hang, printable};
 use anstyle::Style;
 use eos_core::discover::{Discovery, Proposal};
 use eos_core::intent::Noun;
+use serde::Serialize;
 use std::fmt::Write;
 
-pub fn discovered_text(discovered: &Discovered, columns: usize) -> String {
+#[derive(Serialize)]
+pub struct Discovered {
+    #[serde(flatten)]
+    pub discovery: Discovery,
+    /// Files of the pillar to which Eos added the proposals.
+    pub written: Vec<String>,
+}
+
+impl Report for Discovered {
+    fn text(&self, page: &mut Page) {
+        page.data(discovered_text(self, page.columns()));
+        if let Some(next) = next_words(self) {
+            page.say(&next);
+        }
+    }
+
+    fn json(&self) -> Message {
+        Message::document("discovered", self)
+    }
+}
+
+fn discovered_text(discovered: &Discovered, columns: usize) -> String {
     let discovery = &discovered.discovery;
     let mut text = String::new();
     for line in hang("", &summary(discovery), columns).lines() {
@@ -38,7 +59,7 @@ pub fn discovered_text(discovered: &Discovered, columns: usize) -> String {
 }
 
 /// What to do with it, if anything.
-pub fn next_words(discovered: &Discovered) -> Option<String> {
+fn next_words(discovered: &Discovered) -> Option<String> {
     match (
         discovered.written.as_slice(),
         discovered.discovery.proposals.len(),
@@ -55,8 +76,8 @@ pub fn next_words(discovered: &Discovered) -> Option<String> {
 fn summary(discovery: &Discovery) -> String {
     let known = format!(
         "{} and {} match the pillar",
-        counted(discovery.known.hosts, "host"),
-        counted(discovery.known.components, "component")
+        counted(discovery.known.hosts, "host", "hosts"),
+        counted(discovery.known.components, "component", "components")
     );
     let found = [
         (discovery.proposals.len(), "could be added"),
@@ -71,13 +92,6 @@ fn summary(discovery: &Discovery) -> String {
     match found.is_empty() {
         true => format!("{known}, and nothing else was found"),
         false => format!("{known}; {}", found.join(", ")),
-    }
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    match count {
-        1 => format!("1 {noun}"),
-        count => format!("{count} {noun}s"),
     }
 }
 

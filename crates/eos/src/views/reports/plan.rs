@@ -1,23 +1,18 @@
-//! A plan as a person reads it: the summary first, then what cannot be taken back, then one row a change, by component
+//! The report of a plan: the summary first, then what cannot be taken back, then one row a change, by component
 //! and layer, then what was changed behind Eos and what nobody could say.
 
-use super::effects_text::{changed_behind, not_asked, words_of_engines};
-use super::text::{hang, printable, wrap};
-use anstyle::{AnsiColor, Style};
+use super::effects::{changed_behind, not_asked, words_of_engines};
+use crate::views::report::{Message, Page, Purpose, Report, value};
+use crate::views::text::{BOLD, GREEN, RED, YELLOW, hang, printable, wrap};
 use eos_core::catalog::KEPT;
 use eos_core::emit::terraform::PLATFORM;
 use eos_core::node::Layer;
 use eos_core::option::human_size;
 use eos_core::plan::{Action, AttributeChange, Change, Plan};
 use eos_core::recipe::Risk;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-
-pub const GREEN: Style = AnsiColor::Green.on_default();
-pub const YELLOW: Style = AnsiColor::Yellow.on_default();
-pub const RED: Style = AnsiColor::Red.on_default();
-pub const BOLD: Style = Style::new().bold();
 
 /// The widest name of a layer: `service`.
 const LAYER: usize = 7;
@@ -31,7 +26,64 @@ fn risk_words(risk: Risk) -> Option<&'static str> {
     }
 }
 
-pub fn plan_text(plan: &Plan, columns: usize) -> String {
+pub struct PlanReport<'a> {
+    plan: &'a Plan,
+    purpose: Purpose,
+}
+
+impl<'a> PlanReport<'a> {
+    /// The plan is all that was asked for.
+    pub fn answer(plan: &'a Plan) -> Self {
+        let purpose = Purpose::Answer;
+        Self { plan, purpose }
+    }
+
+    /// A person confirms the plan next.
+    pub fn to_confirm(plan: &'a Plan) -> Self {
+        let purpose = Purpose::Confirm;
+        Self { plan, purpose }
+    }
+}
+
+impl Report for PlanReport<'_> {
+    fn text(&self, page: &mut Page) {
+        match self.purpose {
+            Purpose::Answer => page.data(plan_text(self.plan, page.columns())),
+            Purpose::Confirm => page.talk(plan_text(self.plan, page.talk_width)),
+        }
+    }
+
+    /// The plan has its own version, and keeps its form for both purposes.
+    fn json(&self) -> Message {
+        let content = json!({"plan": value(self.plan)});
+        match self.purpose {
+            Purpose::Answer => Message::Document("plan", content),
+            Purpose::Confirm => Message::TimedEvent("plan", content),
+        }
+    }
+}
+
+/// The plan changes nothing, and Eos applies nothing.
+pub struct NothingToDo<'a>(pub &'a Plan);
+
+impl Report for NothingToDo<'_> {
+    fn text(&self, page: &mut Page) {
+        page.say(&format!("{}: nothing to do", subject(self.0)));
+    }
+
+    fn json(&self) -> Message {
+        let Plan {
+            environment,
+            components,
+            ..
+        } = self.0;
+        let content =
+            json!({"operation": null, "environment": environment, "components": components, "outputs": {}});
+        Message::Event("finished", content)
+    }
+}
+
+fn plan_text(plan: &Plan, columns: usize) -> String {
     let mut text = String::new();
     for line in hang("", &summary(plan), columns).lines() {
         let _ = writeln!(text, "{BOLD}{line}{BOLD:#}");
@@ -132,7 +184,7 @@ fn by_layer(text: &mut String, plan: &Plan, changes: &[&Change], columns: usize)
 }
 
 /// `grafana in production`, or as many components as there are; a host is in no environment.
-pub fn subject(plan: &Plan) -> String {
+fn subject(plan: &Plan) -> String {
     if let Some(host) = plan.host() {
         return format!("host {host}");
     }

@@ -1,7 +1,7 @@
 //! What the engines say of a plan, as a person reads it: only what the changes themselves do not tell.
 
-use super::plan_text::value_words;
-use super::text::{hang, printable};
+use super::plan::value_words;
+use crate::views::text::{hang, printable};
 use eos_core::plan::effects::{Effect, EffectAttribute, Engine, Unasked};
 use eos_core::plan::{Action, Change, Plan};
 use serde_json::Value;

@@ -1,0 +1,120 @@
+//! The reports of `eos list`: the components of an environment, or the hosts of the estate.
+
+use crate::views::report::{Message, Page, Report, value};
+use crate::views::text::{Table, short_operation};
+use serde::Serialize;
+use serde_json::json;
+
+pub struct Components {
+    pub environment: String,
+    pub rows: Vec<ComponentRow>,
+}
+
+#[derive(Serialize)]
+pub struct ComponentRow {
+    pub component: String,
+    pub recipe: String,
+    pub version: Option<String>,
+    /// Whether what the pillar says was applied.
+    pub applied: Applied,
+    pub operation: Option<String>,
+}
+
+#[derive(Clone, Copy, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Applied {
+    Yes,
+    /// The pillar was changed since.
+    Changed,
+    No,
+    /// It is applied, but no longer in the pillar.
+    Removed,
+}
+
+impl Applied {
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Yes => "yes",
+            Self::Changed => "changed since",
+            Self::No => "not yet",
+            Self::Removed => "removed from pillar",
+        }
+    }
+}
+
+impl Report for Components {
+    fn text(&self, page: &mut Page) {
+        let Self { environment, rows } = self;
+        if rows.is_empty() {
+            return page.say(&format!(
+                "{environment} has no components yet; `eos catalog list` shows what can be created"
+            ));
+        }
+        let row = |row: &ComponentRow| {
+            vec![
+                row.component.clone(),
+                row.recipe.clone(),
+                row.version.clone().unwrap_or_default(),
+                row.applied.words().to_owned(),
+                row.operation
+                    .as_deref()
+                    .map_or_else(String::new, |id| short_operation(id).to_owned()),
+            ]
+        };
+        let table = Table {
+            headings: &[environment, "recipe", "version", "applied", "last operation"],
+            right: &[],
+            rows: rows.iter().map(row).collect(),
+        };
+        page.data(table.print(page.data_width));
+    }
+
+    fn json(&self) -> Message {
+        let content = json!({"environment": self.environment, "components": value(&self.rows)});
+        Message::Document("components", content)
+    }
+}
+
+pub struct Hosts(pub Vec<HostRow>);
+
+#[derive(Serialize)]
+pub struct HostRow {
+    pub host: String,
+    pub address: String,
+    pub datacenter: String,
+    pub roles: Vec<String>,
+    pub volume_group: Option<String>,
+    pub devices: Vec<String>,
+}
+
+impl Report for Hosts {
+    fn text(&self, page: &mut Page) {
+        let row = |row: &HostRow| {
+            vec![
+                row.host.clone(),
+                row.address.clone(),
+                row.datacenter.clone(),
+                row.roles.join(", "),
+                row.volume_group.clone().unwrap_or_default(),
+                row.devices.join(", "),
+            ]
+        };
+        let table = Table {
+            headings: &[
+                "host",
+                "address",
+                "datacenter",
+                "roles",
+                "volume group",
+                "devices",
+            ],
+            right: &[],
+            rows: self.0.iter().map(row).collect(),
+        };
+        page.data(table.print(page.data_width));
+    }
+
+    fn json(&self) -> Message {
+        Message::Document("hosts", json!({"hosts": value(&self.0)}))
+    }
+}

@@ -1,0 +1,32 @@
+//! Reports: one file each, with its facts, its text for a person and its JSON for a program.
+
+pub mod approved;
+pub mod audit;
+pub mod catalog;
+pub mod compiled;
+pub mod component;
+pub mod discover;
+mod dismissed;
+pub mod doctor;
+pub mod drift;
+mod effects;
+pub mod estate;
+pub mod expand;
+mod fault;
+pub mod files;
+mod finished;
+pub mod graph;
+pub mod history;
+pub mod home;
+pub mod lab;
+pub mod list;
+pub mod login;
+pub mod logs;
+pub mod operation;
+pub mod plain;
+pub mod plan;
+mod recipe;
+pub mod status;
+pub mod storage;
+pub mod terraform_graph;
+mod why;
