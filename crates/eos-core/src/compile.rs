@@ -2,11 +2,12 @@
 
 use crate::address::NodeKind;
 use crate::backend::Setup;
+use crate::canonical::canonical_digest;
 use crate::catalog::Catalog;
 use crate::compose::{Key, compose};
 use crate::diagnostic::Diagnostic;
 use crate::emit::{self, Artifacts, graph, salt, terraform, terraform::Workspace};
-use crate::kinds::{job, namespace, volume};
+use crate::kinds::{KINDS, job, namespace};
 use crate::lowered::Lowered;
 use crate::node::{Node, component_nodes};
 use crate::passes::{self, Ground};
@@ -38,14 +39,15 @@ impl Compilation {
             .get(&(environment.to_owned(), component.to_owned()))
     }
 
-    /// What a component is known to have been brought to by: the digest of its workspace, or of the volume that it is.
+    /// The one digest of a component, or of `platform`, that is recorded once it is applied: that of its workspace, and that
+    /// of what hosts have of it beside.
     pub fn digest(&self, key: &Key) -> Option<String> {
-        if let Some(workspace) = self.workspaces.get(key) {
-            return Some(workspace.digest.clone());
+        let workspace = self.workspaces.get(key).map(|workspace| workspace.digest.clone());
+        let hosts = self.components.get(key).and_then(host_digest);
+        match (workspace, hosts) {
+            (Some(workspace), Some(hosts)) => Some(format!("{workspace}{BESIDE}{hosts}")),
+            (workspace, hosts) => workspace.or(hosts),
         }
-        let component = self.components.get(key)?;
-        let host = &component.volumes.first()?.host.value;
-        Some(volume::facts::digest(component, host))
     }
 
     /// The nodes of a component, or of `platform`. Made when they are asked for: those of a large estate need more room
@@ -69,6 +71,23 @@ impl Compilation {
         self.components
             .values()
             .filter(move |component| component.environment == environment)
+    }
+}
+
+/// Between the digest of a workspace and that of what hosts have beside it.
+const BESIDE: char = '+';
+
+/// The digest of the workspace in one that was recorded of a component with a workspace.
+pub fn workspace_digest(recorded: &str) -> &str {
+    recorded.split(BESIDE).next().unwrap_or(recorded)
+}
+
+/// One digest of all that hosts have of a component and its workspace does not cover.
+fn host_digest(component: &Lowered) -> Option<String> {
+    let mut digests: Vec<String> = KINDS.iter().flat_map(|kind| kind.recorded(component)).collect();
+    match digests.len() {
+        0 | 1 => digests.pop(),
+        _ => Some(canonical_digest(&digests.into())),
     }
 }
 
@@ -157,7 +176,7 @@ pub fn compile(
     let profile = setup.profile;
     let (components, mut found) = lower(pillar, catalog, profile);
     let control = salt::control(pillar).map(str::to_owned);
-    if control.is_none() && components.values().any(Lowered::runs) {
+    if control.is_none() && !components.is_empty() {
         found.push(
             Diagnostic::new("No host has the role control, which runs Terraform")
                 .hint("Add roles: [client, control] to a host in pillar/infrastructure/common.sls"),
@@ -168,9 +187,14 @@ pub fn compile(
     }
     let mut artifacts = Artifacts::new();
     let mut workspaces = BTreeMap::new();
-    // A volume that stands for itself is no business of Terraform's.
-    let running = || components.iter().filter(|(_, component)| component.runs());
-    let environments: BTreeSet<&String> = running().map(|((environment, _), _)| environment).collect();
+    let with_workspace = || {
+        components
+            .iter()
+            .filter(|(_, component)| component.has_workspace())
+    };
+    let environments: BTreeSet<&String> = with_workspace()
+        .map(|((environment, _), _)| environment)
+        .collect();
     for environment in environments {
         let generation = pillar.generations.get(environment).copied().unwrap_or_default();
         let workspace = terraform::platform(environment, generation, &setup, &mut artifacts);
@@ -178,7 +202,7 @@ pub fn compile(
         graph::emit(&key, &namespace::nodes(&workspace), &mut artifacts);
         workspaces.insert(key, workspace);
     }
-    for (key, component) in running() {
+    for (key, component) in with_workspace() {
         workspaces.insert(
             key.clone(),
             terraform::component(component, &setup, &mut artifacts),

@@ -3,7 +3,7 @@
 use crate::diagnostic::{Diagnostic, Place};
 use crate::intent::unknown_option;
 use crate::lowered::{SecretItem, instance_name};
-use crate::option::{HIDDEN, OptionType};
+use crate::option::{HIDDEN, OptionType, is_figure};
 use crate::pillar::{Component, OptionValue, SetBy};
 use crate::recipe::{OptionSpec, Recipe};
 use crate::runtime::{Piece, RuntimeText};
@@ -382,11 +382,6 @@ fn text_in(value: &Value) -> usize {
             .sum(),
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }
-}
-
-/// Options whose value the environment's table gives where nobody else does.
-fn is_figure(option: &str) -> bool {
-    matches!(option, "replicas" | "cpu" | "memory")
 }
 
 fn facts(component: &Component, recipe: &Recipe) -> Map<String, Value> {

@@ -321,9 +321,14 @@ pub struct CopyOf {
 }
 
 impl Lowered {
-    /// Whether anything of it runs; a volume that stands for itself has neither job nor workspace.
+    /// Whether it has a job.
     pub fn runs(&self) -> bool {
         !self.groups.is_empty()
+    }
+
+    /// Whether Terraform makes something of it.
+    pub fn has_workspace(&self) -> bool {
+        self.runs()
     }
 
     pub fn key(&self) -> Key {

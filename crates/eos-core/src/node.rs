@@ -180,6 +180,12 @@ pub fn component_nodes(component: &Lowered, before: Vec<Address>) -> Vec<Node> {
         }
         nodes.extend(own);
     }
+    // Without a job, all of it waits for those before.
+    if !component.runs() {
+        for node in &mut nodes {
+            node.after.extend(before.iter().cloned());
+        }
+    }
     nodes
 }
 

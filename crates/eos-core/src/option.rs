@@ -371,6 +371,11 @@ pub const REPLICAS: RangeInclusive<u32> = 1..=1000;
 pub const CPU: RangeInclusive<u32> = 1..=1_000_000;
 pub const MEMORY: RangeInclusive<u32> = 10..=10_000_000;
 
+/// Options of instances, whose value the environment's table gives where nobody else does.
+pub fn is_figure(option: &str) -> bool {
+    matches!(option, "replicas" | "cpu" | "memory")
+}
+
 /// Options that every recipe has. Where there is no default, the environment's table gives the value.
 pub static BUILT_IN: LazyLock<Vec<OptionSpec>> = LazyLock::new(|| {
     let option = |name: &str, kind, help: &str| OptionSpec {

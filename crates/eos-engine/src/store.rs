@@ -3,13 +3,14 @@
 //! The journal rule: that a step begins is on disk before anything is asked of an engine, so that after a crash
 //! every step that may have had an effect is known. SQLite in WAL mode, with every commit synced.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::OpenOptions;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use eos_core::address::{Address, NodeKind};
 use jiff::Timestamp;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
@@ -237,7 +238,7 @@ pub struct Entry {
 pub struct Applied {
     pub environment: String,
     pub component: String,
-    /// Digest of its workspace; empty while the operation that makes it has not come to its end.
+    /// What `Compilation::digest` said of it; empty while the operation that makes it has not come to its end.
     pub digest: String,
     pub nodes: Value,
     pub operation: String,
@@ -249,6 +250,31 @@ impl Applied {
         let nodes = self.nodes.as_array().into_iter().flatten();
         let mut writers = nodes.filter_map(|node| node.get("writer"));
         writers.any(|writer| writer == "terraform")
+    }
+
+    /// Whether it is something, and has no job.
+    pub fn runs_nothing(&self) -> bool {
+        let kinds = self.kinds();
+        !kinds.is_empty() && !kinds.contains(&NodeKind::Job)
+    }
+
+    /// Whether volumes are all that it is.
+    pub fn is_storage(&self) -> bool {
+        let kinds = self.kinds();
+        kinds.first() == Some(&NodeKind::Volume) && kinds.len() == 1
+    }
+
+    /// The hosts that have something of it.
+    pub fn hosts(&self) -> BTreeSet<String> {
+        let nodes = self.nodes.as_array().into_iter().flatten();
+        let hosts = nodes.filter_map(|node| node.pointer("/attributes/host/value")?.as_str());
+        hosts.map(str::to_owned).collect()
+    }
+
+    fn kinds(&self) -> BTreeSet<NodeKind> {
+        let nodes = self.nodes.as_array().into_iter().flatten();
+        let addresses = nodes.filter_map(|node| node.get("address")?.as_str()?.parse::<Address>().ok());
+        addresses.map(|address| address.kind).collect()
     }
 }
 

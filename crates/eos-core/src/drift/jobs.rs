@@ -5,6 +5,7 @@ use crate::address::NodeKind;
 use crate::compose::Key;
 use crate::emit::terraform::PLATFORM;
 use crate::kinds::{job, namespace};
+use crate::lowered::Lowered;
 use crate::plan::effects::nomad::changed;
 use std::collections::BTreeMap;
 
@@ -20,14 +21,15 @@ pub fn verdicts(look: &Look<'_>) -> Vec<Object> {
         }
     };
     let mut objects = Vec::new();
-    for key in look.running_keys() {
-        match key.1 == PLATFORM {
-            true => objects.push(namespace(look, &key, nomad)),
-            false => {
-                objects.push(job(look, &key, nomad));
-                objects.extend(volumes(look, &key, nomad));
-            }
+    for key in look.workspace_keys() {
+        if key.1 == PLATFORM {
+            objects.push(namespace(look, &key, nomad));
+            continue;
         }
+        if look.component(&key).is_none_or(Lowered::runs) {
+            objects.push(job(look, &key, nomad));
+        }
+        objects.extend(volumes(look, &key, nomad));
     }
     if look.is_whole() {
         objects.extend(unowned(look, nomad));
@@ -50,7 +52,7 @@ pub fn moved(look: &Look<'_>, nomad: &NomadSeen) -> Vec<Key> {
     let Some(workspaces) = workspaces(look) else {
         return Vec::new();
     };
-    let mut keys = look.running_keys();
+    let mut keys = look.workspace_keys();
     keys.retain(|key| {
         let job = nomad.jobs.get(key).filter(|job| !job.stop);
         let workspace = workspaces.get(&format!("{}/{}", key.0, key.1));

@@ -20,6 +20,7 @@ use crate::address::{Address, NodeKind};
 use crate::compile::Compilation;
 use crate::compose::Key;
 use crate::emit::terraform::PLATFORM;
+use crate::lowered::Lowered;
 use crate::recipe::Risk;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -205,15 +206,20 @@ impl<'a> Look<'a> {
         keys
     }
 
-    /// Those that have a workspace: a volume that stands for itself has none.
-    fn running_keys(&self) -> Vec<Key> {
-        let stands = |key: &Key| {
-            let compilations = [Some(self.wanted), self.applied].into_iter().flatten();
-            let mut found = compilations.filter_map(|compilation| compilation.components.get(key));
-            found.next().is_some_and(|component| !component.runs())
-        };
+    /// The component as it was applied, or else as it is wanted; nothing where neither pillar has it.
+    fn component(&self, key: &Key) -> Option<&'a Lowered> {
+        let known = [self.baseline(key), Some(self.wanted), self.applied];
+        let mut found = known
+            .into_iter()
+            .flatten()
+            .filter_map(|one| one.components.get(key));
+        found.next()
+    }
+
+    /// Those that have a workspace, and those that no pillar has any more.
+    fn workspace_keys(&self) -> Vec<Key> {
         let mut keys = self.keys();
-        keys.retain(|key| !stands(key));
+        keys.retain(|key| self.component(key).is_none_or(Lowered::has_workspace));
         keys
     }
 

@@ -2,6 +2,7 @@
 
 use super::files::verdict as file_verdict;
 use super::{Difference, FileChange, FileSeen, Inspection, Layer, Look, Object, Verdict, WorkspaceSeen};
+use crate::compile::workspace_digest;
 use crate::compose::Key;
 use crate::emit::terraform::PLATFORM;
 
@@ -9,7 +10,7 @@ pub fn verdicts(look: &Look<'_>) -> Vec<Object> {
     let Some(control) = &look.seen.control else {
         return Vec::new();
     };
-    let keys = look.running_keys();
+    let keys = look.workspace_keys();
     let Some(Ok(inspection)) = look.seen.minions.get(control) else {
         return Vec::new();
     };
@@ -85,15 +86,16 @@ fn verdict(look: &Look<'_>, key: &Key, seen: Option<&WorkspaceSeen>) -> Object {
     if look.is_ahead(key) {
         return of(Verdict::PillarAhead);
     }
-    match (recorded, &seen.digest) {
+    let recorded = recorded.map(|recorded| workspace_digest(recorded));
+    match (recorded, seen.digest.as_deref()) {
         (Some(recorded), Some(digest)) if recorded == digest => of(Verdict::InStep),
         // Somebody else applied something else, or the state moved in a way that changed no attribute.
         (_, digest) => {
             let mut object = of(Verdict::Changed);
             object.attributes = vec![Difference {
                 name: "digest".to_owned(),
-                before: recorded.map(|digest| digest.as_str().into()),
-                after: digest.as_ref().map(|digest| digest.as_str().into()),
+                before: recorded.map(Into::into),
+                after: digest.map(Into::into),
             }];
             object
         }

@@ -183,7 +183,10 @@ fn waves<'a>(
     let platforms = workspaces.keys().filter(|(_, component)| component == PLATFORM);
     let mut waves = vec![platforms.map(on_control).collect::<Vec<Call<'_>>>()];
     waves[0].extend(pieces.remove(&Phase::BeforeJob).into_iter().flatten());
-    for (key, component) in components.iter().filter(|(_, component)| component.runs()) {
+    for (key, component) in components
+        .iter()
+        .filter(|(_, component)| component.has_workspace())
+    {
         let wave = component.wave + 1;
         while waves.len() <= wave {
             waves.push(Vec::new());

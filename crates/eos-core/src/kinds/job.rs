@@ -1,6 +1,8 @@
 //! Jobs: what Nomad runs of a component, and the services that it registers. Both are part of the component's workspace.
 
-use super::{Asked, Going, Kind, Made, Parting, Phase, Piece, Proof, Slices, Unmade, Wanted, workspace};
+use super::{
+    Asked, Going, KINDS, Kind, Made, Parting, Phase, Piece, Proof, Slices, Unmade, Wanted, workspace,
+};
 use crate::address::{Address, NodeKind};
 use crate::lowered::{Check, Driver, Group, Lowered};
 use crate::node::{Attribute, Layer, Node, Writer, attributes};
@@ -56,6 +58,10 @@ pub fn service_address(group: &Group) -> Address {
 
 /// The nodes that are done last of a component: a dependent waits for them.
 pub fn ends(component: &Lowered) -> Vec<Address> {
+    if !component.runs() {
+        let nodes = KINDS.iter().flat_map(|kind| kind.nodes(component));
+        return nodes.map(|node| node.address).collect();
+    }
     let services: Vec<Address> = component
         .groups
         .iter()
@@ -104,15 +110,16 @@ impl Kind for Jobs {
         Vec::new()
     }
 
+    fn recorded(&self, _: &Lowered) -> Vec<String> {
+        Vec::new()
+    }
+
     fn files(&self, _: &Lowered) -> Vec<(&'static str, Vec<u8>)> {
         Vec::new()
     }
 
     fn makes(&self, wanted: &Wanted<'_, '_>) -> Vec<Asked> {
         let (environment, component) = (&wanted.key.0, &wanted.key.1);
-        if !wanted.component.runs() {
-            return Vec::new();
-        }
         let workspace = wanted.input.compilation.workspace(environment, component);
         let applied = workspace.map(|workspace| Asked {
             risk: wanted.risk,
@@ -121,37 +128,35 @@ impl Kind for Jobs {
                 digest: workspace.digest.clone(),
             })),
         });
-        let healthy = Asked {
+        let healthy = wanted.component.runs().then(|| Asked {
             risk: Risk::Low,
             work: Work::Prove(Proof::Healthy(Healthy {
                 digest: workspace.map_or_else(String::new, |workspace| workspace.job_digest.clone()),
                 groups: wanted.component.groups.iter().map(expected).collect(),
             })),
-        };
-        applied.into_iter().chain([healthy]).collect()
+        });
+        applied.into_iter().chain(healthy).collect()
     }
 
     fn removes(&self, going: &Going<'_, '_>) -> Vec<(Parting, Asked)> {
-        if !going.ran() {
-            return Vec::new();
-        }
         let services = going.applied().iter().map(|node| &node.address);
         let services = services.filter(|address| address.kind == NodeKind::Service);
         let stop = going.applied().iter().filter_map(Node::stop).max();
-        let removed = Asked {
+        let removed = going.had_workspace().then(|| Asked {
             risk: going.risk,
             work: Work::Unmake(Unmade::Workspace(workspace::Unmade {
                 minion: going.control.to_owned(),
             })),
-        };
-        let gone = Asked {
+        });
+        let gone = going.ran().then(|| Asked {
             risk: Risk::Low,
             work: Work::Prove(Proof::Gone(Gone {
                 services: services.map(|address| address.name.clone()).collect(),
                 stop: stop.map(|span| span.duration().as_secs()),
             })),
-        };
-        vec![(Parting::Job, removed), (Parting::Job, gone)]
+        });
+        let steps = removed.into_iter().chain(gone);
+        steps.map(|asked| (Parting::Job, asked)).collect()
     }
 
     fn leftovers(&self, _: &PlanInput<'_>) -> Vec<(Key, Work)> {

@@ -14,7 +14,7 @@ pub mod workspace;
 use crate::address::NodeKind;
 use crate::compile::Compilation;
 use crate::lowered::Lowered;
-use crate::node::Node;
+use crate::node::{Node, Writer};
 use crate::plan::{Change, Key, PlanInput, Work};
 use crate::recipe::Risk;
 use serde::{Deserialize, Serialize};
@@ -88,26 +88,9 @@ impl Unmade {
             Self::Rules(one) => one,
         }
     }
-
-    /// Whether a component is known no longer once this is gone.
-    pub fn ends_component(&self) -> bool {
-        match self {
-            Self::Workspace(_) => true,
-            Self::Volume(one) => one.is_final(),
-            Self::Rules(_) => false,
-        }
-    }
 }
 
 impl Proof {
-    /// Whether a component is known no longer once this is proved.
-    pub fn ends_component(&self) -> bool {
-        match self {
-            Self::Kept(_) => true,
-            Self::Healthy(_) | Self::Gone(_) | Self::Host(_) | Self::Unwatched(_) => false,
-        }
-    }
-
     /// The proof in a word, for progress and errors.
     pub fn title(&self) -> &'static str {
         match self {
@@ -244,10 +227,16 @@ impl<'a> Going<'_, 'a> {
         self.input.applied.get(self.key).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether something of it ran. A standalone volume never did.
+    /// Whether it had a job. A standalone volume never did.
     pub fn ran(&self) -> bool {
         let mut nodes = self.applied().iter();
         nodes.any(|node| node.address.kind == NodeKind::Job)
+    }
+
+    /// Whether Terraform made something of it.
+    pub fn had_workspace(&self) -> bool {
+        let mut nodes = self.applied().iter();
+        nodes.any(|node| node.writer == Writer::Terraform)
     }
 }
 
@@ -287,6 +276,9 @@ pub(crate) trait Kind: Sync {
 
     /// What each minion applies of it.
     fn pieces(&self, component: &Lowered) -> Vec<Piece>;
+
+    /// The digests of what minions make of it and the component's workspace does not cover, in the order of the minions.
+    fn recorded(&self, component: &Lowered) -> Vec<String>;
 
     /// Further files beside its pieces, by name.
     fn files(&self, component: &Lowered) -> Vec<(&'static str, Vec<u8>)>;

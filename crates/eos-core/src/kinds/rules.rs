@@ -213,6 +213,10 @@ impl Kind for Monitoring {
         piece.into_iter().collect()
     }
 
+    fn recorded(&self, _: &Lowered) -> Vec<String> {
+        Vec::new()
+    }
+
     fn files(&self, component: &Lowered) -> Vec<(&'static str, Vec<u8>)> {
         let watched = component.watched_by.iter();
         watched.map(|_| ("rules.json", rules(component))).collect()

@@ -158,6 +158,10 @@ impl Kind for Secrets {
         Vec::new()
     }
 
+    fn recorded(&self, _: &Lowered) -> Vec<String> {
+        Vec::new()
+    }
+
     fn files(&self, _: &Lowered) -> Vec<(&'static str, Vec<u8>)> {
         Vec::new()
     }

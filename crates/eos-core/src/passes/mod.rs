@@ -42,6 +42,9 @@ pub fn lower(
     if !found.is_empty() {
         return Err(found);
     }
+    if groups.is_empty() && volumes.is_empty() {
+        return Err(vec![empty(expanded)]);
+    }
     let monitor = monitoring::monitor(expanded, &groups, &volumes).map_err(|wrong| vec![wrong])?;
     let component = &expanded.component;
     let secrets = secrets::items(expanded, &groups);
@@ -74,6 +77,18 @@ pub fn lower(
         watched_by: None,
         at: component.at.clone(),
     })
+}
+
+/// Nothing can be made, proved or recorded of a component that is nothing.
+fn empty(expanded: &Expanded<'_>) -> Diagnostic {
+    let (name, at) = (&expanded.component.name, &expanded.component.at);
+    let words = format!(
+        "{name} is empty: with its options nothing of recipe {} applies",
+        expanded.recipe.name
+    );
+    Diagnostic::new(words)
+        .at(&at.file, at.position)
+        .hint(format!("Change its options, or delete it: `eos delete {name}`"))
 }
 
 /// A service that applies becomes a group.

@@ -38,6 +38,9 @@ impl<'a> Ground<'a> {
 }
 
 pub fn place(expanded: &Expanded<'_>, ground: &Ground<'_>, groups: &[Group], found: &mut Vec<Diagnostic>) {
+    if groups.is_empty() {
+        return;
+    }
     let datacenter = expanded.datacenter();
     let hosts = ground.clients(datacenter).len();
     let at = &expanded.component.at;

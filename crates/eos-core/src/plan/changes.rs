@@ -2,9 +2,9 @@
 
 use super::{Action, AttributeChange, Change, Key, PlanInput};
 use crate::address::NodeKind;
-use crate::emit::terraform::PLATFORM;
 use crate::intent::Noun;
 use crate::kinds::{self, KINDS, host};
+use crate::lowered::Lowered;
 use crate::node::{Attribute, Node};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +26,7 @@ pub(super) fn host_changes(input: &PlanInput<'_>) -> Vec<Change> {
     }
 }
 
-/// Whether the engines say that the workspace and its job are what the pillar wants.
+/// Whether the engines say that the workspace, and its job where it has one, are what the pillar wants.
 fn in_step(input: &PlanInput<'_>, key: &Key) -> bool {
     let (Some(observed), Some(workspace)) = (input.observed, input.compilation.workspace(&key.0, &key.1))
     else {
@@ -37,12 +37,12 @@ fn in_step(input: &PlanInput<'_>, key: &Key) -> bool {
         .workspaces
         .get(&name)
         .is_some_and(|digest| digest.as_deref() == Some(&workspace.digest));
-    let job_in_step = key.1 == PLATFORM
-        || observed
-            .jobs
-            .get(key)
-            .is_some_and(|digest| digest.as_deref() == Some(&workspace.job_digest));
-    workspace_in_step && job_in_step
+    let has_job = input.compilation.components.get(key).is_some_and(Lowered::runs);
+    let job_in_step = || {
+        let job = observed.jobs.get(key);
+        job.is_some_and(|digest| digest.as_deref() == Some(&workspace.job_digest))
+    };
+    workspace_in_step && (!has_job || job_in_step())
 }
 
 pub(super) fn component_changes(input: &PlanInput<'_>, key: &Key) -> Vec<Change> {

@@ -79,14 +79,12 @@ impl Plan {
         of_host.map(|intent| intent.component.as_str())
     }
 
-    /// Components of which only such parts change as come after a healthy component: no step touches their workspaces.
-    pub fn only_after_healthy(&self) -> BTreeSet<Key> {
-        let keys: BTreeSet<Key> = self.changes.iter().map(Change::key).collect();
-        let only = keys.into_iter().filter(|key| {
-            let mut own = self.changes.iter().filter(|change| change.key() == *key);
-            own.all(Change::is_after_healthy)
-        });
-        only.collect()
+    /// The components, `platform` among them, that are what the pillar says once the plan is applied.
+    pub fn touched(&self) -> BTreeSet<Key> {
+        let of_component = |change: &&Change| change.address.kind != NodeKind::Host;
+        let changed = self.changes.iter().filter(of_component).map(Change::key);
+        let steps = self.steps.iter().filter(|step| step.work.is_of_component());
+        changed.chain(steps.map(Step::key)).collect()
     }
 
     pub fn points_of_no_return(&self) -> impl Iterator<Item = &Change> {

@@ -161,7 +161,7 @@ fn check_name(reader: &mut Reader<'_>, recipe: &Recipe, template: &Template, pla
     let known = |name: &str| {
         recipe.option(name).is_some()
             || place.facts().contains(&name)
-            || BUILT_IN.iter().any(|option| option.name == name)
+            || recipe.built_in().any(|option| option.name == name)
     };
     if routes || measured || known(first) {
         return;

@@ -7,7 +7,7 @@ pub use check::{check_uses, named};
 
 use crate::diagnostic::{Diagnostic, Position};
 use crate::emit::sha256;
-use crate::option::{BUILT_IN, OptionType};
+use crate::option::{self, BUILT_IN, OptionType};
 use crate::read::Reader;
 use crate::template::Template;
 use crate::timing::Timing;
@@ -264,10 +264,17 @@ impl Recipe {
     pub fn settable(&self) -> impl Iterator<Item = &OptionSpec> {
         let one = self.services.iter().all(|service| service.one);
         self.options.iter().chain(
-            BUILT_IN
-                .iter()
+            self.built_in()
                 .filter(move |option| !(one && option.name == "replicas")),
         )
+    }
+
+    /// The options that it has without saying so. Without a service nothing has instances.
+    pub fn built_in(&self) -> impl Iterator<Item = &OptionSpec> {
+        let nothing_runs = self.services.is_empty();
+        BUILT_IN
+            .iter()
+            .filter(move |option| !(nothing_runs && option::is_figure(&option.name)))
     }
 
     pub fn use_named(&self, name: &str) -> Option<&Use> {

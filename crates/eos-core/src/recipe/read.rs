@@ -65,7 +65,7 @@ pub fn read(reader: &mut Reader<'_>, root: &Node, text: &[u8]) -> Option<Recipe>
     }
     let services = each(reader, entries, "services", read_service);
     if find(entries, "services").is_none() {
-        reader.report(root.at, "The recipe has no services");
+        reader.report(root.at, "The recipe has no services, parts or resources");
     }
     let outputs = each(reader, entries, "outputs", |reader, entry| {
         reader.text("an output", &entry.value)?;

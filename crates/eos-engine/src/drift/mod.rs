@@ -92,8 +92,8 @@ pub async fn look(estate: &Estate, engines: &Engines, question: &Question<'_>) -
     let compared = nomad::compare(engines, &moved, |key| {
         let compilation = [Some(&wanted), applied.as_ref()].into_iter().flatten();
         let mut same = compilation.filter(|one| {
-            let digest = one.workspaces.get(key).map(|workspace| &workspace.digest);
-            digest.is_some() && digest == recorded.get(key)
+            let digest = one.digest(key);
+            digest.is_some() && digest.as_ref() == recorded.get(key)
         });
         same.next()
     })

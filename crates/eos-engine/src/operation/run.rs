@@ -360,11 +360,7 @@ impl<'a> Run<'a> {
     /// A component that is new is known from here on, so that what a failed operation leaves of it can be deleted.
     pub(super) fn record_unfinished(&mut self) -> Result<(), EngineError> {
         for step in &self.subject.plan.steps {
-            let is_made = match &step.work {
-                Work::Make(_) => self.completes(step),
-                Work::Deliver | Work::Unmake(_) | Work::Prove(_) | Work::Secret(_) => false,
-            };
-            if !is_made {
+            if !matches!(step.work, Work::Make(_)) {
                 continue;
             }
             let key = step.key();
@@ -374,12 +370,6 @@ impl<'a> Run<'a> {
             }
         }
         Ok(())
-    }
-
-    /// Whether a component is applied once this step of it is done: its workspace, or all that it is where nothing runs.
-    fn completes(&self, step: &Step) -> bool {
-        let component = self.compilation().components.get(&step.key());
-        step.work.is_workspace() || component.is_some_and(|component| !component.runs())
     }
 
     fn forget(&self, key: &Key) -> Result<(), EngineError> {
@@ -399,24 +389,11 @@ impl<'a> Run<'a> {
 
     /// What was applied is written down, and what the components offer is asked for.
     pub(super) async fn finish(&mut self) -> Result<Vec<(String, String)>, EngineError> {
-        for step in &self.subject.plan.steps {
-            let key = step.key();
-            match &step.work {
-                Work::Make(_) if self.completes(step) => {
-                    if let Some(digest) = self.compilation().digest(&key) {
-                        self.record(key, digest)?;
-                    }
-                }
-                Work::Unmake(unmade) if unmade.ends_component() => self.forget(&key)?,
-                Work::Prove(proof) if proof.ends_component() => self.forget(&key)?,
-                Work::Make(_) | Work::Unmake(_) | Work::Prove(_) | Work::Deliver | Work::Secret(_) => {}
-            }
-        }
         let plan = &self.subject.plan;
-        for key in plan.only_after_healthy() {
-            if let Some(workspace) = self.compilation().workspace(&key.0, &key.1) {
-                let digest = workspace.digest.clone();
-                self.record(key, digest)?;
+        for key in plan.touched() {
+            match self.compilation().digest(&key) {
+                Some(digest) => self.record(key, digest)?,
+                None => self.forget(&key)?,
             }
         }
         let mut outputs = Vec::new();

@@ -20,7 +20,10 @@ const ENDED: usize = 3;
 #[derive(Debug, Serialize)]
 pub struct ComponentStatus {
     pub component: String,
-    /// Unknown where Nomad does not answer, as are the next two.
+    /// It has no job: it is as its last operation left it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub runs_nothing: bool,
+    /// Unknown where Nomad does not answer, as are the next two; nothing where it has no job.
     pub desired: Option<u64>,
     pub running: Option<u64>,
     pub healthy: Option<u64>,
@@ -35,17 +38,28 @@ pub struct ComponentStatus {
     pub trouble: Option<Trouble>,
     #[serde(skip)]
     is_applied: bool,
+    #[serde(skip)]
+    is_finished: bool,
 }
 
 impl ComponentStatus {
-    /// Something is wanted, all of it runs and is healthy, and nothing newer waits for room.
+    /// Something is wanted, all of it runs and is healthy, and nothing newer waits for room. Without a job it is enough
+    /// that it was applied.
     pub fn is_well(&self) -> bool {
+        if self.runs_nothing {
+            return self.trouble.is_none();
+        }
         let wanted = self.desired.filter(|desired| *desired > 0);
         wanted.is_some() && self.running == wanted && self.healthy == wanted && self.trouble.is_none()
     }
 
     pub(super) fn see(&mut self, asked: &Asked, checks: Option<&Checks>, more: &str) {
         let name = self.component.clone();
+        if self.runs_nothing {
+            let unfinished = (!self.is_finished).then_some("the operation that makes it did not finish");
+            self.trouble = unfinished.map(|words| Trouble::new(name, words, format!("eos history{more}")));
+            return;
+        }
         let Some(job) = asked.job(&name) else {
             (self.desired, self.running, self.healthy) = (Some(0), Some(0), Some(0));
             if self.is_applied {
@@ -163,17 +177,22 @@ pub(super) fn of_store(
         let of_it = |one: &&Operation| one.environment == environment && one.components.contains(name);
         operations.iter().find(of_it).map(LastOperation::from)
     };
+    let known = |name: &String| applied.iter().find(|one| one.component == *name);
     let component = |component: String| ComponentStatus {
+        runs_nothing: known(&component).is_some_and(Applied::runs_nothing),
         desired: None,
         running: None,
         healthy: None,
         version: None,
         since: None,
-        nodes: BTreeSet::new(),
+        nodes: known(&component)
+            .filter(|one| one.runs_nothing())
+            .map_or_else(BTreeSet::new, Applied::hosts),
         instances: Vec::new(),
         operation: last(&component),
         trouble: None,
-        is_applied: applied.iter().any(|one| one.component == component),
+        is_applied: known(&component).is_some(),
+        is_finished: known(&component).is_some_and(|one| !one.digest.is_empty()),
         component,
     };
     Ok(names.into_iter().map(component).collect())

@@ -42,7 +42,6 @@ use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::Estate;
 use crate::failure::Failure;
-use crate::store::Applied;
 
 /// How long a layer may take; one that takes longer does not answer.
 const PATIENCE: Duration = Duration::from_secs(12);
@@ -201,8 +200,8 @@ pub async fn look(
 ) -> Result<Status, Failure> {
     let store = estate.store_to_read()?;
     let mut applied = store.applied(environment)?;
-    // Volumes that stand for themselves have no job: `eos storage` shows them.
-    applied.retain(Applied::has_workspace);
+    // `eos storage` shows standalone volumes.
+    applied.retain(|one| !one.is_storage());
     let names: BTreeSet<String> = match only {
         Some(name) => [name.to_owned()].into(),
         None => {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use eos_core::compile::workspace_digest;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -42,6 +43,7 @@ pub(super) async fn ask(
     environment: &str,
     applied: &[Applied],
 ) -> Result<TerraformSeen, EngineError> {
+    let applied: Vec<&Applied> = applied.iter().filter(|one| one.has_workspace()).collect();
     let names: Vec<String> = applied
         .iter()
         .map(|one| format!("{environment}/{}", one.component))
@@ -54,7 +56,7 @@ pub(super) async fn ask(
             json!({"parts": {"workspace": names}}),
             ANSWER
         ),
-        locks(estate, engines, environment, applied),
+        locks(estate, engines, environment, &applied),
     )?;
     let workspaces = applied
         .iter()
@@ -63,7 +65,7 @@ pub(super) async fn ask(
             let seen = observed.get("workspace").and_then(|all| all.get(&workspace));
             let part = |name: &str| seen.and_then(|seen| seen.get(name));
             WorkspaceStatus {
-                as_applied: part("digest").and_then(Value::as_str) == Some(&one.digest),
+                as_applied: part("digest").and_then(Value::as_str) == Some(workspace_digest(&one.digest)),
                 serial: part("serial").and_then(Value::as_u64),
                 resources: part("resources").and_then(Value::as_array).map_or(0, Vec::len),
                 fault: part("error")
@@ -82,7 +84,7 @@ async fn locks(
     estate: &Estate,
     engines: &Engines,
     environment: &str,
-    applied: &[Applied],
+    applied: &[&Applied],
 ) -> Result<BTreeMap<String, String>, EngineError> {
     if let Some(consul) = &engines.consul {
         let held = component_lock::all_held(consul).await?;

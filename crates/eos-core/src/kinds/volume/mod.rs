@@ -224,6 +224,13 @@ impl Kind for Volumes {
             .collect()
     }
 
+    /// A workspace registers the volumes of its component.
+    fn recorded(&self, component: &Lowered) -> Vec<String> {
+        let hosts = facts::pieces(component).into_keys();
+        let uncovered = hosts.filter(|_| !component.has_workspace());
+        uncovered.map(|host| facts::digest(component, host)).collect()
+    }
+
     fn files(&self, _: &Lowered) -> Vec<(&'static str, Vec<u8>)> {
         Vec::new()
     }

@@ -151,13 +151,34 @@ fn components_text(status: &Status, columns: Option<usize>, now: Timestamp) -> S
     .print(columns)
 }
 
+/// In place of the counts of instances, where there can be none.
+fn without_job(component: &ComponentStatus) -> &'static str {
+    match component.is_well() {
+        true => "applied",
+        false => "unfinished",
+    }
+}
+
 fn component_row(component: &ComponentStatus, with_nodes: bool, now: Timestamp) -> Vec<String> {
     let short = component.healthy.is_some() && component.healthy < component.desired;
+    let counts = match component.runs_nothing {
+        true => [
+            "-".to_owned(),
+            "-".to_owned(),
+            format!("{} ", without_job(component)),
+        ],
+        false => [
+            number(component.desired),
+            number(component.running),
+            format!("{}{}", number(component.healthy), if short { "!" } else { " " }),
+        ],
+    };
+    let [desired, running, healthy] = counts;
     let mut row = vec![
         component.component.clone(),
-        number(component.desired),
-        number(component.running),
-        format!("{}{}", number(component.healthy), if short { "!" } else { " " }),
+        desired,
+        running,
+        healthy,
         component.version.clone().unwrap_or_default(),
         component.since.map_or_else(String::new, |since| age(since, now)),
     ];
@@ -183,14 +204,16 @@ fn component_text(
     now: Timestamp,
 ) -> String {
     let wide = columns.unwrap_or(usize::MAX);
-    let summary = format!(
-        "{} in {}: {} desired, {} running, {} healthy",
-        component.component,
-        status.environment,
-        number(component.desired),
-        number(component.running),
-        number(component.healthy)
-    );
+    let counts = match component.runs_nothing {
+        true => format!("{}; it has no job", without_job(component)),
+        false => format!(
+            "{} desired, {} running, {} healthy",
+            number(component.desired),
+            number(component.running),
+            number(component.healthy)
+        ),
+    };
+    let summary = format!("{} in {}: {counts}", component.component, status.environment);
     let mut text = String::new();
     for line in hang("", &summary, wide).lines() {
         let _ = writeln!(text, "{BOLD}{line}{BOLD:#}");
@@ -202,6 +225,8 @@ fn component_text(
     };
     fact("version", component.version.clone());
     fact("since", component.since.map(|since| age(since, now)));
+    let hosts = || Vec::from_iter(component.nodes.iter().map(String::as_str)).join(", ");
+    fact("where", component.runs_nothing.then(hosts));
     fact("workspace", workspace_words(component, status));
     fact(
         "operation",
