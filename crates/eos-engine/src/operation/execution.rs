@@ -8,6 +8,7 @@ use eos_core::plan::{Step, Work};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use serde_json::{Value, json};
 
+use super::event::{Event, StepOf};
 use super::fresh::serves;
 use super::records;
 use super::run::{Run, to_json};
@@ -69,7 +70,7 @@ impl Run<'_> {
                 () = this.terms.stop.wanted() => {
                     let words = "Finishing the steps in progress, then stopping; press Ctrl-C again to stop \
                         now";
-                    this.watch.borrow_mut().waiting(words);
+                    this.events.waiting(words);
                     continue;
                 }
             };
@@ -102,12 +103,15 @@ impl Run<'_> {
         step: &'s Step,
         begun: Option<&Value>,
     ) -> (usize, &'s Step, Result<String, EngineError>) {
-        self.watch.borrow_mut().step(number, step);
+        self.events.send(Event::Step(StepOf::new(number, step)));
         let started = Instant::now();
         let performed = self.perform(number, step, begun).await;
         if let Ok(effect) = &performed {
-            let took = started.elapsed();
-            self.watch.borrow_mut().done(number, step, effect, took);
+            self.events.send(Event::Done {
+                of: StepOf::new(number, step),
+                effect: effect.clone(),
+                took: started.elapsed(),
+            });
         }
         (number, step, performed)
     }
@@ -126,7 +130,7 @@ impl Run<'_> {
             detail["previous"] = to_json(previous);
         }
         self.store.borrow_mut().begin_step(id, &step.id, &detail)?;
-        let mut progress = |message: &str| self.watch.borrow_mut().progress(number, message);
+        let mut progress = |message: &str| self.events.progress(number, message);
         let verified = match &step.work {
             Work::Deliver => self.deliver().await?,
             Work::Make(_) | Work::Unmake(_) | Work::Prove(_) | Work::Secret(_) => {
@@ -135,7 +139,7 @@ impl Run<'_> {
                     compilation: self.compilation(),
                     operation: id,
                 };
-                let mut seen = |message: &str| self.watch.borrow_mut().progress(number, message);
+                let mut seen = |message: &str| self.events.progress(number, message);
                 // On the heap: without optimisation the work of all kinds of steps fills the stack.
                 let work = Box::pin(steps::perform(&context, step, &mut progress));
                 self.witness.during(self.engines, step, &mut seen, work).await?

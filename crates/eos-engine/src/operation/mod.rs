@@ -6,6 +6,7 @@
 //! | `run` | one operation under way, from its beginning to its end |
 //! | `fresh` | whether its plan still holds |
 //! | `commit` | the pillar edit and what it compiles to, in git |
+//! | `event` | the events that others subscribe to |
 //! | `execution` | its steps, as they wait for one another |
 //! | `way_back` | what becomes of it when a step fails |
 //! | `take_back` | what an operation left, and the plan that takes it back |
@@ -15,6 +16,7 @@
 
 mod commit;
 mod dismiss;
+mod event;
 mod execution;
 mod fresh;
 mod locks;
@@ -28,7 +30,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use eos_core::compile::Compilation;
-use eos_core::plan::{Plan, Step};
+use eos_core::plan::Plan;
 use secrecy::SecretString;
 use tokio::sync::Notify;
 
@@ -44,24 +46,15 @@ use crate::steps;
 use crate::store::{NewOperation, Operation, Outcome, Store};
 use run::{Run, Subject, to_json};
 
+use event::Events;
+
 pub use dismiss::{Dismissed, dismiss};
+pub use event::{Event, StepOf, Subscriber};
 pub use records::{find, is_alive, newest_to_undo};
 pub use take_back::rollback;
 
 /// How many operations may begin while one waits for an approval. Counted, because no clock says that nobody waits.
 const WAITED_FOR: i64 = 50;
-
-/// Who watches an operation: a terminal, or a program that reads events.
-pub trait Watch {
-    fn begin(&mut self, operation: &str, total: usize);
-    /// Something that another holds is waited for.
-    fn waiting(&mut self, message: &str);
-    fn step(&mut self, number: usize, step: &Step);
-    fn progress(&mut self, number: usize, message: &str);
-    fn done(&mut self, number: usize, step: &Step, effect: &str, took: Duration);
-    /// From here on the operation is taken back, in so many steps.
-    fn turn_back(&mut self, why: &str, total: usize);
-}
 
 /// Who asked, and in which words; secrets in them are `***`.
 #[derive(Clone, Copy, Debug)]
@@ -132,14 +125,15 @@ pub struct Finished {
 }
 
 /// Carries out a plan.
-pub async fn apply(
-    estate: &Estate,
-    engines: &Engines,
-    order: Order<'_>,
-    terms: &Terms,
-    watch: &mut dyn Watch,
+pub async fn apply<'a>(
+    estate: &'a Estate,
+    engines: &'a Engines,
+    order: Order<'a>,
+    terms: &'a Terms,
+    subscriber: &'a mut Subscriber<'a>,
 ) -> Result<Finished, Failure> {
     let Order { plan, author, .. } = order;
+    let events = Events::new(subscriber);
     if !plan.observed {
         return Err(EngineError::new(
             Layer::Estate,
@@ -167,7 +161,7 @@ pub async fn apply(
         },
     )?;
     if let Err(error) = end_forgotten(estate, engines, &mut store, &id, by).await {
-        watch.waiting(&format!("Eos did not end what waits for approval: {error}"));
+        events.warn(format!("Eos did not end what waits for approval: {error}"));
     }
     let subject = Subject {
         id,
@@ -176,7 +170,7 @@ pub async fn apply(
         takes_back: order.takes_back.map(str::to_owned),
         _alive: alive,
     };
-    Run::new((estate, engines), store, subject, control, terms, watch)
+    Run::new((estate, engines), store, subject, control, terms, events)
         .start(order.secrets)
         .await
 }
@@ -207,31 +201,31 @@ async fn end_forgotten(
 
 /// Goes on with an operation that was stopped or failed: the one named, else the only one there is. One that is being
 /// taken back is taken back to the end.
-pub async fn resume(
-    estate: &Estate,
-    engines: &Engines,
+pub async fn resume<'a>(
+    estate: &'a Estate,
+    engines: &'a Engines,
     operation: Option<&str>,
-    terms: &Terms,
-    watch: &mut dyn Watch,
+    terms: &'a Terms,
+    subscriber: &'a mut Subscriber<'a>,
 ) -> Result<Finished, Failure> {
     let store = estate.store()?;
     let operation = records::resumable(&store, operation)?;
-    reopen(estate, engines, store, &operation, terms, watch)
+    reopen(estate, engines, store, &operation, terms, Events::new(subscriber))
         .await?
         .go_on(&operation)
         .await
 }
 
 /// Takes back an operation that did not come to its end.
-pub async fn take_back(
-    estate: &Estate,
-    engines: &Engines,
-    operation: &Operation,
-    terms: &Terms,
-    watch: &mut dyn Watch,
+pub async fn take_back<'a>(
+    estate: &'a Estate,
+    engines: &'a Engines,
+    operation: &'a Operation,
+    terms: &'a Terms,
+    subscriber: &'a mut Subscriber<'a>,
 ) -> Result<Finished, Failure> {
     let store = estate.store()?;
-    reopen(estate, engines, store, operation, terms, watch)
+    reopen(estate, engines, store, operation, terms, Events::new(subscriber))
         .await?
         .give_up(operation)
         .await
@@ -244,7 +238,7 @@ async fn reopen<'a>(
     store: Store,
     operation: &'a Operation,
     terms: &'a Terms,
-    watch: &'a mut dyn Watch,
+    events: Events<'a>,
 ) -> Result<Run<'a>, EngineError> {
     let id = &operation.id;
     let alive = Lock::try_acquire(&estate.root, Target::Operation(id), Some(id))
@@ -261,7 +255,14 @@ async fn reopen<'a>(
         takes_back: operation.takes_back.clone(),
         _alive: alive,
     };
-    Ok(Run::new((estate, engines), store, subject, control, terms, watch))
+    Ok(Run::new(
+        (estate, engines),
+        store,
+        subject,
+        control,
+        terms,
+        events,
+    ))
 }
 
 /// For the audit: who carries an operation out.

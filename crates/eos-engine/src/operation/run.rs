@@ -12,12 +12,13 @@ use secrecy::SecretString;
 use serde_json::Value;
 
 use super::commit::COMMIT;
+use super::event::Events;
 use super::execution::Halt;
 use super::fresh::refuse_hand_edits;
 use super::locks::{Locks, locked_components, waiting};
 use super::records::refuse_unfinished;
 use super::take_back;
-use super::{Author, Finished, Terms, Watch, actor};
+use super::{Author, Finished, Terms, actor};
 use crate::approval::{self, Needed};
 use crate::control::Control;
 use crate::diagnose::Witness;
@@ -49,7 +50,7 @@ pub(super) struct Run<'a> {
     pub(super) estate: &'a Estate,
     pub(super) engines: &'a Engines,
     pub(super) store: RefCell<Store>,
-    pub(super) watch: RefCell<&'a mut dyn Watch>,
+    pub(super) events: Events<'a>,
     pub(super) terms: &'a Terms,
     pub(super) subject: Subject<'a>,
     /// Who carries it out, as Salt knows them.
@@ -76,13 +77,13 @@ impl<'a> Run<'a> {
         subject: Subject<'a>,
         caller: Control,
         terms: &'a Terms,
-        watch: &'a mut dyn Watch,
+        events: Events<'a>,
     ) -> Self {
         Run {
             estate,
             engines,
             store: RefCell::new(store),
-            watch: RefCell::new(watch),
+            events,
             terms,
             subject,
             caller,
@@ -108,7 +109,7 @@ impl<'a> Run<'a> {
                     && let Err(error) = self.remove_staged().await
                 {
                     let words = format!("The secrets engine may still hold a given secret: {error}");
-                    self.watch.borrow_mut().waiting(&words);
+                    self.events.warn(words);
                 }
                 self.end(Outcome::TakenBack).await?;
                 Err(failure)
@@ -221,7 +222,7 @@ impl<'a> Run<'a> {
         // It waits for its first approval. One that waits for another on its way has changed something.
         if operation.outcome == Outcome::Waiting && self.begun()?.is_empty() {
             let total = self.subject.plan.steps.len();
-            self.watch.borrow_mut().begin(&self.subject.id, total);
+            self.events.begin(&self.subject.id, total);
             self.remove_staged().await?;
             self.end(Outcome::TakenBack).await?;
             return Ok(self.finished(Vec::new(), Some(Vec::new())));
@@ -240,8 +241,8 @@ impl<'a> Run<'a> {
     }
 
     pub(super) async fn lock(&mut self, components: BTreeSet<Key>) -> Result<(), EngineError> {
-        let watch = &self.watch;
-        let mut held = waiting(self.terms, |message| watch.borrow_mut().waiting(message));
+        let events = &self.events;
+        let mut held = waiting(self.terms, |message| events.waiting(message));
         let Subject { id, author, .. } = &self.subject;
         let consul = self.engines.consul.as_ref();
         self.locks
@@ -251,7 +252,7 @@ impl<'a> Run<'a> {
 
     /// Held to edit, commit and deliver, and given back at once.
     pub(super) async fn estate_lock(&self) -> Result<Lock, EngineError> {
-        let mut held = waiting(self.terms, |message| self.watch.borrow_mut().waiting(message));
+        let mut held = waiting(self.terms, |message| self.events.waiting(message));
         Lock::wait(
             &self.estate.root,
             Target::Estate,
@@ -279,7 +280,7 @@ impl<'a> Run<'a> {
 
     pub(super) async fn go(mut self, guard: Option<Lock>) -> Result<Finished, Failure> {
         let total = self.subject.plan.steps.len();
-        self.watch.borrow_mut().begin(&self.subject.id, total);
+        self.events.begin(&self.subject.id, total);
         if !self.ended()?.contains(COMMIT) {
             let committed = self.commit(COMMIT).await;
             drop(guard);
@@ -340,8 +341,7 @@ impl<'a> Run<'a> {
     pub(super) async fn end(&mut self, outcome: Outcome) -> Result<(), EngineError> {
         let ended = self.write_end(outcome).await;
         for error in self.locks.release().await {
-            let words = format!("Eos did not release the lock: {error}");
-            self.watch.borrow_mut().waiting(&words);
+            self.events.warn(format!("Eos did not release the lock: {error}"));
         }
         ended
     }
@@ -443,7 +443,7 @@ impl<'a> Run<'a> {
         }
         for path in secrets::forget(self.engines, id).await? {
             let words = format!("{path} of the secrets engine stays: only an operator may remove it");
-            self.watch.borrow_mut().waiting(&words);
+            self.events.warn(words);
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use eos_core::kinds::secret::How;
 use eos_core::plan::{Step, Work};
 
+use super::event::Event;
 use super::execution::Halt;
 use super::fresh::{serves, stale};
 use super::locks::locked_components;
@@ -115,7 +116,7 @@ impl Run<'_> {
 
     pub(super) async fn go_back(mut self, operation: &Operation) -> Result<Finished, Failure> {
         let total = self.subject.plan.steps.len();
-        self.watch.borrow_mut().begin(&self.subject.id, total);
+        self.events.begin(&self.subject.id, total);
         let gone = match self.way_back(operation).await {
             Ok(turned) => self.go_by(turned, "rolling back").await,
             Err(failure) => Err(failure),
@@ -220,9 +221,10 @@ impl Run<'_> {
         self.locks
             .take(self.estate, consul, id, *author, components, held)
             .await?;
-        self.watch
-            .borrow_mut()
-            .turn_back(why, self.subject.plan.steps.len());
+        self.events.send(Event::TurnBack {
+            why: why.to_owned(),
+            steps: self.subject.plan.steps.len(),
+        });
         if self.ended()?.contains(take_back::COMMIT) {
             self.recompile()?;
         } else {

@@ -10,12 +10,12 @@ use crate::views::reports::plan::{NothingToDo, PlanReport};
 use eos_core::diagnostic::Diagnostic;
 use eos_core::intent::{Intent, Noun, Verb};
 use eos_core::pillar::Pillar;
-use eos_core::plan::{Plan, Step};
+use eos_core::plan::Plan;
 use eos_engine::audit::Actor;
 use eos_engine::engines::Engines;
 use eos_engine::estate::Estate;
 use eos_engine::failure::Failure;
-use eos_engine::operation::{self, Author, Finished, Order, Stop, Terms, Watch};
+use eos_engine::operation::{self, Author, Event, Finished, Order, Stop, Terms};
 use eos_engine::planning::{Wish, make_plan};
 use eos_engine::preview::{Joint, joint_plan, without_preview};
 use eos_engine::store::{Operation, Outcome};
@@ -24,7 +24,6 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
 use std::pin::pin;
-use std::time::Duration;
 
 /// The wanted change, and the words of the request.
 pub struct Change<'a> {
@@ -178,7 +177,8 @@ pub async fn carry_out(
         ..terms(session)
     };
     let mut watched = Watched::new(session.view);
-    let work = operation::apply(estate, engines, order, &terms, &mut watched);
+    let mut hear = |event: &Event| watched.hear(event);
+    let work = operation::apply(estate, engines, order, &terms, &mut hear);
     let ended = until_stopped(work, &terms.stop).await;
     watched.settle(estate, &terms.stop, ended)
 }
@@ -191,7 +191,8 @@ pub async fn go_on(
 ) -> Answer {
     let terms = terms(session);
     let mut watched = Watched::new(session.view);
-    let work = operation::resume(estate, engines, operation, &terms, &mut watched);
+    let mut hear = |event: &Event| watched.hear(event);
+    let work = operation::resume(estate, engines, operation, &terms, &mut hear);
     let ended = until_stopped(work, &terms.stop).await;
     watched.settle(estate, &terms.stop, ended)
 }
@@ -205,7 +206,8 @@ pub async fn give_up(
 ) -> Answer {
     let terms = terms(session);
     let mut watched = Watched::new(session.view);
-    let work = operation::take_back(estate, engines, operation, &terms, &mut watched);
+    let mut hear = |event: &Event| watched.hear(event);
+    let work = operation::take_back(estate, engines, operation, &terms, &mut hear);
     let ended = until_stopped(work, &terms.stop).await;
     watched.settle(estate, &terms.stop, ended)
 }
@@ -350,6 +352,13 @@ impl<'a> Watched<'a> {
         }
     }
 
+    fn hear(&mut self, event: &Event) {
+        if let Event::Begin { operation, .. } = event {
+            self.operation = Some(operation.clone());
+        }
+        self.view.event(event);
+    }
+
     fn settle(self, estate: &Estate, stop: &Stop, ended: Option<Result<Finished, Failure>>) -> Answer {
         match ended {
             None => {
@@ -376,32 +385,5 @@ impl<'a> Watched<'a> {
                 Ok(Exit::Done)
             }
         }
-    }
-}
-
-impl Watch for Watched<'_> {
-    fn begin(&mut self, operation: &str, total: usize) {
-        self.operation = Some(operation.to_owned());
-        self.view.begin(operation, total);
-    }
-
-    fn step(&mut self, number: usize, step: &Step) {
-        self.view.step(number, step);
-    }
-
-    fn waiting(&mut self, message: &str) {
-        self.view.waiting(message);
-    }
-
-    fn progress(&mut self, number: usize, message: &str) {
-        self.view.progress(number, message);
-    }
-
-    fn turn_back(&mut self, why: &str, total: usize) {
-        self.view.turn_back(why, total);
-    }
-
-    fn done(&mut self, number: usize, step: &Step, effect: &str, took: Duration) {
-        self.view.done(number, step, effect, took);
     }
 }

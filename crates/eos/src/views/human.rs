@@ -8,8 +8,7 @@ use crate::problem::Exit;
 use crate::terminal::{data_width, talk_width};
 use anstream::{AutoStream, ColorChoice};
 use eos_core::diagnostic::Diagnostic;
-use eos_core::plan::Step;
-use eos_engine::operation::Watch;
+use eos_engine::operation::{Event, StepOf};
 use eos_lab::Progress;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::BTreeMap;
@@ -56,13 +55,40 @@ impl Human {
         });
     }
 
-    fn steps_prefix(&self, number: usize, step: &Step) -> String {
+    fn steps_prefix(&self, of: &StepOf) -> String {
         let digits = self.total.to_string().len();
         format!(
-            "  {number:>digits$}/{} {}  ",
+            "  {:>digits$}/{} {}  ",
+            of.number,
             self.total,
-            pad(step.work.title(), TITLE)
+            pad(of.title, TITLE)
         )
+    }
+
+    fn waiting(&mut self, message: &str) {
+        let message = printable(message).replace('\n', " ");
+        if !io::stderr().is_terminal() {
+            let text = hang("waiting: ", &message, talk_width());
+            return self.talk(&text);
+        }
+        match self.live.get(&0) {
+            Some(bar) => bar.set_message(message),
+            None => self.begin_live(0, "  waiting  ".to_owned(), message),
+        }
+    }
+
+    fn done(&mut self, of: &StepOf, effect: &str, took: Duration) {
+        self.end_live(of.number);
+        let columns = talk_width().min(STEP_WIDTH);
+        let prefix = self.steps_prefix(of);
+        let time = format!(" {}", pad_left(&duration(took), 7));
+        let room = columns.saturating_sub(width(&prefix) + width(&time));
+        let effect = printable(effect).replace('\n', " ");
+        let line = match width(&effect) <= room {
+            true => format!("{prefix}{}{time}\n", pad(&effect, room)),
+            false => hang(&prefix, &format!("{effect}  {}", duration(took)), columns),
+        };
+        self.talk(&line);
     }
 
     fn end_live(&mut self, number: usize) {
@@ -90,60 +116,6 @@ impl Human {
     }
 }
 
-impl Watch for Human {
-    fn begin(&mut self, _operation: &str, total: usize) {
-        self.end_live(0);
-        self.total = total;
-    }
-
-    fn waiting(&mut self, message: &str) {
-        let message = printable(message).replace('\n', " ");
-        if !io::stderr().is_terminal() {
-            let text = hang("waiting: ", &message, talk_width());
-            return self.talk(&text);
-        }
-        match self.live.get(&0) {
-            Some(bar) => bar.set_message(message),
-            None => self.begin_live(0, "  waiting  ".to_owned(), message),
-        }
-    }
-
-    fn step(&mut self, number: usize, step: &Step) {
-        if io::stderr().is_terminal() {
-            let prefix = self.steps_prefix(number, step);
-            self.begin_live(number, prefix, step.component.clone());
-        }
-    }
-
-    fn progress(&mut self, number: usize, message: &str) {
-        // Elsewhere one line a step is enough.
-        if let Some(bar) = self.live.get(&number) {
-            bar.set_message(printable(message).replace('\n', " "));
-        }
-    }
-
-    fn turn_back(&mut self, why: &str, total: usize) {
-        self.end_all_live();
-        self.total = total;
-        let text = hang("  ", &printable(why), talk_width());
-        self.talk(&text);
-    }
-
-    fn done(&mut self, number: usize, step: &Step, effect: &str, took: Duration) {
-        self.end_live(number);
-        let columns = talk_width().min(STEP_WIDTH);
-        let prefix = self.steps_prefix(number, step);
-        let time = format!(" {}", pad_left(&duration(took), 7));
-        let room = columns.saturating_sub(width(&prefix) + width(&time));
-        let effect = printable(effect).replace('\n', " ");
-        let line = match width(&effect) <= room {
-            true => format!("{prefix}{}{time}\n", pad(&effect, room)),
-            false => hang(&prefix, &format!("{effect}  {}", duration(took)), columns),
-        };
-        self.talk(&line);
-    }
-}
-
 impl View for Human {
     fn show(&mut self, report: &dyn Report) {
         self.end_all_live();
@@ -154,6 +126,34 @@ impl View for Human {
                 Part::Data(text) => self.data(&text),
                 Part::Exact(text) => self.out.write(&mut io::stdout(), &text),
                 Part::Talk(text) => self.talk(&text),
+            }
+        }
+    }
+
+    fn event(&mut self, event: &Event) {
+        match event {
+            Event::Begin { steps, .. } => {
+                self.end_live(0);
+                self.total = *steps;
+            }
+            Event::Waiting { message } => self.waiting(message),
+            Event::Warning { message } => self.warn(&Diagnostic::new(message)),
+            Event::Step(of) if io::stderr().is_terminal() => {
+                self.begin_live(of.number, self.steps_prefix(of), of.component.clone());
+            }
+            // Elsewhere one line a step is enough.
+            Event::Step(_) => {}
+            Event::Progress { number, message } => {
+                if let Some(bar) = self.live.get(number) {
+                    bar.set_message(printable(message).replace('\n', " "));
+                }
+            }
+            Event::Done { of, effect, took } => self.done(of, effect, *took),
+            Event::TurnBack { why, steps } => {
+                self.end_all_live();
+                self.total = *steps;
+                let text = hang("  ", &printable(why), talk_width());
+                self.talk(&text);
             }
         }
     }

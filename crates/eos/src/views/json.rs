@@ -1,11 +1,10 @@
 //! What a program reads: one versioned document on standard output, or one event a line while an operation runs.
 
-use super::report::{Message, Report, spend};
+use super::report::{Message, Report, spend, value};
 use super::{Out, View};
 use crate::problem::Exit;
 use eos_core::diagnostic::Diagnostic;
-use eos_core::plan::Step;
-use eos_engine::operation::Watch;
+use eos_engine::operation::Event;
 use eos_engine::waiting::Stopwatch;
 use eos_lab::{Advance, Outcome, Progress};
 use serde_json::{Map, Value, json};
@@ -30,12 +29,6 @@ impl Default for Json {
     }
 }
 
-impl Json {
-    fn event(&mut self, event: &str, content: Value) {
-        self.out.write(&mut io::stdout(), &line("event", event, content));
-    }
-}
-
 /// The report as a program reads it, on one line.
 pub fn document(report: &dyn Report, since_start: &Stopwatch) -> String {
     match report.json() {
@@ -49,55 +42,32 @@ pub fn document(report: &dyn Report, since_start: &Stopwatch) -> String {
 }
 
 fn line(key: &str, name: &str, content: Value) -> String {
+    let mut named = json!({key: name});
+    match (&mut named, content) {
+        (Value::Object(all), Value::Object(fields)) => all.extend(fields),
+        (_, other) => named["content"] = other,
+    }
+    versioned(named)
+}
+
+/// The version comes first, and is that of all documents.
+fn versioned(content: Value) -> String {
     let mut all = Map::new();
     all.insert("version".to_owned(), VERSION.into());
-    all.insert(key.to_owned(), name.into());
-    match content {
-        Value::Object(fields) => all.extend(fields.into_iter().filter(|(field, _)| field != "version")),
-        other => {
-            all.insert("content".to_owned(), other);
-        }
+    if let Value::Object(fields) = content {
+        all.extend(fields.into_iter().filter(|(field, _)| field != "version"));
     }
     format!("{}\n", Value::Object(all))
-}
-
-fn step_event(number: usize, step: &Step) -> Value {
-    json!({"number": number, "step": step.id, "title": step.work.title(), "component": step.component})
-}
-
-impl Watch for Json {
-    fn begin(&mut self, operation: &str, total: usize) {
-        self.event("begin", json!({"operation": operation, "steps": total}));
-    }
-
-    fn step(&mut self, number: usize, step: &Step) {
-        self.event("step", step_event(number, step));
-    }
-
-    fn waiting(&mut self, message: &str) {
-        self.event("waiting", json!({"message": message}));
-    }
-
-    fn progress(&mut self, number: usize, message: &str) {
-        self.event("progress", json!({"number": number, "message": message}));
-    }
-
-    fn turn_back(&mut self, why: &str, total: usize) {
-        self.event("turn_back", json!({"why": why, "steps": total}));
-    }
-
-    fn done(&mut self, number: usize, step: &Step, effect: &str, took: Duration) {
-        let mut event = step_event(number, step);
-        event["effect"] = effect.into();
-        event["seconds"] = took.as_secs_f64().into();
-        self.event("done", event);
-    }
 }
 
 impl View for Json {
     fn show(&mut self, report: &dyn Report) {
         let line = document(report, &self.since_start);
         self.out.write(&mut io::stdout(), &line);
+    }
+
+    fn event(&mut self, event: &Event) {
+        self.out.write(&mut io::stdout(), &versioned(value(event)));
     }
 
     /// A warning is talk: it would break the one document.

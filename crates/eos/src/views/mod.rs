@@ -11,7 +11,7 @@ use crate::peek::Peek;
 use crate::problem::{Exit, Problem};
 use anstream::ColorChoice;
 use eos_core::diagnostic::Diagnostic;
-use eos_engine::operation::Watch;
+use eos_engine::operation::Event;
 use eos_engine::waiting::Stopwatch;
 use eos_lab::Progress;
 pub use report::Purpose;
@@ -19,8 +19,10 @@ use report::Report;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-pub trait View: Watch {
+pub trait View {
     fn show(&mut self, report: &dyn Report);
+    /// What an operation under way tells.
+    fn event(&mut self, event: &Event);
     fn warn(&mut self, warning: &Diagnostic);
     /// Who watches the lab at work.
     fn lab_progress(&self) -> Box<dyn Progress>;
