@@ -1,47 +1,12 @@
 //! Addresses: what sort of thing a node is, and its name. Written down as `kind/name`.
 
+pub use crate::kinds::NodeKind;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
-/// The sorts of nodes, in the order of their words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum NodeKind {
-    Host,
-    Job,
-    Namespace,
-    Rules,
-    Secret,
-    Service,
-    Target,
-    Volume,
-}
-
 impl NodeKind {
-    pub const ALL: [Self; 8] = [
-        Self::Host,
-        Self::Job,
-        Self::Namespace,
-        Self::Rules,
-        Self::Secret,
-        Self::Service,
-        Self::Target,
-        Self::Volume,
-    ];
-
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Host => "host",
-            Self::Job => "job",
-            Self::Namespace => "namespace",
-            Self::Rules => "rules",
-            Self::Secret => "secret",
-            Self::Service => "service",
-            Self::Target => "target",
-            Self::Volume => "volume",
-        }
-    }
-
     /// The address of the node of this kind that has a name.
     pub fn at(self, name: impl Into<String>) -> Address {
         Address {

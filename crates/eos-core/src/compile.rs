@@ -7,19 +7,22 @@ use crate::catalog::Catalog;
 use crate::compose::{Key, compose};
 use crate::diagnostic::Diagnostic;
 use crate::emit::{self, Artifacts, graph, salt, terraform, terraform::Workspace};
-use crate::kinds::{KINDS, job, namespace};
+use crate::kinds::{KINDS, host, job, namespace};
 use crate::lowered::Lowered;
 use crate::node::{Node, component_nodes};
 use crate::passes::{self, Ground};
-use crate::pillar::Pillar;
+use crate::pillar::{Host, Pillar};
 use crate::profile::Profile;
 use crate::recipe::Risk;
+use crate::scope::Scope;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug)]
 pub struct Compilation {
     pub profile: Profile,
     pub components: BTreeMap<Key, Lowered>,
+    /// The hosts of the estate, by name.
+    pub hosts: BTreeMap<String, Host>,
     /// Of each component, and `platform` of each environment.
     pub workspaces: BTreeMap<Key, Workspace>,
     pub artifacts: Artifacts,
@@ -39,9 +42,12 @@ impl Compilation {
             .get(&(environment.to_owned(), component.to_owned()))
     }
 
-    /// The one digest of a component, or of `platform`, that is recorded once it is applied: that of its workspace, and that
-    /// of what hosts have of it beside.
+    /// The one digest of a component, of `platform` or of a host that is recorded once it is applied. Of a component it is
+    /// that of its workspace, and that of what hosts have of it beside.
     pub fn digest(&self, key: &Key) -> Option<String> {
+        if Scope::of(key) == Scope::Estate {
+            return self.hosts.get(&key.1).map(host::digest);
+        }
         let workspace = self.workspaces.get(key).map(|workspace| workspace.digest.clone());
         let hosts = self.components.get(key).and_then(host_digest);
         match (workspace, hosts) {
@@ -50,9 +56,12 @@ impl Compilation {
         }
     }
 
-    /// The nodes of a component, or of `platform`. Made when they are asked for: those of a large estate need more room
-    /// than all that is compiled from them.
+    /// The nodes of a component, of `platform` or of a host. Made when they are asked for: those of a large estate need
+    /// more room than all that is compiled from them.
     pub fn nodes(&self, key: &Key) -> Vec<Node> {
+        if Scope::of(key) == Scope::Estate {
+            return self.hosts.get(&key.1).map(host::node).into_iter().collect();
+        }
         match (self.components.get(key), self.workspaces.get(key)) {
             (Some(component), _) => nodes_of(component, &self.components),
             (None, Some(platform)) => namespace::nodes(platform),
@@ -60,6 +69,7 @@ impl Compilation {
         }
     }
 
+    /// The nodes of all components and of each `platform`.
     pub fn all_nodes(&self) -> BTreeMap<Key, Vec<Node>> {
         let keys: BTreeSet<&Key> = self.workspaces.keys().chain(self.components.keys()).collect();
         keys.into_iter()
@@ -192,7 +202,10 @@ pub fn compile(
             .iter()
             .filter(|(_, component)| component.has_workspace())
     };
-    let environments: BTreeSet<&String> = with_workspace()
+    // What all components share is Nomad's: without a job nobody needs it.
+    let environments: BTreeSet<&String> = components
+        .iter()
+        .filter(|(_, component)| component.runs())
         .map(|((environment, _), _)| environment)
         .collect();
     for environment in environments {
@@ -216,6 +229,7 @@ pub fn compile(
     Ok(Compilation {
         profile,
         components,
+        hosts: pillar.hosts.clone(),
         workspaces,
         artifacts,
         control,

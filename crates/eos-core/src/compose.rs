@@ -255,6 +255,7 @@ impl<'a> Composer<'a> {
                 options: given.options,
                 volumes: BTreeMap::new(),
                 generation: 0,
+                stopped: None,
                 intent: consumer.intent.clone(),
                 owner: Some(consumer.name.clone()),
                 at: consumer.at.clone(),

@@ -185,6 +185,7 @@ fn trial_pillar(
             volume_group: None,
             devices: Vec::new(),
             volumes_below: None,
+            intent: None,
             at: place(recipe),
         };
         pillar.hosts.insert(name, host);
@@ -218,6 +219,7 @@ fn trial_pillar(
             options: options.collect(),
             volumes: BTreeMap::new(),
             generation: 0,
+            stopped: None,
             intent: None,
             owner: None,
             at: at.clone(),

@@ -5,15 +5,15 @@
 
 use crate::compose::Key;
 use crate::diagnostic::Place;
+use crate::kinds::{HostParts, WorkspaceParts};
+use crate::output::Output;
 use crate::pillar::{Converted, Restored};
 use crate::profile::Profile;
 use crate::recipe::{Purpose, Recipe, Risk};
 use crate::runtime::RuntimeText;
 use crate::source::{Source, Sourced};
-use crate::template::Template;
 use crate::timing::Timing;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,11 +41,12 @@ pub struct Lowered {
     /// How often it was brought back to what the pillar says.
     pub generation: u32,
     pub groups: Box<[Group]>,
+    pub in_workspace: WorkspaceParts,
     pub volumes: Box<[Volume]>,
+    /// What it has on hosts beside volumes.
+    pub parts: HostParts,
     pub secrets: Box<[SecretItem]>,
-    pub outputs: Box<[(String, Template)]>,
-    /// What the outputs name of options and facts; no secret is among them.
-    pub context: Map<String, Value>,
+    pub outputs: Box<[Output]>,
     /// What it is to others, if it watches them.
     pub monitor: Option<Arc<Monitor>>,
     /// What watches it.
@@ -172,6 +173,11 @@ pub struct Upstream {
 }
 
 impl Group {
+    /// Whether none of it is to run. Only a person's word brings that about.
+    pub fn is_stopped(&self) -> bool {
+        self.count.value == 0
+    }
+
     /// Whether it is reached through the mesh alone.
     pub fn is_closed(&self) -> bool {
         let is_called = self.mesh.as_ref().is_some_and(Mesh::is_called);
@@ -328,7 +334,17 @@ impl Lowered {
 
     /// Whether Terraform makes something of it.
     pub fn has_workspace(&self) -> bool {
-        self.runs()
+        self.runs() || !self.in_workspace.is_empty()
+    }
+
+    /// The service that others mean when they name it: the first with a port.
+    pub fn front(&self) -> Option<&Group> {
+        front(&self.groups)
+    }
+
+    /// Whether Nomad is told of its volumes, for its job.
+    pub fn registers_volumes(&self) -> bool {
+        self.runs() && !self.volumes.is_empty()
     }
 
     pub fn key(&self) -> Key {
@@ -338,6 +354,11 @@ impl Lowered {
     /// `environment/component`: the workspace, and how a message names it.
     pub fn workspace(&self) -> String {
         format!("{}/{}", self.environment, self.component)
+    }
+
+    /// Whether it has a job of which nothing runs, because a person stopped it.
+    pub fn is_stopped(&self) -> bool {
+        self.runs() && self.groups.iter().all(Group::is_stopped)
     }
 
     /// The longest that all of its instances can take to be replaced one after the other, and one of them once more,
@@ -366,6 +387,11 @@ impl Lowered {
     pub fn secret_path(&self) -> String {
         secret_path(self.profile, &self.environment, &self.component)
     }
+}
+
+/// The service that others mean when they name the component of these.
+pub fn front(groups: &[Group]) -> Option<&Group> {
+    groups.iter().find(|group| !group.ports.is_empty())
 }
 
 /// Where a component's secrets lie: in Nomad's variables, whose namespace is the environment, or below Vault's `secret/`.

@@ -43,6 +43,15 @@ pub struct Attribute {
 }
 
 impl Node {
+    /// Whether another node has the same attributes; where their values come from does not matter.
+    pub fn has_values_of(&self, other: &Self) -> bool {
+        self.attributes.len() == other.attributes.len()
+            && self.attributes.iter().all(|(name, attribute)| {
+                let of_other = other.attributes.get(name);
+                of_other.is_some_and(|of_other| of_other.value == attribute.value)
+            })
+    }
+
     /// One thing of a component.
     pub(crate) fn of(
         component: &Lowered,
@@ -123,6 +132,7 @@ impl Attribute {
 pub enum Layer {
     Secret,
     Host,
+    Cloud,
     Job,
     Service,
     /// What is done for a component once it is healthy, in a system beside the engines.
@@ -130,12 +140,28 @@ pub enum Layer {
 }
 
 impl Layer {
-    pub const ALL: [Self; 5] = [Self::Secret, Self::Host, Self::Job, Self::Service, Self::Hook];
+    /// Whether a Terraform workspace makes it. A service follows from its job.
+    pub fn is_of_workspace(self) -> bool {
+        match self {
+            Self::Cloud | Self::Job => true,
+            Self::Secret | Self::Host | Self::Service | Self::Hook => false,
+        }
+    }
+
+    pub const ALL: [Self; 6] = [
+        Self::Secret,
+        Self::Host,
+        Self::Cloud,
+        Self::Job,
+        Self::Service,
+        Self::Hook,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::Secret => "secret",
             Self::Host => "host",
+            Self::Cloud => "cloud",
             Self::Job => "job",
             Self::Service => "service",
             Self::Hook => "hook",

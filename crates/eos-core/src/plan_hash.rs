@@ -19,8 +19,8 @@ mod tests {
     fn plan(component: &str) -> Plan {
         let step = json!({"id": "1-deliver", "environment": "production", "component": "platform", "work": "deliver"});
         let plan = json!({
-            "version": 1, "environment": "production", "components": [component], "intent": null, "base": "b",
-            "pillar": {}, "release": "r", "observed": true, "changes": [], "steps": [step],
+            "version": 1, "environment": "production", "components": [component], "hosts": [], "intent": null, "base": "b",
+            "pillar": {}, "release": "r", "observed": true, "changes": [], "acts": [], "steps": [step],
         });
         serde_json::from_value(plan).expect("a plan")
     }

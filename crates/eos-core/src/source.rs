@@ -27,6 +27,8 @@ pub enum Source {
     Host { host: String, file: String, line: u32 },
     /// Written into the pillar when the component was made, so that it stays as it was.
     Kept { what: String, file: String, line: u32 },
+    /// A person stopped the component.
+    Stopped { file: String, line: u32 },
     /// Given to what it uses by the recipe of another component.
     Consumer {
         component: String,
@@ -100,6 +102,7 @@ impl Source {
             }
             Self::Host { host, .. } => format!("host {host}"),
             Self::Kept { what, .. } => format!("{what}, kept in the pillar"),
+            Self::Stopped { .. } => "stopped".to_owned(),
             Self::Consumer {
                 component,
                 option,
@@ -138,7 +141,8 @@ impl fmt::Display for Source {
         match told {
             Self::Option { file, line, .. }
             | Self::Host { file, line, .. }
-            | Self::Kept { file, line, .. } => {
+            | Self::Kept { file, line, .. }
+            | Self::Stopped { file, line } => {
                 write!(f, ", {file}:{line}")
             }
             Self::Recipe { line, .. } | Self::Minimum { line, .. } | Self::Consumer { line, .. }

@@ -2,9 +2,11 @@
 //!
 //! `formula/_modules/eos_tiers.py` has the table and decides. This says early what it will say of things that Eos emits.
 
-use crate::node::{Layer, Node};
+use crate::kinds;
+use crate::node::Node;
 use crate::recipe::Risk;
 use serde::Deserialize;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// The lists of the control minion.
@@ -16,6 +18,9 @@ pub struct Tiers {
     pub programs: Vec<Program>,
     /// Directories that volumes may lie in; elsewhere they are of high risk.
     pub volumes_below: Vec<String>,
+    /// Further lists, each of which its own kind reads.
+    #[serde(flatten)]
+    pub others: Map<String, Value>,
 }
 
 /// Programs that begin with these words.
@@ -31,18 +36,15 @@ pub struct Program {
 impl Tiers {
     /// The risk of these nodes of one component: their own, raised by what they run and where they lie.
     pub fn risk(&self, nodes: &[Node]) -> Risk {
-        let risks = nodes.iter().map(|node| match node.layer {
-            Layer::Job => node.risk.max(self.of_job(node)),
-            // What is mounted hides nothing but an empty directory.
-            Layer::Host if node.text("volume_group").is_none() => {
-                node.risk.max(self.of_directory(node.text("path")))
-            }
-            _ => node.risk,
+        let risks = nodes.iter().map(|node| {
+            let kind = kinds::of(node.address.kind);
+            node.risk
+                .max(kind.map_or(Risk::Low, |kind| kind.risk(node, self)))
         });
         risks.max().unwrap_or_default()
     }
 
-    fn of_directory(&self, path: Option<&str>) -> Risk {
+    pub(crate) fn of_directory(&self, path: Option<&str>) -> Risk {
         let is_below = |directory: &String| {
             let inside = path.and_then(|path| path.strip_prefix(directory.trim_end_matches('/')));
             inside.is_some_and(|rest| rest.starts_with('/'))
@@ -53,7 +55,7 @@ impl Tiers {
         }
     }
 
-    fn of_job(&self, job: &Node) -> Risk {
+    pub(crate) fn of_job(&self, job: &Node) -> Risk {
         let groups = job.attributes.keys().filter_map(|name| {
             let group = name.strip_suffix(".count")?;
             job.attributes

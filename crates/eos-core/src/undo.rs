@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 /// The pillar of `now` without what an edit made of `before`, which is `after`: a file that it made goes, one that it
 /// removed comes back. Files and entries that the edit left alone stay as they are now. An entry that was changed again
-/// since is refused.
+/// since is refused, unless only its intent's record was.
 pub fn undo(
     now: &PillarFiles,
     before: &PillarFiles,
@@ -36,11 +36,37 @@ pub fn undo(
     Ok(undone)
 }
 
+/// The text of `after` with these entries of a section as `before` had them: what an edit of nothing else came from.
+pub fn with_entries_of(
+    file: &str,
+    after: &[u8],
+    before: &[u8],
+    section: &str,
+    names: &[String],
+) -> Result<Vec<u8>, Vec<Diagnostic>> {
+    let mut text = text_of(file, after)?;
+    let (after, before) = (yaml::parse(file, after)?, yaml::parse(file, before)?);
+    for name in names {
+        let keys = [section, name.as_str()];
+        let of = |root: &Node| root.path(&keys).map(|node| node.value.clone());
+        text = match (of(&before), of(&after)) {
+            (before, after) if before == after => continue,
+            (Some(value), _) => splice::set(file, &text, &keys, &value),
+            (None, _) => splice::remove(file, &text, &keys),
+        }
+        .map_err(|found| vec![found])?;
+    }
+    Ok(text.into_bytes())
+}
+
+fn text_of(file: &str, bytes: &[u8]) -> Result<String, Vec<Diagnostic>> {
+    String::from_utf8(bytes.to_vec()).map_err(|_| vec![Diagnostic::new(format!("{file} is not UTF-8"))])
+}
+
 const EMPTY: &[u8] = b"#!yaml\n";
 
 fn by_entries(file: &str, now: &[u8], before: &[u8], after: &[u8]) -> Result<String, Vec<Diagnostic>> {
-    let mut text =
-        String::from_utf8(now.to_vec()).map_err(|_| vec![Diagnostic::new(format!("{file} is not UTF-8"))])?;
+    let mut text = text_of(file, now)?;
     let (now, before, after) = (
         yaml::parse(file, now)?,
         yaml::parse(file, before)?,
@@ -56,7 +82,7 @@ fn by_entries(file: &str, now: &[u8], before: &[u8], after: &[u8]) -> Result<Str
         if original == edited || current == original {
             continue;
         }
-        if current != edited {
+        if said(current.as_ref()) != said(edited.as_ref()) {
             return Err(vec![changed_since(file, &now, section, name)]);
         }
         let keys = [section.as_str(), name.as_str()];
@@ -67,6 +93,17 @@ fn by_entries(file: &str, now: &[u8], before: &[u8], after: &[u8]) -> Result<Str
         .map_err(|found| vec![found])?;
     }
     Ok(text)
+}
+
+/// What an entry says, without the record of who last asked for something: a restart changes nothing else.
+fn said(entry: Option<&Value>) -> Option<Value> {
+    entry.cloned().map(|entry| match entry {
+        Value::Map(mut fields) => {
+            fields.retain(|field| field.key != "intent");
+            Value::Map(fields)
+        }
+        other => other,
+    })
 }
 
 /// (section, name) of every entry, such as (`components`, `grafana`).
@@ -151,6 +188,44 @@ mod tests {
         let both = undo(&redis, &hello, &none).unwrap();
         let text = String::from_utf8(both[FILE].clone()).unwrap();
         assert!(text.contains("hello:") && text.contains("redis:"), "{text}");
+    }
+
+    #[test]
+    fn entries_that_are_not_named_stay_as_they_are() {
+        let before = "#!yaml\nhosts:\n  a: {address: 1.1.1.1}\n  b: {address: 2.2.2.2}\n";
+        let after =
+            "#!yaml\nhosts:\n  a: {address: 1.1.1.9}\n  b: {address: 2.2.2.9}\n  c: {address: 3.3.3.3}\n";
+        let named = |name: &str| {
+            let names = [name.to_owned()];
+            let text = with_entries_of(FILE, after.as_bytes(), before.as_bytes(), "hosts", &names).unwrap();
+            let root = yaml::parse(FILE, &text).unwrap();
+            let address = |host: &str| {
+                root.path(&["hosts", host, "address"])
+                    .map(|node| node.value.clone())
+            };
+            ["a", "b", "c"].map(address)
+        };
+        let text = |text: &str| Some(Value::String(text.to_owned()));
+        assert_eq!(named("b"), [text("1.1.1.9"), text("2.2.2.2"), text("3.3.3.3")]);
+        assert_eq!(named("c"), [text("1.1.1.9"), text("2.2.2.9"), None]);
+    }
+
+    #[test]
+    fn a_restart_since_is_no_change() {
+        let hello = |greeting: &str, words: &str| {
+            format!(
+                "\n  hello:\n    options:\n      greeting: {greeting}\n    intent:\n      words: {words}\n"
+            )
+        };
+        let (before, after) = (hello("Hello", "create"), hello("Hi", "update"));
+        assert_eq!(
+            undone(&hello("Hi", "restart"), &before, &after),
+            Ok(before.clone())
+        );
+        assert_eq!(
+            undone(&hello("Hey", "restart"), &before, &after),
+            Err("hello changed again since".to_owned())
+        );
     }
 
     #[test]

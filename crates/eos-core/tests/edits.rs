@@ -4,8 +4,8 @@
 use eos_core::catalog::{Catalog, KEPT};
 use eos_core::compile::{Compilation, compile};
 use eos_core::diagnostic::Diagnostic;
-use eos_core::intent::{Intent, Noun, Verb, edit};
-use eos_core::pillar::{COMMON_FILE, Component, Pillar, PillarFiles, environment_file};
+use eos_core::intent::{Intent, NewValue, Options, Sentence, edit};
+use eos_core::pillar::{COMMON_FILE, Component, Pillar, PillarFiles, Words, environment_file};
 use eos_core::profile::Profile;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -105,20 +105,6 @@ fn intent(words: &str, number: usize) -> Intent {
         words.split(' ').partition(|word| word.starts_with("--"));
     let (settings, names): (Vec<&str>, Vec<&str>) =
         words_left.into_iter().partition(|word| word.contains('='));
-    let verb = match names[0] {
-        "create" => Verb::Create,
-        "update" => Verb::Update,
-        "delete" => Verb::Delete,
-        "promote" => Verb::Promote,
-        "rotate" => Verb::Rotate,
-        other => panic!("{other} is no verb"),
-    };
-    let host = names[1] == "host";
-    let (from, environment, component, recipe) = match (verb, host) {
-        (_, true) => (None, "production", names[2], None),
-        (Verb::Promote, _) => (Some(names[1]), names[2], names[3], None),
-        _ => (None, names[1], names[2], names.get(3)),
-    };
     let options = settings.into_iter().map(|setting| {
         let (name, value) = setting.split_once('=').unwrap();
         let list = matches!(name, "devices" | "mirrors" | "roles" | "tags" | "targets");
@@ -132,18 +118,59 @@ fn intent(words: &str, number: usize) -> Intent {
         };
         (name.to_owned(), value)
     });
+    let options: Options = options.collect();
+    let own = |at: usize| names[at].to_owned();
+    let sentence = match (names[0], names[1]) {
+        ("create", "host") => Sentence::CreateHost {
+            host: own(2),
+            facts: options,
+        },
+        ("update", "host") => Sentence::UpdateHost {
+            host: own(2),
+            facts: options,
+        },
+        ("delete", "host") => Sentence::DeleteHost { host: own(2) },
+        ("create", _) => Sentence::CreateComponent {
+            environment: own(1),
+            component: own(2),
+            recipe: own(names.len().min(4) - 1),
+            options,
+        },
+        ("update", _) => Sentence::UpdateComponent {
+            environment: own(1),
+            component: own(2),
+            options,
+            upgrade: flags.contains(&"--upgrade"),
+        },
+        ("delete", _) => Sentence::DeleteComponent {
+            environment: own(1),
+            component: own(2),
+        },
+        ("promote", _) => Sentence::PromoteComponent {
+            from: own(1),
+            to: own(2),
+            component: own(3),
+        },
+        ("rotate", _) => Sentence::Rotate {
+            environment: own(1),
+            component: own(2),
+            secrets: options
+                .into_iter()
+                .map(|(name, value)| match value.is_null() {
+                    true => (name, NewValue::Generated),
+                    false => (name, NewValue::Given),
+                })
+                .collect(),
+        },
+        other => panic!("{other:?} begins no sentence"),
+    };
     Intent {
-        verb,
-        noun: if host { Noun::Host } else { Noun::Component },
-        environment: environment.to_owned(),
-        component: component.to_owned(),
-        recipe: recipe.map(|recipe| (*recipe).to_owned()),
-        options: options.collect(),
-        from: from.map(str::to_owned),
-        upgrade: flags.contains(&"--upgrade"),
-        words: format!("eos {words}"),
-        who: format!("tester {number}"),
-        when: format!("2026-11-15T20:{:02}:{:02}Z", number / 60, number % 60),
+        sentence,
+        said: Words {
+            words: format!("eos {words}"),
+            who: format!("tester {number}"),
+            when: format!("2026-11-15T20:{:02}:{:02}Z", number / 60, number % 60),
+        },
     }
 }
 

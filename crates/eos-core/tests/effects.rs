@@ -1,7 +1,7 @@
 //! What engines answered when they were asked about a plan, read into effects. The samples are answers of real engines.
 
 use eos_core::address::NodeKind;
-use eos_core::plan::effects::explain::{Volumes, explain};
+use eos_core::plan::effects::explain::{Places, explain};
 use eos_core::plan::effects::nomad::{self, JobNow};
 use eos_core::plan::effects::terraform::{self, JobWork};
 use eos_core::plan::effects::{Effect, Of, salt};
@@ -44,7 +44,7 @@ fn case(name: &str, live: u64) -> (Value, JobNow) {
 
 fn effects_of(name: &str, live: u64) -> Vec<Effect> {
     let (answer, now) = case(name, live);
-    nomad::Answer::read(&answer)
+    nomad::JobPreview::read(&answer)
         .expect("Nomad answered")
         .effects(OF, &now)
 }
@@ -178,7 +178,7 @@ fn what_finds_no_place_is_warned_of() {
 #[test]
 fn a_job_that_is_not_there_is_made_whatever_another_namespace_says() {
     let (answer, _) = case("greeting", 0);
-    let answer = nomad::Answer::read(&answer).expect("Nomad answered");
+    let answer = nomad::JobPreview::read(&answer).expect("Nomad answered");
     let told = told(&answer.effects(OF, &JobNow::default()));
     assert_eq!(
         told,
@@ -194,7 +194,7 @@ fn a_version_that_nobody_knows_yet_is_unknown() {
     let (mut answer, now) = case("greeting", 1);
     answer["spec"]["Meta"]["eos_digest"] = nomad::UNKNOWN.into();
     answer["diff"]["Fields"][0]["New"] = nomad::UNKNOWN.into();
-    let effects = nomad::Answer::read(&answer)
+    let effects = nomad::JobPreview::read(&answer)
         .expect("Nomad answered")
         .effects(OF, &now);
     let attribute = &effects[0].attributes[0];
@@ -237,7 +237,7 @@ fn resources_are_told_as_the_objects_that_they_are() {
         resource("module.hello.consul_config_entry.hello", &["update"], entry(&["a"]), entry(&["a", "b"])),
         resource("module.hello.nomad_job.component", &["create"], Value::Null, json!({})),
     ], "drift": []});
-    let answer = terraform::Answer::read(&answer);
+    let answer = terraform::TerraformPreview::read(&answer);
     assert_eq!(answer.job(), Some(JobWork::Register));
     let state = "change terraform/state/production/hello module.hello";
     assert_eq!(
@@ -259,8 +259,9 @@ fn resources_are_told_as_the_objects_that_they_are() {
 fn a_state_is_made_and_goes_with_its_workspace() {
     let job = json!({"id": "hello", "namespace": "production"});
     let make = json!({"resources": [resource("module.hello.nomad_job.component", &["create"], Value::Null, job.clone())]});
-    let told_state =
-        |answer: &Value, there, gone| told(&terraform::Answer::read(answer).effects(OF, there, gone));
+    let told_state = |answer: &Value, there, gone| {
+        told(&terraform::TerraformPreview::read(answer).effects(OF, there, gone))
+    };
     let address = "module.hello.nomad_job.component";
     assert_eq!(
         told_state(&make, false, false),
@@ -270,7 +271,7 @@ fn a_state_is_made_and_goes_with_its_workspace() {
     );
     let remove = json!({"resources": [resource(address, &["delete"], job, Value::Null)]});
     assert_eq!(
-        terraform::Answer::read(&remove).job(),
+        terraform::TerraformPreview::read(&remove).job(),
         Some(JobWork::Remove {
             namespace: "production",
             id: "hello"
@@ -292,7 +293,8 @@ fn a_state_is_made_and_goes_with_its_workspace() {
 fn what_somebody_removed_or_changed_is_in_the_state_still() {
     let address = "module.hello.nomad_job.component";
     let job = json!({"id": "hello", "namespace": "production"});
-    let told_state = |answer: Value| told(&terraform::Answer::read(&answer).effects(OF, true, false));
+    let told_state =
+        |answer: Value| told(&terraform::TerraformPreview::read(&answer).effects(OF, true, false));
     let state = |after: &str| {
         [format!(
             "change terraform/state/production/hello {address} \"present\" -> \"{after}\""
@@ -367,7 +369,7 @@ fn change(action: &str, attributes: &[&str]) -> Change {
 }
 
 fn explained(mut effects: Vec<Effect>, change: Change) -> Vec<Effect> {
-    explain(&mut effects, &[change], &Volumes::new());
+    explain(&mut effects, &[change], &Places::new());
     effects
 }
 
@@ -402,7 +404,7 @@ fn what_the_plan_does_not_ask_for_was_changed_behind_eos() {
 #[test]
 fn a_job_that_was_applied_and_is_gone_was_removed_behind_eos() {
     let (answer, _) = case("greeting", 0);
-    let effects = nomad::Answer::read(&answer)
+    let effects = nomad::JobPreview::read(&answer)
         .expect("Nomad answered")
         .effects(OF, &JobNow::default());
     assert_eq!(effects[0].action, Action::Create);

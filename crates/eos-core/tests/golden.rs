@@ -82,7 +82,11 @@ fn setup(case: &Path) -> Setup {
 
 fn compiled(case: &Path) -> BTreeMap<String, Vec<u8>> {
     let pillar: PillarFiles = files_below(&case.join("estate"));
-    let catalog = Catalog::load(&[]).unwrap();
+    let recipes: Vec<_> = files_below(&case.join("recipes"))
+        .into_iter()
+        .map(|(name, text)| (format!("recipes/{name}"), text))
+        .collect();
+    let catalog = Catalog::load(&recipes).unwrap();
     compile(&Pillar::read(&pillar).unwrap(), &catalog, setup(case))
         .unwrap_or_else(|found| panic!("{}: {found:#?}", case.display()))
         .artifacts

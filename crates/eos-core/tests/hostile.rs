@@ -4,9 +4,9 @@
 use eos_core::catalog::Catalog;
 use eos_core::compile::{Compilation, compile};
 use eos_core::diagnostic::Diagnostic;
-use eos_core::intent::{self, Intent, Noun, Verb};
+use eos_core::intent::{self, Intent, Sentence};
 use eos_core::option::OptionType;
-use eos_core::pillar::{COMMON_FILE, Pillar, PillarFiles, environment_file};
+use eos_core::pillar::{COMMON_FILE, Pillar, PillarFiles, Words, environment_file};
 use eos_core::profile::Profile;
 use eos_core::recipe::Recipe;
 use eos_core::yaml::{self, Node, Value};
@@ -927,19 +927,19 @@ fn hostile() -> impl Strategy<Value = String> {
     ]
 }
 
-fn intent(component: &str, option: &str, value: serde_json::Value) -> Intent {
+fn intent(name: &str, recipe: &str, option: &str, value: serde_json::Value) -> Intent {
     Intent {
-        verb: Verb::Create,
-        noun: Noun::Component,
-        environment: "production".to_owned(),
-        component: "subject".to_owned(),
-        recipe: Some(component.to_owned()),
-        options: BTreeMap::from([(option.to_owned(), value)]),
-        from: None,
-        upgrade: false,
-        words: "eos create".to_owned(),
-        who: "me".to_owned(),
-        when: "2026-01-01T00:00:00Z".to_owned(),
+        sentence: Sentence::CreateComponent {
+            environment: "production".to_owned(),
+            component: name.to_owned(),
+            recipe: recipe.to_owned(),
+            options: BTreeMap::from([(option.to_owned(), value)]),
+        },
+        said: Words {
+            words: "eos create".to_owned(),
+            who: "me".to_owned(),
+            when: "2026-01-01T00:00:00Z".to_owned(),
+        },
     }
 }
 
@@ -947,7 +947,7 @@ fn written(recipe: &str, option: &str, value: &str) -> Result<PillarFiles, Vec<D
     intent::edit(
         &estate("#!yaml\ncomponents: {}\n"),
         &CATALOG,
-        &intent(recipe, option, value.into()),
+        &intent("subject", recipe, option, value.into()),
     )
 }
 
@@ -1150,8 +1150,7 @@ proptest! {
 
     #[test]
     fn any_name_is_refused_or_plain(name in hostile()) {
-        let mut intent = intent("hello", "greeting", "x".into());
-        intent.component = name.clone();
+        let intent = intent(&name, "hello", "greeting", "x".into());
         match intent::edit(&estate("#!yaml\n"), &CATALOG, &intent) {
             Ok(files) => {
                 prop_assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'));

@@ -82,6 +82,7 @@ fn planned(before: &str, after: &str, component: &str) -> Plan {
     plan(PlanInput {
         environment: "production",
         components: Some(&[component.to_owned()]),
+        hosts: Some(&[]),
         intent: None,
         compilation: &compiled(Profile::Solo, after),
         applied: &applied,
@@ -89,7 +90,6 @@ fn planned(before: &str, after: &str, component: &str) -> Plan {
         observed: None,
         left: None,
         given: &BTreeSet::new(),
-        hosts: (&BTreeMap::new(), &BTreeMap::new()),
         base: String::new(),
         pillar: BTreeMap::new(),
     })

@@ -4,14 +4,15 @@ use eos_core::address::NodeKind;
 use eos_core::catalog::Catalog;
 use eos_core::compile::{Compilation, compile};
 use eos_core::diagnostic::Diagnostic;
-use eos_core::intent::{Intent, Noun, Verb, edit};
+use eos_core::intent::{Intent, NewValue, Options, Sentence, edit};
 use eos_core::kinds::secret::{How, Previous};
 use eos_core::kinds::{Proof, Unmade, volume};
 use eos_core::node::{Node, Reversibility};
-use eos_core::pillar::{Pillar, PillarFiles};
+use eos_core::pillar::{COMMON_FILE, Pillar, PillarFiles, Words};
 use eos_core::plan::{Action, Key, Left, Observed, Plan, PlanInput, Work, plan, refusals};
 use eos_core::profile::Profile;
 use eos_core::recipe::Risk;
+use eos_core::scope::Scope;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,19 +36,54 @@ fn compiled(files: &PillarFiles) -> Result<Compilation, Vec<Diagnostic>> {
     compile(&Pillar::read(files)?, &catalog(), Profile::Solo)
 }
 
+#[derive(Clone, Copy)]
+enum Verb {
+    Create,
+    Update,
+    Delete,
+    Promote,
+}
+
 fn intent(verb: Verb, component: &str, options: Value) -> Intent {
+    intent_in("production", verb, component, options)
+}
+
+fn intent_in(environment: &str, verb: Verb, component: &str, options: Value) -> Intent {
+    let (environment, component) = (environment.to_owned(), component.to_owned());
+    let options: Options = serde_json::from_value(options).unwrap();
+    said(match verb {
+        Verb::Create => Sentence::CreateComponent {
+            environment,
+            recipe: component.clone(),
+            component,
+            options,
+        },
+        Verb::Update => Sentence::UpdateComponent {
+            environment,
+            component,
+            options,
+            upgrade: false,
+        },
+        Verb::Delete => Sentence::DeleteComponent {
+            environment,
+            component,
+        },
+        Verb::Promote => Sentence::PromoteComponent {
+            from: "staging".to_owned(),
+            to: environment,
+            component,
+        },
+    })
+}
+
+fn said(sentence: Sentence) -> Intent {
     Intent {
-        verb,
-        noun: Noun::Component,
-        environment: "production".into(),
-        component: component.into(),
-        recipe: None,
-        options: serde_json::from_value(options).unwrap(),
-        from: None,
-        upgrade: false,
-        words: format!("eos … {component}"),
-        who: "tester".into(),
-        when: "2026-11-15T20:00:00Z".into(),
+        sentence,
+        said: Words {
+            words: "eos …".into(),
+            who: "tester".into(),
+            when: "2026-11-15T20:00:00Z".into(),
+        },
     }
 }
 
@@ -64,6 +100,7 @@ fn planned(
     plan(PlanInput {
         environment: "production",
         components: Some(&[component.to_owned()]),
+        hosts: Some(&[]),
         intent: None,
         compilation: &compilation,
         applied: &applied,
@@ -71,7 +108,6 @@ fn planned(
         observed,
         left: None,
         given: &given.iter().map(|name| (*name).to_owned()).collect(),
-        hosts: (&BTreeMap::new(), &BTreeMap::new()),
         base: String::new(),
         pillar: BTreeMap::new(),
     })
@@ -243,8 +279,9 @@ fn data_plan(environment: &str, before: &str, after: &str, intent: Option<Intent
         environment,
         components: intent
             .as_ref()
-            .map(|intent| vec![intent.component.clone()])
+            .map(|intent| vec![intent.sentence.component().unwrap().to_owned()])
             .as_deref(),
+        hosts: Some(&[]),
         intent,
         compilation: &compilation,
         applied: &applied,
@@ -252,17 +289,13 @@ fn data_plan(environment: &str, before: &str, after: &str, intent: Option<Intent
         observed: None,
         left: None,
         given: &BTreeSet::new(),
-        hosts: (&BTreeMap::new(), &BTreeMap::new()),
         base: String::new(),
         pillar: BTreeMap::new(),
     })
 }
 
 fn asked(verb: Verb, environment: &str, component: &str) -> Option<Intent> {
-    Some(Intent {
-        environment: environment.into(),
-        ..intent(verb, component, json!({}))
-    })
+    Some(intent_in(environment, verb, component, json!({})))
 }
 
 const GRAFANA: &str = "components:\n  grafana: {}\n";
@@ -458,12 +491,17 @@ fn a_rotated_secret_reaches_all_that_have_a_copy_after_the_one_whose_it_is() {
     ] {
         let compiled =
             |files: &PillarFiles| compile(&Pillar::read(files).unwrap(), &catalog(), profile).unwrap();
-        let wish = intent(Verb::Rotate, "mattermost-database", json!({"password": null}));
+        let wish = said(Sentence::Rotate {
+            environment: "production".to_owned(),
+            component: "mattermost-database".to_owned(),
+            secrets: [("password".to_owned(), NewValue::Generated)].into(),
+        });
         let after = edit(&there, &catalog(), &wish).unwrap();
         let compilation = compiled(&after);
         let plan = plan(PlanInput {
             environment: "production",
             components: Some(&["mattermost-database".to_owned()]),
+            hosts: Some(&[]),
             intent: Some(wish),
             compilation: &compilation,
             applied: &compiled(&there).all_nodes(),
@@ -471,7 +509,6 @@ fn a_rotated_secret_reaches_all_that_have_a_copy_after_the_one_whose_it_is() {
             observed: None,
             left: None,
             given: &BTreeSet::new(),
-            hosts: (&BTreeMap::new(), &BTreeMap::new()),
             base: String::new(),
             pillar: BTreeMap::new(),
         });
@@ -530,6 +567,7 @@ fn a_rotation_is_taken_back_by_the_version_before_it() {
     let plan = plan(PlanInput {
         environment: "production",
         components: Some(&["redis".to_owned()]),
+        hosts: Some(&[]),
         intent: None,
         compilation: &compilation,
         applied: &compilation.all_nodes(),
@@ -537,7 +575,6 @@ fn a_rotation_is_taken_back_by_the_version_before_it() {
         observed: None,
         left: Some(&left),
         given: &BTreeSet::new(),
-        hosts: (&BTreeMap::new(), &BTreeMap::new()),
         base: String::new(),
         pillar: BTreeMap::new(),
     });
@@ -670,4 +707,100 @@ fn bad_input_is_an_error_with_a_place_and_a_hint() {
     }
     let no_shebang = files("components: {}\n");
     assert!(compiled(&no_shebang).unwrap_err()[0].message.contains("#!yaml"));
+}
+
+const TWO_HOSTS: &str = "#!yaml\nhosts:\n  control:\n    address: 10.0.0.1\n    roles: [client, control]\n  node2:\n    \
+    address: 10.0.0.2\n    roles: [storage]\n";
+
+/// The plan of all that a pillar says, where another pillar was applied; nobody said a word to Eos.
+fn by_hand(before: &str, after: &str, hosts: Option<&[String]>) -> Plan {
+    let compiled = |common: &str| {
+        let files = [(COMMON_FILE.to_owned(), common.as_bytes().to_vec())].into();
+        compile(
+            &Pillar::read(&files).unwrap(),
+            &Catalog::load(&[]).unwrap(),
+            Profile::Solo,
+        )
+        .unwrap()
+    };
+    let (before, after) = (compiled(before), compiled(after));
+    let keys = before.hosts.keys().map(|name| Scope::Estate.key(name));
+    let applied = keys.map(|key| (key.clone(), before.nodes(&key))).collect();
+    plan(PlanInput {
+        environment: "production",
+        components: None,
+        hosts,
+        intent: None,
+        compilation: &after,
+        applied: &applied,
+        unfinished: &BTreeSet::new(),
+        observed: None,
+        left: None,
+        given: &BTreeSet::new(),
+        base: String::new(),
+        pillar: BTreeMap::new(),
+    })
+}
+
+#[test]
+fn a_host_edited_by_hand_is_planned_delivered_and_proved() {
+    let edited = TWO_HOSTS.replace("10.0.0.2", "10.0.0.9");
+    let plan = by_hand(TWO_HOSTS, &edited, None);
+    assert_eq!(plan.hosts, ["node2"]);
+    assert!(plan.components.is_empty() && plan.is_of_hosts());
+    let [change] = plan.changes.as_slice() else {
+        panic!("{:?}", plan.changes)
+    };
+    assert_eq!(
+        (change.address.to_string().as_str(), change.action),
+        ("host/node2", Action::Change)
+    );
+    let [address] = change.attributes.as_slice() else {
+        panic!("{:?}", change.attributes)
+    };
+    assert_eq!(
+        (address.name.as_str(), &address.after),
+        ("address", &Some("10.0.0.9".into()))
+    );
+    let titles: Vec<&str> = plan.steps.iter().map(|step| step.work.title()).collect();
+    assert_eq!(titles, ["deliver", "host"]);
+    assert_eq!(plan.locked(), [Scope::Estate.key("node2")].into());
+    // Where it lies in the file does not matter, and neither does what nobody looks at.
+    assert!(
+        by_hand(TWO_HOSTS, &TWO_HOSTS.replace("hosts:", "# mine\nhosts:"), None)
+            .changes
+            .is_empty()
+    );
+    assert!(
+        by_hand(TWO_HOSTS, &edited, Some(&["control".to_owned()]))
+            .changes
+            .is_empty()
+    );
+}
+
+#[test]
+fn a_host_that_comes_is_proved_and_one_that_goes_is_locked() {
+    let one = TWO_HOSTS.split("  node2").next().unwrap();
+    let comes = by_hand(one, TWO_HOSTS, None);
+    assert_eq!((comes.count(Action::Create), comes.steps.len()), (1, 2));
+    let goes = by_hand(TWO_HOSTS, one, None);
+    assert_eq!((goes.count(Action::Delete), goes.steps.len()), (1, 1));
+    assert_eq!(goes.locked(), [Scope::Estate.key("node2")].into());
+    assert_eq!(goes.touched(), goes.locked());
+    // The first host of an estate comes before any that runs Terraform.
+    let alone = TWO_HOSTS.replace("client, control", "client");
+    assert_eq!(by_hand("#!yaml\nhosts: {}\n", &alone, None).steps.len(), 3);
+}
+
+#[test]
+fn every_fact_of_a_host_is_part_of_its_plan() {
+    for fact in [
+        "datacenter: dc2",
+        "devices: [/dev/sdb]",
+        "volume_group: data-vg",
+        "volumes_below: /srv/below",
+    ] {
+        let plan = by_hand(TWO_HOSTS, &format!("{TWO_HOSTS}    {fact}\n"), None);
+        assert_eq!(plan.count(Action::Change), 1, "{fact}");
+    }
 }

@@ -71,7 +71,7 @@ fn pillar(environment: &str, components: &str) -> Pillar {
 #[test]
 fn every_recipe_is_sound() {
     let recipes = recipes();
-    assert_eq!(recipes.len(), 9, "recipes of the page");
+    assert_eq!(recipes.len(), 11, "recipes of the page");
     let catalog = catalog(&recipes);
     let validator = jsonschema::validator_for(&serde_json::from_str(schema::RECIPE).unwrap()).unwrap();
     for (file, text) in &recipes {
@@ -202,6 +202,10 @@ const MESSAGES: &[(&str, &str)] = &[
     (
         "options: {token: {type: secret}}\noutputs: {o: \"{{ token }}\"}",
         "Secret \"token\" is used outside of secrets",
+    ),
+    (
+        "outputs: {job: x}",
+        "output \"job\" has the name of one that Eos adds",
     ),
     (
         "uses: {store: {recipe: redis}}\noutputs: {o: \"{{ store.address }}\"}",

@@ -110,6 +110,8 @@ const RECIPE_PLACES: &[(&str, &str)] = &[
     ("/$defs/route", "needs: {n: {route: {KEY: 1}}}\n"),
     ("/$defs/database", "needs: {n: {database: {KEY: 1}}}\n"),
     ("/$defs/service", "services: {mine: {KEY: 1}}\n"),
+    ("/$defs/host", "host: {KEY: 1}\n"),
+    ("/$defs/host_file", "host: {files: {/etc/x: {KEY: 1}}}\n"),
     (
         "/$defs/figure",
         "services: {mine: {program: [x], memory: {KEY: 1}}}\n",
@@ -130,6 +132,7 @@ const RECIPE_PLACES: &[(&str, &str)] = &[
         "/$defs/within",
         "services: {mine: {program: [x], start: {KEY: 1}}}\n",
     ),
+    ("/$defs/resource", "resources: {mine: {KEY: 1}}\n"),
 ];
 
 /// As above, with the pillar file it stands in.
@@ -325,6 +328,7 @@ const RIGHT: &[&str] = &[
     "options: {p: {type: secret, not_rotated: it is kept}}\nneeds: {k: {secret: {not_rotated: it is kept}}}\nservices: {mine: {program: [x], secrets: {A: k, B: p}}}\n",
     "needs: {k: {secret: {}}, s: {secret: {generate: 12}}}\nservices: {mine: {program: [x], secrets: {A: k, B: {file: s}, C: {text: 'x{{ k }}'}, D: {file: name.conf, text: '{{ s }}'}}}}\n",
     "needs: {d: {database: {engine: postgres, name: x, size: 1G, when: '{{ component }}'}}}\nservices: {mine: {instances: many, image: x, args: ['{{ files_dir }}'], replicas: {production: 3, staging: 1, minimum: 1}, cpu: 1000000, env: {A: null, B: 1, C: true}, files: {a.conf: text}, ports: {p: {to: 80, static: 80}, q: {static: null}}, check: {tcp: true}}}\n",
+    "resources: {net: {type: hcloud_network, arguments: {name: x, labels: {a.b/c: d}}}, web: {type: hcloud_server, when: true, arguments: {name: '${x}', count_me: 1, network: [{network_id: {resource: net, attribute: id}}]}}}\n",
     "needs: {v: {volume: {purpose: shared, size: 1G, path: /x, filesystem: ext4, mode: '0700', each: true, when: true}}}\nservices: {mine: {program: [x], volumes: {v: /v}}}\n",
 ];
 
@@ -399,6 +403,15 @@ const WRONG: &[&str] = &[
 ];
 
 const WRONG_LINES: &[&str] = &[
+    "resources: []",
+    "resources: {Web: {type: hcloud_server}}",
+    "resources: {web: {}}",
+    "resources: {web: {type: random_password}}",
+    "resources: {web: {type: nomad_job}}",
+    "resources: {web: {type: hcloud_server, arguments: {provisioner: {local-exec: {command: id}}}}}",
+    "resources: {web: {type: hcloud_server, arguments: {for_each: [1]}}}",
+    "resources: {web: {type: hcloud_server, arguments: {labels: {'${x}': y}}}}",
+    "resources: {web: {type: hcloud_server, arguments: {name: {resource: web}}}}",
     "risk: huge",
     "proxy: maybe",
     "after: all",
@@ -473,6 +486,10 @@ const WRONG_LINES: &[&str] = &[
     "services: {mine: {program: [x], env: {A: [x]}}}",
     "services: {mine: {program: [[x]]}}",
     "outputs: {o: 1}",
+    "outputs: {a b: x}",
+    "outputs: {1a: x}",
+    "outputs: {job: x}",
+    "outputs: {consul_service: x}",
     "needs: {n: {volume: {purpose: backup, size: 1G, path: /x, mode: '0999'}}}",
 ];
 

@@ -3,11 +3,11 @@
 use eos_core::catalog::Catalog;
 use eos_core::compile::{Compilation, compile};
 use eos_core::diagnostic::Diagnostic;
-use eos_core::intent::{Intent, Noun, Verb, edit};
+use eos_core::intent::{Intent, Options, Sentence, edit};
 use eos_core::kinds::volume::Which;
 use eos_core::kinds::{Made, Unmade};
 use eos_core::node::Reversibility;
-use eos_core::pillar::{Pillar, PillarFiles};
+use eos_core::pillar::{Pillar, PillarFiles, STANDING_NEED, Words};
 use eos_core::plan::{Observed, Plan, PlanInput, Work, plan, refusals};
 use eos_core::profile::Profile;
 use eos_core::recipe::Risk;
@@ -30,19 +30,43 @@ fn files(production: &str) -> PillarFiles {
     [file("common", COMMON), file("production", production)].into()
 }
 
-fn intent(verb: Verb, component: &str, options: Value) -> Intent {
+enum Verb {
+    Create,
+    Update,
+    Delete,
+}
+
+fn intent(verb: Verb, name: &str, options: Value) -> Intent {
+    let (environment, name) = ("production".to_owned(), name.to_owned());
+    let mut facts: Options = serde_json::from_value(options).unwrap();
+    let sentence = match verb {
+        Verb::Create => Sentence::CreateVolume {
+            environment,
+            volume: name,
+            facts,
+        },
+        Verb::Update => Sentence::UpdateVolume {
+            environment,
+            component: name,
+            need: match facts.remove("need") {
+                Some(need) => need.as_str().unwrap().to_owned(),
+                None => STANDING_NEED.to_owned(),
+            },
+            facts,
+        },
+        Verb::Delete => Sentence::DeleteVolume {
+            environment,
+            volume: name,
+            with_data: facts.contains_key("with_data"),
+        },
+    };
     Intent {
-        verb,
-        noun: Noun::Volume,
-        environment: "production".into(),
-        component: component.into(),
-        recipe: None,
-        options: serde_json::from_value(options).unwrap(),
-        from: None,
-        upgrade: false,
-        words: "eos …".into(),
-        who: "tester".into(),
-        when: "2026-11-16T21:00:00Z".into(),
+        sentence,
+        said: Words {
+            words: "eos …".into(),
+            who: "tester".into(),
+            when: "2026-11-16T21:00:00Z".into(),
+        },
     }
 }
 
@@ -118,11 +142,12 @@ fn planned(before: &str, intent: Intent, observed: &Observed) -> (Plan, String) 
         .unwrap();
     let applied = compiled(&files_before).all_nodes();
     let compilation = compiled(&after);
-    let components = [intent.component.clone()];
+    let components = [intent.sentence.component().unwrap().to_owned()];
     let refused = words(refusals("production", Some(&components), &compilation, observed));
     let plan = plan(PlanInput {
         environment: "production",
         components: Some(&components),
+        hosts: Some(&[]),
         intent: Some(intent),
         compilation: &compilation,
         applied: &applied,
@@ -130,7 +155,6 @@ fn planned(before: &str, intent: Intent, observed: &Observed) -> (Plan, String) 
         observed: Some(observed),
         left: None,
         given: &BTreeSet::new(),
-        hosts: (&BTreeMap::new(), &BTreeMap::new()),
         base: String::new(),
         pillar: BTreeMap::new(),
     });
@@ -163,7 +187,7 @@ fn what_is_asked_for_is_what_the_pillar_says() {
         ),
     ];
     for (intent, expected) in cases {
-        let text = edited(FILES, &intent).unwrap_or_else(|why| panic!("{:?}: {why}", intent.options));
+        let text = edited(FILES, &intent).unwrap_or_else(|why| panic!("{:?}: {why}", intent.sentence));
         let read = |text: &str| {
             format!(
                 "{:?}",
@@ -179,7 +203,7 @@ fn what_is_asked_for_is_what_the_pillar_says() {
                     .collect::<Vec<_>>()
             )
         };
-        assert_eq!(read(&text), read(&expected), "{:?}\n{text}", intent.options);
+        assert_eq!(read(&text), read(&expected), "{:?}\n{text}", intent.sentence);
     }
     let made = edited(
         "#!yaml\ncomponents: {}\n",
@@ -297,8 +321,8 @@ fn what_cannot_be_is_refused_before_anybody_is_asked() {
             );
         }
         let why = edit(&all, &Catalog::load(&[]).unwrap(), &intent).map_err(words);
-        let why = why.expect_err(&format!("{:?} is accepted", intent.options));
-        assert!(why.contains(expected), "{:?}: {why}", intent.options);
+        let why = why.expect_err(&format!("{:?} is accepted", intent.sentence));
+        assert!(why.contains(expected), "{:?}: {why}", intent.sentence);
     }
 }
 

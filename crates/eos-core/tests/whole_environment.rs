@@ -2,9 +2,9 @@
 
 use eos_core::catalog::Catalog;
 use eos_core::compile::compile;
-use eos_core::intent::{Intent, Noun, Verb, edit};
+use eos_core::intent::{Intent, Sentence, edit};
 use eos_core::kinds::Unmade;
-use eos_core::pillar::{Pillar, PillarFiles};
+use eos_core::pillar::{Pillar, PillarFiles, Words};
 use eos_core::plan::{Plan, PlanInput, Work, plan};
 use eos_core::profile::Profile;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,20 +20,28 @@ fn files(environments: &[(&str, &str)]) -> PillarFiles {
     all.map(file).collect()
 }
 
-fn whole(verb: Verb, environment: &str, from: Option<&str>) -> Intent {
+fn said(sentence: Sentence) -> Intent {
     Intent {
-        verb,
-        noun: Noun::Environment,
-        environment: environment.to_owned(),
-        component: environment.to_owned(),
-        recipe: None,
-        options: BTreeMap::new(),
-        from: from.map(str::to_owned),
-        upgrade: false,
-        words: "eos".to_owned(),
-        who: "ada".to_owned(),
-        when: "2026-11-16T00:00:00Z".to_owned(),
+        sentence,
+        said: Words {
+            words: "eos".to_owned(),
+            who: "ada".to_owned(),
+            when: "2026-11-16T00:00:00Z".to_owned(),
+        },
     }
+}
+
+fn deleting(environment: &str) -> Intent {
+    said(Sentence::DeleteEnvironment {
+        environment: environment.to_owned(),
+    })
+}
+
+fn promoting(from: &str, to: &str) -> Intent {
+    said(Sentence::PromoteEnvironment {
+        from: from.to_owned(),
+        to: to.to_owned(),
+    })
 }
 
 fn names(files: &PillarFiles, environment: &str) -> Vec<String> {
@@ -48,12 +56,13 @@ fn deleted(environment: &str, text: &str) -> Plan {
     let before = files(&[(environment, text)]);
     let compiled =
         |files: &PillarFiles| compile(&Pillar::read(files).unwrap(), &catalog, Profile::Solo).unwrap();
-    let intent = whole(Verb::Delete, environment, None);
+    let intent = deleting(environment);
     let after = edit(&before, &catalog, &intent).unwrap();
     assert_eq!(names(&after, environment), Vec::<String>::new());
     plan(PlanInput {
         environment,
         components: None,
+        hosts: Some(&[]),
         intent: Some(intent),
         compilation: &compiled(&after),
         applied: &compiled(&before).all_nodes(),
@@ -61,7 +70,6 @@ fn deleted(environment: &str, text: &str) -> Plan {
         observed: None,
         left: None,
         given: &BTreeSet::new(),
-        hosts: (&BTreeMap::new(), &BTreeMap::new()),
         base: String::new(),
         pillar: BTreeMap::new(),
     })
@@ -97,7 +105,7 @@ fn what_is_promoted_comes_along_and_the_rest_stays() {
         ("production", THREE),
         ("staging", "#!yaml\ncomponents:\n  redis: {}  # here before\n"),
     ]);
-    let intent = whole(Verb::Promote, "staging", Some("production"));
+    let intent = promoting("production", "staging");
     let after = edit(&before, &catalog, &intent).unwrap();
     assert_eq!(
         names(&after, "staging"),
@@ -116,7 +124,7 @@ fn there_must_be_something_to_promote_and_two_places() {
     let catalog = Catalog::load(&[]).unwrap();
     let files = files(&[("production", THREE)]);
     for (environment, from) in [("production", "staging"), ("production", "production")] {
-        let refused = edit(&files, &catalog, &whole(Verb::Promote, environment, Some(from))).unwrap_err();
+        let refused = edit(&files, &catalog, &promoting(from, environment)).unwrap_err();
         assert!(refused[0].hint.is_some(), "{refused:?}");
     }
 }

@@ -8,7 +8,7 @@ use eos_core::name::ENVIRONMENTS;
 use eos_core::pillar::{Pillar, PillarFiles};
 use eos_core::profile::Profile;
 use eos_core::source::Source;
-use eos_core::why::{Answer, Change, Explained, Extent, Question, Spot, why};
+use eos_core::why::{Change, Explained, Explanation, Extent, Question, Spot, why};
 use std::path::{Path, PathBuf};
 
 struct Estate {
@@ -33,7 +33,14 @@ fn estate(root: PathBuf) -> Estate {
         .filter_map(|file| Some((file.clone(), std::fs::read(root.join(&file)).ok()?)))
         .collect();
     let pillar = Pillar::read(&files).unwrap();
-    let catalog = Catalog::load(&[]).unwrap();
+    let own = std::fs::read_dir(root.parent().unwrap().join("recipes"));
+    let recipes = own.into_iter().flatten().map(|entry| {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let file = format!("recipes/{name}/recipe.yaml");
+        let text = std::fs::read(root.parent().unwrap().join(&file)).unwrap();
+        (file, text)
+    });
+    let catalog = Catalog::load(&recipes.collect::<Vec<_>>()).unwrap();
     let profile = match root.parent().unwrap().ends_with("full") {
         true => Profile::Full,
         false => Profile::Solo,
@@ -48,7 +55,7 @@ fn estate(root: PathBuf) -> Estate {
 }
 
 impl Estate {
-    fn ask(&self, environment: &str, about: &str) -> Answer {
+    fn ask(&self, environment: &str, about: &str) -> Explanation {
         let question = Question {
             about,
             environment,
@@ -62,6 +69,8 @@ impl Estate {
     fn check_place(&self, about: &str, spot: &Spot) {
         let root = match spot.built_in {
             true => Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."),
+            // A recipe of the case's own lies beside its estate.
+            false if spot.file.starts_with("recipes/") => self.root.parent().unwrap().to_owned(),
             false => self.root.clone(),
         };
         let text = std::fs::read_to_string(root.join(&spot.file)).unwrap_or_else(|error| {

@@ -9,11 +9,11 @@ use crate::compose::whole;
 use crate::diagnostic::Diagnostic;
 use crate::emit::terraform::PLATFORM;
 use crate::expand::flag;
-use crate::intent::{Intent, Noun, Verb, edit};
+use crate::intent::{Intent, Noun, Options, Sentence, edit};
 use crate::lowered::service_name;
 use crate::name::ENVIRONMENTS;
 use crate::option::human_size;
-use crate::pillar::{COMMON_FILE, Pillar, PillarFiles, environment_file};
+use crate::pillar::{COMMON_FILE, Pillar, PillarFiles, Words, environment_file};
 use crate::profile::Profile;
 use fitting::{Fit, fit};
 use serde::Serialize;
@@ -229,7 +229,7 @@ impl Search<'_> {
     }
 
     fn propose_host(&mut self, minion: &Minion, node: &Node) {
-        let mut options = BTreeMap::from([("address".to_owned(), Value::from(node.address.as_str()))]);
+        let mut options = Options::from([("address".to_owned(), Value::from(node.address.as_str()))]);
         if node.datacenter != "dc1" {
             options.insert("datacenter".to_owned(), node.datacenter.as_str().into());
         }
@@ -253,7 +253,11 @@ impl Search<'_> {
             notes: Vec::new(),
         };
         let place = node.address.clone();
-        self.propose(proposal, None, options, place);
+        let sentence = Sentence::CreateHost {
+            host: node.name.clone(),
+            facts: options,
+        };
+        self.propose(proposal, sentence, place);
     }
 
     fn jobs(&mut self, wanted: &Pillar) {
@@ -313,31 +317,24 @@ impl Search<'_> {
             adds: String::new(),
             notes: notes(job, &environment, &fit),
         };
-        let recipe = Some(fit.recipe.name.clone());
-        self.propose(proposal, recipe, fit.options, place);
+        let sentence = Sentence::CreateComponent {
+            environment,
+            component: job.id.clone(),
+            recipe: fit.recipe.name.clone(),
+            options: fit.options,
+        };
+        self.propose(proposal, sentence, place);
     }
 
     /// Writes a proposal into the pillar at hand. What the pillar refuses, or would not compile with, is unknown.
-    fn propose(
-        &mut self,
-        mut proposal: Proposal,
-        recipe: Option<String>,
-        options: BTreeMap<String, Value>,
-        place: String,
-    ) {
-        let environment = proposal.environment.as_deref();
+    fn propose(&mut self, mut proposal: Proposal, sentence: Sentence, place: String) {
         let intent = Intent {
-            verb: Verb::Create,
-            noun: proposal.noun,
-            environment: environment.unwrap_or(self.question.environment).to_owned(),
-            component: proposal.name.clone(),
-            recipe,
-            options,
-            from: None,
-            upgrade: false,
-            words: WORDS.to_owned(),
-            who: self.question.who.to_owned(),
-            when: self.question.when.to_owned(),
+            sentence,
+            said: Words {
+                words: WORDS.to_owned(),
+                who: self.question.who.to_owned(),
+                when: self.question.when.to_owned(),
+            },
         };
         match self.tried(&intent) {
             Ok(files) => {
@@ -349,7 +346,7 @@ impl Search<'_> {
                 let why = refused.first().map_or("", |first| first.message.as_str());
                 let kind = match proposal.noun {
                     Noun::Host => "host",
-                    _ => "job",
+                    Noun::Component | Noun::Volume => "job",
                 };
                 let object = format!("{kind} {}", proposal.name);
                 self.unknown(object, place, &format!("it cannot be in the pillar: {why}"));
@@ -408,7 +405,10 @@ impl Search<'_> {
             let object = format!("component {name} in {environment}");
             let why = match job {
                 None => Some("Nomad has no such job".to_owned()),
-                Some(job) if job.component.is_some() => self.unregistered(component),
+                // Nothing is registered of what somebody stopped.
+                Some(job) if job.component.is_some() && component.stopped.is_none() => {
+                    self.unregistered(component)
+                }
                 Some(_) => None,
             };
             self.result.absent.extend(why.map(|why| Absent { object, why }));

@@ -4,53 +4,58 @@
 use super::{Object, Verdict};
 use crate::catalog::Catalog;
 use crate::compile::compile;
+use crate::compose::Key;
 use crate::diagnostic::Diagnostic;
-use crate::intent::{Intent, Verb, edit};
+use crate::intent::{Intent, Options, Sentence, edit};
 use crate::kinds::job;
 use crate::node::{Attribute, Node};
-use crate::pillar::{Pillar, PillarFiles};
+use crate::pillar::{Pillar, PillarFiles, Words};
 use crate::profile::Profile;
 use crate::source::Source;
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 /// What would be asked of Eos so that the pillar says what is there.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Adoption {
-    Update(BTreeMap<String, Value>),
+    Update(Options),
     Delete,
 }
 
-/// How one object is taken into the pillar, or why it cannot be. `asked` is an intent about its component, whatever its
-/// verb and options.
+/// How one object is taken into the pillar, or why it cannot be.
 pub fn adopt(
     object: &Object,
     files: &PillarFiles,
     catalog: &Catalog,
     profile: Profile,
-    asked: &Intent,
+    environment: &str,
+    said: &Words,
 ) -> Result<Adoption, Diagnostic> {
     let name = &object.object;
     let refuse = |why: String| Diagnostic::new(format!("{name} cannot be adopted into the pillar: {why}"));
-    if object.component.is_none() || !object.is_job() {
+    let Some(component) = object.component.as_ref().filter(|_| object.is_job()) else {
         return Err(
             refuse("only differences of a job have a place in the pillar".to_owned())
                 .hint("eos reconcile corrects it to the pillar"),
         );
-    }
+    };
+    let key = (environment.to_owned(), component.clone());
     match object.verdict {
         Verdict::Missing => return Ok(Adoption::Delete),
         Verdict::Changed => {}
         _ => return Err(refuse("it did not change".to_owned())),
     }
-    let job = job_node(files, catalog, profile, asked)
+    let job = job_node(files, catalog, profile, &key)
         .map_err(|found| found.into_iter().next().unwrap_or_else(|| refuse(String::new())))?;
-    let mut options = BTreeMap::new();
+    let mut options = Options::new();
     let mut expected = Vec::new();
     for difference in &object.attributes {
         let place = attribute_of(&job, &difference.name)
             .ok_or_else(|| refuse(format!("no option sets {}", difference.name)))?;
         let (attribute_name, attribute) = place;
+        if let Source::Stopped { .. } = attribute.from {
+            let start = format!("Start it: `eos start {component}`; or `eos reconcile` stops it again");
+            return Err(refuse(format!("{component} is stopped in the pillar")).hint(start));
+        }
         // What is zero is left out of a job.
         let nothing = attribute.value.is_number().then(|| Value::from(0));
         let real = difference.after.clone().or(nothing);
@@ -66,12 +71,16 @@ pub fn adopt(
         expected.push((attribute_name, real));
     }
     let set = Intent {
-        verb: Verb::Update,
-        options: options.clone(),
-        ..asked.clone()
+        sentence: Sentence::UpdateComponent {
+            environment: environment.to_owned(),
+            component: component.clone(),
+            options: options.clone(),
+            upgrade: false,
+        },
+        said: said.clone(),
     };
     let adopted = edit(files, catalog, &set)
-        .and_then(|edited| job_node(&edited, catalog, profile, asked))
+        .and_then(|edited| job_node(&edited, catalog, profile, &key))
         .map_err(|found| {
             let why = found.first().map_or(String::new(), |found| found.message.clone());
             refuse(why)
@@ -92,12 +101,11 @@ fn job_node(
     files: &PillarFiles,
     catalog: &Catalog,
     profile: Profile,
-    asked: &Intent,
+    key: &Key,
 ) -> Result<Node, Vec<Diagnostic>> {
     let compilation = compile(&Pillar::read(files)?, catalog, profile)?;
-    let key = (asked.environment.clone(), asked.component.clone());
-    let address = job::address(&asked.component);
-    let nodes = compilation.nodes(&key).into_iter();
+    let address = job::address(&key.1);
+    let nodes = compilation.nodes(key).into_iter();
     let mut jobs = nodes.filter(|node| node.address == address);
     jobs.next()
         .ok_or_else(|| vec![Diagnostic::new(format!("The pillar has no {address}"))])

@@ -20,6 +20,7 @@ use crate::address::{Address, NodeKind};
 use crate::compile::Compilation;
 use crate::compose::Key;
 use crate::emit::terraform::PLATFORM;
+use crate::kinds::KINDS;
 use crate::lowered::Lowered;
 use crate::recipe::Risk;
 use serde::{Deserialize, Serialize};
@@ -47,6 +48,7 @@ pub enum Verdict {
 pub enum Layer {
     Files,
     Terraform,
+    Cloud,
     Nomad,
     Consul,
     Vault,
@@ -59,6 +61,7 @@ impl Layer {
         match self {
             Self::Files => "on disk",
             Self::Terraform => "in Terraform's state",
+            Self::Cloud => "in its cloud",
             Self::Nomad => "in Nomad",
             Self::Consul => "in Consul",
             Self::Vault => "in Vault",
@@ -207,7 +210,7 @@ impl<'a> Look<'a> {
     }
 
     /// The component as it was applied, or else as it is wanted; nothing where neither pillar has it.
-    fn component(&self, key: &Key) -> Option<&'a Lowered> {
+    pub(crate) fn component(&self, key: &Key) -> Option<&'a Lowered> {
         let known = [self.baseline(key), Some(self.wanted), self.applied];
         let mut found = known
             .into_iter()
@@ -217,7 +220,7 @@ impl<'a> Look<'a> {
     }
 
     /// Those that have a workspace, and those that no pillar has any more.
-    fn workspace_keys(&self) -> Vec<Key> {
+    pub(crate) fn workspace_keys(&self) -> Vec<Key> {
         let mut keys = self.keys();
         keys.retain(|key| self.component(key).is_none_or(Lowered::has_workspace));
         keys
@@ -237,7 +240,13 @@ impl<'a> Look<'a> {
         self.component.is_none()
     }
 
-    fn object(&self, key: &Key, object: impl Into<String>, layer: Layer, verdict: Verdict) -> Object {
+    pub(crate) fn object(
+        &self,
+        key: &Key,
+        object: impl Into<String>,
+        layer: Layer,
+        verdict: Verdict,
+    ) -> Object {
         Object {
             object: object.into(),
             environment: self.environment.to_owned(),
@@ -264,6 +273,7 @@ pub fn drift(look: &Look<'_>) -> Drift {
     objects.extend(workspaces::verdicts(look));
     objects.extend(jobs::verdicts(look));
     objects.extend(services::verdicts(look));
+    objects.extend(KINDS.iter().flat_map(|kind| kind.verdicts(look)));
     objects.extend(host::verdicts(look));
     objects.extend(policies::verdicts(look));
     // What differs comes first in each layer, and what cannot be told last of all.

@@ -3,9 +3,9 @@
 
 use super::{Drift, Layer, Object, Verdict};
 use crate::emit::terraform::PLATFORM;
+use crate::intent::Sentence;
 use crate::recipe::Risk;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is done about a difference.
@@ -69,10 +69,14 @@ impl Remedy {
         !self.has_work() && self.files.is_empty()
     }
 
-    /// As the intent has it.
-    pub fn options(&self) -> BTreeMap<String, Value> {
-        let names = self.components.iter().chain(self.made_again.keys());
-        names.map(|name| (name.clone(), Value::Null)).collect()
+    /// As the intent has it. What is no node of the pillar is made again by nothing.
+    pub fn sentence(&self, environment: &str) -> Sentence {
+        let parts = self.made_again.keys();
+        Sentence::Reconcile {
+            environment: environment.to_owned(),
+            components: self.components.clone(),
+            parts: parts.filter_map(|address| address.parse().ok()).collect(),
+        }
     }
 
     /// The components that a plan has to look at.

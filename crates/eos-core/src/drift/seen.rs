@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What an engine said, or why it said nothing.
-pub type Answer<T> = Result<T, Silent>;
+pub type OrSilent<T> = Result<T, Silent>;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Silent {
@@ -19,13 +19,13 @@ pub struct Silent {
 pub struct Seen {
     /// The minion that runs Terraform.
     pub control: Option<String>,
-    pub minions: BTreeMap<String, Answer<Inspection>>,
-    pub nomad: Option<Answer<NomadSeen>>,
+    pub minions: BTreeMap<String, OrSilent<Inspection>>,
+    pub nomad: Option<OrSilent<NomadSeen>>,
     /// Nothing in an estate without Consul; likewise of Vault.
-    pub consul: Option<Answer<ConsulSeen>>,
-    pub vault: Option<Answer<VaultSeen>>,
+    pub consul: Option<OrSilent<ConsulSeen>>,
+    pub vault: Option<OrSilent<VaultSeen>>,
     pub estate: Vec<FileSeen>,
-    pub release: Option<Answer<Vec<FileSeen>>>,
+    pub release: Option<OrSilent<Vec<FileSeen>>>,
     pub held: Vec<Held>,
 }
 
@@ -77,6 +77,9 @@ pub struct WorkspaceSeen {
     /// What is applied there.
     pub digest: Option<String>,
     pub serial: Option<u64>,
+    /// When it was applied.
+    #[serde(default)]
+    pub when: Option<String>,
     #[serde(default)]
     pub secret_version: Option<Value>,
     /// Address of a resource -> attributes that are not as they were recorded.
@@ -149,7 +152,7 @@ pub struct NomadSeen {
     /// (namespace, name) -> names of the nodes on which a host volume is registered.
     pub volumes: BTreeMap<Key, BTreeSet<String>>,
     /// The jobs that were read whole.
-    pub compared: BTreeMap<Key, Answer<Compared>>,
+    pub compared: BTreeMap<Key, OrSilent<Compared>>,
 }
 
 /// A job as it is and as it was applied, both as Nomad's JSON, and Nomad's own diff from the one to the other.

@@ -1,10 +1,11 @@
 //! Verdicts as data: what is compiled, what is seen, and the lines that a person would be told.
 
 use super::*;
+use crate::address::NodeKind;
 use crate::catalog::Catalog;
 use crate::compile::compile;
-use crate::intent::{Intent, Noun, Verb};
-use crate::pillar::{Pillar, PillarFiles};
+use crate::intent::Sentence;
+use crate::pillar::{Pillar, PillarFiles, Words};
 use crate::profile::Profile;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -134,7 +135,7 @@ fn hello() -> Key {
 }
 
 /// A job that runs so many instances where it should run others.
-fn count(real: u64, wanted: u64) -> Answer<Compared> {
+fn count(real: u64, wanted: u64) -> OrSilent<Compared> {
     let job = |count: u64| json!({"ID": "hello", "TaskGroups": [{"Name": "hello", "Count": count}]});
     let (old, new) = (real.to_string(), wanted.to_string());
     let field = json!({"Type": "Edited", "Name": "Count", "Old": old, "New": new});
@@ -396,8 +397,12 @@ fn each_object_has_its_remedy_and_the_policy_of_its_tier_holds() {
     assert_eq!(asked.components, BTreeSet::from(["redis".to_owned()]));
     assert_eq!(asked.scope(), ["redis"]);
     assert_eq!(asked.files, ["salt/x.sls"]);
-    let names: Vec<String> = asked.options().into_keys().collect();
-    assert_eq!(names, ["redis", "volume/redis-data"]);
+    let sentence = Sentence::Reconcile {
+        environment: "production".to_owned(),
+        components: ["redis".to_owned()].into(),
+        parts: [NodeKind::Volume.at("redis-data")].into(),
+    };
+    assert_eq!(asked.sentence("production"), sentence);
     assert_eq!(asked.left.len(), 1);
     assert_eq!(asked.left[0].object, "job/miner");
 
@@ -413,22 +418,14 @@ fn each_object_has_its_remedy_and_the_policy_of_its_tier_holds() {
 
 #[test]
 fn reality_is_adopted_where_an_option_says_it() {
-    let asked = Intent {
-        verb: Verb::Update,
-        noun: Noun::Component,
-        environment: "production".into(),
-        component: "hello".into(),
-        recipe: None,
-        options: BTreeMap::new(),
-        from: None,
-        upgrade: false,
+    let said = Words {
         words: "eos reconcile --adopt".into(),
         who: "tester".into(),
         when: "2026-11-15T20:00:00Z".into(),
     };
     let compilation = compiled(HELLO);
     let catalog = Catalog::load(&[]).unwrap();
-    let adopted = |compared: Answer<Compared>| {
+    let adopted = |compared: OrSilent<Compared>| {
         let mut seen = seen(&compilation);
         nomad(&mut seen).jobs.get_mut(&hello()).unwrap().index = 20;
         nomad(&mut seen).compared.insert(hello(), compared);
@@ -442,7 +439,15 @@ fn reality_is_adopted_where_an_option_says_it() {
         };
         let drift = drift(&look);
         let object = drift.differing().next().unwrap();
-        adopt(object, &files(HELLO), &catalog, Profile::Solo, &asked).map_err(|why| why.message)
+        adopt(
+            object,
+            &files(HELLO),
+            &catalog,
+            Profile::Solo,
+            "production",
+            &said,
+        )
+        .map_err(|why| why.message)
     };
     let replicas = BTreeMap::from([("replicas".to_owned(), json!(5))]);
     assert_eq!(adopted(count(5, 1)), Ok(Adoption::Update(replicas)));

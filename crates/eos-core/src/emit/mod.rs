@@ -4,6 +4,7 @@ mod backend;
 pub(crate) mod graph;
 mod hcl;
 mod nomad;
+mod outputs;
 pub mod salt;
 mod task_templates;
 pub mod terraform;

@@ -2,16 +2,19 @@
 
 use super::backend::settings as backend_settings;
 use super::hcl::{Body, Expression, raw};
+use super::outputs::{self, Outputs};
 use super::variables::{Kind, Variable, generation, identifier, text, variables};
 use super::{Artifacts, digest_of, json_lines, nomad, sha256};
 use crate::backend::{Backend, Setup};
 use crate::canonical::canonical_digest;
 use crate::lowered::{Group, Lowered, Mesh};
+use crate::providers::{self, Provider};
 use crate::recipe::Risk;
 use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::slice;
 
 /// What the control minion is told about one workspace.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +37,9 @@ pub struct WorkspaceFacts {
     pub files: BTreeMap<String, String>,
     pub hosts: Vec<String>,
     pub secrets: Vec<SecretFacts>,
+    /// The service whose place the outputs say; the minion looks it up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub service: Option<String>,
     /// Where the Terraform state lies, if not where the profile has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backend: Option<Backend>,
@@ -48,6 +54,12 @@ pub struct SecretFacts {
 }
 
 pub const PLATFORM: &str = "platform";
+
+/// The types of the resources that are Eos's own.
+const NAMESPACE: &str = "nomad_namespace";
+const REGISTRATION: &str = "nomad_dynamic_host_volume_registration";
+const JOB: &str = "nomad_job";
+const ENTRY: &str = "consul_config_entry";
 
 /// Seconds that Nomad's provider waits for a deployment where nothing says otherwise.
 const PATIENCE: u32 = 300;
@@ -76,10 +88,18 @@ pub const SECRET_VERSION: Late = Late {
     in_job: true,
 };
 
-/// What is looked up for a component.
+/// Of outputs alone: no instance runs with it.
+pub const REGISTERED: Late = Late {
+    name: "registered",
+    kind: "object({ address = string, port = number })",
+    description: "Where the first service answers, looked up when Terraform runs; null before it is registered",
+    in_job: false,
+};
+
+/// What is looked up for what a component makes.
 pub fn late(lowered: &Lowered) -> Vec<&'static Late> {
     let mut list = Vec::new();
-    if !lowered.volumes.is_empty() {
+    if lowered.registers_volumes() {
         list.push(&NODE_IDS);
     }
     if !lowered.secrets.is_empty() {
@@ -90,28 +110,31 @@ pub fn late(lowered: &Lowered) -> Vec<&'static Late> {
 
 /// The workspace of one component.
 pub fn component(lowered: &Lowered, setup: &Setup, artifacts: &mut Artifacts) -> Workspace {
-    let mut variables = variables(lowered);
-    variables.push(text(
-        "eos_digest",
-        "",
-        "Digest of what an instance runs with, kept in the job",
-        true,
-    ));
+    let mut variables = match lowered.runs() {
+        true => job_variables(lowered),
+        false => Vec::new(),
+    };
     variables.push(generation(lowered.generation));
     let name = lowered.component.as_str();
-    let job = nomad::job(lowered, &variables);
     let late = late(lowered);
-    let module = vec![
-        ("main.tf".to_owned(), component_main(lowered, &variables)),
-        ("outputs.tf".to_owned(), outputs()),
-        ("variables.tf".to_owned(), declarations(&variables, &late, true)),
-        (format!("{name}.nomad.hcl"), job),
-    ];
-    let mut hosts: Vec<_> = lowered
-        .volumes
-        .iter()
-        .map(|volume| volume.host.value.clone())
-        .collect();
+    let providers = providers::of_types(types(lowered));
+    let mut module = vec![(
+        "main.tf".to_owned(),
+        component_main(lowered, &variables, &providers),
+    )];
+    if lowered.runs() {
+        module.push(("outputs.tf".to_owned(), outputs()));
+    }
+    module.push(("variables.tf".to_owned(), declarations(&variables, &late, true)));
+    if lowered.runs() {
+        module.push((format!("{name}.nomad.hcl"), nomad::job(lowered, &variables)));
+    }
+    for (file, document) in lowered.in_workspace.documents() {
+        let text = String::from_utf8(json_lines("", &document)).expect("JSON is text");
+        module.push((file.to_owned(), text));
+    }
+    let volumes = lowered.volumes.iter().filter(|_| lowered.registers_volumes());
+    let mut hosts: Vec<_> = volumes.map(|volume| volume.host.value.clone()).collect();
     hosts.sort();
     hosts.dedup();
     workspace(
@@ -123,13 +146,38 @@ pub fn component(lowered: &Lowered, setup: &Setup, artifacts: &mut Artifacts) ->
             module,
             variables,
             late,
-            consul: lowered.groups.iter().any(is_called),
+            providers,
             hosts,
             risk: lowered.risk,
             secrets: secrets(lowered),
+            outputs: outputs::outputs(lowered),
             token: "client",
         },
     )
+}
+
+/// The variables of a component with a job.
+fn job_variables(lowered: &Lowered) -> Vec<Variable> {
+    let mut variables = variables(lowered);
+    variables.push(text(
+        "eos_digest",
+        "",
+        "Digest of what an instance runs with, kept in the job",
+        true,
+    ));
+    variables
+}
+
+/// The types of all resources that Terraform makes of a component.
+fn types(lowered: &Lowered) -> impl Iterator<Item = &str> {
+    let called = lowered.groups.iter().any(is_called).then_some(ENTRY);
+    let volumes = lowered.registers_volumes().then_some(REGISTRATION);
+    let job = lowered.runs().then_some(JOB);
+    called
+        .into_iter()
+        .chain(volumes)
+        .chain(job)
+        .chain(lowered.in_workspace.types())
 }
 
 fn secrets(lowered: &Lowered) -> Vec<SecretFacts> {
@@ -157,12 +205,13 @@ pub fn platform(environment: &str, brought_back: u32, setup: &Setup, artifacts: 
             ..generation(brought_back)
         },
     ];
+    let providers = providers::of_types([NAMESPACE]);
     let namespace = Body::new()
         .attribute("name", raw("var.namespace"))
         .attribute("description", "Environment of an Eos estate");
     let main = Body::new()
-        .block("terraform", &[], required_providers(false))
-        .block("resource", &["nomad_namespace", "environment"], namespace);
+        .block("terraform", &[], required_providers(&providers))
+        .block("resource", &[NAMESPACE, "environment"], namespace);
     let output = Body::new().attribute("value", raw("nomad_namespace.environment.name"));
     let module = vec![
         ("main.tf".to_owned(), main.print()),
@@ -181,11 +230,12 @@ pub fn platform(environment: &str, brought_back: u32, setup: &Setup, artifacts: 
             module,
             variables,
             late: Vec::new(),
-            consul: false,
+            providers,
             hosts: Vec::new(),
             // It is a namespace: who may make a component may have it made.
             risk: Risk::Low,
             secrets: Vec::new(),
+            outputs: None,
             token: "management",
         },
     )
@@ -200,11 +250,11 @@ struct Parts<'a> {
     module: Vec<(String, String)>,
     variables: Vec<Variable>,
     late: Vec<&'static Late>,
-    /// Whether something of it is Consul's.
-    consul: bool,
+    providers: Vec<&'static Provider>,
     hosts: Vec<String>,
     risk: Risk,
     secrets: Vec<SecretFacts>,
+    outputs: Option<Outputs>,
     token: &'static str,
 }
 
@@ -213,33 +263,49 @@ fn workspace(artifacts: &mut Artifacts, parts: Parts<'_>) -> Workspace {
         setup,
         environment,
         name,
-        module,
+        mut module,
         mut variables,
-        late,
-        consul,
+        mut late,
+        providers,
         hosts,
         risk,
         secrets,
+        outputs,
         token,
     } = parts;
-    let structure = structure_digest(&module);
-    let module_directory = format!("terraform/modules/{name}/{structure}");
-    let main = |backend: &Backend| {
+    let main = |backend: &Backend, structure: &str, late: &[&Late], variables: &[Variable]| {
         let settings = backend_settings(backend, environment, name);
         environment_main(
             (backend.kind(), settings),
             name,
-            &structure,
-            &variables,
-            &late,
-            consul,
+            structure,
+            variables,
+            late,
+            &providers,
         )
     };
     let of_instances = values(variables.iter().filter(|variable| variable.of_instance));
-    // A Terraform state that moves elsewhere restarts nothing.
-    let preset = main(&Backend::of_profile(setup.profile));
-    let job_digest = digest_of([structure.as_bytes(), preset.as_bytes(), &of_instances]);
-    let main = setup.chosen_backend().map_or(preset, main);
+    // A Terraform state that moves elsewhere restarts nothing, nor does what a recipe says of the service.
+    let preset = Backend::of_profile(setup.profile);
+    let structure = structure_digest(&module);
+    let of_job = main(&preset, &structure, &late, &variables);
+    let job_digest = digest_of([structure.as_bytes(), of_job.as_bytes(), &of_instances]);
+    let mut service = None;
+    let mut handed_on = None;
+    if let Some(outputs) = outputs {
+        let place = outputs.service.as_ref().map(|_| &REGISTERED);
+        let needed = declarations(slice::from_ref(&outputs.texts), place.as_slice(), true);
+        let text = format!("{needed}\n{}", outputs.of_module);
+        module.push((outputs::FILE.to_owned(), text));
+        variables.push(outputs.texts);
+        late.extend(place);
+        handed_on = Some(("outputs.tf", outputs.of_workspace));
+        service = outputs.service.filter(|_| !outputs.is_stopped);
+    }
+    let structure = structure_digest(&module);
+    let module_directory = format!("terraform/modules/{name}/{structure}");
+    let backend = setup.chosen_backend().unwrap_or(&preset);
+    let main = main(backend, &structure, &late, &variables);
     if let Some(own) = variables
         .iter_mut()
         .find(|variable| variable.name == "eos_digest")
@@ -258,6 +324,7 @@ fn workspace(artifacts: &mut Artifacts, parts: Parts<'_>) -> Workspace {
             ),
             (format!("{directory}/terraform.tfvars.json"), values(&variables)),
         ])
+        .chain(handed_on.map(|(file, text)| (format!("{directory}/{file}"), text.into_bytes())))
         .collect();
     let digests = files
         .iter()
@@ -270,6 +337,7 @@ fn workspace(artifacts: &mut Artifacts, parts: Parts<'_>) -> Workspace {
         files: digests,
         hosts,
         secrets,
+        service,
         backend: setup.chosen_backend().cloned(),
     };
     Workspace {
@@ -299,22 +367,20 @@ fn values<'a>(variables: impl IntoIterator<Item = &'a Variable>) -> Vec<u8> {
     json_lines("", &values)
 }
 
-fn required_providers(consul: bool) -> Body<'static> {
-    Body::new().block("required_providers", &[], provider_versions(consul))
+fn required_providers(providers: &[&'static Provider]) -> Body<'static> {
+    Body::new().block("required_providers", &[], provider_versions(providers))
 }
 
-fn provider_versions(consul: bool) -> Body<'static> {
-    let version = |source: &'static str| {
-        Expression::Map(vec![
-            ("source".into(), source.into()),
-            ("version".into(), "~> 2.0".into()),
-        ])
-    };
-    let versions = match consul {
-        true => Body::new().attribute("consul", version("hashicorp/consul")),
-        false => Body::new(),
-    };
-    versions.attribute("nomad", version("hashicorp/nomad"))
+fn provider_versions(providers: &[&'static Provider]) -> Body<'static> {
+    let mut versions = Body::new();
+    for provider in providers {
+        let facts = Expression::Map(vec![
+            ("source".into(), provider.source.into()),
+            ("version".into(), provider.version.into()),
+        ]);
+        versions = versions.attribute(provider.name, facts);
+    }
+    versions
 }
 
 fn environment_main(
@@ -323,12 +389,12 @@ fn environment_main(
     structure: &str,
     variables: &[Variable],
     late: &[&Late],
-    consul: bool,
+    providers: &[&'static Provider],
 ) -> String {
     let terraform = Body::new()
         .attribute("required_version", ">= 1.6")
         .block("backend", &[backend], settings)
-        .block("required_providers", &[], provider_versions(consul));
+        .block("required_providers", &[], provider_versions(providers));
     let mut module = Body::new().attribute("source", format!("../../../modules/{name}/{structure}"));
     for variable in variables {
         module = module.attribute(variable.name.as_str(), raw(format!("var.{}", variable.name)));
@@ -336,14 +402,15 @@ fn environment_main(
     for late in late {
         module = module.attribute(late.name, raw(format!("var.{}", late.name)));
     }
-    let main = Body::new().block("terraform", &[], terraform);
-    let main = match consul {
-        true => main.block("provider", &["consul"], Body::new()),
-        false => main,
-    };
-    main.block("provider", &["nomad"], Body::new())
-        .block("module", &[name], module)
-        .print()
+    let mut main = Body::new().block("terraform", &[], terraform);
+    for provider in providers {
+        let settings = match provider.block {
+            Some(block) => Body::new().block(block, &[], Body::new()),
+            None => Body::new(),
+        };
+        main = main.block("provider", &[provider.name], settings);
+    }
+    main.block("module", &[name], module).print()
 }
 
 /// `variable` blocks; a module states its bounds, a workspace only passes values on.
@@ -385,12 +452,11 @@ fn declarations(variables: &[Variable], late: &[&Late], validate: bool) -> Strin
     body.print()
 }
 
-fn component_main(lowered: &Lowered, variables: &[Variable]) -> String {
-    let mut body = Body::new().block(
-        "terraform",
-        &[],
-        required_providers(lowered.groups.iter().any(is_called)),
-    );
+fn component_main(lowered: &Lowered, variables: &[Variable], providers: &[&'static Provider]) -> String {
+    let mut body = Body::new().block("terraform", &[], required_providers(providers));
+    if !lowered.runs() {
+        return body.print();
+    }
     for (need, volumes) in lowered.volumes_by_need() {
         let need = identifier(need);
         let capability = Body::new()
@@ -414,16 +480,12 @@ fn component_main(lowered: &Lowered, variables: &[Variable]) -> String {
             .attribute("node_id", raw(format!("var.node_ids[{node}]")))
             .attribute("host_path", raw(path))
             .block("capability", &[], capability);
-        body = body.block(
-            "resource",
-            &["nomad_dynamic_host_volume_registration", &need],
-            registration,
-        );
+        body = body.block("resource", &[REGISTRATION, &need], registration);
     }
     for group in lowered.groups.iter().filter(|group| is_called(group)) {
         body = body.block(
             "resource",
-            &["consul_config_entry", &identifier(&group.name)],
+            &[ENTRY, &identifier(&group.name)],
             intentions(&identifier(&group.name)),
         );
     }
@@ -453,19 +515,17 @@ fn component_main(lowered: &Lowered, variables: &[Variable]) -> String {
         .attribute("purge_on_destroy", true)
         .attribute("detach", false);
     if !lowered.volumes.is_empty() {
-        let volumes = lowered.volumes_by_need().into_keys().map(|need| {
-            raw(format!(
-                "nomad_dynamic_host_volume_registration.{}",
-                identifier(need)
-            ))
-        });
+        let volumes = lowered
+            .volumes_by_need()
+            .into_keys()
+            .map(|need| raw(format!("{REGISTRATION}.{}", identifier(need))));
         job = job.attribute("depends_on", Expression::List(volumes.collect()));
     }
     let mut job = job.block("hcl2", &[], Body::new().attribute("vars", Expression::Map(vars)));
     if let Some(timeouts) = timeouts(lowered) {
         job = job.block("timeouts", &[], timeouts);
     }
-    body.block("resource", &["nomad_job", "component"], job).print()
+    body.block("resource", &[JOB, "component"], job).print()
 }
 
 /// How long Terraform waits for a deployment, as `Lowered::rollout` reckons it. Its provider's own patience is enough for

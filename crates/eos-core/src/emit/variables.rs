@@ -122,7 +122,7 @@ fn add_group(list: &mut Vec<Variable>, component: &Lowered, group: &Group) {
         ..number(
             &name("count"),
             group.count.value,
-            bounds(REPLICAS),
+            bounds(instances(group)),
             "How many instances run",
         )
     });
@@ -253,6 +253,11 @@ pub fn generation(number: u32) -> Variable {
             "How often the pillar was put through again, unused by the job",
         )
     }
+}
+
+/// How many instances a group may have: none of what is stopped, at least one of anything else.
+fn instances(group: &Group) -> RangeInclusive<u32> {
+    group.count.value.min(*REPLICAS.start())..=*REPLICAS.end()
 }
 
 fn bounds(range: RangeInclusive<u32>) -> (i64, i64) {

@@ -99,6 +99,7 @@ fn color(layer: Layer) -> &'static str {
     match layer {
         Layer::Secret => "#eee5ff",
         Layer::Host => "#ffe8d6",
+        Layer::Cloud => "#d9ecff",
         Layer::Job => "#dcf5e3",
         Layer::Service => "#ffe0ef",
         Layer::Hook => "#fff6cc",

@@ -1,12 +1,14 @@
 //! Hosts in the pillar: added, changed and removed.
 
-use super::{Intent, Verb, words_json, yaml_value};
+use super::{Options, words_json, yaml_value};
 use crate::diagnostic::Diagnostic;
 use crate::name::{self, quoted};
 use crate::option;
-use crate::pillar::{COMMON_FILE, Host, Pillar, PillarFiles, ROLES};
+use crate::pillar::{COMMON_FILE, Host, Pillar, PillarFiles, ROLES, Words};
 use crate::splice;
 use serde_json::{Map, Value, json};
+
+type Edited = Result<PillarFiles, Vec<Diagnostic>>;
 
 /// What may be set of a host; the option, its key in the pillar, and whether it is a list.
 const OPTIONS: &[(&str, bool)] = &[
@@ -18,66 +20,88 @@ const OPTIONS: &[(&str, bool)] = &[
     ("volumes_below", false),
 ];
 
-pub fn edit(files: &PillarFiles, pillar: &Pillar, intent: &Intent) -> Result<PillarFiles, Vec<Diagnostic>> {
-    let name = &intent.component;
+pub fn create(files: &PillarFiles, said: &Words, name: &str, facts: &Options) -> Edited {
+    let pillar = Pillar::read(files)?;
     let existing = pillar.hosts.get(name);
-    check(intent, existing)?;
-    refuse_second_control(pillar, intent)?;
+    check(name, facts, existing.is_none())?;
+    refuse_second_control(&pillar, name, facts)?;
+    match existing {
+        Some(existing) if differs(existing, facts) => {
+            let hint = format!("Change it with `eos update host {name}`");
+            Err(vec![
+                Diagnostic::new(format!("Host {name} exists with other options")).hint(hint),
+            ])
+        }
+        Some(_) => Ok(files.clone()),
+        None => {
+            let mut fields: Map<String, Value> = facts.clone().into_iter().collect();
+            fields.entry("roles").or_insert_with(|| json!(["client"]));
+            fields.insert("intent".to_owned(), words_json(said));
+            let edited = set(&text(files), &["hosts", name], &Value::Object(fields))?;
+            Ok(with(files, edited))
+        }
+    }
+}
+
+pub fn update(files: &PillarFiles, said: &Words, name: &str, facts: &Options) -> Edited {
+    let pillar = Pillar::read(files)?;
+    check(name, facts, false)?;
+    refuse_second_control(&pillar, name, facts)?;
+    if !differs(existing(&pillar, name)?, facts) {
+        return Ok(files.clone());
+    }
+    let mut edited = text(files);
+    for (fact, value) in facts {
+        edited = set(&edited, &["hosts", name, fact], value)?;
+    }
+    let edited = set(&edited, &["hosts", name, "intent"], &words_json(said))?;
+    Ok(with(files, edited))
+}
+
+pub fn delete(files: &PillarFiles, name: &str) -> Edited {
+    let pillar = Pillar::read(files)?;
+    check(name, &Options::new(), false)?;
+    refuse_in_use(&pillar, existing(&pillar, name)?)?;
+    let edited = splice::remove(COMMON_FILE, &text(files), &["hosts", name]);
+    Ok(with(files, edited.map_err(|found| vec![found])?))
+}
+
+fn text(files: &PillarFiles) -> String {
     let text = files
         .get(COMMON_FILE)
         .map_or(&b"#!yaml\nhosts: {}\n"[..], Vec::as_slice);
-    let text = String::from_utf8_lossy(text).into_owned();
-    let edited = match (intent.verb, existing) {
-        (Verb::Create, Some(existing)) => match differs(existing, intent) {
-            false => return Ok(files.clone()),
-            true => {
-                let hint = format!("Change it with `eos update host {name}`");
-                return Err(vec![
-                    Diagnostic::new(format!("Host {name} exists with other options")).hint(hint),
-                ]);
-            }
-        },
-        (Verb::Create, None) => add(&text, intent)?,
-        (Verb::Update, Some(existing)) if !differs(existing, intent) => return Ok(files.clone()),
-        (Verb::Update, Some(_)) => change(&text, intent)?,
-        (Verb::Delete, Some(existing)) => {
-            refuse_in_use(pillar, existing)?;
-            splice::remove(COMMON_FILE, &text, &["hosts", name]).map_err(|found| vec![found])?
-        }
-        (_, None) => {
-            let hint = match name::closest(name, pillar.hosts.keys().map(String::as_str)) {
-                Some(meant) => format!("Did you mean {meant}?"),
-                None => format!(
-                    "There are: {}",
-                    pillar.hosts.keys().cloned().collect::<Vec<_>>().join(", ")
-                ),
-            };
-            return Err(vec![
-                Diagnostic::new(format!("There is no host {}", quoted(name))).hint(hint),
-            ]);
-        }
-        (Verb::Promote, Some(_)) => return Err(vec![Diagnostic::new("A host belongs to no environment")]),
-        (Verb::Reconcile, Some(_)) => {
-            return Err(vec![Diagnostic::new(
-                "Eos reconciles the components of a host, not the host",
-            )]);
-        }
-        (Verb::Rotate, Some(_)) => return Err(vec![Diagnostic::new("A host has no secrets")]),
-    };
-    let mut files = files.clone();
-    files.insert(COMMON_FILE.to_owned(), edited.into_bytes());
-    Ok(files)
+    String::from_utf8_lossy(text).into_owned()
 }
 
-fn check(intent: &Intent, existing: Option<&Host>) -> Result<(), Vec<Diagnostic>> {
+fn with(files: &PillarFiles, edited: String) -> PillarFiles {
+    let mut files = files.clone();
+    files.insert(COMMON_FILE.to_owned(), edited.into_bytes());
+    files
+}
+
+fn existing<'p>(pillar: &'p Pillar, name: &str) -> Result<&'p Host, Vec<Diagnostic>> {
+    let missing = || {
+        let hint = match name::closest(name, pillar.hosts.keys().map(String::as_str)) {
+            Some(meant) => format!("Did you mean {meant}?"),
+            None => format!(
+                "There are: {}",
+                pillar.hosts.keys().cloned().collect::<Vec<_>>().join(", ")
+            ),
+        };
+        vec![Diagnostic::new(format!("There is no host {}", quoted(name))).hint(hint)]
+    };
+    pillar.hosts.get(name).ok_or_else(missing)
+}
+
+fn check(name: &str, facts: &Options, is_new: bool) -> Result<(), Vec<Diagnostic>> {
     let mut found = Vec::new();
-    if let Some(problem) = name::problem("host", &intent.component) {
+    if let Some(problem) = name::problem("host", name) {
         found.push(Diagnostic::new(problem));
     }
-    if intent.verb == Verb::Create && existing.is_none() && !intent.options.contains_key("address") {
+    if is_new && !facts.contains_key("address") {
         found.push(Diagnostic::new("A host needs an address").hint("Give it with --address"));
     }
-    for (option, value) in &intent.options {
+    for (option, value) in facts {
         let Some((_, is_list)) = OPTIONS.iter().find(|(known, _)| known == option) else {
             found.push(Diagnostic::new(format!("A host has no {}", quoted(option))));
             continue;
@@ -124,8 +148,8 @@ fn wrong(option: &str, text: &str) -> Option<Diagnostic> {
     }
 }
 
-fn differs(existing: &Host, intent: &Intent) -> bool {
-    intent.options.iter().any(|(option, value)| {
+fn differs(existing: &Host, facts: &Options) -> bool {
+    facts.iter().any(|(option, value)| {
         let had = match option.as_str() {
             "address" => json!(existing.address),
             "datacenter" => json!(existing.datacenter),
@@ -139,34 +163,15 @@ fn differs(existing: &Host, intent: &Intent) -> bool {
     })
 }
 
-fn add(text: &str, intent: &Intent) -> Result<String, Vec<Diagnostic>> {
-    let mut fields: Map<String, Value> = intent.options.clone().into_iter().collect();
-    fields.entry("roles").or_insert_with(|| json!(["client"]));
-    fields.insert("intent".to_owned(), words_json(intent));
-    set(text, &["hosts", &intent.component], &Value::Object(fields))
-}
-
-fn change(text: &str, intent: &Intent) -> Result<String, Vec<Diagnostic>> {
-    let mut text = text.to_owned();
-    for (option, value) in &intent.options {
-        text = set(&text, &["hosts", &intent.component, option], value)?;
-    }
-    set(
-        &text,
-        &["hosts", &intent.component, "intent"],
-        &words_json(intent),
-    )
-}
-
 fn set(text: &str, path: &[&str], value: &Value) -> Result<String, Vec<Diagnostic>> {
     splice::set(COMMON_FILE, text, path, &yaml_value(value)).map_err(|found| vec![found])
 }
 
 /// Terraform's workspaces lie on one host; a second one would begin anew, beside all that is there.
-fn refuse_second_control(pillar: &Pillar, intent: &Intent) -> Result<(), Vec<Diagnostic>> {
-    let roles = intent.options.get("roles").and_then(Value::as_array);
+fn refuse_second_control(pillar: &Pillar, name: &str, facts: &Options) -> Result<(), Vec<Diagnostic>> {
+    let roles = facts.get("roles").and_then(Value::as_array);
     let wants = roles.is_some_and(|roles| roles.iter().any(|role| role == "control"));
-    let mut hosts = pillar.hosts.values().filter(|host| host.name != intent.component);
+    let mut hosts = pillar.hosts.values().filter(|host| host.name != name);
     match hosts.find(|host| wants && host.has_role("control")) {
         Some(control) => Err(vec![
             Diagnostic::new(format!(

@@ -1,15 +1,19 @@
 //! Intents: what a person asked for, and the one pure function that writes it into the pillar.
 
+mod act;
 mod environment;
 mod host;
 mod reconcile;
 mod rotate;
 mod settle;
+mod stop;
 mod volume;
 
+use crate::address::Address;
 use crate::catalog::Catalog;
 use crate::compose::own_name;
 use crate::diagnostic::{Diagnostic, Place, Position};
+use crate::kinds::Deed;
 use crate::name;
 use crate::option::{HIDDEN, OptionType};
 use crate::pillar::{
@@ -22,69 +26,247 @@ pub use rotate::unknown as unknown_secret;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use settle::{Settled, settle};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 pub use volume::find as find_volume;
 
+/// What a sentence is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verb {
-    Create,
-    Update,
-    Delete,
-    /// Bring what was tried in one environment into another.
-    Promote,
-    /// Give secrets new values.
-    Rotate,
-    /// Bring what runs back to what the pillar says.
-    Reconcile,
-}
-
-/// What a verb is about.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
 pub enum Noun {
-    #[default]
     Component,
     Host,
     /// Storage: a volume that stands for itself, or one of a component's.
     Volume,
-    /// All components of an environment at once.
-    Environment,
 }
 
-/// "create component grafana in production with {port: 3000}". Secret values are not in it: only that they were given.
+/// "create component grafana in production with {port: 3000}", and who said so. Secret values are not in it: only that they
+/// were given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Intent {
-    pub verb: Verb,
-    #[serde(default)]
-    pub noun: Noun,
-    pub environment: String,
-    /// The component (a volume that stands for itself counts as one), the host, or the environment.
-    pub component: String,
-    /// The recipe; for `create` only.
-    pub recipe: Option<String>,
-    /// What is set; null goes back to the default. Of `rotate`: the secrets, null where Eos makes the value; none means
-    /// all of the component's own. Of `reconcile`: components whose jobs are registered again (`platform` for what they
-    /// share), and addresses of what Salt makes again; all null.
-    pub options: BTreeMap<String, Value>,
-    /// The environment that is promoted from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from: Option<String>,
-    /// Take the newest recipe in place of the one the component is pinned to.
-    #[serde(default)]
-    pub upgrade: bool,
-    /// The command as typed, secrets as `***`.
-    pub words: String,
-    pub who: String,
-    pub when: String,
+    #[serde(flatten)]
+    pub sentence: Sentence,
+    #[serde(flatten)]
+    pub said: Words,
 }
 
-impl Intent {
-    /// Whether a volume is to go with its data.
-    pub fn takes_data(&self) -> bool {
-        self.noun == Noun::Volume
-            && self.verb == Verb::Delete
-            && self.options.get("with_data") == Some(&Value::Bool(true))
+/// What a person can ask for, one variant a sentence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "sentence", rename_all = "snake_case")]
+pub enum Sentence {
+    CreateComponent {
+        environment: String,
+        component: String,
+        recipe: String,
+        options: Options,
+    },
+    UpdateComponent {
+        environment: String,
+        component: String,
+        /// Null goes back to the default.
+        options: Options,
+        /// Take the newest recipe in place of the one the component is pinned to.
+        upgrade: bool,
+    },
+    DeleteComponent {
+        environment: String,
+        component: String,
+    },
+    /// Let nothing of a component run, and keep all that it has.
+    StopComponent {
+        environment: String,
+        component: String,
+    },
+    StartComponent {
+        environment: String,
+        component: String,
+    },
+    /// Do something with a component that leaves the pillar as it is, but for the intent's record.
+    Act {
+        environment: String,
+        component: String,
+        deed: Deed,
+    },
+    /// Bring what was tried in one environment into another.
+    PromoteComponent {
+        from: String,
+        to: String,
+        component: String,
+    },
+    /// All components of an environment.
+    PromoteEnvironment {
+        from: String,
+        to: String,
+    },
+    /// All components of an environment.
+    DeleteEnvironment {
+        environment: String,
+    },
+    /// Give secrets of a component new values.
+    Rotate {
+        environment: String,
+        component: String,
+        /// By name, with who makes the value; none means all of the component's own.
+        secrets: BTreeMap<String, NewValue>,
+    },
+    CreateHost {
+        host: String,
+        facts: Options,
+    },
+    UpdateHost {
+        host: String,
+        facts: Options,
+    },
+    DeleteHost {
+        host: String,
+    },
+    CreateVolume {
+        environment: String,
+        volume: String,
+        facts: Options,
+    },
+    UpdateVolume {
+        environment: String,
+        /// The owner of the volume; one that stands for itself owns itself.
+        component: String,
+        need: String,
+        facts: Options,
+    },
+    DeleteVolume {
+        environment: String,
+        volume: String,
+        with_data: bool,
+    },
+    /// Bring what runs back to what the pillar says.
+    Reconcile {
+        environment: String,
+        /// Those whose jobs are registered again; `platform` for what they share.
+        components: BTreeSet<String>,
+        /// What Salt makes again.
+        parts: BTreeSet<Address>,
+    },
+}
+
+/// What is set, by name.
+pub type Options = BTreeMap<String, Value>;
+
+/// Who makes the new value of a secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NewValue {
+    Generated,
+    /// A person gives it beside the intent.
+    Given,
+}
+
+impl Sentence {
+    /// The one component that it names, or the volume that counts as one.
+    pub fn component(&self) -> Option<&str> {
+        match self {
+            Self::CreateComponent { component, .. }
+            | Self::UpdateComponent { component, .. }
+            | Self::DeleteComponent { component, .. }
+            | Self::StopComponent { component, .. }
+            | Self::StartComponent { component, .. }
+            | Self::Act { component, .. }
+            | Self::PromoteComponent { component, .. }
+            | Self::Rotate { component, .. }
+            | Self::UpdateVolume { component, .. } => Some(component),
+            Self::CreateVolume { volume, .. } | Self::DeleteVolume { volume, .. } => Some(volume),
+            Self::Reconcile { components, .. } => match components.len() {
+                1 => components.first().map(String::as_str),
+                _ => None,
+            },
+            Self::CreateHost { .. }
+            | Self::UpdateHost { .. }
+            | Self::DeleteHost { .. }
+            | Self::PromoteEnvironment { .. }
+            | Self::DeleteEnvironment { .. } => None,
+        }
+    }
+
+    /// The host that it is about.
+    pub fn host(&self) -> Option<&str> {
+        match self {
+            Self::CreateHost { host, .. } | Self::UpdateHost { host, .. } | Self::DeleteHost { host } => {
+                Some(host)
+            }
+            Self::CreateComponent { .. }
+            | Self::UpdateComponent { .. }
+            | Self::DeleteComponent { .. }
+            | Self::StopComponent { .. }
+            | Self::StartComponent { .. }
+            | Self::Act { .. }
+            | Self::PromoteComponent { .. }
+            | Self::PromoteEnvironment { .. }
+            | Self::DeleteEnvironment { .. }
+            | Self::Rotate { .. }
+            | Self::CreateVolume { .. }
+            | Self::UpdateVolume { .. }
+            | Self::DeleteVolume { .. }
+            | Self::Reconcile { .. } => None,
+        }
+    }
+
+    /// The sentence as the subject of a commit: its verb and object. `components` are those of its plan.
+    pub fn title(&self, components: &[String]) -> String {
+        match self {
+            Self::CreateComponent {
+                environment,
+                component: of,
+                ..
+            }
+            | Self::CreateVolume {
+                environment,
+                volume: of,
+                ..
+            } => format!("Create {of} ({environment})"),
+            Self::UpdateComponent {
+                environment,
+                component: of,
+                ..
+            }
+            | Self::UpdateVolume {
+                environment,
+                component: of,
+                ..
+            } => format!("Update {of} ({environment})"),
+            Self::DeleteComponent {
+                environment,
+                component: of,
+            }
+            | Self::DeleteVolume {
+                environment,
+                volume: of,
+                ..
+            } => format!("Delete {of} ({environment})"),
+            Self::StopComponent {
+                environment,
+                component,
+            } => format!("Stop {component} ({environment})"),
+            Self::StartComponent {
+                environment,
+                component,
+            } => format!("Start {component} ({environment})"),
+            Self::Act {
+                environment,
+                component,
+                deed,
+            } => format!("{} {component} ({environment})", deed.title()),
+            Self::PromoteComponent { to, component, .. } => format!("Promote {component} ({to})"),
+            Self::PromoteEnvironment { to, .. } => format!("Promote all components ({to})"),
+            Self::DeleteEnvironment { environment } => format!("Delete all components ({environment})"),
+            Self::Rotate {
+                environment,
+                component,
+                ..
+            } => format!("Rotate {component} ({environment})"),
+            Self::CreateHost { host, .. } => format!("Create host {host}"),
+            Self::UpdateHost { host, .. } => format!("Update host {host}"),
+            Self::DeleteHost { host } => format!("Delete host {host}"),
+            Self::Reconcile { environment, .. } => {
+                format!("Reconcile {} ({environment})", components.join(", "))
+            }
+        }
     }
 }
 
@@ -95,34 +277,141 @@ pub fn empty_environment_file() -> &'static str {
 
 /// The pillar after the intent, and the recipes that it is now pinned to. What the intent leaves as it is keeps its bytes.
 pub fn edit(files: &PillarFiles, catalog: &Catalog, intent: &Intent) -> Result<PillarFiles, Vec<Diagnostic>> {
-    match intent.noun {
-        _ if intent.verb == Verb::Reconcile => {}
-        Noun::Component => {}
-        Noun::Volume => return volume::edit(files, catalog, intent),
-        Noun::Host => return host::edit(files, &Pillar::read(files)?, intent),
-        Noun::Environment => return environment::edit(files, catalog, intent),
+    let Intent { sentence, said } = intent;
+    match sentence {
+        Sentence::CreateComponent {
+            environment,
+            component,
+            recipe,
+            options,
+        } => edit_component(
+            files,
+            catalog,
+            said,
+            (environment, component),
+            &[],
+            |editor, subject| create(editor, subject, recipe, options),
+        ),
+        Sentence::UpdateComponent {
+            environment,
+            component,
+            options,
+            upgrade,
+        } => edit_component(
+            files,
+            catalog,
+            said,
+            (environment, component),
+            &[],
+            |editor, subject| update(editor, subject, options, *upgrade),
+        ),
+        Sentence::DeleteComponent {
+            environment,
+            component,
+        } => edit_component(files, catalog, said, (environment, component), &[], delete),
+        Sentence::StopComponent {
+            environment,
+            component,
+        } => edit_component(files, catalog, said, (environment, component), &[], stop::stop),
+        Sentence::StartComponent {
+            environment,
+            component,
+        } => edit_component(files, catalog, said, (environment, component), &[], stop::start),
+        Sentence::Act {
+            environment,
+            component,
+            deed,
+        } => edit_component(
+            files,
+            catalog,
+            said,
+            (environment, component),
+            &[],
+            |editor, subject| act::edit(editor, subject, *deed),
+        ),
+        Sentence::PromoteComponent { from, to, component } => edit_component(
+            files,
+            catalog,
+            said,
+            (to, component),
+            &[from],
+            |editor, subject| promote(editor, subject, from),
+        ),
+        Sentence::Rotate {
+            environment,
+            component,
+            secrets,
+        } => edit_component(
+            files,
+            catalog,
+            said,
+            (environment, component),
+            &[],
+            |editor, subject| rotate::edit(editor, subject, secrets),
+        ),
+        Sentence::Reconcile {
+            environment,
+            components,
+            parts: _,
+        } => edit_component(files, catalog, said, (environment, ""), &[], |editor, subject| {
+            reconcile::edit(editor, subject, components)
+        }),
+        Sentence::PromoteEnvironment { from, to } => environment::promote(files, catalog, said, from, to),
+        Sentence::DeleteEnvironment { environment } => environment::delete(files, environment),
+        Sentence::CreateHost { host, facts } => host::create(files, said, host, facts),
+        Sentence::UpdateHost { host, facts } => host::update(files, said, host, facts),
+        Sentence::DeleteHost { host } => host::delete(files, host),
+        Sentence::CreateVolume {
+            environment,
+            volume,
+            facts,
+        } => volume::create(files, catalog, said, (environment, volume), facts),
+        Sentence::UpdateVolume {
+            environment,
+            component,
+            need,
+            facts,
+        } => volume::update(files, catalog, said, (environment, component, need), facts),
+        Sentence::DeleteVolume {
+            environment, volume, ..
+        } => volume::delete(files, catalog, said, (environment, volume)),
     }
-    // What other environments hold does not matter to a component of this one.
-    let environments = [Some(&intent.environment), intent.from.as_ref()];
-    let read: Vec<String> = environments
-        .into_iter()
-        .flatten()
-        .map(|name| environment_file(name))
-        .collect();
+}
+
+/// Edits the file of one environment. What environments beside it and `others` hold does not matter.
+fn edit_component<'a>(
+    files: &PillarFiles,
+    catalog: &'a Catalog,
+    said: &'a Words,
+    (environment, name): (&'a str, &'a str),
+    others: &[&'a String],
+    write: impl FnOnce(&mut Editor, &Subject<'_>) -> Result<(), Vec<Diagnostic>>,
+) -> Result<PillarFiles, Vec<Diagnostic>> {
+    let environments = others.iter().map(|other| other.as_str()).chain([environment]);
+    let read: Vec<String> = environments.map(environment_file).collect();
     let concerned = |path: &String| path == COMMON_FILE || read.contains(path);
     let some = files.iter().filter(|(path, _)| concerned(path));
     let pillar = Pillar::read(&some.map(|(path, text)| (path.clone(), text.clone())).collect())?;
-    let existing = pillar.component(&intent.environment, &intent.component);
-    let mut editor = Editor::open(files, &intent.environment)?;
-    match intent.verb {
-        Verb::Create => create(&mut editor, &pillar, catalog, intent, existing)?,
-        Verb::Update => update(&mut editor, &pillar, catalog, intent, existing)?,
-        Verb::Delete => delete(&mut editor, &pillar, catalog, intent, existing)?,
-        Verb::Promote => promote(&mut editor, &pillar, catalog, intent, existing)?,
-        Verb::Rotate => rotate::edit(&mut editor, &pillar, catalog, intent, existing)?,
-        Verb::Reconcile => reconcile::edit(&mut editor, &pillar, catalog, intent)?,
-    }
+    let subject = Subject {
+        environment,
+        name,
+        said,
+        pillar: &pillar,
+        catalog,
+    };
+    let mut editor = Editor::open(files, environment)?;
+    write(&mut editor, &subject)?;
     Ok(editor.close())
+}
+
+/// The component that a sentence is about, and the pillar that may have it.
+#[derive(Clone, Copy)]
+struct Subject<'a> {
+    environment: &'a str,
+    name: &'a str,
+    said: &'a Words,
+    pillar: &'a Pillar,
+    catalog: &'a Catalog,
 }
 
 /// Edits of one environment's file, and what is kept beside it.
@@ -241,20 +530,26 @@ impl Editor {
 
 fn create(
     editor: &mut Editor,
-    pillar: &Pillar,
-    catalog: &Catalog,
-    intent: &Intent,
-    existing: Option<&Component>,
+    subject: &Subject<'_>,
+    recipe_name: &str,
+    options: &Options,
 ) -> Result<(), Vec<Diagnostic>> {
-    if let Some(problem) = name::problem("component", &intent.component) {
+    let Subject {
+        environment,
+        name,
+        pillar,
+        catalog,
+        ..
+    } = *subject;
+    if let Some(problem) = name::problem("component", name) {
         return Err(vec![Diagnostic::new(problem)]);
     }
-    let recipe_name = intent.recipe.as_deref().unwrap_or(&intent.component);
+    let existing = subject.existing();
     let pin = existing.and_then(|existing| existing.pinned.get(recipe_name));
     let recipe = catalog
         .find(recipe_name, pin.map(String::as_str))
         .map_err(|found| vec![found])?;
-    let options = checked(recipe, &intent.options)?;
+    let options = checked(recipe, options)?;
     if let Some(existing) = existing {
         let had =
             |name: &str, value: &Value| existing.options.get(name).is_some_and(|had| had.value == *value);
@@ -262,14 +557,11 @@ fn create(
         if same {
             return Ok(());
         }
-        let words = format!(
-            "{} exists in {} with other options",
-            intent.component, intent.environment
-        );
-        let hint = format!("Change it with `eos update {}`", intent.component);
+        let words = format!("{name} exists in {environment} with other options");
+        let hint = format!("Change it with `eos update {name}`");
         return Err(vec![Diagnostic::new(words).hint(hint)]);
     }
-    let mut component = new_component(intent, recipe_name);
+    let mut component = subject.new_component(recipe_name);
     set_options(&mut component, options);
     let settled = settle(pillar, catalog, component);
     editor.add(&settled.component)?;
@@ -278,35 +570,37 @@ fn create(
 
 fn update(
     editor: &mut Editor,
-    pillar: &Pillar,
-    catalog: &Catalog,
-    intent: &Intent,
-    existing: Option<&Component>,
+    subject: &Subject<'_>,
+    options: &Options,
+    upgrade: bool,
 ) -> Result<(), Vec<Diagnostic>> {
+    let Subject {
+        name,
+        pillar,
+        catalog,
+        ..
+    } = *subject;
     let owned;
-    let (before, there) = match existing {
+    let (before, there) = match subject.existing() {
         Some(existing) => (existing, true),
         // What another has for its own use is written down when a person first changes it.
-        None => match owned_by_another(pillar, catalog, intent) {
+        None => match subject.owned_by_another() {
             Some(implied) => {
-                owned = new_component(intent, &implied);
+                owned = subject.new_component(&implied);
                 (&owned, false)
             }
-            None => return Err(vec![missing(pillar, catalog, intent)]),
+            None => return Err(vec![subject.missing()]),
         },
     };
     // What a component has for its own use is pinned, and lies on the hosts, that its owner says.
-    let owner = owner(pillar, catalog, intent);
-    if let Some(owner) = owner.filter(|_| intent.upgrade) {
-        let words = format!(
-            "{} belongs to {}, which upgrades it",
-            intent.component, owner.name
-        );
+    let owner = subject.owner();
+    if let Some(owner) = owner.filter(|_| upgrade) {
+        let words = format!("{name} belongs to {}, which upgrades it", owner.name);
         let hint = format!("`eos update {} --upgrade`", owner.name);
         return Err(vec![Diagnostic::new(words).hint(hint)]);
     }
     let mut after = before.clone();
-    if intent.upgrade {
+    if upgrade {
         after.pinned.clear();
     }
     if let Some(owner) = owner {
@@ -314,8 +608,7 @@ fn update(
     }
     let pin = after.pinned.get(&after.recipe).map(String::as_str);
     let recipe = catalog.find(&after.recipe, pin).map_err(|found| vec![found])?;
-    let (unset, set): (BTreeMap<_, _>, BTreeMap<_, _>) = intent
-        .options
+    let (unset, set): (BTreeMap<_, _>, BTreeMap<_, _>) = options
         .clone()
         .into_iter()
         .partition(|(name, value)| value.is_null() && before.options.contains_key(name));
@@ -325,11 +618,11 @@ fn update(
         let had = before.options.get(name).map(|had| &had.value);
         value != HIDDEN && (had == Some(value) || (had.is_none() && value.is_null()))
     };
-    if there && !intent.upgrade && options.iter().all(nothing) {
+    if there && !upgrade && options.iter().all(nothing) {
         return Ok(());
     }
     set_options(&mut after, options);
-    after.intent = Some(words_of(intent));
+    after.intent = Some(subject.said.clone());
     let mut settled = settle(pillar, catalog, after);
     if owner.is_some() {
         settled.component.pinned.clear();
@@ -343,15 +636,15 @@ fn update(
 }
 
 /// A component goes with what it has for its own use, which cannot go alone.
-fn delete(
-    editor: &mut Editor,
-    pillar: &Pillar,
-    catalog: &Catalog,
-    intent: &Intent,
-    existing: Option<&Component>,
-) -> Result<(), Vec<Diagnostic>> {
-    let Some(existing) = existing.filter(|_| owner(pillar, catalog, intent).is_none()) else {
-        return Err(vec![missing(pillar, catalog, intent)]);
+fn delete(editor: &mut Editor, subject: &Subject<'_>) -> Result<(), Vec<Diagnostic>> {
+    let Subject {
+        environment,
+        pillar,
+        catalog,
+        ..
+    } = *subject;
+    let Some(existing) = subject.existing().filter(|_| subject.owner().is_none()) else {
+        return Err(vec![subject.missing()]);
     };
     let mut open = vec![existing];
     while let Some(component) = open.pop() {
@@ -361,34 +654,33 @@ fn delete(
             .find(&component.recipe, pin)
             .map_or(&[][..], |recipe| &recipe.uses);
         let own = uses.iter().filter(|used| !used.share);
-        open.extend(
-            own.filter_map(|used| pillar.component(&intent.environment, &own_name(&component.name, used))),
-        );
+        open.extend(own.filter_map(|used| pillar.component(environment, &own_name(&component.name, used))));
     }
     Ok(())
 }
 
 /// What a component does goes along; where it is (ports, paths, names), how big it is and its secrets stay.
-fn promote(
-    editor: &mut Editor,
-    pillar: &Pillar,
-    catalog: &Catalog,
-    intent: &Intent,
-    existing: Option<&Component>,
-) -> Result<(), Vec<Diagnostic>> {
-    let from = intent.from.as_deref().unwrap_or_default();
-    if from == intent.environment {
+fn promote(editor: &mut Editor, subject: &Subject<'_>, from: &str) -> Result<(), Vec<Diagnostic>> {
+    let Subject {
+        environment,
+        name,
+        pillar,
+        catalog,
+        ..
+    } = *subject;
+    let existing = subject.existing();
+    if from == environment {
         return Err(vec![
             Diagnostic::new(format!("{from} cannot be promoted to itself"))
                 .hint("Name two environments with --from and --to"),
         ]);
     }
-    let Some(source) = pillar.component(from, &intent.component) else {
-        let there = Intent {
-            environment: from.to_owned(),
-            ..intent.clone()
+    let Some(source) = pillar.component(from, name) else {
+        let there = Subject {
+            environment: from,
+            ..*subject
         };
-        return Err(vec![missing(pillar, catalog, &there)]);
+        return Err(vec![there.missing()]);
     };
     // A recipe that the source merely floats on is what it is now.
     let source = settle(pillar, catalog, source.clone()).component;
@@ -398,7 +690,7 @@ fn promote(
     let known = |option: &str| recipe.settable().any(|spec| spec.name == option);
     let mut after = match existing {
         Some(existing) => existing.clone(),
-        None => new_component(intent, &source.recipe),
+        None => subject.new_component(&source.recipe),
     };
     after.recipe = source.recipe.clone();
     after.pinned = source.pinned.clone();
@@ -421,7 +713,7 @@ fn promote(
     if same {
         return Ok(());
     }
-    after.intent = Some(words_of(intent));
+    after.intent = Some(subject.said.clone());
     let settled = settle(pillar, catalog, after);
     match existing {
         Some(before) => editor.change(before, &settled.component)?,
@@ -430,44 +722,80 @@ fn promote(
     editor.accompany(&settled)
 }
 
-/// The recipe of a component that is not in the pillar because another has it for its own use.
-fn owned_by_another(pillar: &Pillar, catalog: &Catalog, intent: &Intent) -> Option<String> {
-    let owner = owner(pillar, catalog, intent)?;
-    let recipe = catalog.get(&owner.recipe)?;
-    let mut uses = recipe.uses.iter();
-    let used = uses.find(|used| own_name(&owner.name, used) == intent.component)?;
-    Some(used.recipe.clone())
-}
+impl<'a> Subject<'a> {
+    fn existing(&self) -> Option<&'a Component> {
+        self.pillar.component(self.environment, self.name)
+    }
 
-fn owner<'p>(pillar: &'p Pillar, catalog: &Catalog, intent: &Intent) -> Option<&'p Component> {
-    let names = intent
-        .component
-        .match_indices('-')
-        .map(|(at, _)| &intent.component[..at]);
-    let mut owners = names.filter_map(|name| pillar.component(&intent.environment, name));
-    owners.find(|owner| {
-        let uses = catalog.get(&owner.recipe).map_or(&[][..], |recipe| &recipe.uses);
-        uses.iter()
-            .any(|used| !used.share && own_name(&owner.name, used) == intent.component)
-    })
-}
+    /// Writes down that something was asked for, and nothing else.
+    fn note(&self, editor: &mut Editor) -> Result<(), Vec<Diagnostic>> {
+        match (self.existing(), self.owned_by_another()) {
+            (Some(_), _) => editor.set(&[self.name, "intent"], &words_json(self.said)),
+            // What another has for its own use is written down when a person first changes something about it.
+            (None, Some(recipe)) => editor.add(&self.new_component(&recipe)),
+            (None, None) => Err(vec![self.missing()]),
+        }
+    }
 
-fn new_component(intent: &Intent, recipe: &str) -> Component {
-    Component {
-        environment: intent.environment.clone(),
-        name: intent.component.clone(),
-        recipe: recipe.to_owned(),
-        pinned: BTreeMap::new(),
-        hosts: BTreeMap::new(),
-        options: BTreeMap::new(),
-        volumes: BTreeMap::new(),
-        generation: 0,
-        intent: Some(words_of(intent)),
-        owner: None,
-        at: Place {
-            file: environment_file(&intent.environment),
-            position: Position { line: 1, column: 1 },
-        },
+    /// The recipe of a component that is not in the pillar because another has it for its own use.
+    fn owned_by_another(&self) -> Option<String> {
+        let owner = self.owner()?;
+        let recipe = self.catalog.get(&owner.recipe)?;
+        let mut uses = recipe.uses.iter();
+        let used = uses.find(|used| own_name(&owner.name, used) == self.name)?;
+        Some(used.recipe.clone())
+    }
+
+    fn owner(&self) -> Option<&'a Component> {
+        let names = self.name.match_indices('-').map(|(at, _)| &self.name[..at]);
+        let mut owners = names.filter_map(|name| self.pillar.component(self.environment, name));
+        owners.find(|owner| {
+            let uses = self
+                .catalog
+                .get(&owner.recipe)
+                .map_or(&[][..], |recipe| &recipe.uses);
+            uses.iter()
+                .any(|used| !used.share && own_name(&owner.name, used) == self.name)
+        })
+    }
+
+    fn new_component(&self, recipe: &str) -> Component {
+        Component {
+            environment: self.environment.to_owned(),
+            name: self.name.to_owned(),
+            recipe: recipe.to_owned(),
+            pinned: BTreeMap::new(),
+            hosts: BTreeMap::new(),
+            options: BTreeMap::new(),
+            volumes: BTreeMap::new(),
+            generation: 0,
+            stopped: None,
+            intent: Some(self.said.clone()),
+            owner: None,
+            at: Place {
+                file: environment_file(self.environment),
+                position: Position { line: 1, column: 1 },
+            },
+        }
+    }
+
+    fn missing(&self) -> Diagnostic {
+        let Self {
+            environment, name, ..
+        } = self;
+        if let Some(owner) = self.owner() {
+            return Diagnostic::new(format!("{name} belongs to {}", owner.name))
+                .hint(format!("It goes with it: `eos delete {}`", owner.name));
+        }
+        let keys = self.pillar.components.keys();
+        let names = keys
+            .filter(|(of, _)| of == environment)
+            .map(|(_, name)| name.as_str());
+        let missing = format!("There is no component {} in {environment}", name::named(name));
+        Diagnostic::new(missing).hint(match name::closest(name, names) {
+            Some(meant) => format!("Did you mean {meant}?"),
+            None => format!("`eos list --environment {environment}` shows what there is"),
+        })
     }
 }
 
@@ -502,23 +830,12 @@ fn yaml_value(value: &Value) -> yaml::Value {
     }
 }
 
-fn words_of(intent: &Intent) -> Words {
-    Words {
-        words: intent.words.clone(),
-        who: intent.who.clone(),
-        when: intent.when.clone(),
-    }
-}
-
-fn words_json(intent: &Intent) -> Value {
-    serde_json::json!({"words": intent.words, "who": intent.who, "when": intent.when})
+fn words_json(Words { words, who, when }: &Words) -> Value {
+    serde_json::json!({"words": words, "who": who, "when": when})
 }
 
 fn words(component: &Component) -> Value {
-    match &component.intent {
-        Some(Words { words, who, when }) => serde_json::json!({"words": words, "who": who, "when": when}),
-        None => Value::Null,
-    }
+    component.intent.as_ref().map_or(Value::Null, words_json)
 }
 
 fn pins(component: &Component) -> Value {
@@ -579,31 +896,6 @@ pub fn unknown_option(recipe: &Recipe, name: &str) -> Diagnostic {
         match name::closest(name, recipe.settable().map(|option| option.name.as_str())) {
             Some(meant) => format!("Did you mean {meant}?"),
             None => format!("`eos catalog show {}` lists its options", recipe.name),
-        },
-    )
-}
-
-fn missing(pillar: &Pillar, catalog: &Catalog, intent: &Intent) -> Diagnostic {
-    if let Some(owner) = owner(pillar, catalog, intent) {
-        return Diagnostic::new(format!("{} belongs to {}", intent.component, owner.name))
-            .hint(format!("It goes with it: `eos delete {}`", owner.name));
-    }
-    let names = pillar
-        .components
-        .keys()
-        .filter(|(environment, _)| *environment == intent.environment);
-    let missing = Diagnostic::new(format!(
-        "There is no component {} in {}",
-        name::named(&intent.component),
-        intent.environment
-    ));
-    missing.hint(
-        match name::closest(&intent.component, names.map(|(_, name)| name.as_str())) {
-            Some(meant) => format!("Did you mean {meant}?"),
-            None => format!(
-                "`eos list --environment {}` shows what there is",
-                intent.environment
-            ),
         },
     )
 }

@@ -1,48 +1,44 @@
 //! Bringing what runs back to what the pillar says: the components concerned get the next generation, and nothing else
 //! about them changes.
 
-use super::{Editor, Intent, Verb, missing, new_component, owned_by_another, words};
+use super::{Editor, Intent, Sentence, Subject, words};
 use crate::address::Address;
-use crate::catalog::Catalog;
 use crate::diagnostic::Diagnostic;
 use crate::emit::terraform::PLATFORM;
-use crate::pillar::{GENERATIONS, Pillar};
+use crate::pillar::GENERATIONS;
 use crate::splice;
 use crate::yaml;
+use std::collections::BTreeSet;
 
 pub fn edit(
     editor: &mut Editor,
-    pillar: &Pillar,
-    catalog: &Catalog,
-    intent: &Intent,
+    subject: &Subject<'_>,
+    components: &BTreeSet<String>,
 ) -> Result<(), Vec<Diagnostic>> {
-    for name in intent.options.keys().filter(|name| !is_address(name)) {
+    for name in components {
         if name == PLATFORM {
-            let now = pillar.generations.get(&intent.environment);
+            let now = subject.pillar.generations.get(subject.environment);
             let next = yaml::Value::Integer(next(now.copied().unwrap_or_default(), PLATFORM)?.into());
             editor.text = splice::set(&editor.file, &editor.text, &["generation"], &next)
                 .map_err(|found| vec![found])?;
             continue;
         }
-        let one = Intent {
-            component: name.clone(),
-            ..intent.clone()
-        };
-        match pillar.component(&intent.environment, name) {
+        let one = Subject { name, ..*subject };
+        match one.existing() {
             Some(existing) => {
                 let generation = next(existing.generation, name)?;
                 editor.set(&[name, "generation"], &generation.into())?;
-                let asked = new_component(&one, &existing.recipe);
+                let asked = one.new_component(&existing.recipe);
                 editor.set(&[name, "intent"], &words(&asked))?;
             }
             // What another has for its own use is written down when something is first to be said about it.
-            None => match owned_by_another(pillar, catalog, &one) {
+            None => match one.owned_by_another() {
                 Some(recipe) => {
-                    let mut component = new_component(&one, &recipe);
+                    let mut component = one.new_component(&recipe);
                     component.generation = 1;
                     editor.add(&component)?;
                 }
-                None => return Err(vec![missing(pillar, catalog, &one)]),
+                None => return Err(vec![one.missing()]),
             },
         }
     }
@@ -61,14 +57,9 @@ fn next(generation: u32, name: &str) -> Result<u32, Vec<Diagnostic>> {
     }
 }
 
-/// A component has no slash in its name.
-fn is_address(name: &str) -> bool {
-    name.contains('/')
-}
-
 impl Intent {
     /// Whether it has what this address names made again, though nothing in the pillar changes about it.
     pub fn makes_again(&self, address: &Address) -> bool {
-        self.verb == Verb::Reconcile && self.options.contains_key(&address.to_string())
+        matches!(&self.sentence, Sentence::Reconcile { parts, .. } if parts.contains(address))
     }
 }

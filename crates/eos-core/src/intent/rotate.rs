@@ -1,52 +1,48 @@
 //! New values for secrets: which ones may have them, and the intent's own record. A value is nowhere in the pillar.
 
-use super::{Editor, Intent, Verb, missing, new_component, words};
-use crate::catalog::Catalog;
+use super::{Editor, Intent, NewValue, Sentence, Subject};
 use crate::compose::compose;
 use crate::diagnostic::Diagnostic;
 use crate::expand::flag;
 use crate::lowered::{CopyOf, SecretItem};
 use crate::name;
-use crate::pillar::{Component, Pillar};
+use std::collections::BTreeMap;
 
 pub fn edit(
     editor: &mut Editor,
-    pillar: &Pillar,
-    catalog: &Catalog,
-    intent: &Intent,
-    existing: Option<&Component>,
+    subject: &Subject<'_>,
+    secrets: &BTreeMap<String, NewValue>,
 ) -> Result<(), Vec<Diagnostic>> {
-    let (composed, found) = compose(pillar, catalog);
-    let key = (intent.environment.clone(), intent.component.clone());
+    let (composed, found) = compose(subject.pillar, subject.catalog);
+    let key = (subject.environment.to_owned(), subject.name.to_owned());
+    let existing = subject.existing();
     let Some(expanded) = composed.components.get(&key) else {
         return Err(match existing {
             Some(_) => found,
-            None => vec![missing(pillar, catalog, intent)],
+            None => vec![subject.missing()],
         });
     };
-    let found = refusals(intent, &expanded.secrets);
+    let found = refusals(subject.name, secrets, &expanded.secrets);
     if !found.is_empty() {
         return Err(found);
     }
-    let asked = new_component(intent, &expanded.recipe.name);
-    match existing {
-        Some(_) => editor.set(&[&intent.component, "intent"], &words(&asked)),
-        // What another has for its own use is written down when a person first changes something about it.
-        None => editor.add(&asked),
-    }
+    subject.note(editor)
 }
 
 impl Intent {
     /// Whether it gives this secret of its component's own a new value.
     pub fn rotates(&self, secret: &str) -> bool {
-        self.verb == Verb::Rotate && (self.options.is_empty() || self.options.contains_key(secret))
+        matches!(&self.sentence, Sentence::Rotate { secrets, .. } if is_among(secrets, secret))
     }
 }
 
-fn refusals(intent: &Intent, secrets: &[SecretItem]) -> Vec<Diagnostic> {
-    let component = &intent.component;
+fn is_among(secrets: &BTreeMap<String, NewValue>, secret: &str) -> bool {
+    secrets.is_empty() || secrets.contains_key(secret)
+}
+
+fn refusals(component: &str, named: &BTreeMap<String, NewValue>, secrets: &[SecretItem]) -> Vec<Diagnostic> {
     let own: Vec<&SecretItem> = secrets.iter().filter(|secret| secret.copy_of.is_none()).collect();
-    if own.is_empty() && intent.options.is_empty() {
+    if own.is_empty() && named.is_empty() {
         let none = Diagnostic::new(format!("{component} has no secret of its own"));
         return vec![match secrets.iter().find_map(|secret| secret.copy_of.as_ref()) {
             Some(copy) => none.hint(there(copy)),
@@ -54,7 +50,7 @@ fn refusals(intent: &Intent, secrets: &[SecretItem]) -> Vec<Diagnostic> {
         }];
     }
     let mut found = Vec::new();
-    for name in intent.options.keys() {
+    for name in named.keys() {
         match secrets.iter().find(|secret| secret.item == *name) {
             None => found.push(unknown(component, name, &own)),
             Some(SecretItem {
@@ -67,9 +63,9 @@ fn refusals(intent: &Intent, secrets: &[SecretItem]) -> Vec<Diagnostic> {
             Some(_) => {}
         }
     }
-    for secret in own.iter().filter(|secret| intent.rotates(&secret.item)) {
+    for secret in own.iter().filter(|secret| is_among(named, &secret.item)) {
         let name = &secret.item;
-        let given = intent.options.get(name).is_some_and(|value| !value.is_null());
+        let given = named.get(name) == Some(&NewValue::Given);
         if let Some(why) = &secret.not_rotated {
             let words = format!("Secret {name} of {component} cannot be rotated: {why}");
             found.push(Diagnostic::new(words).hint(format!(

@@ -48,6 +48,7 @@ pub fn settle(pillar: &Pillar, catalog: &Catalog, component: Component) -> Settl
                     options: BTreeMap::new(),
                     volumes: BTreeMap::new(),
                     generation: 0,
+                    stopped: None,
                     ..component.clone()
                 }
             });

@@ -1,6 +1,6 @@
 //! Volumes in the pillar: made, changed and removed, whether they stand for themselves or belong to a component.
 
-use super::{Intent, Verb, new_component, owned_by_another, words_json, yaml_value};
+use super::{Options, Subject, words_json, yaml_value};
 use crate::catalog::Catalog;
 use crate::compile::lower;
 use crate::diagnostic::Diagnostic;
@@ -8,7 +8,7 @@ use crate::lowered::{Filesystem, Lowered, Lvm, Volume};
 use crate::name::{self, quoted};
 use crate::option::{self, human_size};
 use crate::pillar::{
-    ALERTS, COMPRESSIONS, Pillar, PillarFiles, STANDING_NEED, StandingVolume, VolumeSettings,
+    ALERTS, COMPRESSIONS, Pillar, PillarFiles, STANDING_NEED, StandingVolume, VolumeSettings, Words,
     environment_file, group_problem, is_device,
 };
 use crate::profile::Profile;
@@ -29,27 +29,67 @@ fn wrong<T>(words: impl Into<String>, hint: impl Into<String>) -> Edited<T> {
     Err(vec![Diagnostic::new(words).hint(hint)])
 }
 
-pub(super) fn edit(files: &PillarFiles, catalog: &Catalog, intent: &Intent) -> Edited<PillarFiles> {
+pub(super) fn create(
+    files: &PillarFiles,
+    catalog: &Catalog,
+    said: &Words,
+    (environment, name): (&str, &str),
+    facts: &Options,
+) -> Edited<PillarFiles> {
+    let whose = (environment, name, STANDING_NEED);
+    edit(files, catalog, said, whose, facts, |edit| edit.create())
+}
+
+pub(super) fn update(
+    files: &PillarFiles,
+    catalog: &Catalog,
+    said: &Words,
+    whose: (&str, &str, &str),
+    facts: &Options,
+) -> Edited<PillarFiles> {
+    edit(files, catalog, said, whose, facts, |edit| edit.change())
+}
+
+pub(super) fn delete(
+    files: &PillarFiles,
+    catalog: &Catalog,
+    said: &Words,
+    (environment, name): (&str, &str),
+) -> Edited<PillarFiles> {
+    let whose = (environment, name, STANDING_NEED);
+    edit(files, catalog, said, whose, &Options::new(), |edit| edit.delete())
+}
+
+fn edit(
+    files: &PillarFiles,
+    catalog: &Catalog,
+    said: &Words,
+    (environment, name, need): (&str, &str, &str),
+    facts: &Options,
+    write: fn(&mut Edit<'_>) -> Edited<()>,
+) -> Edited<PillarFiles> {
     let pillar = Pillar::read(files)?;
     let (lowered, _) = lower(&pillar, catalog, Profile::default());
-    let file = environment_file(&intent.environment);
+    let file = environment_file(environment);
     let text = match files.get(&file) {
         Some(bytes) => String::from_utf8_lossy(bytes).into_owned(),
         None => super::empty_environment_file().to_owned(),
     };
     let mut edit = Edit {
-        intent,
-        pillar: &pillar,
-        catalog,
+        subject: Subject {
+            environment,
+            name,
+            said,
+            pillar: &pillar,
+            catalog,
+        },
+        need,
+        facts,
         lowered: &lowered,
         file,
         text,
     };
-    match intent.verb {
-        Verb::Create => edit.create()?,
-        Verb::Delete => edit.delete()?,
-        _ => edit.change()?,
-    }
+    write(&mut edit)?;
     let mut files = files.clone();
     files.insert(edit.file, edit.text.into_bytes());
     Ok(files)
@@ -90,9 +130,10 @@ pub fn find<'l>(
 }
 
 struct Edit<'a> {
-    intent: &'a Intent,
-    pillar: &'a Pillar,
-    catalog: &'a Catalog,
+    /// The component that has the volume; one that stands for itself counts as one.
+    subject: Subject<'a>,
+    need: &'a str,
+    facts: &'a Options,
     lowered: &'a BTreeMap<(String, String), Lowered>,
     file: String,
     text: String,
@@ -100,11 +141,7 @@ struct Edit<'a> {
 
 impl Edit<'_> {
     fn option(&self, name: &str) -> Option<&str> {
-        self.intent.options.get(name).and_then(Value::as_str)
-    }
-
-    fn need(&self) -> &str {
-        self.option("need").unwrap_or(STANDING_NEED)
+        self.facts.get(name).and_then(Value::as_str)
     }
 
     fn put(&mut self, path: &[&str], value: &Value) -> Edited<()> {
@@ -119,27 +156,35 @@ impl Edit<'_> {
     }
 
     /// Where the pillar has a setting of the volume.
-    fn path<'k>(&self, key: &[&'k str], names: &'k (String, String)) -> Vec<&'k str> {
-        let (name, need) = names;
-        let base: Vec<&str> = match self.pillar.volume(&self.intent.environment, name) {
+    fn path<'k>(&'k self, key: &[&'k str]) -> Vec<&'k str> {
+        let Subject {
+            environment,
+            name,
+            pillar,
+            ..
+        } = self.subject;
+        let base: Vec<&str> = match pillar.volume(environment, name) {
             Some(_) => vec!["volumes", name],
-            None => vec!["components", name, "volumes", need],
+            None => vec!["components", name, "volumes", self.need],
         };
         [base.as_slice(), key].concat()
     }
 
     fn set(&mut self, key: &[&str], value: &Value) -> Edited<()> {
-        let names = (self.intent.component.clone(), self.need().to_owned());
-        self.put(&self.path(key, &names), value)
+        let value = yaml_value(value);
+        let text = splice::set(&self.file, &self.text, &self.path(key), &value);
+        self.text = text.map_err(|found| vec![found])?;
+        Ok(())
     }
 
     fn unset(&mut self, key: &[&str]) -> Edited<()> {
-        let names = (self.intent.component.clone(), self.need().to_owned());
-        self.take(&self.path(key, &names))
+        let text = splice::remove(&self.file, &self.text, &self.path(key));
+        self.text = text.map_err(|found| vec![found])?;
+        Ok(())
     }
 
     fn create(&mut self) -> Edited<()> {
-        let (environment, name) = (&self.intent.environment, &self.intent.component);
+        let (environment, name) = (self.subject.environment, self.subject.name);
         if let Some(problem) = name::problem("volume", name) {
             return wrong(problem, "Choose another name");
         }
@@ -153,14 +198,14 @@ impl Edit<'_> {
                 "Choose another name",
             );
         }
-        if self.pillar.component(environment, name).is_some() {
+        if self.subject.pillar.component(environment, name).is_some() {
             return wrong(
                 format!("{name} is the name of a component of {environment}"),
                 "Choose another name",
             );
         }
         let mut fields: Map<String, Value> = Map::new();
-        for (option, value) in &self.intent.options {
+        for (option, value) in self.facts {
             check(option, value)?;
             fields.insert(option.clone(), value.clone());
         }
@@ -174,8 +219,8 @@ impl Edit<'_> {
             Some(host) => host.to_owned(),
             None => self.only_host()?,
         };
-        if !self.pillar.hosts.contains_key(&host) {
-            let near = name::closest(&host, self.pillar.hosts.keys().map(String::as_str));
+        if !self.subject.pillar.hosts.contains_key(&host) {
+            let near = name::closest(&host, self.subject.pillar.hosts.keys().map(String::as_str));
             let hint = near.map_or_else(
                 || "`eos create host NAME --address ADDRESS` adds one".to_owned(),
                 |near| format!("Did you mean {near}?"),
@@ -183,7 +228,7 @@ impl Edit<'_> {
             return wrong(format!("There is no host {}", quoted(&host)), hint);
         }
         fields.insert("host".to_owned(), host.into());
-        if let Some(existing) = self.pillar.volume(environment, name) {
+        if let Some(existing) = self.subject.pillar.volume(environment, name) {
             return match is_as_asked(existing, &fields) {
                 true => Ok(()),
                 false => wrong(
@@ -192,13 +237,18 @@ impl Edit<'_> {
                 ),
             };
         }
-        fields.insert("intent".to_owned(), words_json(self.intent));
+        fields.insert("intent".to_owned(), words_json(self.subject.said));
         self.put(&["volumes", name], &Value::Object(fields))
     }
 
     fn only_host(&self) -> Edited<String> {
-        let hosts: Vec<&String> = self.pillar.hosts.keys().collect();
-        let storage = self.pillar.hosts.values().filter(|host| host.has_role("storage"));
+        let hosts: Vec<&String> = self.subject.pillar.hosts.keys().collect();
+        let storage = self
+            .subject
+            .pillar
+            .hosts
+            .values()
+            .filter(|host| host.has_role("storage"));
         let storage: Vec<&String> = storage.map(|host| &host.name).collect();
         match (hosts.as_slice(), storage.as_slice()) {
             ([only], _) | (_, [only]) => Ok((*only).clone()),
@@ -222,8 +272,8 @@ impl Edit<'_> {
 
     /// The pillar names the volume no longer; what becomes of its data, the plan says.
     fn delete(&mut self) -> Edited<()> {
-        let (environment, name) = (&self.intent.environment, &self.intent.component);
-        if self.pillar.volume(environment, name).is_none() {
+        let (environment, name) = (self.subject.environment, self.subject.name);
+        if self.subject.pillar.volume(environment, name).is_none() {
             let found = find(self.lowered, environment, name);
             return match found {
                 Ok((component, _)) => wrong(
@@ -237,15 +287,15 @@ impl Edit<'_> {
     }
 
     fn change(&mut self) -> Edited<()> {
-        let key = (self.intent.environment.clone(), self.intent.component.clone());
+        let key = (self.subject.environment.to_owned(), self.subject.name.to_owned());
         let found = self.lowered.get(&key).and_then(|component| {
             let mut volumes = component.volumes.iter();
-            volumes.find(|volume| volume.need == self.need())
+            volumes.find(|volume| volume.need == self.need)
         });
         let Some(volume) = found else {
             return Err(vec![find(self.lowered, &key.0, &key.1).err().unwrap_or_else(
                 || {
-                    Diagnostic::new(format!("{} has no volume {}", key.1, quoted(self.need())))
+                    Diagnostic::new(format!("{} has no volume {}", key.1, quoted(self.need)))
                         .hint("`eos storage` shows the volumes there are")
                 },
             )]);
@@ -268,13 +318,13 @@ impl Edit<'_> {
         self.resize(volume)?;
         self.convert(volume, lvm)?;
         self.snapshots(volume, lvm)?;
-        if let Some(alert) = self.intent.options.get("alert") {
+        if let Some(alert) = self.facts.get("alert") {
             check("alert", alert)?;
             if alert.as_u64() != Some(lvm.alert.value.into()) {
                 self.set(&["alert"], alert)?;
             }
         }
-        if let Some(devices) = self.intent.options.get("devices") {
+        if let Some(devices) = self.facts.get("devices") {
             check("devices", devices)?;
             let mut all = self.own_devices();
             for device in devices.as_array().into_iter().flatten().filter_map(Value::as_str) {
@@ -290,36 +340,37 @@ impl Edit<'_> {
             self.text = before;
             return Ok(());
         }
-        let name = self.intent.component.clone();
-        let standing = self.pillar.volume(&key.0, &name).is_some();
+        let name = self.subject.name;
+        let standing = self.subject.pillar.volume(&key.0, name).is_some();
         let place = if standing { "volumes" } else { "components" };
-        self.put(&[place, &name, "intent"], &words_json(self.intent))
+        self.put(&[place, name, "intent"], &words_json(self.subject.said))
     }
 
     /// What a component has for its own use is in the pillar once something of it is set.
     fn write_down(&mut self) -> Edited<()> {
-        let (environment, name) = (&self.intent.environment, self.intent.component.clone());
-        let there = self.pillar.component(environment, &name).is_some()
-            || self.pillar.volume(environment, &name).is_some();
+        let (environment, name) = (self.subject.environment, self.subject.name);
+        let there =
+            self.subject.existing().is_some() || self.subject.pillar.volume(environment, name).is_some();
         if there {
             return Ok(());
         }
-        let Some(recipe) = owned_by_another(self.pillar, self.catalog, self.intent) else {
+        let Some(recipe) = self.subject.owned_by_another() else {
             return wrong(
-                format!("There is no component {}", quoted(&name)),
+                format!("There is no component {}", quoted(name)),
                 "`eos list` shows them",
             );
         };
-        let component = new_component(self.intent, &recipe);
-        self.put(&["components", &name, "recipe"], &component.recipe.into())
+        let component = self.subject.new_component(&recipe);
+        self.put(&["components", name, "recipe"], &component.recipe.into())
     }
 
     /// What the pillar has of the volume as it is.
     fn settings(&self) -> Option<&VolumeSettings> {
-        let (environment, name) = (&self.intent.environment, &self.intent.component);
-        let component = self.pillar.component(environment, name);
-        let of_component = component.and_then(|component| component.volumes.get(self.need()));
+        let (environment, name) = (self.subject.environment, self.subject.name);
+        let component = self.subject.pillar.component(environment, name);
+        let of_component = component.and_then(|component| component.volumes.get(self.need));
         let standing = self
+            .subject
             .pillar
             .volume(environment, name)
             .map(|volume| &volume.settings);
@@ -382,7 +433,7 @@ impl Edit<'_> {
     }
 
     fn convert(&mut self, volume: &Volume, lvm: &Lvm) -> Edited<()> {
-        if self.intent.options.get("commit") == Some(&Value::Bool(true)) {
+        if self.facts.get("commit") == Some(&Value::Bool(true)) {
             return match &lvm.converted {
                 Some(converted) if converted.committed => Ok(()),
                 Some(_) => self.set(&["converted", "committed"], &true.into()),
@@ -403,7 +454,7 @@ impl Edit<'_> {
                 "Use xfs, btrfs or ext4",
             );
         };
-        let compression = self.intent.options.get("compression").cloned();
+        let compression = self.facts.get("compression").cloned();
         if let Some(compression) = &compression {
             check("compression", compression)?;
             if wanted != Filesystem::Btrfs {
@@ -450,7 +501,7 @@ impl Edit<'_> {
             }
             None => {}
         }
-        let when = self.intent.when.clone();
+        let when = self.subject.said.when.clone();
         let converted = json!({"from": from.word(), "when": when, "committed": false});
         self.set(&["converted"], &converted)
     }
@@ -494,7 +545,7 @@ impl Edit<'_> {
         if let Some(name) = self.option("restore").map(str::to_owned) {
             known(&name)?;
             self.unset(&["snapshots", &name])?;
-            let when = self.intent.when.clone();
+            let when = self.subject.said.when.clone();
             self.set(&["restored"], &json!({"snapshot": name, "when": when}))?;
         }
         Ok(())

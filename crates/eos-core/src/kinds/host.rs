@@ -1,17 +1,37 @@
 //! Hosts: machines of the whole estate. A host is proved, not made: its slice comes with the delivery.
 
 use crate::address::NodeKind;
+use crate::canonical::canonical_digest;
 use crate::node::{Attribute, Layer, Node, Reversibility, Writer, attributes};
 use crate::pillar::Host;
 use crate::recipe::Risk;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The host answers as a minion, and, if it is to run tasks, as a Nomad client.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answers {
     pub minion: String,
     pub client: bool,
+}
+
+impl Answers {
+    pub fn of(host: &Host) -> Self {
+        Self {
+            minion: host.name.clone(),
+            client: host.has_role("client"),
+        }
+    }
+}
+
+/// The digest of all that the pillar says of a host.
+pub fn digest(host: &Host) -> String {
+    let node = node(host);
+    let values = node
+        .attributes
+        .iter()
+        .map(|(name, one)| (name.clone(), one.value.clone()));
+    canonical_digest(&json!(values.collect::<std::collections::BTreeMap<_, _>>()))
 }
 
 /// A host as a node: what a plan says of it.
@@ -25,6 +45,9 @@ pub fn node(host: &Host) -> Node {
     ];
     if let Some(group) = &host.volume_group {
         all.push(("volume_group", group.as_str().into()));
+    }
+    if let Some(directory) = &host.volumes_below {
+        all.push(("volumes_below", directory.as_str().into()));
     }
     Node {
         address: NodeKind::Host.at(&host.name),

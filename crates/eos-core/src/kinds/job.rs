@@ -1,18 +1,22 @@
 //! Jobs: what Nomad runs of a component, and the services that it registers. Both are part of the component's workspace.
 
 use super::{
-    Asked, Going, KINDS, Kind, Made, Parting, Phase, Piece, Proof, Slices, Unmade, Wanted, workspace,
+    Acted as AnyActed, Deed, Function, Going, KINDS, Kind, Made, Parting, Phase, PhaseStep, Piece, Proof,
+    Request, Slices, Unmade, Wanted, is_lost, workspace,
 };
 use crate::address::{Address, NodeKind};
+use crate::compile::Compilation;
 use crate::lowered::{Check, Driver, Group, Lowered};
-use crate::node::{Attribute, Layer, Node, Writer, attributes};
+use crate::node::{Attribute, Layer, Node, Reversibility, Writer, attributes};
 use crate::option::human_size;
-use crate::plan::{Change, Key, PlanInput, Work};
+use crate::plan::{Act, Change, Key, PlanInput, Work};
 use crate::profile::Profile;
 use crate::recipe::Risk;
 use crate::source::Source;
+use crate::tiers::Tiers;
 use crate::timing::Said;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// What is proved of a component's job once its workspace is applied.
@@ -37,6 +41,70 @@ pub struct Expected {
     pub service: Option<String>,
     pub count: u32,
     pub check: bool,
+}
+
+/// What is proved of the job of a component that a person stopped.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stopped {
+    /// In the job's meta.
+    pub digest: String,
+    pub services: Vec<String>,
+    /// Seconds that a task of it has to end by itself, where its recipe says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<u64>,
+}
+
+/// Salt restarts what runs of a job, one instance after the other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Acted {
+    pub minion: String,
+    pub groups: Vec<Expected>,
+}
+
+impl Request for Acted {
+    /// The job is part of the component's workspace.
+    fn kind(&self) -> &'static str {
+        workspace::KIND
+    }
+
+    fn title(&self) -> &'static str {
+        Deed::Restart.word()
+    }
+
+    fn minion(&self) -> &str {
+        &self.minion
+    }
+
+    fn function(&self) -> Function {
+        Function::Act(Deed::Restart.word())
+    }
+
+    fn facts(&self, _: &str) -> Value {
+        json!({})
+    }
+
+    fn is_final(&self) -> bool {
+        true
+    }
+
+    fn is_served(&self, key: &Key, compilation: &Compilation) -> bool {
+        let component = compilation.components.get(key);
+        component.is_some_and(|component| component.runs() && !component.is_stopped())
+    }
+
+    /// Its minion compares with what was last applied.
+    fn is_bound(&self) -> bool {
+        false
+    }
+
+    /// The plan says what is restarted.
+    fn is_previewed(&self) -> bool {
+        false
+    }
+
+    fn object(&self, place: &str) -> String {
+        format!("job {place}")
+    }
 }
 
 /// What is proved once a workspace is destroyed.
@@ -77,6 +145,10 @@ pub fn ends(component: &Lowered) -> Vec<Address> {
 pub(crate) struct Jobs;
 
 impl Kind for Jobs {
+    fn sorts(&self) -> &'static [NodeKind] {
+        &[NodeKind::Job, NodeKind::Service]
+    }
+
     fn phase(&self) -> Phase {
         Phase::Job
     }
@@ -118,37 +190,37 @@ impl Kind for Jobs {
         Vec::new()
     }
 
-    fn makes(&self, wanted: &Wanted<'_, '_>) -> Vec<Asked> {
+    fn makes(&self, wanted: &Wanted<'_, '_>) -> Vec<PhaseStep> {
         let (environment, component) = (&wanted.key.0, &wanted.key.1);
         let workspace = wanted.input.compilation.workspace(environment, component);
-        let applied = workspace.map(|workspace| Asked {
+        let applied = workspace.map(|workspace| PhaseStep {
             risk: wanted.risk,
             work: Work::Make(Made::Workspace(workspace::Made {
                 minion: wanted.control.to_owned(),
                 digest: workspace.digest.clone(),
+                loses: destroys(component, wanted.changes),
             })),
         });
-        let healthy = wanted.component.runs().then(|| Asked {
+        let proved = wanted.component.runs().then(|| PhaseStep {
             risk: Risk::Low,
-            work: Work::Prove(Proof::Healthy(Healthy {
-                digest: workspace.map_or_else(String::new, |workspace| workspace.job_digest.clone()),
-                groups: wanted.component.groups.iter().map(expected).collect(),
-            })),
+            work: Work::Prove(proof(wanted)),
         });
-        applied.into_iter().chain(healthy).collect()
+        applied.into_iter().chain(proved).collect()
     }
 
-    fn removes(&self, going: &Going<'_, '_>) -> Vec<(Parting, Asked)> {
+    fn removes(&self, going: &Going<'_, '_>) -> Vec<(Parting, PhaseStep)> {
         let services = going.applied().iter().map(|node| &node.address);
         let services = services.filter(|address| address.kind == NodeKind::Service);
         let stop = going.applied().iter().filter_map(Node::stop).max();
-        let removed = going.had_workspace().then(|| Asked {
+        let loses = going.applied().iter().any(is_lost);
+        let removed = going.had_workspace().then(|| PhaseStep {
             risk: going.risk,
             work: Work::Unmake(Unmade::Workspace(workspace::Unmade {
                 minion: going.control.to_owned(),
+                loses,
             })),
         });
-        let gone = going.ran().then(|| Asked {
+        let gone = going.ran().then(|| PhaseStep {
             risk: Risk::Low,
             work: Work::Prove(Proof::Gone(Gone {
                 services: services.map(|address| address.name.clone()).collect(),
@@ -156,7 +228,38 @@ impl Kind for Jobs {
             })),
         });
         let steps = removed.into_iter().chain(gone);
-        steps.map(|asked| (Parting::Job, asked)).collect()
+        // What nothing brings back goes last, unless the job has to go with it.
+        let parting = match loses && !going.ran() {
+            true => Parting::Last,
+            false => Parting::Job,
+        };
+        steps.map(|asked| (parting, asked)).collect()
+    }
+
+    fn act(&self, deed: Deed, component: &Lowered) -> Option<Act> {
+        match deed {
+            Deed::Restart => Some(Act {
+                deed,
+                environment: component.environment.clone(),
+                component: component.component.clone(),
+                layer: Layer::Job,
+                summary: restart_summary(component),
+            }),
+        }
+    }
+
+    fn does(&self, deed: Deed, wanted: &Wanted<'_, '_>) -> Vec<PhaseStep> {
+        match deed {
+            Deed::Restart => {
+                let restarted = Acted {
+                    minion: wanted.control.to_owned(),
+                    groups: wanted.component.groups.iter().map(expected).collect(),
+                };
+                let restarted = Work::Act(AnyActed::Job(restarted));
+                let steps = [(wanted.risk, restarted), (Risk::Low, Work::Prove(proof(wanted)))];
+                steps.map(|(risk, work)| PhaseStep { risk, work }).into()
+            }
+        }
     }
 
     fn leftovers(&self, _: &PlanInput<'_>) -> Vec<(Key, Work)> {
@@ -170,8 +273,79 @@ impl Kind for Jobs {
     /// The plan compares with what the engines have.
     fn adds(&self, _: &PlanInput<'_>, _: &Key, _: &[Node], _: &mut Vec<Change>) {}
 
-    /// Whatever changes a job says why.
-    fn remark(&self, _: &mut Change, _: &PlanInput<'_>) {}
+    fn risk(&self, node: &Node, tiers: &Tiers) -> Risk {
+        tiers.of_job(node)
+    }
+
+    /// Whatever changes a job says why. Of one that stops, those are told whom it leaves without it.
+    fn remark(&self, change: &mut Change, input: &PlanInput<'_>) {
+        let component = input.compilation.components.get(&change.key());
+        let stops = |component: &&Lowered| {
+            let before = input.applied.get(&change.key());
+            component.is_stopped() && !before.is_some_and(|nodes| nodes.iter().any(is_stopped))
+        };
+        if change.address.kind == NodeKind::Job
+            && let Some(component) = component.filter(stops)
+        {
+            change.note = Some(stop_words(component, input));
+        }
+    }
+}
+
+/// Whether this is the job of a stopped component.
+fn is_stopped(node: &Node) -> bool {
+    let mut counts = node
+        .attributes
+        .iter()
+        .filter(|(name, _)| name.ends_with(".count"));
+    node.address.kind == NodeKind::Job && counts.all(|(_, count)| count.value == 0)
+}
+
+fn stop_words(component: &Lowered, input: &PlanInput<'_>) -> String {
+    let name = &component.component;
+    let neighbours = input.compilation.of_environment(&component.environment);
+    let users = neighbours.filter(|other| other.uses.values().any(|used| used == name));
+    let users: Vec<&str> = users.map(|user| user.component.as_str()).collect();
+    let until = format!("nothing of it runs until `eos start {name}`");
+    match users.as_slice() {
+        [] => until,
+        [user] => format!("{until}; {user} uses it and stays without it"),
+        users => format!("{until}; {} use it and stay without it", users.join(", ")),
+    }
+}
+
+/// What is to be so of a component's job once its workspace is applied.
+fn proof(wanted: &Wanted<'_, '_>) -> Proof {
+    let Wanted { component, key, .. } = wanted;
+    let workspace = wanted.input.compilation.workspace(&key.0, &key.1);
+    let digest = workspace.map_or_else(String::new, |workspace| workspace.job_digest.clone());
+    let groups: Vec<Expected> = component.groups.iter().map(expected).collect();
+    match component.is_stopped() {
+        false => Proof::Healthy(Healthy { digest, groups }),
+        true => {
+            let spans = component.groups.iter().filter_map(|group| group.timing.stop);
+            Proof::Stopped(Stopped {
+                digest,
+                services: groups.into_iter().filter_map(|group| group.service).collect(),
+                stop: spans.map(|said| said.span.duration().as_secs()).max(),
+            })
+        }
+    }
+}
+
+fn restart_summary(component: &Lowered) -> String {
+    let name = &component.component;
+    let instances: u32 = component.groups.iter().map(|group| group.count.value).sum();
+    match instances {
+        1 => format!("{name}  restart: the service is down while its instance restarts"),
+        many => format!("{name}  restart {many} instances, one after the other"),
+    }
+}
+
+/// Whether one of these changes has the workspace destroy what nothing brings back.
+fn destroys(component: &str, changes: &[Change]) -> bool {
+    let mut own = changes.iter().filter(|change| change.component == component);
+    own.any(|change| change.layer.is_of_workspace() && change.reversibility == Reversibility::Final)
 }
 
 fn expected(group: &Group) -> Expected {

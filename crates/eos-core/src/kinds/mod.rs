@@ -1,57 +1,298 @@
 //! Kinds: a home for every sort of thing that Eos can bring about.
 //!
 //! The file of a kind says what its nodes are, what its minion is told, in which steps and phases it comes and goes, and
-//! what is lost with it. This file alone lists the kinds: a new one does not compile until it is listed here.
+//! what is lost with it. This file alone lists the kinds and the sorts of their nodes: a new one does not compile until it is listed here.
 
+pub mod file;
 pub mod host;
 pub mod job;
 pub mod namespace;
+pub mod resource;
 pub mod rules;
 pub mod secret;
 pub mod volume;
 pub mod workspace;
 
-use crate::address::NodeKind;
+use crate::address::Address;
 use crate::compile::Compilation;
+use crate::diagnostic::Diagnostic;
+use crate::drift::{Look, Object};
+use crate::expand::Expanded;
 use crate::lowered::Lowered;
 use crate::node::{Node, Writer};
-use crate::plan::{Change, Key, PlanInput, Work};
+use crate::plan::effects::{Effect, Of, salt};
+use crate::plan::{Act, Change, Key, PlanInput, Work};
+use crate::read::Reader;
 use crate::recipe::Risk;
+use crate::recipe::read::each;
+use crate::source::Sourced;
+use crate::template::Template;
+use crate::tiers::Tiers;
+use crate::yaml::Entry;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// The kinds that a component has, in the order in which their nodes and steps come.
-pub(crate) static KINDS: [&dyn Kind; 4] =
-    [&secret::Secrets, &volume::Volumes, &job::Jobs, &rules::Monitoring];
+/// The sorts of nodes, in the order of their words, each with its word.
+macro_rules! sorts {
+    ($($sort:ident $word:literal,)*) => {
+        /// What sort of thing a node is.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum NodeKind {
+            $($sort,)*
+        }
 
-/// The kind at home with a sort of node; nothing for what the whole estate shares.
-pub(crate) fn of(kind: NodeKind) -> Option<&'static dyn Kind> {
-    match kind {
-        NodeKind::Secret => Some(&secret::Secrets),
-        NodeKind::Volume => Some(&volume::Volumes),
-        NodeKind::Job | NodeKind::Service => Some(&job::Jobs),
-        NodeKind::Rules | NodeKind::Target => Some(&rules::Monitoring),
-        NodeKind::Host | NodeKind::Namespace => None,
+        impl NodeKind {
+            pub const ALL: [Self; [$($word),*].len()] = [$(Self::$sort,)*];
+
+            pub fn word(self) -> &'static str {
+                match self {
+                    $(Self::$sort => $word,)*
+                }
+            }
+        }
+    };
+}
+
+/// What minions are asked for, each by the name of its kind and the kind's own file.
+macro_rules! requests {
+    ($(#[$about:meta])* $name:ident { $($kind:ident($file:ident),)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "kind", rename_all = "snake_case")]
+        pub enum $name {
+            $($kind($file::$name),)*
+        }
+
+        impl $name {
+            pub fn request(&self) -> &dyn Request {
+                match self {
+                    $(Self::$kind(one) => one,)*
+                }
+            }
+        }
+    };
+}
+
+/// What recipes ask of hosts themselves: the key below `host:`, and the kind's own file.
+macro_rules! host_parts {
+    ($($key:ident: $file:ident,)*) => {
+        /// What a recipe has below `host:`, kind by kind.
+        #[derive(Clone, Debug, Default)]
+        pub struct HostNeeds {
+            $(pub $key: Vec<$file::Need>,)*
+        }
+
+        /// What a component has on hosts beside volumes, kind by kind.
+        #[derive(Clone, Debug, Default)]
+        pub struct HostParts {
+            $(pub $key: Box<[$file::Part]>,)*
+        }
+
+        impl HostNeeds {
+            pub const KEYS: &'static [&'static str] = &[$(stringify!($key)),*];
+
+            pub(crate) fn read(reader: &mut Reader<'_>, fields: &[Entry]) -> Self {
+                Self {
+                    $($key: each(reader, fields, stringify!($key), $file::read),)*
+                }
+            }
+
+            pub fn templates(&self) -> impl Iterator<Item = &Template> {
+                std::iter::empty()$(.chain(self.$key.iter().flat_map($file::Need::templates)))*
+            }
+
+            pub fn is_empty(&self) -> bool {
+                true $(&& self.$key.is_empty())*
+            }
+
+            /// What it becomes on these hosts.
+            pub(crate) fn lower(
+                &self,
+                expanded: &Expanded<'_>,
+                hosts: &[Sourced<String>],
+            ) -> Result<HostParts, Diagnostic> {
+                Ok(HostParts {
+                    $($key: $file::lower(expanded, &self.$key, hosts)?.into(),)*
+                })
+            }
+        }
+
+        impl HostParts {
+            pub fn is_empty(&self) -> bool {
+                true $(&& self.$key.is_empty())*
+            }
+
+            /// What no other component may have: the sort of thing, and its name.
+            pub(crate) fn claims(&self) -> impl Iterator<Item = (&'static str, String)> {
+                std::iter::empty()$(.chain(self.$key.iter().map($file::Part::claim)))*
+            }
+        }
+    };
+}
+
+/// What recipes ask of Terraform beside the job: the key of the recipe, and the kind's own file.
+macro_rules! workspace_parts {
+    ($($key:ident: $file:ident,)*) => {
+        /// What a recipe has Terraform make, kind by kind.
+        #[derive(Clone, Debug, Default)]
+        pub struct WorkspaceNeeds {
+            $(pub $key: Vec<$file::Need>,)*
+        }
+
+        /// What a component has in its workspace beside the job, kind by kind.
+        #[derive(Clone, Debug, Default)]
+        pub struct WorkspaceParts {
+            $(pub $key: Box<[$file::Part]>,)*
+        }
+
+        impl WorkspaceNeeds {
+            pub const KEYS: &'static [&'static str] = &[$(stringify!($key)),*];
+
+            pub(crate) fn read(reader: &mut Reader<'_>, entries: &[Entry]) -> Self {
+                Self {
+                    $($key: $file::read(reader, entries, stringify!($key)),)*
+                }
+            }
+
+            /// Every template of it. All must be known before anything is made.
+            pub fn templates(&self) -> impl Iterator<Item = &Template> {
+                std::iter::empty()$(.chain(self.$key.iter().flat_map($file::Need::templates)))*
+            }
+
+            pub(crate) fn lower(&self, expanded: &Expanded<'_>, found: &mut Vec<Diagnostic>) -> WorkspaceParts {
+                WorkspaceParts {
+                    $($key: $file::lower(expanded, &self.$key, found).into(),)*
+                }
+            }
+        }
+
+        impl WorkspaceParts {
+            pub fn is_empty(&self) -> bool {
+                true $(&& self.$key.is_empty())*
+            }
+
+            /// The files of the module that have them, in Terraform's JSON.
+            pub(crate) fn documents(&self) -> impl Iterator<Item = (&'static str, Value)> {
+                std::iter::empty()$(.chain((!self.$key.is_empty()).then(|| $file::document(&self.$key))))*
+            }
+
+            /// Their types, by which their providers are found.
+            pub(crate) fn types(&self) -> impl Iterator<Item = &str> {
+                std::iter::empty()$(.chain(self.$key.iter().map($file::Part::terraform_type)))*
+            }
+        }
+    };
+}
+
+sorts! {
+    File "file",
+    Host "host",
+    Job "job",
+    Namespace "namespace",
+    Resource "resource",
+    Rules "rules",
+    Secret "secret",
+    Service "service",
+    Target "target",
+    Volume "volume",
+}
+
+/// The kinds that a component has, in the order in which their nodes and steps come.
+pub(crate) static KINDS: [&dyn Kind; 6] = [
+    &secret::Secrets,
+    &volume::Volumes,
+    &file::Files,
+    &job::Jobs,
+    &resource::Resources,
+    &rules::Monitoring,
+];
+
+requests! {
+    /// What a minion makes in one step.
+    Made {
+        File(file),
+        Volume(volume),
+        Workspace(workspace),
+        Rules(rules),
     }
 }
 
-/// What a minion makes in one step.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Made {
-    Volume(volume::Made),
-    Workspace(workspace::Made),
-    Rules(rules::Made),
+requests! {
+    /// What a minion removes in one step.
+    Unmade {
+        File(file),
+        Volume(volume),
+        Workspace(workspace),
+        Rules(rules),
+    }
 }
 
-/// What a minion removes in one step.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Unmade {
-    Volume(volume::Unmade),
-    Workspace(workspace::Unmade),
-    Rules(rules::Unmade),
+requests! {
+    /// What a minion does in one step with something that is there, and neither makes nor removes it.
+    Acted {
+        Job(job),
+    }
+}
+
+host_parts! {
+    files: file,
+}
+
+workspace_parts! {
+    resources: resource,
+}
+
+/// What a person can have done with a component that the pillar does not say. Each is at home with one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Deed {
+    Restart,
+}
+
+impl Deed {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Restart => "restart",
+        }
+    }
+
+    /// The word as the first of a sentence.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Restart => "Restart",
+        }
+    }
+
+    /// Why nothing undoes it.
+    pub fn why_final(self) -> &'static str {
+        match self {
+            Self::Restart => "a restart leaves nothing to undo",
+        }
+    }
+
+    pub(crate) fn home(self) -> &'static dyn Kind {
+        match self {
+            Self::Restart => &job::Jobs,
+        }
+    }
+}
+
+/// The kind at home with a sort of node; nothing for what the whole estate shares.
+pub(crate) fn of(kind: NodeKind) -> Option<&'static dyn Kind> {
+    KINDS.into_iter().find(|one| one.sorts().contains(&kind))
+}
+
+/// Whether something goes with a node that nothing brings back.
+pub(crate) fn is_lost(node: &Node) -> bool {
+    of(node.address.kind).is_some_and(|kind| kind.is_lost(node))
+}
+
+/// The address of the node that Terraform knows under this address of its own.
+pub(crate) fn at_terraform(component: &str, terraform: &str) -> Option<Address> {
+    KINDS
+        .into_iter()
+        .find_map(|kind| kind.at_terraform(component, terraform))
 }
 
 /// What a step proves. It changes nothing.
@@ -60,34 +301,18 @@ pub enum Unmade {
 pub enum Proof {
     /// The component runs, is registered and passes its checks.
     Healthy(job::Healthy),
+    /// The component's job is there, and nothing of it runs or is registered.
+    Stopped(job::Stopped),
     /// Nothing of the component runs or is registered any more.
     Gone(job::Gone),
     /// Volumes that the pillar names no longer are there all the same, with their data.
     Kept(volume::Kept),
     /// The host answers as a minion, and, if it is to run tasks, as a Nomad client.
     Host(host::Answers),
+    /// Terraform's state has the resources.
+    Present(resource::Present),
     /// The monitor asks the component no longer.
     Unwatched(rules::Unwatched),
-}
-
-impl Made {
-    pub fn request(&self) -> &dyn Request {
-        match self {
-            Self::Volume(one) => one,
-            Self::Workspace(one) => one,
-            Self::Rules(one) => one,
-        }
-    }
-}
-
-impl Unmade {
-    pub fn request(&self) -> &dyn Request {
-        match self {
-            Self::Volume(one) => one,
-            Self::Workspace(one) => one,
-            Self::Rules(one) => one,
-        }
-    }
 }
 
 impl Proof {
@@ -95,18 +320,12 @@ impl Proof {
     pub fn title(&self) -> &'static str {
         match self {
             Self::Healthy(_) => "healthy",
+            Self::Stopped(_) => "stopped",
             Self::Gone(_) => "gone",
             Self::Kept(_) => "kept",
             Self::Host(_) => "host",
+            Self::Present(_) => "present",
             Self::Unwatched(_) => "monitor",
-        }
-    }
-
-    /// Whether it is about a component, and not about a thing of the whole estate.
-    pub fn is_of_component(&self) -> bool {
-        match self {
-            Self::Host(_) => false,
-            Self::Healthy(_) | Self::Gone(_) | Self::Kept(_) | Self::Unwatched(_) => true,
         }
     }
 
@@ -114,8 +333,9 @@ impl Proof {
     pub fn services(&self) -> Option<Vec<&str>> {
         match self {
             Self::Healthy(healthy) => Some(healthy.services()),
+            Self::Stopped(stopped) => Some(stopped.services.iter().map(String::as_str).collect()),
             Self::Gone(gone) => Some(gone.services.iter().map(String::as_str).collect()),
-            Self::Kept(_) | Self::Host(_) | Self::Unwatched(_) => None,
+            Self::Kept(_) | Self::Host(_) | Self::Present(_) | Self::Unwatched(_) => None,
         }
     }
 }
@@ -163,6 +383,11 @@ pub trait Request {
     /// Whether Terraform runs for it.
     fn is_workspace(&self) -> bool {
         false
+    }
+
+    /// What its minion's preview says that becomes of things there. Terraform's is read where its plan is.
+    fn effects(&self, of: Of<'_>, _: Option<&Lowered>, answer: &Value) -> Vec<Effect> {
+        salt::effects(of, self.minion(), answer)
     }
 
     /// What a person calls its object; `place` is `environment/component`.
@@ -241,7 +466,7 @@ impl<'a> Going<'_, 'a> {
 }
 
 /// A step that a kind asks for.
-pub(crate) struct Asked {
+pub(crate) struct PhaseStep {
     pub risk: Risk,
     pub work: Work,
 }
@@ -263,6 +488,9 @@ pub(crate) type Slices<'a> = BTreeMap<&'a str, BTreeMap<&'static str, Map<String
 
 /// How a kind is compiled and planned.
 pub(crate) trait Kind: Sync {
+    /// The sorts of nodes that are at home with it.
+    fn sorts(&self) -> &'static [NodeKind];
+
     fn phase(&self) -> Phase;
 
     /// The nodes that a component has of it.
@@ -284,10 +512,20 @@ pub(crate) trait Kind: Sync {
     fn files(&self, component: &Lowered) -> Vec<(&'static str, Vec<u8>)>;
 
     /// The steps that make what changes of it, each after the one before.
-    fn makes(&self, wanted: &Wanted<'_, '_>) -> Vec<Asked>;
+    fn makes(&self, wanted: &Wanted<'_, '_>) -> Vec<PhaseStep>;
 
     /// The steps that remove it, each with its time.
-    fn removes(&self, going: &Going<'_, '_>) -> Vec<(Parting, Asked)>;
+    fn removes(&self, going: &Going<'_, '_>) -> Vec<(Parting, PhaseStep)>;
+
+    /// What a plan says of a deed that is at home with it.
+    fn act(&self, _: Deed, _: &Lowered) -> Option<Act> {
+        None
+    }
+
+    /// The steps of a deed that is at home with it, each after the one before.
+    fn does(&self, _: Deed, _: &Wanted<'_, '_>) -> Vec<PhaseStep> {
+        Vec::new()
+    }
 
     /// What an operation that is rolled back left of it, and the work that removes that.
     fn leftovers(&self, input: &PlanInput<'_>) -> Vec<(Key, Work)>;
@@ -297,6 +535,26 @@ pub(crate) trait Kind: Sync {
 
     /// Adds the changes that the nodes themselves do not show. `wanted` are the nodes of the component.
     fn adds(&self, input: &PlanInput<'_>, key: &Key, wanted: &[Node], changes: &mut Vec<Change>);
+
+    /// The risk that its minion will find in a node, beside the one that its recipe says; `tiers` are the minion's lists.
+    fn risk(&self, _: &Node, _: &Tiers) -> Risk {
+        Risk::Low
+    }
+
+    /// Whether something goes with a node that nothing brings back.
+    fn is_lost(&self, _: &Node) -> bool {
+        false
+    }
+
+    /// The address of its node that Terraform knows under this address of its own.
+    fn at_terraform(&self, _component: &str, _terraform: &str) -> Option<Address> {
+        None
+    }
+
+    /// What it is in reality, where the kind itself says so. The engines' own objects are judged in `drift`.
+    fn verdicts(&self, _: &Look<'_>) -> Vec<Object> {
+        Vec::new()
+    }
 
     /// Adds to a change what else a person should know of it, and how far it can be undone.
     fn remark(&self, change: &mut Change, input: &PlanInput<'_>);

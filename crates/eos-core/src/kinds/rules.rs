@@ -1,6 +1,8 @@
 //! Monitoring: the Prometheus of an environment measures a component and loads alert rules for it, once it is healthy.
 
-use super::{Asked, Function, Going, Kind, Made as MadePart, Parting, Phase, Piece, Proof, Request, Slices};
+use super::{
+    Function, Going, Kind, Made as MadePart, Parting, Phase, PhaseStep, Piece, Proof, Request, Slices,
+};
 use super::{Unmade as UnmadePart, Wanted, job};
 use crate::address::{Address, NodeKind};
 use crate::canonical::canonical_digest;
@@ -8,6 +10,7 @@ use crate::compile::Compilation;
 use crate::emit::sha256;
 use crate::lowered::{Lowered, Monitor};
 use crate::node::{Attribute, Layer, Node, Writer, attributes};
+use crate::plan::effects::{Effect, Of, salt};
 use crate::plan::{Change, Key, PlanInput, Work};
 use crate::recipe::Risk;
 use crate::source::Source;
@@ -69,6 +72,13 @@ impl Request for Made {
 
     fn is_bound(&self) -> bool {
         false
+    }
+
+    fn effects(&self, of: Of<'_>, component: Option<&Lowered>, answer: &Value) -> Vec<Effect> {
+        let monitor = component.and_then(|component| component.watched_by.as_ref());
+        monitor.map_or_else(Vec::new, |monitor| {
+            salt::rules(of, &self.minion, &monitor.directory, answer)
+        })
     }
 
     fn object(&self, place: &str) -> String {
@@ -148,6 +158,10 @@ pub(crate) fn watched_by(
 pub(crate) struct Monitoring;
 
 impl Kind for Monitoring {
+    fn sorts(&self) -> &'static [NodeKind] {
+        &[NodeKind::Rules, NodeKind::Target]
+    }
+
     fn phase(&self) -> Phase {
         Phase::AfterHealthy
     }
@@ -222,14 +236,14 @@ impl Kind for Monitoring {
         watched.map(|_| ("rules.json", rules(component))).collect()
     }
 
-    fn makes(&self, wanted: &Wanted<'_, '_>) -> Vec<Asked> {
+    fn makes(&self, wanted: &Wanted<'_, '_>) -> Vec<PhaseStep> {
         let monitor = wanted.component.watched_by.as_deref();
         let is_other = |watch: &Watch<'_>| monitor.is_none_or(|monitor| monitor.component != watch.by);
         let before = watch(wanted.input, wanted.key).filter(is_other);
         let removed = before.as_ref().map(|watch| watch.ends(wanted.applied_risk));
         // One that can still be measured is still a target of all that measure.
         let unwatched = before.filter(|_| monitor.is_none());
-        let made = monitor.map(|monitor| Asked {
+        let made = monitor.map(|monitor| PhaseStep {
             risk: wanted.component.risk,
             work: Work::Make(MadePart::Rules(Made {
                 minion: monitor.host.clone(),
@@ -244,7 +258,7 @@ impl Kind for Monitoring {
     }
 
     /// Rules go before what they are about, so that no alert fires for what is meant to be.
-    fn removes(&self, going: &Going<'_, '_>) -> Vec<(Parting, Asked)> {
+    fn removes(&self, going: &Going<'_, '_>) -> Vec<(Parting, PhaseStep)> {
         let watch = watch(going.input, going.key).filter(|_| going.ran());
         let steps = watch.iter().flat_map(|watch| {
             [
@@ -286,8 +300,8 @@ fn watch<'a>(input: &PlanInput<'a>, key: &Key) -> Option<Watch<'a>> {
 }
 
 impl Watch<'_> {
-    fn ends(&self, risk: Risk) -> Asked {
-        Asked {
+    fn ends(&self, risk: Risk) -> PhaseStep {
+        PhaseStep {
             risk,
             work: Work::Unmake(UnmadePart::Rules(Unmade {
                 minion: self.host.to_owned(),
@@ -296,8 +310,8 @@ impl Watch<'_> {
         }
     }
 
-    fn is_over(&self) -> Asked {
-        Asked {
+    fn is_over(&self) -> PhaseStep {
+        PhaseStep {
             risk: Risk::Low,
             work: Work::Prove(Proof::Unwatched(Unwatched {
                 by: self.by.to_owned(),

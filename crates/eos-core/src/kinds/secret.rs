@@ -1,6 +1,8 @@
 //! Secrets: values of a component in the secrets engine. Nodes, plans and steps name them, and hold none.
 
-use super::{Asked, Function, Going, Kind, Parting, Phase, Piece, Request, Slices, Wanted, job, namespace};
+use super::{
+    Function, Going, Kind, Parting, Phase, PhaseStep, Piece, Request, Slices, Wanted, job, namespace,
+};
 use crate::address::{Address, NodeKind};
 use crate::compile::Compilation;
 use crate::lowered::{CopyOf, Lowered, secret_path};
@@ -122,6 +124,10 @@ pub fn address(component: &str) -> Address {
 pub(crate) struct Secrets;
 
 impl Kind for Secrets {
+    fn sorts(&self) -> &'static [NodeKind] {
+        &[NodeKind::Secret]
+    }
+
     fn phase(&self) -> Phase {
         Phase::BeforeJob
     }
@@ -166,8 +172,8 @@ impl Kind for Secrets {
         Vec::new()
     }
 
-    fn makes(&self, wanted: &Wanted<'_, '_>) -> Vec<Asked> {
-        let ask = |how| Asked {
+    fn makes(&self, wanted: &Wanted<'_, '_>) -> Vec<PhaseStep> {
+        let ask = |how| PhaseStep {
             risk: wanted.risk,
             work: Work::Secret(Moved {
                 minion: wanted.control.to_owned(),
@@ -190,10 +196,10 @@ impl Kind for Secrets {
         restored.into_iter().chain(written).collect()
     }
 
-    fn removes(&self, going: &Going<'_, '_>) -> Vec<(Parting, Asked)> {
+    fn removes(&self, going: &Going<'_, '_>) -> Vec<(Parting, PhaseStep)> {
         let mut nodes = going.applied().iter().filter(|_| going.ran());
         let had = nodes.any(|node| node.address.kind == NodeKind::Secret);
-        let removed = had.then(|| Asked {
+        let removed = had.then(|| PhaseStep {
             risk: going.risk,
             work: Work::Secret(Moved {
                 minion: going.control.to_owned(),
@@ -301,7 +307,7 @@ impl Kind for Secrets {
 /// What a plan does to each secret of a component.
 fn items(input: &PlanInput<'_>, key: &Key) -> Vec<SecretWork> {
     let intent = input.intent.as_ref();
-    let is_named = intent.is_none_or(|intent| intent.component == key.1);
+    let is_named = intent.is_none_or(|intent| intent.sentence.component() == Some(&key.1));
     let component = input.compilation.component(&key.0, &key.1);
     let secrets = component.into_iter().flat_map(|component| &component.secrets);
     secrets
@@ -331,7 +337,8 @@ fn copied_from<'a>(input: &'a PlanInput<'_>, item: &SecretWork) -> Option<&'a st
     let intent = input.intent.as_ref()?;
     let copy = item.copy_of.as_ref()?;
     let renewed = input.given.contains(&copy.item) || intent.rotates(&copy.item);
-    (copy.component == intent.component && renewed).then_some(intent.component.as_str())
+    let named = intent.sentence.component()?;
+    (copy.component == named && renewed).then_some(named)
 }
 
 /// Why a given value does not reach the program, where that is so.

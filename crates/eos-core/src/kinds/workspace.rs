@@ -6,7 +6,7 @@ use crate::plan::Key;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-const KIND: &str = "workspace";
+pub(super) const KIND: &str = "workspace";
 const TITLE: &str = "terraform";
 
 /// Salt has Terraform bring a workspace to its digest.
@@ -14,12 +14,18 @@ const TITLE: &str = "terraform";
 pub struct Made {
     pub minion: String,
     pub digest: String,
+    /// Whether Terraform destroys something on the way that nothing brings back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub loses: bool,
 }
 
 /// Salt has Terraform destroy a workspace that the pillar names no longer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Unmade {
     pub minion: String,
+    /// Whether it has something that nothing brings back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub loses: bool,
 }
 
 impl Request for Made {
@@ -41,6 +47,10 @@ impl Request for Made {
 
     fn facts(&self, _: &str) -> Value {
         json!({"digest": self.digest})
+    }
+
+    fn is_final(&self) -> bool {
+        self.loses
     }
 
     fn is_served(&self, key: &Key, compilation: &Compilation) -> bool {
@@ -80,6 +90,10 @@ impl Request for Unmade {
 
     fn facts(&self, _: &str) -> Value {
         json!({})
+    }
+
+    fn is_final(&self) -> bool {
+        self.loses
     }
 
     fn is_served(&self, key: &Key, compilation: &Compilation) -> bool {

@@ -1,7 +1,8 @@
 //! The environment pass: how many instances, how much processor and memory, how durable the data (requirement A9).
 
 use crate::expand::Expanded;
-use crate::lowered::Durability;
+use crate::lowered::{Durability, Group};
+use crate::pillar::Stopped;
 use crate::recipe::{Figure, Service};
 use crate::source::{Overruled, Source, Sourced};
 
@@ -52,6 +53,19 @@ pub fn figures(expanded: &Expanded<'_>, service: &Service) -> Figures {
         },
         cpu: figure(expanded, "cpu", &service.cpu, table.cpu),
         memory: figure(expanded, "memory", &service.memory, table.memory),
+    }
+}
+
+/// No instance runs of what a person stopped.
+pub fn stop(groups: &mut [Group], stopped: &Stopped) {
+    for group in groups {
+        let from = Source::Stopped {
+            file: stopped.at.file.clone(),
+            line: stopped.at.position.line,
+        };
+        let count = Sourced::new(0, from);
+        let wanted = std::mem::replace(&mut group.count, count);
+        group.count.over = overruled(vec![wanted]).into();
     }
 }
 

@@ -1,9 +1,11 @@
 //! Lowering: one pass after the other decides what a component becomes, and says why.
 
 mod environment;
+mod hosts;
 mod mesh;
 pub mod monitoring;
 mod names;
+mod outputs;
 mod placement;
 mod secrets;
 mod storage;
@@ -38,21 +40,26 @@ pub fn lower(
         }
     }
     placement::place(expanded, ground, &groups, &mut found);
+    let in_workspace = expanded.recipe.in_workspace.lower(expanded, &mut found);
     let volumes = storage::volumes(expanded, ground, &groups, &mut found);
+    let parts = hosts::parts(expanded, ground)
+        .map_err(|wrong| found.push(wrong))
+        .unwrap_or_default();
     if !found.is_empty() {
         return Err(found);
     }
-    if groups.is_empty() && volumes.is_empty() {
+    if groups.is_empty() && volumes.is_empty() && parts.is_empty() && in_workspace.is_empty() {
         return Err(vec![empty(expanded)]);
     }
     let monitor = monitoring::monitor(expanded, &groups, &volumes).map_err(|wrong| vec![wrong])?;
     let component = &expanded.component;
+    // Last: what is stopped keeps its volumes, hosts and ports.
+    if let Some(stopped) = &component.stopped {
+        environment::stop(&mut groups, stopped);
+    }
     let secrets = secrets::items(expanded, &groups);
     let datacenter = &expanded.options["datacenter"];
-    let outputs = || expanded.recipe.outputs.iter();
-    let named = outputs().flat_map(|output| output.value.names());
-    let context = named.filter_map(|name| Some((name.to_owned(), expanded.context.get(name)?.clone())));
-    let context = context.collect();
+    let outputs = outputs::outputs(expanded, ground.profile, &groups).map_err(|wrong| vec![wrong])?;
     Ok(Lowered {
         profile: ground.profile,
         environment: component.environment.clone(),
@@ -67,12 +74,11 @@ pub fn lower(
         datacenter: datacenter.map(|_| expanded.datacenter().to_owned()),
         generation: component.generation,
         groups: groups.into(),
+        in_workspace,
         volumes: volumes.into(),
+        parts,
         secrets: secrets.into(),
-        outputs: outputs()
-            .map(|output| (output.name.clone(), output.value.clone()))
-            .collect(),
-        context,
+        outputs: outputs.into(),
         monitor,
         watched_by: None,
         at: component.at.clone(),

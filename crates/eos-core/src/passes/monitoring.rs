@@ -121,7 +121,8 @@ impl Lowered {
             labels: labels(),
             summary: format!("{{{{ $labels.instance }}}} of {component} in {environment} does not answer"),
         }];
-        for (group, _) in self.measured() {
+        let wanted = self.measured().filter(|(group, _)| !group.is_stopped());
+        for (group, _) in wanted {
             let (service, count) = (&group.service, group.count.value);
             let mut labels = labels();
             labels.insert("component", component.clone());

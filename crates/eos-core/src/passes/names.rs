@@ -42,6 +42,7 @@ fn names(component: &Lowered) -> impl Iterator<Item = (&'static str, String)> {
     services
         .map(|name| ("service", name))
         .chain(volumes.map(|volume| ("volume", volume.name.clone())))
+        .chain(component.parts.claims())
 }
 
 /// A copy is called after the use and the secret.

@@ -3,6 +3,7 @@
 use crate::diagnostic::{Diagnostic, Place};
 use crate::emit::digest_of;
 use crate::expand::Expanded;
+use crate::kinds::{HostParts, WorkspaceParts};
 use crate::lowered::{Filesystem, Group, Lowered, Lvm, STANDING_RECIPE, Volume, instance_name};
 use crate::option;
 use crate::passes::environment;
@@ -10,7 +11,6 @@ use crate::passes::placement::Ground;
 use crate::pillar::{Host, STANDING_NEED, Setting, StandingVolume, VolumeSettings};
 use crate::recipe::{Purpose, Risk, VolumeNeed};
 use crate::source::{Overruled, Source, Sourced};
-use serde_json::Map;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// XFS cannot be made smaller than this.
@@ -146,7 +146,7 @@ fn volume(
         return Err(expanded.wrong(&need.path, &words));
     }
     let instance = instance_name(&component.environment, &component.name);
-    Asked {
+    WantedVolume {
         need: &need.name,
         name: format!("{instance}-{}", need.name),
         each: need.each,
@@ -195,7 +195,7 @@ pub fn standing(volume: &StandingVolume, ground: &Ground<'_>) -> Result<Lowered,
             Source::pass("storage", "named after the volume"),
         ),
     };
-    let asked = Asked {
+    let asked = WantedVolume {
         need: STANDING_NEED,
         name: instance.clone(),
         each: false,
@@ -231,10 +231,11 @@ pub fn standing(volume: &StandingVolume, ground: &Ground<'_>) -> Result<Lowered,
         datacenter: Sourced::new(host.datacenter.clone(), host.source()),
         generation: 0,
         groups: Box::default(),
+        in_workspace: WorkspaceParts::default(),
         volumes: [asked.volume()?].into(),
+        parts: HostParts::default(),
         secrets: Box::default(),
         outputs: Box::default(),
-        context: Map::new(),
         monitor: None,
         watched_by: None,
         at: volume.at.clone(),
@@ -242,7 +243,7 @@ pub fn standing(volume: &StandingVolume, ground: &Ground<'_>) -> Result<Lowered,
 }
 
 /// A volume that somebody asked for: a recipe, or a person by itself.
-struct Asked<'a> {
+struct WantedVolume<'a> {
     need: &'a str,
     name: String,
     each: bool,
@@ -262,7 +263,7 @@ struct Asked<'a> {
     at: Place,
 }
 
-impl Asked<'_> {
+impl WantedVolume<'_> {
     fn volume(self) -> Result<Volume, Diagnostic> {
         let (host, settings) = (self.host, self.settings);
         let path = match &host.volumes_below {

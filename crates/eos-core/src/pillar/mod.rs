@@ -8,6 +8,7 @@ use crate::option;
 use crate::read::{Reader, find};
 use crate::source::Source;
 use crate::yaml::{self, Entry, Node};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -49,6 +50,7 @@ pub struct Host {
     pub devices: Vec<String>,
     /// Directory that all volumes of this host lie below (a laboratory).
     pub volumes_below: Option<String>,
+    pub intent: Option<Words>,
     pub at: Place,
 }
 
@@ -83,9 +85,18 @@ pub struct Component {
     /// How often it was brought back to what is written here. A new number has Terraform register the job again, also
     /// where its provider sees no difference.
     pub generation: u32,
+    /// Nothing of it is to run until somebody starts it.
+    pub stopped: Option<Box<Stopped>>,
     pub intent: Option<Words>,
     /// The component that has this one for its own use.
     pub owner: Option<String>,
+    pub at: Place,
+}
+
+/// That a component is stopped: who did so, unless a person wrote it by hand, and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stopped {
+    pub by: Option<Words>,
     pub at: Place,
 }
 
@@ -118,7 +129,7 @@ pub const GENERATIONS: u32 = 1_000_000;
 pub const ROLES: &[&str] = &["client", "control", "storage"];
 
 /// The words a component was asked for with (I9).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Words {
     pub words: String,
     pub who: String,
@@ -237,6 +248,7 @@ fn read_host(reader: &mut Reader<'_>, entry: &Entry) -> Option<Host> {
         volume_group,
         devices,
         volumes_below,
+        intent: find(fields, "intent").map(|node| read_words(reader, "intent", node)),
         at: Place {
             file: reader.file.to_owned(),
             position: entry.key_at,
@@ -293,6 +305,7 @@ fn read_component(reader: &mut Reader<'_>, entry: &Entry, environment: &str) -> 
         "options",
         "volumes",
         "generation",
+        "stopped",
         "intent",
     ];
     if let Some(problem) = name::problem("component", &entry.key) {
@@ -339,7 +352,8 @@ fn read_component(reader: &mut Reader<'_>, entry: &Entry, environment: &str) -> 
     let options = options.collect();
     let volumes = given("volumes").map_or_else(BTreeMap::new, |node| volume::read_of_component(reader, node));
     let generation = given("generation").and_then(|node| read_generation(reader, node));
-    let intent = given("intent").map(|node| read_words(reader, node));
+    let stopped = given("stopped").and_then(|node| read_stopped(reader, node));
+    let intent = given("intent").map(|node| read_words(reader, "intent", node));
     Some(Component {
         environment: environment.to_owned(),
         name: entry.key.clone(),
@@ -349,6 +363,7 @@ fn read_component(reader: &mut Reader<'_>, entry: &Entry, environment: &str) -> 
         options,
         volumes,
         generation: generation.unwrap_or_default(),
+        stopped,
         intent,
         owner: None,
         at: place(entry.key_at),
@@ -360,8 +375,27 @@ fn read_generation(reader: &mut Reader<'_>, node: &Node) -> Option<u32> {
     u32::try_from(number).ok()
 }
 
-fn read_words(reader: &mut Reader<'_>, node: &Node) -> Words {
-    let fields = reader.record("intent", node, &["words", "who", "when"]);
+/// `true` is for a person who edits the pillar by hand; Eos writes who stopped it.
+fn read_stopped(reader: &mut Reader<'_>, node: &Node) -> Option<Box<Stopped>> {
+    let by = match &node.value {
+        yaml::Value::Bool(false) => return None,
+        yaml::Value::Bool(true) => None,
+        yaml::Value::Map(_) => Some(read_words(reader, "stopped", node)),
+        _ => {
+            let words = format!("stopped must be true or false, not {}", node.kind_name());
+            reader.report_with_hint(node.at, words, "Write stopped: true, or leave it out");
+            return None;
+        }
+    };
+    let at = Place {
+        file: reader.file.to_owned(),
+        position: node.at,
+    };
+    Some(Box::new(Stopped { by, at }))
+}
+
+fn read_words(reader: &mut Reader<'_>, what: &str, node: &Node) -> Words {
+    let fields = reader.record(what, node, &["words", "who", "when"]);
     let mut text = |key| {
         find(fields, key)
             .and_then(|node| reader.text(key, node))

@@ -185,7 +185,7 @@ pub fn read_standing(reader: &mut Reader<'_>, entry: &Entry, environment: &str) 
         owner,
         mode,
         settings,
-        intent: given("intent").map(|node| read_words(reader, node)),
+        intent: given("intent").map(|node| read_words(reader, "intent", node)),
         at: place(entry.key_at),
     })
 }

@@ -1,30 +1,10 @@
 //! What would change: the nodes that are wanted against those that were applied.
 
 use super::{Action, AttributeChange, Change, Key, PlanInput};
-use crate::address::NodeKind;
-use crate::intent::Noun;
-use crate::kinds::{self, KINDS, host};
+use crate::kinds::{self, KINDS};
 use crate::lowered::Lowered;
 use crate::node::{Attribute, Node};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What an intent changes about a host.
-pub(super) fn host_changes(input: &PlanInput<'_>) -> Vec<Change> {
-    let Some(intent) = input.intent.as_ref().filter(|intent| intent.noun == Noun::Host) else {
-        return Vec::new();
-    };
-    let (before, after) = (&input.hosts.0, &input.hosts.1);
-    let before = before.get(&intent.component).map(host::node);
-    let after = after.get(&intent.component).map(host::node);
-    match (before, after) {
-        (None, Some(node)) => vec![change(Action::Create, &node, None)],
-        (Some(node), None) => vec![change(Action::Delete, &node, None)],
-        (Some(before), Some(node)) if !same_values(&before, &node) => {
-            vec![change(Action::Change, &node, Some(&before))]
-        }
-        _ => Vec::new(),
-    }
-}
 
 /// Whether the engines say that the workspace, and its job where it has one, are what the pillar wants.
 fn in_step(input: &PlanInput<'_>, key: &Key) -> bool {
@@ -45,7 +25,8 @@ fn in_step(input: &PlanInput<'_>, key: &Key) -> bool {
     workspace_in_step && (!has_job || job_in_step())
 }
 
-pub(super) fn component_changes(input: &PlanInput<'_>, key: &Key) -> Vec<Change> {
+/// The changes of a component, of `platform` or of a host.
+pub(super) fn changes_of(input: &PlanInput<'_>, key: &Key) -> Vec<Change> {
     let nothing = Vec::new();
     let wanted = input.compilation.nodes(key);
     // What is there of an unfinished component is not known: if it is wanted, all of it is made.
@@ -59,7 +40,7 @@ pub(super) fn component_changes(input: &PlanInput<'_>, key: &Key) -> Vec<Change>
         .filter_map(
             |node| match applied.iter().find(|before| before.address == node.address) {
                 None => Some(change(Action::Create, node, None)),
-                Some(before) if !same_values(before, node) => {
+                Some(before) if !before.has_values_of(node) => {
                     Some(change(Action::Change, node, Some(before)))
                 }
                 Some(_) => None,
@@ -80,7 +61,7 @@ pub(super) fn component_changes(input: &PlanInput<'_>, key: &Key) -> Vec<Change>
         changes.extend(
             wanted
                 .iter()
-                .filter(|node| matches!(node.address.kind, NodeKind::Job | NodeKind::Namespace))
+                .filter(|node| node.layer.is_of_workspace())
                 .map(|node| Change {
                     note: Some("the engines differ from the pillar".to_owned()),
                     ..Change::again(node)
@@ -106,15 +87,6 @@ fn add_made_again(input: &PlanInput<'_>, wanted: &[Node], changes: &mut Vec<Chan
             });
         }
     }
-}
-
-fn same_values(a: &Node, b: &Node) -> bool {
-    a.attributes.len() == b.attributes.len()
-        && a.attributes.iter().all(|(name, attribute)| {
-            b.attributes
-                .get(name)
-                .is_some_and(|other| other.value == attribute.value)
-        })
 }
 
 pub(super) fn change(action: Action, node: &Node, before: Option<&Node>) -> Change {

@@ -12,6 +12,7 @@
 //! | `consul/config/<kind>/<name>` | Terraform | paths of the entry |
 //! | `salt/directory/<minion>:<path>` | Salt | `user`, `group`, `mode` |
 //! | `salt/file/<minion>:<path>` | Salt | |
+//! | `terraform/resource/<address>` | Terraform | paths of its attributes |
 //! | `terraform/state/<environment>/<component>` | Terraform | addresses: `present`, `absent` or `changed` |
 //!
 //! In a path, task groups, tasks and services stand by their name, ports by their label, volumes by their key, and all

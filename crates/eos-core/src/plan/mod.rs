@@ -10,16 +10,16 @@ use crate::address::{Address, NodeKind};
 use crate::compile::Compilation;
 use crate::diagnostic::Diagnostic;
 use crate::emit::terraform::PLATFORM;
-use crate::intent::{Intent, Noun};
-use crate::kinds::{self, Made, Phase, Proof, Request, Unmade, rules, secret, volume};
+use crate::intent::Intent;
+use crate::kinds::{self, Acted, Deed, Made, Phase, Proof, Request, Unmade, rules, secret, volume};
 use crate::node::{Layer, Node, Reversibility};
-use crate::pillar::Host;
 use crate::pins::Pins;
 use crate::recipe::Risk;
+use crate::scope::Scope;
 use crate::source::Source;
 use crate::storage::{HostStorage, Misfit, fit};
 use crate::tiers::Tiers;
-use changes::{component_changes, host_changes};
+use changes::changes_of;
 use effects::{Effect, Unasked};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -28,7 +28,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use crate::compose::Key;
 
 /// Of the form in which plans are written to files.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 6;
 
 /// The texts that pillar files get, by path; nothing for a file that goes.
 pub type PillarEdit = BTreeMap<String, Option<String>>;
@@ -38,6 +38,8 @@ pub struct Plan {
     pub version: u32,
     pub environment: String,
     pub components: Vec<String>,
+    /// The hosts that it is about; they belong to no environment.
+    pub hosts: Vec<String>,
     pub intent: Option<Intent>,
     /// Digest of the pillar files that the plan was made from: they must still be so when it is applied.
     pub base: String,
@@ -51,6 +53,8 @@ pub struct Plan {
     #[serde(default)]
     pub pins: Pins,
     pub changes: Vec<Change>,
+    /// What is done beside, though nothing changes by it.
+    pub acts: Vec<Act>,
     pub steps: Vec<Step>,
     /// What the engines say that the steps would do; empty before they were asked.
     #[serde(default)]
@@ -68,23 +72,44 @@ impl Plan {
             .count()
     }
 
+    /// Whether there is nothing to do.
+    pub fn is_nothing(&self) -> bool {
+        self.changes.is_empty() && self.acts.is_empty() && self.pillar.is_empty()
+    }
+
+    /// The act that is all it does: nothing undoes it.
+    pub fn only_act(&self) -> Option<&Act> {
+        self.acts.first().filter(|_| self.changes.is_empty())
+    }
+
     /// The highest of its steps.
     pub fn risk(&self) -> Risk {
         self.steps.iter().map(|step| step.risk).max().unwrap_or_default()
     }
 
-    /// The host that it is about, where it is about one and not about components.
-    pub fn host(&self) -> Option<&str> {
-        let of_host = self.intent.as_ref().filter(|intent| intent.noun == Noun::Host);
-        of_host.map(|intent| intent.component.as_str())
+    /// Whether it is about hosts and nothing of its environment.
+    pub fn is_of_hosts(&self) -> bool {
+        !self.hosts.is_empty() && self.components.is_empty()
     }
 
-    /// The components, `platform` among them, that are what the pillar says once the plan is applied.
+    /// The components, `platform` among them, and the hosts that are what the pillar says once the plan is applied.
     pub fn touched(&self) -> BTreeSet<Key> {
-        let of_component = |change: &&Change| change.address.kind != NodeKind::Host;
-        let changed = self.changes.iter().filter(of_component).map(Change::key);
-        let steps = self.steps.iter().filter(|step| step.work.is_of_component());
-        changed.chain(steps.map(Step::key)).collect()
+        let changed = self.changes.iter().map(Change::key);
+        changed.chain(self.worked_on()).collect()
+    }
+
+    /// The components and hosts that nobody else may change while the plan is applied.
+    pub fn locked(&self) -> BTreeSet<Key> {
+        // The removal of a host is no step of its own.
+        let changed = self.changes.iter().map(Change::key);
+        let hosts = changed.filter(|key| Scope::of(key) == Scope::Estate);
+        hosts.chain(self.worked_on()).collect()
+    }
+
+    /// What the steps are about. A delivery is about all things at once.
+    fn worked_on(&self) -> impl Iterator<Item = Key> {
+        let steps = self.steps.iter().filter(|step| step.work != Work::Deliver);
+        steps.map(Step::key)
     }
 
     pub fn points_of_no_return(&self) -> impl Iterator<Item = &Change> {
@@ -110,7 +135,7 @@ pub struct Change {
 }
 
 impl Change {
-    /// The component that it is about.
+    /// The component or host that it is about.
     pub fn key(&self) -> Key {
         (self.environment.clone(), self.component.clone())
     }
@@ -123,6 +148,22 @@ impl Change {
     /// A node that is made again as it was.
     pub(crate) fn again(node: &Node) -> Self {
         changes::change(Action::Change, node, Some(node))
+    }
+}
+
+/// Something that is done with a component. It changes nothing that the pillar says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Act {
+    pub deed: Deed,
+    pub environment: String,
+    pub component: String,
+    pub layer: Layer,
+    pub summary: String,
+}
+
+impl Act {
+    pub fn key(&self) -> Key {
+        (self.environment.clone(), self.component.clone())
     }
 }
 
@@ -146,7 +187,9 @@ pub struct AttributeChange {
 pub struct Step {
     /// Unique within the plan; the idempotency key of the call, with the operation.
     pub id: String,
+    /// Empty for a host.
     pub environment: String,
+    /// The component, or the host.
     pub component: String,
     /// The steps that must have ended before this one begins.
     #[serde(default)]
@@ -158,7 +201,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// The component that it is about.
+    /// The component or host that it is about.
     pub fn key(&self) -> Key {
         (self.environment.clone(), self.component.clone())
     }
@@ -176,6 +219,7 @@ pub enum Work {
     Deliver,
     Make(Made),
     Unmake(Unmade),
+    Act(Acted),
     Prove(Proof),
     Secret(secret::Moved),
 }
@@ -186,6 +230,7 @@ impl Work {
         match self {
             Self::Make(made) => Some(made.request()),
             Self::Unmake(unmade) => Some(unmade.request()),
+            Self::Act(acted) => Some(acted.request()),
             Self::Secret(moved) => Some(moved),
             Self::Deliver | Self::Prove(_) => None,
         }
@@ -197,17 +242,9 @@ impl Work {
             Self::Deliver => "deliver",
             Self::Make(made) => made.request().title(),
             Self::Unmake(unmade) => unmade.request().title(),
+            Self::Act(acted) => acted.request().title(),
             Self::Prove(proof) => proof.title(),
             Self::Secret(moved) => moved.title(),
-        }
-    }
-
-    /// Whether it is about a component. Delivery and hosts belong to none.
-    pub fn is_of_component(&self) -> bool {
-        match self {
-            Self::Deliver => false,
-            Self::Prove(proof) => proof.is_of_component(),
-            Self::Make(_) | Self::Unmake(_) | Self::Secret(_) => true,
         }
     }
 
@@ -220,7 +257,7 @@ impl Work {
     pub fn writes(&self) -> &[secret::SecretWork] {
         match self {
             Self::Secret(moved) => moved.items(),
-            Self::Deliver | Self::Make(_) | Self::Unmake(_) | Self::Prove(_) => &[],
+            Self::Deliver | Self::Make(_) | Self::Unmake(_) | Self::Act(_) | Self::Prove(_) => &[],
         }
     }
 
@@ -263,15 +300,19 @@ pub struct Left {
     /// What it overwrote of a component's secrets.
     pub secrets: BTreeMap<Key, secret::Previous>,
     pub unused_volumes: volume::Unused,
+    /// What its steps began to make, by component.
+    pub begun: Vec<(Key, Made)>,
 }
 
 pub struct PlanInput<'a> {
     pub environment: &'a str,
     /// The components to look at; none means all of the environment.
     pub components: Option<&'a [String]>,
+    /// The hosts to look at; none means all of the estate.
+    pub hosts: Option<&'a [String]>,
     pub intent: Option<Intent>,
     pub compilation: &'a Compilation,
-    /// Nodes as they were last applied.
+    /// Nodes as they were last applied, of components and hosts.
     pub applied: &'a BTreeMap<Key, Vec<Node>>,
     /// Components of `applied` that an operation began to make and did not finish.
     pub unfinished: &'a BTreeSet<Key>,
@@ -280,8 +321,6 @@ pub struct PlanInput<'a> {
     pub left: Option<&'a Left>,
     /// Secret options of the intent's component that the person gave a value for.
     pub given: &'a BTreeSet<String>,
-    /// The hosts of the pillar before and after the intent.
-    pub hosts: (&'a BTreeMap<String, Host>, &'a BTreeMap<String, Host>),
     pub base: String,
     pub pillar: PillarEdit,
 }
@@ -407,12 +446,40 @@ pub fn scope(
     names
 }
 
+/// The keys of the hosts that a plan has to look at.
+fn hosts(input: &PlanInput<'_>) -> BTreeSet<Key> {
+    let is_meant = |name: &String| input.hosts.is_none_or(|names| names.contains(name));
+    let applied = input.applied.keys();
+    let applied = applied.filter(|key| Scope::of(key) == Scope::Estate);
+    let names = input
+        .compilation
+        .hosts
+        .keys()
+        .chain(applied.map(|(_, name)| name));
+    names
+        .filter(|name| is_meant(name))
+        .map(|name| Scope::Estate.key(name))
+        .collect()
+}
+
+/// What the intent has done with a component.
+fn acts(input: &PlanInput<'_>) -> Vec<Act> {
+    let asked = input.intent.as_ref().and_then(Intent::act).into_iter();
+    let asked = asked.filter_map(|(key, deed)| {
+        let component = input.compilation.components.get(&key)?;
+        deed.home().act(deed, component)
+    });
+    asked.collect()
+}
+
 pub fn plan(input: PlanInput<'_>) -> Plan {
     let environment = input.environment;
     let compiled = input.compilation.workspaces.keys();
     let compiled = compiled.chain(input.compilation.components.keys());
     let wanted = compiled.chain(input.applied.keys());
-    let mut keys: BTreeSet<&Key> = wanted.filter(|(of, _)| of == environment).collect();
+    let mut keys: BTreeSet<&Key> = wanted
+        .filter(|key| Scope::of(key) == Scope::Environment(environment))
+        .collect();
     if let Some(components) = input.components {
         let scope = scope(environment, components, input.compilation, input.applied);
         let platform = (environment.to_owned(), PLATFORM.to_owned());
@@ -424,35 +491,37 @@ pub fn plan(input: PlanInput<'_>) -> Plan {
     }
     let mut changes = Vec::new();
     let mut touched = Vec::new();
-    for key in keys {
+    for key in keys.into_iter().cloned().chain(hosts(&input)) {
         let before = changes.len();
-        changes.extend(component_changes(&input, key));
+        changes.extend(changes_of(&input, &key));
         if changes.len() > before {
-            touched.push(key.clone());
+            touched.push(key);
         }
     }
-    let mut steps = match changes.is_empty() && input.left.is_none() {
+    let acts = acts(&input);
+    let steps = match changes.is_empty() && acts.is_empty() && input.left.is_none() {
         true => Vec::new(),
-        false => steps::steps(&input, &touched, &changes),
+        false => steps::steps(&input, &touched, &changes, &acts),
     };
-    let hosts = host_changes(&input);
-    if !hosts.is_empty() {
-        let of_host = steps::host_steps(&input, &steps);
-        steps.extend(of_host);
-        changes.extend(hosts);
-    }
+    let names = |scope: Scope<'_>| -> Vec<String> {
+        let keys = touched.iter().filter(|key| Scope::of(key) == scope);
+        keys.map(|(_, name)| name.clone())
+            .filter(|name| name != PLATFORM)
+            .collect()
+    };
     let components = match input.components {
         Some(components) => components.to_vec(),
-        None => touched
-            .iter()
-            .map(|(_, name)| name.clone())
-            .filter(|name| name != PLATFORM)
-            .collect(),
+        None => names(Scope::Environment(environment)),
+    };
+    let hosts = match input.hosts {
+        Some(hosts) => hosts.to_vec(),
+        None => names(Scope::Estate),
     };
     Plan {
         version: VERSION,
         environment: environment.to_owned(),
         components,
+        hosts,
         intent: input.intent,
         base: input.base,
         pillar: input.pillar,
@@ -460,6 +529,7 @@ pub fn plan(input: PlanInput<'_>) -> Plan {
         observed: input.observed.is_some(),
         pins: Pins::default(),
         changes,
+        acts,
         steps,
         effects: Vec::new(),
         unasked: Vec::new(),

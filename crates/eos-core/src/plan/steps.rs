@@ -1,13 +1,16 @@
 //! In which steps a plan is applied, and which waits for which. The kinds say what is to be done; this file orders it.
 
-use super::{Change, Key, PlanInput, Step, Work};
+use super::{Act, Change, Key, PlanInput, Step, Work};
 use crate::address::Address;
 use crate::emit::terraform::PLATFORM;
-use crate::kinds::{Asked, Going, KINDS, Kind, Made, Parting, Phase, Proof, Unmade, Wanted, host, workspace};
+use crate::kinds::{
+    Going, KINDS, Kind, Made, Parting, Phase, PhaseStep, Proof, Unmade, Wanted, host, workspace,
+};
 use crate::lowered::Lowered;
 use crate::node::Node;
 use crate::order::{self, Before};
 use crate::recipe::Risk;
+use crate::scope::Scope;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The steps of a plan while they are put together.
@@ -17,11 +20,15 @@ struct Steps<'i, 'a> {
     steps: Vec<Step>,
 }
 
-/// Namespace first, then each component phase by phase; what goes, goes after what comes, and what nothing brings back comes
+/// Hosts first, then the namespace, then each component phase by phase; what goes, goes after what comes, and what nothing brings back comes
 /// last. Components that do not wait for one another have chains of their own.
-pub(super) fn steps(input: &PlanInput<'_>, touched: &[Key], changes: &[Change]) -> Vec<Step> {
-    let Some(control) = input.compilation.control.clone() else {
-        return Vec::new();
+pub(super) fn steps(input: &PlanInput<'_>, touched: &[Key], changes: &[Change], acts: &[Act]) -> Vec<Step> {
+    let is_of_component = |key: &Key| Scope::of(key) != Scope::Estate;
+    let control = match &input.compilation.control {
+        Some(control) => control.clone(),
+        // Nobody runs Terraform; hosts do without.
+        None if !acts.is_empty() || touched.iter().any(is_of_component) => return Vec::new(),
+        None => String::new(),
     };
     let mut all = Steps {
         input,
@@ -30,16 +37,19 @@ pub(super) fn steps(input: &PlanInput<'_>, touched: &[Key], changes: &[Change]) 
     };
     let deliver_for = (input.environment.to_owned(), PLATFORM.to_owned());
     let delivered = all.add(&deliver_for, Risk::Low, &[], Work::Deliver);
+    let (hosts, touched): (Vec<&Key>, Vec<&Key>) =
+        touched.iter().partition(|key| Scope::of(key) == Scope::Estate);
     let (wanted, gone): (Vec<&Key>, Vec<&Key>) = touched
-        .iter()
+        .into_iter()
         .partition(|key| !input.compilation.nodes(key).is_empty());
     let (platform, wanted): (Vec<&Key>, Vec<&Key>) = wanted.into_iter().partition(|key| key.1 == PLATFORM);
-    let mut ground = vec![delivered];
+    let mut ground = all.hosts(hosts, delivered);
     for key in platform {
         if let Some(wanted) = input.compilation.workspaces.get(key) {
             let part = workspace::Made {
                 minion: all.control.clone(),
                 digest: wanted.digest.clone(),
+                loses: false,
             };
             ground = vec![all.add(key, Risk::Low, &ground, Work::Make(Made::Workspace(part)))];
         }
@@ -47,40 +57,9 @@ pub(super) fn steps(input: &PlanInput<'_>, touched: &[Key], changes: &[Change]) 
     let healthy = all.components(wanted, changes, &ground);
     // What is wanted is healthy before anything goes.
     let ready = if healthy.is_empty() { ground } else { healthy };
+    all.acts(acts, changes, &ready);
     all.removals(gone, &ready);
     all.steps
-}
-
-/// What is left to prove of a host once its slice is delivered.
-pub(super) fn host_steps(input: &PlanInput<'_>, before: &[Step]) -> Vec<Step> {
-    let Some(intent) = &input.intent else {
-        return Vec::new();
-    };
-    let step = |id: &str, after: Vec<String>, work| Step {
-        id: id.to_owned(),
-        environment: input.environment.to_owned(),
-        component: intent.component.clone(),
-        after,
-        risk: Risk::Low,
-        work,
-    };
-    let mut steps = Vec::new();
-    let mut after: Vec<String> = before.iter().map(|step| step.id.clone()).collect();
-    if after.is_empty() {
-        steps.push(step("1-deliver", Vec::new(), Work::Deliver));
-        after.push("1-deliver".to_owned());
-    }
-    if let Some(host) = input.hosts.1.get(&intent.component) {
-        steps.push(step(
-            "host",
-            after,
-            Work::Prove(Proof::Host(host::Answers {
-                minion: host.name.clone(),
-                client: host.has_role("client"),
-            })),
-        ));
-    }
-    steps
 }
 
 impl Steps<'_, '_> {
@@ -97,9 +76,24 @@ impl Steps<'_, '_> {
         id
     }
 
+    /// A proof of each host that stays, once its slice is delivered. What may lie on a host waits for the proof.
+    fn hosts(&mut self, hosts: Vec<&Key>, delivered: String) -> Vec<String> {
+        let mut proved = Vec::new();
+        for key in hosts {
+            if let Some(host) = self.input.compilation.hosts.get(&key.1) {
+                let work = Work::Prove(Proof::Host(host::Answers::of(host)));
+                proved.push(self.add(key, Risk::Low, std::slice::from_ref(&delivered), work));
+            }
+        }
+        match proved.is_empty() {
+            true => vec![delivered],
+            false => proved,
+        }
+    }
+
     /// Adds steps of which each waits for the one before. Gives what waits for the last.
-    fn chain(&mut self, key: &Key, asked: Vec<Asked>, mut after: Vec<String>) -> Vec<String> {
-        for Asked { risk, work } in asked {
+    fn chain(&mut self, key: &Key, asked: Vec<PhaseStep>, mut after: Vec<String>) -> Vec<String> {
+        for PhaseStep { risk, work } in asked {
             after = vec![self.add(key, risk, &after, work)];
         }
         after
@@ -122,10 +116,7 @@ impl Steps<'_, '_> {
                 .into_iter()
                 .partition(|(kind, _)| kind.phase() == Phase::AfterHealthy);
             later.push((component, after_healthy));
-            let mut own = changes
-                .iter()
-                .filter(|change| change.component == component.component)
-                .peekable();
+            let mut own = changes.iter().filter(|change| change.key() == key).peekable();
             if own.peek().is_some() && own.all(Change::is_after_healthy) {
                 continue;
             }
@@ -155,14 +146,22 @@ impl Steps<'_, '_> {
         ends.into_values().flatten().chain(last).collect()
     }
 
-    /// What each kind asks for of a component, phase by phase.
-    fn makes(
-        &self,
-        component: &Lowered,
-        key: &Key,
-        changes: &[Change],
-    ) -> Vec<(&'static dyn Kind, Vec<Asked>)> {
-        let wanted = Wanted {
+    /// What is done with components once all that is wanted is healthy.
+    fn acts(&mut self, acts: &[Act], changes: &[Change], ready: &[String]) {
+        for act in acts {
+            let key = act.key();
+            if let Some(component) = self.input.compilation.components.get(&key) {
+                let asked = act
+                    .deed
+                    .home()
+                    .does(act.deed, &self.wanted(component, &key, changes));
+                self.chain(&key, asked, ready.to_vec());
+            }
+        }
+    }
+
+    fn wanted<'w>(&'w self, component: &'w Lowered, key: &'w Key, changes: &'w [Change]) -> Wanted<'w, 'w> {
+        Wanted {
             input: self.input,
             component,
             key,
@@ -170,7 +169,17 @@ impl Steps<'_, '_> {
             control: &self.control,
             risk: self.expected(component.risk, &self.input.compilation.nodes(key)),
             applied_risk: self.applied_risk(key),
-        };
+        }
+    }
+
+    /// What each kind asks for of a component, phase by phase.
+    fn makes(
+        &self,
+        component: &Lowered,
+        key: &Key,
+        changes: &[Change],
+    ) -> Vec<(&'static dyn Kind, Vec<PhaseStep>)> {
+        let wanted = self.wanted(component, key, changes);
         let asked = KINDS.into_iter().map(|kind| (kind, kind.makes(&wanted)));
         let mut asked: Vec<_> = asked.filter(|(_, asked)| !asked.is_empty()).collect();
         asked.sort_by_key(|(kind, _)| kind.phase());
@@ -181,7 +190,7 @@ impl Steps<'_, '_> {
     fn removals(&mut self, gone: Vec<&Key>, ready: &[String]) {
         // The namespace goes after all that lies in it, its secrets included.
         let (platform, gone): (Vec<&Key>, Vec<&Key>) = gone.into_iter().partition(|key| key.1 == PLATFORM);
-        let mut asked: BTreeMap<&Key, Vec<(Parting, Asked)>> = BTreeMap::new();
+        let mut asked: BTreeMap<&Key, Vec<(Parting, PhaseStep)>> = BTreeMap::new();
         for key in &gone {
             let going = Going {
                 input: self.input,
@@ -212,6 +221,7 @@ impl Steps<'_, '_> {
         for key in platform {
             let part = workspace::Unmade {
                 minion: self.control.clone(),
+                loses: false,
             };
             let work = Work::Unmake(Unmade::Workspace(part));
             after = vec![self.add(key, Risk::Low, &after, work)];
@@ -241,7 +251,11 @@ impl Steps<'_, '_> {
 }
 
 /// Takes the steps of a component that come at these times, in the order of the times.
-fn taken(asked: &mut BTreeMap<&Key, Vec<(Parting, Asked)>>, key: &Key, times: &[Parting]) -> Vec<Asked> {
+fn taken(
+    asked: &mut BTreeMap<&Key, Vec<(Parting, PhaseStep)>>,
+    key: &Key,
+    times: &[Parting],
+) -> Vec<PhaseStep> {
     let Some(steps) = asked.get_mut(key) else {
         return Vec::new();
     };

@@ -100,6 +100,13 @@ fn templates(recipe: &Recipe) -> Vec<(&Template, Place)> {
     for route in &recipe.routes {
         found.extend(route.when.iter().chain([&route.host]).map(|t| (t, Place::Early)));
     }
+    found.extend(
+        recipe
+            .host
+            .iter()
+            .flat_map(OnHosts::templates)
+            .map(|t| (t, Place::Early)),
+    );
     if let Some(monitor) = &recipe.monitor {
         found.push((&monitor.patience, Place::Early));
     }
@@ -122,6 +129,7 @@ fn templates(recipe: &Recipe) -> Vec<(&Template, Place)> {
         found.extend(service.files.iter().map(|(_, t)| (t, Place::File)));
         found.extend(service.secrets.iter().map(|secret| (&secret.text, Place::Secret)));
     }
+    found.extend(recipe.in_workspace.templates().map(|t| (t, Place::Early)));
     found.extend(recipe.outputs.iter().map(|output| (&output.value, Place::Output)));
     found
 }

@@ -1,12 +1,16 @@
 //! Recipes: what can be created, as data. A recipe names its options, what it uses and needs, its services and outputs.
 
 mod check;
-mod read;
+mod host;
+pub(crate) mod read;
 
 pub use check::{check_uses, named};
+pub use host::OnHosts;
+pub(crate) use read::{check_variable, read_template as read_value, read_when};
 
 use crate::diagnostic::{Diagnostic, Position};
 use crate::emit::sha256;
+use crate::kinds::WorkspaceNeeds;
 use crate::option::{self, BUILT_IN, OptionType};
 use crate::read::Reader;
 use crate::template::Template;
@@ -64,6 +68,10 @@ pub struct Recipe {
     pub secrets: Vec<SecretNeed>,
     pub routes: Vec<RouteNeed>,
     pub services: Vec<Service>,
+    /// What it asks of hosts themselves.
+    pub host: Option<OnHosts>,
+    /// What Terraform makes with providers of clouds.
+    pub in_workspace: WorkspaceNeeds,
     pub outputs: Vec<Output>,
 }
 

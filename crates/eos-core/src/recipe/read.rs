@@ -1,9 +1,11 @@
 //! A recipe read from its YAML: every key known, every value of its type, all that is wrong told at once.
 
 use super::*;
+use crate::catalog::KEPT;
 use crate::diagnostic::Position;
 use crate::name::{self, ENVIRONMENTS, quoted};
 use crate::option::{CPU, MEMORY, REPLICAS};
+use crate::output::TAKEN;
 use crate::pillar::{read_mode, read_owner, read_purpose};
 use crate::timing::{LONGEST, SHORTEST_CHECK, SHORTEST_START, SHORTEST_STOP, Said, Span};
 
@@ -14,9 +16,10 @@ use std::ops::RangeInclusive;
 pub fn read(reader: &mut Reader<'_>, root: &Node, text: &[u8]) -> Option<Recipe> {
     const KEYS: &[&str] = &[
         "recipe", "summary", "version", "risk", "proxy", "monitor", "after", "options", "uses", "needs",
-        "services", "outputs",
+        "services", "host", "outputs",
     ];
-    let entries = reader.record("the recipe", root, KEYS);
+    let keys: Vec<&str> = KEYS.iter().chain(WorkspaceNeeds::KEYS).copied().collect();
+    let entries = reader.record("the recipe", root, &keys);
     let mut required = |key: &str| -> Option<String> {
         match find(entries, key) {
             Some(node) => reader.text(key, node),
@@ -64,10 +67,19 @@ pub fn read(reader: &mut Reader<'_>, root: &Node, text: &[u8]) -> Option<Recipe>
         options.push(option_of_use(used));
     }
     let services = each(reader, entries, "services", read_service);
-    if find(entries, "services").is_none() {
+    let host = find(entries, "host").and_then(|node| host::read(reader, node));
+    let in_workspace = WorkspaceNeeds::read(reader, entries);
+    if ["services", "host"]
+        .iter()
+        .chain(WorkspaceNeeds::KEYS)
+        .all(|part| find(entries, part).is_none())
+    {
         reader.report(root.at, "The recipe has no services, parts or resources");
     }
     let outputs = each(reader, entries, "outputs", |reader, entry| {
+        if !check_output(reader, entry) {
+            return None;
+        }
         reader.text("an output", &entry.value)?;
         Some(Output {
             name: entry.key.clone(),
@@ -93,6 +105,8 @@ pub fn read(reader: &mut Reader<'_>, root: &Node, text: &[u8]) -> Option<Recipe>
         secrets: needs.secrets,
         routes: needs.routes,
         services,
+        host,
+        in_workspace,
         outputs,
     };
     check::check(reader, &recipe);
@@ -117,7 +131,7 @@ fn read_monitor(reader: &mut Reader<'_>, node: &Node) -> Option<Monitor> {
 }
 
 /// The entries of the map under `key`, each read by `read`.
-fn each<T>(
+pub(crate) fn each<T>(
     reader: &mut Reader<'_>,
     entries: &[Entry],
     key: &str,
@@ -151,7 +165,7 @@ fn read_risk(reader: &mut Reader<'_>, node: &Node) -> Option<Risk> {
 }
 
 /// Names of options, uses and needs: they are variables of templates.
-fn check_variable(reader: &mut Reader<'_>, what: &str, entry: &Entry) {
+pub(crate) fn check_variable(reader: &mut Reader<'_>, what: &str, entry: &Entry) {
     let name = &entry.key;
     let fits = name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.len() <= 48
@@ -165,6 +179,32 @@ fn check_variable(reader: &mut Reader<'_>, what: &str, entry: &Entry) {
             "Use lower-case letters, digits and underscores",
         );
     }
+}
+
+/// Whether Terraform can have an output of this name. The text of a pin never changes: there it is left out.
+fn check_output(reader: &mut Reader<'_>, entry: &Entry) -> bool {
+    let name = &entry.key;
+    let is_kept = reader.file.starts_with(KEPT);
+    let fits = name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.len() <= 48
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    let is_taken = TAKEN.contains(&name.as_str());
+    if !fits && !is_kept {
+        reader.report_with_hint(
+            entry.key_at,
+            format!("output {} has no valid name", quoted(name)),
+            "Use letters, digits, underscores and hyphens, a letter first",
+        );
+    } else if is_taken && !is_kept {
+        reader.report_with_hint(
+            entry.key_at,
+            format!("output {} has the name of one that Eos adds", quoted(name)),
+            format!("Choose another name, such as own_{name}"),
+        );
+    }
+    fits && !is_taken
 }
 
 fn read_option(reader: &mut Reader<'_>, entry: &Entry) -> Option<OptionSpec> {
@@ -822,12 +862,12 @@ fn read_port(reader: &mut Reader<'_>, entry: &Entry) -> Option<Port> {
     })
 }
 
-fn read_when(reader: &mut Reader<'_>, entries: &[Entry]) -> Option<Template> {
+pub(crate) fn read_when(reader: &mut Reader<'_>, entries: &[Entry]) -> Option<Template> {
     find(entries, "when").and_then(|node| read_template(reader, "when", node))
 }
 
 /// The value of an option, which may be a list.
-fn read_values(reader: &mut Reader<'_>, what: &str, node: &Node) -> Option<Template> {
+pub(crate) fn read_values(reader: &mut Reader<'_>, what: &str, node: &Node) -> Option<Template> {
     reported(reader, what, node, Template::read(node))
 }
 
@@ -840,7 +880,7 @@ fn read_templates(reader: &mut Reader<'_>, entries: &[Entry], key: &str) -> Vec<
     })
 }
 
-fn read_template(reader: &mut Reader<'_>, what: &str, node: &Node) -> Option<Template> {
+pub(crate) fn read_template(reader: &mut Reader<'_>, what: &str, node: &Node) -> Option<Template> {
     if node.as_list().is_some() || node.as_map().is_some() {
         reader.report_with_hint(
             node.at,
@@ -853,7 +893,7 @@ fn read_template(reader: &mut Reader<'_>, what: &str, node: &Node) -> Option<Tem
 }
 
 /// The text of a file may have loops and conditions in it.
-fn read_document(reader: &mut Reader<'_>, what: &str, node: &Node) -> Option<Template> {
+pub(crate) fn read_document(reader: &mut Reader<'_>, what: &str, node: &Node) -> Option<Template> {
     reported(reader, what, node, Template::read_document(node))
 }
 

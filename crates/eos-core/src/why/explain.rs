@@ -168,7 +168,8 @@ impl<'a> Explainer<'a> {
         match source {
             Source::Option { file, line, .. }
             | Source::Host { file, line, .. }
-            | Source::Kept { file, line, .. } => Some(in_estate(file, *line)),
+            | Source::Kept { file, line, .. }
+            | Source::Stopped { file, line } => Some(in_estate(file, *line)),
             Source::Recipe { line, .. } | Source::Minimum { line, .. } => {
                 Some(self.in_recipe(home?.expanded.recipe, Some(*line)))
             }
@@ -215,6 +216,12 @@ impl<'a> Explainer<'a> {
     }
 
     fn change(&self, home: Option<Home<'_>>, origin: Origin<'_>, name: &str, source: &Source) -> Vec<Change> {
+        if let (Source::Stopped { .. }, Some(home)) = (source, home) {
+            let command = format!("eos start {}", home.expanded.component.name);
+            return vec![Change::Command {
+                command: self.in_environment(command),
+            }];
+        }
         let figure = FIGURES.iter().find(|(of, _)| *of == last(name));
         let only_one = origin.service.is_some_and(|service| service.one);
         let figure = figure

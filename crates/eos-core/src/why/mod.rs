@@ -25,7 +25,7 @@ pub struct Question<'q> {
     pub usual_environment: &'q str,
 }
 
-pub struct Answer {
+pub struct Explanation {
     pub extent: Extent,
     pub explained: Vec<Explained>,
 }
@@ -106,7 +106,7 @@ pub fn why(
     pillar: &Pillar,
     catalog: &Catalog,
     compilation: &Compilation,
-) -> Result<Answer, Diagnostic> {
+) -> Result<Explanation, Diagnostic> {
     let (composed, _) = compose(pillar, catalog);
     let hosts: Vec<Node> = pillar.hosts.values().map(host::node).collect();
     let all = compilation.all_nodes();
@@ -115,7 +115,7 @@ pub fn why(
         .filter(|((environment, _), _)| environment == question.environment)
         .flat_map(|(_, nodes)| nodes);
     let nodes: Vec<&Node> = of_environment.chain(&hosts).collect();
-    let (subject, attribute) = split(question.about);
+    let (subject, attribute) = split(question.about, &nodes);
     let named: Vec<&Node> = nodes
         .iter()
         .copied()
@@ -146,26 +146,37 @@ pub fn why(
         (Some(_), 1) => Extent::Attribute,
         _ => Extent::Several,
     };
-    Ok(Answer { extent, explained })
+    Ok(Explanation { extent, explained })
 }
 
-/// `job/grafana.group.count` as `job/grafana` and `group.count`: no name has a dot in it.
-fn split(about: &str) -> (&str, Option<&str>) {
-    match about.split_once('.') {
+/// `job/grafana.group.count` as `job/grafana` and `group.count`. The name of a node may have dots in it: the longest that
+/// fits is meant. No component has one.
+fn split<'a>(about: &'a str, nodes: &[&Node]) -> (&'a str, Option<&'a str>) {
+    let ends = nodes.iter().filter_map(|node| {
+        let address = node.address.to_string();
+        let rest = about.strip_prefix(&address)?;
+        (rest.is_empty() || rest.starts_with('.')).then_some(address.len())
+    });
+    let dot = match ends.max() {
+        Some(end) if end == about.len() => return (about, None),
+        Some(end) => Some((&about[..end], &about[end + 1..])),
+        None => about.split_once('.'),
+    };
+    match dot {
         Some((subject, attribute)) => (subject, Some(attribute)),
         None => (about, None),
     }
 }
 
-type Found<'n> = (&'n Node, &'n str, &'n Attribute);
+type NamedAttribute<'n> = (&'n Node, &'n str, &'n Attribute);
 
-fn all_attributes(node: &Node) -> impl Iterator<Item = Found<'_>> {
+fn all_attributes(node: &Node) -> impl Iterator<Item = NamedAttribute<'_>> {
     let attributes = node.attributes.iter();
     attributes.map(move |(name, attribute)| (node, name.as_str(), attribute))
 }
 
 /// The attributes that a person means: by the whole name, by its beginning or end, or by the option that sets them.
-fn matching<'n>(nodes: &[&'n Node], wanted: &str) -> Option<Vec<Found<'n>>> {
+fn matching<'n>(nodes: &[&'n Node], wanted: &str) -> Option<Vec<NamedAttribute<'n>>> {
     let by_name = |name: &str| name == wanted;
     let by_part = |name: &str| {
         let before = name
@@ -179,7 +190,7 @@ fn matching<'n>(nodes: &[&'n Node], wanted: &str) -> Option<Vec<Found<'n>>> {
         let is_figure = figure.is_some_and(|(of, _)| last(name) == *of);
         is_figure || option_of(&attribute.from) == Some(wanted) || is_made_of(&attribute.from, wanted)
     };
-    let pick = |fits: &dyn Fn(&str, &Attribute) -> bool| -> Option<Vec<Found<'n>>> {
+    let pick = |fits: &dyn Fn(&str, &Attribute) -> bool| -> Option<Vec<NamedAttribute<'n>>> {
         let all = nodes.iter().copied().flat_map(all_attributes);
         let found: Vec<_> = all.filter(|(_, name, attribute)| fits(name, attribute)).collect();
         (!found.is_empty()).then_some(found)

@@ -19,7 +19,7 @@ pub(super) enum Layers {
 pub(super) fn layers(layer: Layer) -> Layers {
     match layer {
         Layer::Secret | Layer::Host => Layers::Needs,
-        Layer::Job => Layers::Jobs,
+        Layer::Cloud | Layer::Job => Layers::Jobs,
         Layer::Service | Layer::Hook => Layers::Services,
     }
 }

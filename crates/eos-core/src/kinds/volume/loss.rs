@@ -3,7 +3,7 @@
 use super::address;
 use super::shown::{CONVERTED, FILESYSTEM, RESTORED, SIZE, snapshot_in};
 use crate::address::Address;
-use crate::intent::{Intent, Noun, Verb};
+use crate::intent::{Intent, Sentence};
 use crate::lowered::{Filesystem, Lowered, Volume};
 use crate::node::Reversibility;
 use crate::option::human_size;
@@ -134,7 +134,7 @@ pub(super) fn of_gone(change: &Change, input: &PlanInput<'_>) -> (String, Revers
     if !doomed.iter().any(|volume| *volume.address == change.address) {
         return (format!("the {form} and its data are kept"), change.reversibility);
     }
-    let words = match input.intent.as_ref().is_some_and(Intent::takes_data) {
+    let words = match input.intent.as_ref().is_some_and(takes_data) {
         true => "deleted with all its data and snapshots, as requested".to_owned(),
         false => format!(
             "the {form} and its data are deleted: storage of {} is ephemeral",
@@ -196,7 +196,7 @@ pub(super) struct Doomed<'a> {
 pub(super) fn doomed<'a>(input: &PlanInput<'a>, key: &Key) -> Vec<Doomed<'a>> {
     let deleted = input.compilation.component(&key.0, &key.1).is_none() && deleted_by_intent(input, key);
     let nodes = input.applied.get(key).filter(|_| deleted);
-    let with_data = input.intent.as_ref().is_some_and(Intent::takes_data);
+    let with_data = input.intent.as_ref().is_some_and(takes_data);
     let found = nodes.into_iter().flatten().filter_map(|node| {
         let ephemeral = node.is_ephemeral();
         let volume = Doomed {
@@ -211,21 +211,38 @@ pub(super) fn doomed<'a>(input: &PlanInput<'a>, key: &Key) -> Vec<Doomed<'a>> {
     found.collect()
 }
 
+/// Whether a person asked for a volume to go with its data.
+fn takes_data(intent: &Intent) -> bool {
+    matches!(intent.sentence, Sentence::DeleteVolume { with_data: true, .. })
+}
+
 /// Whether the intent deletes the component, or one that has it for its own use.
 fn deleted_by_intent(input: &PlanInput<'_>, key: &Key) -> bool {
-    let deletes = |intent: &&Intent| intent.verb == Verb::Delete && intent.environment == key.0;
-    let Some(intent) = input.intent.as_ref().filter(deletes) else {
+    let Some(Intent { sentence, .. }) = &input.intent else {
         return false;
     };
-    match intent.noun {
-        Noun::Component | Noun::Volume => {}
-        Noun::Host => return false,
-        Noun::Environment => return true,
+    if let Sentence::DeleteEnvironment { environment } = sentence {
+        return *environment == key.0;
+    }
+    let (Sentence::DeleteComponent {
+        environment,
+        component: deleted,
+    }
+    | Sentence::DeleteVolume {
+        environment,
+        volume: deleted,
+        ..
+    }) = sentence
+    else {
+        return false;
+    };
+    if *environment != key.0 {
+        return false;
     }
     let mut passed = BTreeSet::new();
     let mut name = Some(&key.1);
     while let Some(current) = name.filter(|current| passed.insert(*current)) {
-        if *current == intent.component {
+        if current == deleted {
             return true;
         }
         let nodes = input.applied.get(&(key.0.clone(), current.clone()));

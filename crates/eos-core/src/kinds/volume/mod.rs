@@ -4,7 +4,9 @@ pub mod facts;
 mod loss;
 mod shown;
 
-use super::{Asked, Function, Going, Kind, Made as MadePart, Parting, Phase, Piece, Proof, Request, Slices};
+use super::{
+    Function, Going, Kind, Made as MadePart, Parting, Phase, PhaseStep, Piece, Proof, Request, Slices,
+};
 use super::{Unmade as UnmadePart, Wanted};
 use crate::address::{Address, NodeKind};
 use crate::compile::Compilation;
@@ -13,6 +15,7 @@ use crate::node::{Layer, Node, Writer};
 use crate::plan::{Action, Change, Key, PlanInput, Work};
 use crate::recipe::Risk;
 use crate::storage;
+use crate::tiers::Tiers;
 use loss::Doomed;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -167,6 +170,10 @@ pub fn address(volume: &Volume) -> Address {
 pub(crate) struct Volumes;
 
 impl Kind for Volumes {
+    fn sorts(&self) -> &'static [NodeKind] {
+        &[NodeKind::Volume]
+    }
+
     fn phase(&self) -> Phase {
         Phase::BeforeJob
     }
@@ -235,7 +242,7 @@ impl Kind for Volumes {
         Vec::new()
     }
 
-    fn makes(&self, wanted: &Wanted<'_, '_>) -> Vec<Asked> {
+    fn makes(&self, wanted: &Wanted<'_, '_>) -> Vec<PhaseStep> {
         let component = wanted.component;
         let mut changes = wanted.changes_of(NodeKind::Volume);
         if !changes.any(|change| change.action != Action::Delete) {
@@ -251,7 +258,7 @@ impl Kind for Volumes {
                 .iter()
                 .map(|volume| storage::risk(component, volume, host));
             let paths = volumes.iter().map(|volume| volume.path.value.clone());
-            Asked {
+            PhaseStep {
                 risk: risks.fold(wanted.risk, Risk::max),
                 work: Work::Make(MadePart::Volume(Made {
                     minion: minion.to_owned(),
@@ -264,9 +271,9 @@ impl Kind for Volumes {
         facts::pieces(component).into_iter().map(ask).collect()
     }
 
-    fn removes(&self, going: &Going<'_, '_>) -> Vec<(Parting, Asked)> {
+    fn removes(&self, going: &Going<'_, '_>) -> Vec<(Parting, PhaseStep)> {
         let doomed = loss::doomed(going.input, going.key);
-        let kept = kept(going, &doomed).into_iter().map(|kept| Asked {
+        let kept = kept(going, &doomed).into_iter().map(|kept| PhaseStep {
             risk: Risk::Low,
             work: Work::Prove(Proof::Kept(kept)),
         });
@@ -279,7 +286,7 @@ impl Kind for Volumes {
             let paths = doomed
                 .iter()
                 .map(|volume| (volume.name.clone(), volume.path.to_owned()));
-            Asked {
+            PhaseStep {
                 risk: going.risk,
                 work: Work::Unmake(UnmadePart::Volume(Unmade {
                     minion: host.to_owned(),
@@ -318,6 +325,14 @@ impl Kind for Volumes {
 
     fn adds(&self, _: &PlanInput<'_>, _: &Key, _: &[Node], _: &mut Vec<Change>) {}
 
+    /// What is mounted hides nothing but an empty directory.
+    fn risk(&self, node: &Node, tiers: &Tiers) -> Risk {
+        match node.text("volume_group") {
+            Some(_) => Risk::Low,
+            None => tiers.of_directory(node.text("path")),
+        }
+    }
+
     fn remark(&self, change: &mut Change, input: &PlanInput<'_>) {
         let (words, reversibility) = match change.action {
             Action::Delete => {
@@ -339,7 +354,11 @@ impl Kind for Volumes {
 /// What stays of a standalone volume, host by host.
 fn kept(going: &Going<'_, '_>, doomed: &[Doomed<'_>]) -> Vec<Kept> {
     let mut hosts: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for node in going.applied().iter().filter(|_| !going.ran()) {
+    let volumes = going
+        .applied()
+        .iter()
+        .filter(|node| node.address.kind == NodeKind::Volume);
+    for node in volumes.filter(|_| !going.ran()) {
         let goes = doomed.iter().any(|volume| *volume.address == node.address);
         if let (Some(host), Some(path), false) = (node.text("host"), node.text("path"), goes) {
             hosts.entry(host).or_default().push(path.to_owned());

@@ -2,24 +2,24 @@
 
 use super::{Effect, EffectAttribute, nomad};
 use crate::address::{Address, NodeKind};
-use crate::kinds::{job, namespace, rules, secret};
+use crate::kinds::{self, job, namespace, rules, secret};
 use crate::plan::{Action, Change};
 use std::collections::BTreeMap;
 
 /// Where a job keeps the digest of what its instances run with.
 const DIGEST: &str = "Meta.eos_digest";
 
-/// Minion and path -> address of the volume that lies there.
-pub type Volumes = BTreeMap<(String, String), Address>;
+/// Minion and path -> address of what lies there.
+pub type Places = BTreeMap<(String, String), Address>;
 
 /// Gives every effect the change that it belongs to, and marks the attributes that none explains.
-pub fn explain(effects: &mut [Effect], changes: &[Change], volumes: &Volumes) {
+pub fn explain(effects: &mut [Effect], changes: &[Change], places: &Places) {
     for effect in effects.iter_mut() {
         let own: Vec<&Change> = changes
             .iter()
             .filter(|change| change.environment == effect.environment && change.component == effect.component)
             .collect();
-        let change = change_of(effect, &own, volumes);
+        let change = change_of(effect, &own, places);
         match effect.object.starts_with("nomad/job/") {
             true => explain_job(effect, change, own.first().copied()),
             false => effect.change = change.map(|change| change.address.clone()),
@@ -29,7 +29,7 @@ pub fn explain(effects: &mut [Effect], changes: &[Change], volumes: &Volumes) {
 }
 
 /// `own` are the changes of the effect's component.
-fn change_of<'a>(effect: &Effect, own: &[&'a Change], volumes: &Volumes) -> Option<&'a Change> {
+fn change_of<'a>(effect: &Effect, own: &[&'a Change], places: &Places) -> Option<&'a Change> {
     let find = |address: &Address| own.iter().copied().find(|change| change.address == *address);
     let component = &effect.component;
     let job = || find(&job::address(component));
@@ -50,12 +50,16 @@ fn change_of<'a>(effect: &Effect, own: &[&'a Change], volumes: &Volumes) -> Opti
             volumes.find(|change| change.address.kind == NodeKind::Volume && is_it(&change.address.name))
         }
         ("nomad", "variable") | ("vault", "secret") => find(&secret::address(component)),
-        ("salt", "directory") => {
+        ("salt", what) => {
             let (minion, path) = name.split_once(':')?;
-            let address = volumes.get(&(minion.to_owned(), path.to_owned()))?;
-            find(address)
+            match places.get(&(minion.to_owned(), path.to_owned())) {
+                Some(address) => find(address),
+                // Files of rules have no place of their own in the graph.
+                None if what == "file" => find(&rules::address(component)),
+                None => None,
+            }
         }
-        ("salt", "file") => find(&rules::address(component)),
+        ("terraform", "resource") => find(&kinds::at_terraform(component, name)?).or_else(job),
         ("terraform", _) => job().or_else(|| own.first().copied()),
         _ => None,
     }

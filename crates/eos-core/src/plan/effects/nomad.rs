@@ -21,7 +21,7 @@ pub struct JobNow {
 }
 
 /// What `eos.preview` answers of a job, as far as it is read here.
-pub struct Answer<'a> {
+pub struct JobPreview<'a> {
     pub namespace: &'a str,
     pub id: &'a str,
     pub diff: &'a Value,
@@ -33,7 +33,7 @@ pub struct Answer<'a> {
     pub spec: &'a Value,
 }
 
-impl<'a> Answer<'a> {
+impl<'a> JobPreview<'a> {
     /// The part `nomad` of an answer; none where Nomad was not asked.
     pub fn read(answer: &'a Value) -> Option<Self> {
         let annotations = &answer["annotations"];
@@ -253,7 +253,7 @@ fn lies(object: &str) -> Option<Lies> {
 
 /// Every attribute of the job that changes. Nomad's diff says which do; what they are and become is in the two jobs.
 pub fn changed(diff: &Value, before: &Value, after: &Value) -> Vec<EffectAttribute> {
-    let mut found = Found::default();
+    let mut found = Differences::default();
     let pair = Pair {
         before: Some(before),
         after: Some(after),
@@ -300,11 +300,11 @@ impl<'a> Pair<'a> {
 }
 
 #[derive(Default)]
-struct Found {
+struct Differences {
     attributes: BTreeMap<String, EffectAttribute>,
 }
 
-impl Found {
+impl Differences {
     fn add(&mut self, name: String, before: Option<Value>, after: Option<Value>) {
         let [before, after] = [before, after].map(|value| value.filter(|value| !is_nothing(value)));
         let is_unknown = |value: &Value| value.as_str().is_some_and(|text| text.contains(UNKNOWN));

@@ -4,10 +4,10 @@ use super::nomad::compare;
 use super::{ABSENT, CHANGED, Effect, EffectAttribute, Engine, Of, PRESENT};
 use crate::plan::Action;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The part `terraform` of what `eos.preview` answers.
-pub struct Answer<'a> {
+pub struct TerraformPreview<'a> {
     resources: Vec<Resource<'a>>,
     drift: Vec<Resource<'a>>,
 }
@@ -29,7 +29,7 @@ pub enum JobWork<'a> {
     Remove { namespace: &'a str, id: &'a str },
 }
 
-impl<'a> Answer<'a> {
+impl<'a> TerraformPreview<'a> {
     pub fn read(answer: &'a Value) -> Self {
         let all = |key: &str| {
             let listed = answer.get(key).and_then(Value::as_array);
@@ -180,12 +180,44 @@ impl<'a> Resource<'a> {
             (Action::Create, _, Some(object)) | (Action::Delete, Some(object), _) => {
                 vec![effect(object, action, Vec::new())]
             }
-            _ => vec![effect(
-                format!("terraform/resource/{}", self.address),
-                action,
-                Vec::new(),
-            )],
+            _ => {
+                let object = format!("terraform/resource/{}", self.address);
+                let mut whole = effect(object, action, self.known_changes(action));
+                whole.warning = self.is_replaced().then(|| {
+                    "Terraform destroys the one that is there, and makes another in its place".to_owned()
+                });
+                vec![whole]
+            }
         }
+    }
+
+    fn is_replaced(&self) -> bool {
+        self.actions.len() > 1
+    }
+
+    /// What becomes another in a resource that stays, as far as it is known. What its provider computes is left out.
+    fn known_changes(&self, action: Action) -> Vec<EffectAttribute> {
+        let mut found = Vec::new();
+        let (Action::Change, Some(before), Some(after)) =
+            (action, self.before.as_object(), self.after.as_object())
+        else {
+            return found;
+        };
+        let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+        for name in names
+            .into_iter()
+            .filter(|name| !is_any_true(&self.unknown[name.as_str()]))
+        {
+            let nothing = Value::Null;
+            let (was, is) = (
+                before.get(name).unwrap_or(&nothing),
+                after.get(name).unwrap_or(&nothing),
+            );
+            compare(was, is, name, &mut |name, before, after| {
+                found.push(EffectAttribute::new(name, before, after));
+            });
+        }
+        found
     }
 
     /// The real object, by its name in its engine.

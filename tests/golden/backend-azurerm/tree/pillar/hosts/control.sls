@@ -4,20 +4,23 @@
     "volumes": {},
     "workspaces": {
       "production/hello": {
-        "digest": "47250395cf810d3469a4f4f7130f468da39557d006a65fa29a08ee376376b0b7",
+        "digest": "562ee2a5185b9e55b2a3464f49dffb4f07565149c2e62c448781fc3038c79be6",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/hello/main.tf": "9b827fc4578f7fa5db3380f3db6c05b8c9d85557b8073f6b99e0dd403fc87226",
-          "terraform/environments/production/hello/terraform.tfvars.json": "bb921c1e23a3f764f5d7b8332f25a013b8ff2097c493250e375bd621a5f084e8",
-          "terraform/environments/production/hello/variables.tf": "dde938b1222557bc9d84f0f4fad548e2178dcd9eb8ff6338c836931b23937cb8",
-          "terraform/modules/hello/fe63562e68f0/hello.nomad.hcl": "b0b4831f8d6f7b3a0a1fd30b1b4d5d620b1c59c815e2b98ae43c8c332c1a27db",
-          "terraform/modules/hello/fe63562e68f0/main.tf": "bf3f0658109480d567e3ff6fece4c59d22fbf03d48696e5738c4dd3990193644",
-          "terraform/modules/hello/fe63562e68f0/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/fe63562e68f0/variables.tf": "63ce008c1999428a99b5cdc47381acdfd0b045c304429a5bd7af71980b62c05b"
+          "terraform/environments/production/hello/main.tf": "1adb609debc236fd89cdb51a7e852660c330b70116f286ab1e0096060a8b8f2b",
+          "terraform/environments/production/hello/outputs.tf": "f41802c1cd6157727e4ddfa186e3e16110ee30881ba50a302d36efdd699e1606",
+          "terraform/environments/production/hello/terraform.tfvars.json": "9a0c94fcc5fac54adf943b6b546b540b3687c2c31e97eb0d374350d6958cbe7a",
+          "terraform/environments/production/hello/variables.tf": "a6c6e385e3ff8e69c2b563cb2ea9580c479ffb25669b02d6cfcb46e166988f59",
+          "terraform/modules/hello/db12f86a78de/hello.nomad.hcl": "b0b4831f8d6f7b3a0a1fd30b1b4d5d620b1c59c815e2b98ae43c8c332c1a27db",
+          "terraform/modules/hello/db12f86a78de/main.tf": "bf3f0658109480d567e3ff6fece4c59d22fbf03d48696e5738c4dd3990193644",
+          "terraform/modules/hello/db12f86a78de/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/db12f86a78de/recipe_outputs.tf": "9c892a9f75aa57e1130889efbf9e5ccdeb89e16b8ff3ed480980997e7cdc1098",
+          "terraform/modules/hello/db12f86a78de/variables.tf": "63ce008c1999428a99b5cdc47381acdfd0b045c304429a5bd7af71980b62c05b"
         },
         "hosts": [],
         "secrets": [],
+        "service": "hello",
         "backend": {
           "kind": "azurerm",
           "storage_account": "eosstates",

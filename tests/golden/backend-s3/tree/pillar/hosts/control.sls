@@ -4,20 +4,23 @@
     "volumes": {},
     "workspaces": {
       "production/hello": {
-        "digest": "002024c81d43718c8948361c3493a8011669b003bab88f7ae8c4ef2bee90673f",
+        "digest": "558826417da90e6c3981685411f319482ead991aaaf069dde171fa5af19985a3",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/hello/main.tf": "76528bb2716a4ee98253fdd8d0e17561896216a9a9bbd8070e54fdae2a61d80c",
-          "terraform/environments/production/hello/terraform.tfvars.json": "bb921c1e23a3f764f5d7b8332f25a013b8ff2097c493250e375bd621a5f084e8",
-          "terraform/environments/production/hello/variables.tf": "dde938b1222557bc9d84f0f4fad548e2178dcd9eb8ff6338c836931b23937cb8",
-          "terraform/modules/hello/fe63562e68f0/hello.nomad.hcl": "b0b4831f8d6f7b3a0a1fd30b1b4d5d620b1c59c815e2b98ae43c8c332c1a27db",
-          "terraform/modules/hello/fe63562e68f0/main.tf": "bf3f0658109480d567e3ff6fece4c59d22fbf03d48696e5738c4dd3990193644",
-          "terraform/modules/hello/fe63562e68f0/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/fe63562e68f0/variables.tf": "63ce008c1999428a99b5cdc47381acdfd0b045c304429a5bd7af71980b62c05b"
+          "terraform/environments/production/hello/main.tf": "7529a88b58afa0804d48f62ddf5e27cdd3bfeb1af5510389dd091c7123cbe600",
+          "terraform/environments/production/hello/outputs.tf": "f41802c1cd6157727e4ddfa186e3e16110ee30881ba50a302d36efdd699e1606",
+          "terraform/environments/production/hello/terraform.tfvars.json": "9a0c94fcc5fac54adf943b6b546b540b3687c2c31e97eb0d374350d6958cbe7a",
+          "terraform/environments/production/hello/variables.tf": "a6c6e385e3ff8e69c2b563cb2ea9580c479ffb25669b02d6cfcb46e166988f59",
+          "terraform/modules/hello/db12f86a78de/hello.nomad.hcl": "b0b4831f8d6f7b3a0a1fd30b1b4d5d620b1c59c815e2b98ae43c8c332c1a27db",
+          "terraform/modules/hello/db12f86a78de/main.tf": "bf3f0658109480d567e3ff6fece4c59d22fbf03d48696e5738c4dd3990193644",
+          "terraform/modules/hello/db12f86a78de/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/db12f86a78de/recipe_outputs.tf": "9c892a9f75aa57e1130889efbf9e5ccdeb89e16b8ff3ed480980997e7cdc1098",
+          "terraform/modules/hello/db12f86a78de/variables.tf": "63ce008c1999428a99b5cdc47381acdfd0b045c304429a5bd7af71980b62c05b"
         },
         "hosts": [],
         "secrets": [],
+        "service": "hello",
         "backend": {
           "kind": "s3",
           "bucket": "eos-terraform-state",

@@ -36,17 +36,19 @@
         "secrets": []
       },
       "production/postgres": {
-        "digest": "225df55fc096a72e7e2609e29875659243054a0eecfe1a302bf42c058bf2d269",
+        "digest": "92b2489025e9fd88e9e35093e8bc0970f28661c2417a1c3b8fcee452c69d6dec",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/postgres/main.tf": "3e175beb2c149aa0a004320e49418b58d1b740d94453fdba7f27a56bdbf7c3a0",
-          "terraform/environments/production/postgres/terraform.tfvars.json": "12ebd450a74df3491c5d057c25975f410309efeebc016077d736170bfa6b5924",
-          "terraform/environments/production/postgres/variables.tf": "14a0d641dc76c8b0795198aabc812a0434755e8d886524fd1c25fa2b0d46c322",
-          "terraform/modules/postgres/49a5fe1a1eff/main.tf": "d3f7d0886ceaf82cca759456f1425a1f29ba392f1d80b0f55fccf203fa839c15",
-          "terraform/modules/postgres/49a5fe1a1eff/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/postgres/49a5fe1a1eff/postgres.nomad.hcl": "939875ed36d6ccd1a089049157c8435549eedc4963e006f4a5735d4d9da9a175",
-          "terraform/modules/postgres/49a5fe1a1eff/variables.tf": "8a99508b05f2ed5482067614cd17e599479bb1f7b8febaf2cdbe9ce79a57cd47"
+          "terraform/environments/production/postgres/main.tf": "be9524ff36b9431793e293677244e40ba41acae4264be7c7790ea5e60b26e35c",
+          "terraform/environments/production/postgres/outputs.tf": "0f0c5f39d1dcae3cc06e9ab501d9777cc90dcb2c394083c34d1e61a1b8e17f8c",
+          "terraform/environments/production/postgres/terraform.tfvars.json": "130a200c0ff8221737336a23aa9d630c2767589383d06e83ca8ae98ea12a90a5",
+          "terraform/environments/production/postgres/variables.tf": "bd1648b8c7a1ce64dc0389e864a060283387d221abbca1f08735f47820fbf562",
+          "terraform/modules/postgres/251e28747c70/main.tf": "d3f7d0886ceaf82cca759456f1425a1f29ba392f1d80b0f55fccf203fa839c15",
+          "terraform/modules/postgres/251e28747c70/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/postgres/251e28747c70/postgres.nomad.hcl": "939875ed36d6ccd1a089049157c8435549eedc4963e006f4a5735d4d9da9a175",
+          "terraform/modules/postgres/251e28747c70/recipe_outputs.tf": "901ff7dfce31cf78ffb3bd1e8fb0b8148ed9ce32c599333b0e467b8f1b905b73",
+          "terraform/modules/postgres/251e28747c70/variables.tf": "8a99508b05f2ed5482067614cd17e599479bb1f7b8febaf2cdbe9ce79a57cd47"
         },
         "hosts": [
           "control"
@@ -59,20 +61,23 @@
               "password"
             ]
           }
-        ]
+        ],
+        "service": "postgres"
       },
       "production/redis": {
-        "digest": "a9adf618797c1633b4c38faa8b8eeaa30fe0e635c77f0d5a20c3f017cebf7d40",
+        "digest": "e50147d2f2a9f8eeb4a5da9c406c08d4312c338f241ba061203cc83f626bbc65",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/redis/main.tf": "9ce354f4786e3940419522de370b3a18fc707e577097fa9ad1c14be57409ab95",
-          "terraform/environments/production/redis/terraform.tfvars.json": "5e89869aeced20ccf72c6b989433295a56d82ebd02b4caa17265b93935918394",
-          "terraform/environments/production/redis/variables.tf": "1d708c19b0cd73b1edbc5528bfe59b3df034bd090e8fed5c1d9db386ed537633",
-          "terraform/modules/redis/5f6c240cb348/main.tf": "3d9c1b961d6e9665386898778009cf9d557622380e078d68cd73d70f1d0aa2e1",
-          "terraform/modules/redis/5f6c240cb348/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/redis/5f6c240cb348/redis.nomad.hcl": "2e036d1bbd0fc4ca6097ca58e0a6312ce7b0a166eab0b5bfbe1e14fdce69bfbd",
-          "terraform/modules/redis/5f6c240cb348/variables.tf": "d608d0a6a22eb1443a3b879dab3f567416de5435c081099dbd15bf9d066230f2"
+          "terraform/environments/production/redis/main.tf": "73ad68742caf1631c29eb9da62cdb06f230941a5bb015a76e281bf1fad31287e",
+          "terraform/environments/production/redis/outputs.tf": "8dda65b9667275115ad6775a8e7956f218ca7972df856ae33236e2b294c2f02b",
+          "terraform/environments/production/redis/terraform.tfvars.json": "821fd48ee3e2b8575d103031f837c848292cc33cb50c7d9e0ee7017ae6dfdd26",
+          "terraform/environments/production/redis/variables.tf": "f7c6b783ed34358c1f08d598540ef0af0cab3a4ca64950d04c7a69ff80328bb6",
+          "terraform/modules/redis/88884668b04c/main.tf": "3d9c1b961d6e9665386898778009cf9d557622380e078d68cd73d70f1d0aa2e1",
+          "terraform/modules/redis/88884668b04c/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/redis/88884668b04c/recipe_outputs.tf": "fac65fd687b2444282fb1f5721368f6567e2df689fbc5351cc1cb173b492cd8c",
+          "terraform/modules/redis/88884668b04c/redis.nomad.hcl": "2e036d1bbd0fc4ca6097ca58e0a6312ce7b0a166eab0b5bfbe1e14fdce69bfbd",
+          "terraform/modules/redis/88884668b04c/variables.tf": "d608d0a6a22eb1443a3b879dab3f567416de5435c081099dbd15bf9d066230f2"
         },
         "hosts": [
           "control"
@@ -85,7 +90,8 @@
               "password"
             ]
           }
-        ]
+        ],
+        "service": "redis"
       }
     }
   }

@@ -13,17 +13,19 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "00eac614ebfa0ff4ac86fdca35db354af7ce435c2bba1fd4f39a9bc8c27b1b42",
+        "digest": "5f8e1c7268becc0225885fde49b430ea54df7238fdc959279ad54c0ff1f3b2e5",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "5aaccf013181713dfbcea511d1981d40ab3b7d6b98e8c6375c19fab310242ec3",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "ea6a49779a27722926bda61c3a882a851fd4def5edb0d698f676cd087a71b8bc",
-          "terraform/environments/production/grafana/variables.tf": "b9c87f3bab7fced9cf0a1d1e794485058eca0a1afe20a3eb62fb19986750cbe1",
-          "terraform/modules/grafana/c8258078d7a9/grafana.nomad.hcl": "0edf1688c0234a07a141832aa9297169749a2897d6433724d4bdaaf5eb2dfd73",
-          "terraform/modules/grafana/c8258078d7a9/main.tf": "e96fc32d81d5c81fb368eb891721833ec8057e9a473b3e9f15b24b2c91949f52",
-          "terraform/modules/grafana/c8258078d7a9/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/c8258078d7a9/variables.tf": "9de4ed47157388cf003cc939d4e0babc9d7cdfcd248bff09db21f89259d7c85e"
+          "terraform/environments/production/grafana/main.tf": "fa5e9f1c66f5cd7294c40f124b3237a1067f2c6af05fb926cc8592248289060e",
+          "terraform/environments/production/grafana/outputs.tf": "e088f422f061f2999d58e86cf0fa627e0bf5868a7fa4a4bea3f1d9e4e670cee7",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "6862cb20b0524b27cc2aba3f94b045ef6fd515df257a4a82925e3033e5871428",
+          "terraform/environments/production/grafana/variables.tf": "69ef6dc825b83fcd96e77d995252b1d3ff3cb9ea575533cee48bdbf667c3e3b7",
+          "terraform/modules/grafana/6b56ce49c29a/grafana.nomad.hcl": "0edf1688c0234a07a141832aa9297169749a2897d6433724d4bdaaf5eb2dfd73",
+          "terraform/modules/grafana/6b56ce49c29a/main.tf": "e96fc32d81d5c81fb368eb891721833ec8057e9a473b3e9f15b24b2c91949f52",
+          "terraform/modules/grafana/6b56ce49c29a/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/6b56ce49c29a/recipe_outputs.tf": "c8c42584420b53ade224658d46d17fa40aa8706f7573c52fbbdd06d765dcad07",
+          "terraform/modules/grafana/6b56ce49c29a/variables.tf": "9de4ed47157388cf003cc939d4e0babc9d7cdfcd248bff09db21f89259d7c85e"
         },
         "hosts": [
           "control"
@@ -36,7 +38,8 @@
               "admin_password"
             ]
           }
-        ]
+        ],
+        "service": "grafana"
       },
       "production/platform": {
         "digest": "587a1c36acfe66f0c2483ae82a5b2366d4d731a845a47d7531d95e09450ff064",

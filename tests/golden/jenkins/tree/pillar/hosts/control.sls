@@ -21,22 +21,25 @@
     },
     "workspaces": {
       "development/jenkins": {
-        "digest": "670ac26c6dc9eb2958512a5759406e27a5bf71e526ed7de9ba81cc83d06df2ba",
+        "digest": "1c4b3f9d716b1cfa37edf01b62bc4cf984e4402fbe89b170cc44ab8af7260b14",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/development/jenkins/main.tf": "a674a8b2cb12c17c456dcd3e6460526ca646449655dc0a109c04b8c2d2a0cf1b",
-          "terraform/environments/development/jenkins/terraform.tfvars.json": "0dca1ada8953ca358c48eb890d5205f92564ceb0da3fd3a07d3a6f90f99242c3",
-          "terraform/environments/development/jenkins/variables.tf": "7908209b9717f2607ff3d12374ab9ecd211dac0c3e2ed0b9956cae89eb3f1c7e",
-          "terraform/modules/jenkins/04c08151e81b/jenkins.nomad.hcl": "0a2b201642051a8114e119c7c1551a640606e481a002ab11e5b02d6070921e02",
-          "terraform/modules/jenkins/04c08151e81b/main.tf": "8164baf797dcb38f69584c97bffaa7a38833712f6cc4b6e94b1163f8857cbc83",
-          "terraform/modules/jenkins/04c08151e81b/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/jenkins/04c08151e81b/variables.tf": "267d4f4817bf37c1603f1c767dbe42af65ef50733b459324a769c942095e4057"
+          "terraform/environments/development/jenkins/main.tf": "c6594031cb7c61a80a8ac4584c1715936971aba88df0f464a5e138a0f0ffed51",
+          "terraform/environments/development/jenkins/outputs.tf": "075d834e30d0b6e3c1236a27d9ab327a3d1c33d27275e9e3c553fb0fe7daa8e2",
+          "terraform/environments/development/jenkins/terraform.tfvars.json": "e1182e3936e7e18d338b401e4f90a9e2117558184edd75de325e9c631ad92a3b",
+          "terraform/environments/development/jenkins/variables.tf": "a03ea0c25f5ca4b96dcf4b85f2297787d60ef3da2e0ec0c2a08ef681a2bdc487",
+          "terraform/modules/jenkins/9a24d9201b66/jenkins.nomad.hcl": "0a2b201642051a8114e119c7c1551a640606e481a002ab11e5b02d6070921e02",
+          "terraform/modules/jenkins/9a24d9201b66/main.tf": "8164baf797dcb38f69584c97bffaa7a38833712f6cc4b6e94b1163f8857cbc83",
+          "terraform/modules/jenkins/9a24d9201b66/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/jenkins/9a24d9201b66/recipe_outputs.tf": "f8bb78b75a2ae5d543895a0c526296ce55c40e1cf928e6aa9635650a43f594a9",
+          "terraform/modules/jenkins/9a24d9201b66/variables.tf": "267d4f4817bf37c1603f1c767dbe42af65ef50733b459324a769c942095e4057"
         },
         "hosts": [
           "control"
         ],
-        "secrets": []
+        "secrets": [],
+        "service": "jenkins-development"
       },
       "development/platform": {
         "digest": "4ba87647a291fe3ebe9a9d5a4f75004165e1c3cdf85324ebc8c7d19940004382",
@@ -54,23 +57,26 @@
         "secrets": []
       },
       "production/jenkins": {
-        "digest": "521813e1bce14637a1faed6796717e5bcb5409c2de5a732885059aa44af37579",
+        "digest": "daf4d9d4c2e7c40870a4afc515d61b18830ccb9638137e7e658421fbc1c9ffac",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/jenkins/main.tf": "a674a8b2cb12c17c456dcd3e6460526ca646449655dc0a109c04b8c2d2a0cf1b",
-          "terraform/environments/production/jenkins/terraform.tfvars.json": "3bf04ee0b4804a0e996301343956221c37dae7a15435b157f1356b978cfe6f37",
-          "terraform/environments/production/jenkins/variables.tf": "7908209b9717f2607ff3d12374ab9ecd211dac0c3e2ed0b9956cae89eb3f1c7e",
-          "terraform/modules/jenkins/04c08151e81b/jenkins.nomad.hcl": "0a2b201642051a8114e119c7c1551a640606e481a002ab11e5b02d6070921e02",
-          "terraform/modules/jenkins/04c08151e81b/main.tf": "8164baf797dcb38f69584c97bffaa7a38833712f6cc4b6e94b1163f8857cbc83",
-          "terraform/modules/jenkins/04c08151e81b/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/jenkins/04c08151e81b/variables.tf": "267d4f4817bf37c1603f1c767dbe42af65ef50733b459324a769c942095e4057"
+          "terraform/environments/production/jenkins/main.tf": "c6594031cb7c61a80a8ac4584c1715936971aba88df0f464a5e138a0f0ffed51",
+          "terraform/environments/production/jenkins/outputs.tf": "075d834e30d0b6e3c1236a27d9ab327a3d1c33d27275e9e3c553fb0fe7daa8e2",
+          "terraform/environments/production/jenkins/terraform.tfvars.json": "cf306c1e93bd1451c87db85288005c17b18930274781f60db5c00599e24ae786",
+          "terraform/environments/production/jenkins/variables.tf": "a03ea0c25f5ca4b96dcf4b85f2297787d60ef3da2e0ec0c2a08ef681a2bdc487",
+          "terraform/modules/jenkins/9a24d9201b66/jenkins.nomad.hcl": "0a2b201642051a8114e119c7c1551a640606e481a002ab11e5b02d6070921e02",
+          "terraform/modules/jenkins/9a24d9201b66/main.tf": "8164baf797dcb38f69584c97bffaa7a38833712f6cc4b6e94b1163f8857cbc83",
+          "terraform/modules/jenkins/9a24d9201b66/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/jenkins/9a24d9201b66/recipe_outputs.tf": "f8bb78b75a2ae5d543895a0c526296ce55c40e1cf928e6aa9635650a43f594a9",
+          "terraform/modules/jenkins/9a24d9201b66/variables.tf": "267d4f4817bf37c1603f1c767dbe42af65ef50733b459324a769c942095e4057"
         },
         "hosts": [
           "control",
           "node1"
         ],
-        "secrets": []
+        "secrets": [],
+        "service": "jenkins"
       },
       "production/platform": {
         "digest": "587a1c36acfe66f0c2483ae82a5b2366d4d731a845a47d7531d95e09450ff064",

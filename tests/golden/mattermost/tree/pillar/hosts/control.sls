@@ -53,17 +53,19 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "00eac614ebfa0ff4ac86fdca35db354af7ce435c2bba1fd4f39a9bc8c27b1b42",
+        "digest": "5f8e1c7268becc0225885fde49b430ea54df7238fdc959279ad54c0ff1f3b2e5",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "5aaccf013181713dfbcea511d1981d40ab3b7d6b98e8c6375c19fab310242ec3",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "ea6a49779a27722926bda61c3a882a851fd4def5edb0d698f676cd087a71b8bc",
-          "terraform/environments/production/grafana/variables.tf": "b9c87f3bab7fced9cf0a1d1e794485058eca0a1afe20a3eb62fb19986750cbe1",
-          "terraform/modules/grafana/c8258078d7a9/grafana.nomad.hcl": "0edf1688c0234a07a141832aa9297169749a2897d6433724d4bdaaf5eb2dfd73",
-          "terraform/modules/grafana/c8258078d7a9/main.tf": "e96fc32d81d5c81fb368eb891721833ec8057e9a473b3e9f15b24b2c91949f52",
-          "terraform/modules/grafana/c8258078d7a9/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/c8258078d7a9/variables.tf": "9de4ed47157388cf003cc939d4e0babc9d7cdfcd248bff09db21f89259d7c85e"
+          "terraform/environments/production/grafana/main.tf": "fa5e9f1c66f5cd7294c40f124b3237a1067f2c6af05fb926cc8592248289060e",
+          "terraform/environments/production/grafana/outputs.tf": "e088f422f061f2999d58e86cf0fa627e0bf5868a7fa4a4bea3f1d9e4e670cee7",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "6862cb20b0524b27cc2aba3f94b045ef6fd515df257a4a82925e3033e5871428",
+          "terraform/environments/production/grafana/variables.tf": "69ef6dc825b83fcd96e77d995252b1d3ff3cb9ea575533cee48bdbf667c3e3b7",
+          "terraform/modules/grafana/6b56ce49c29a/grafana.nomad.hcl": "0edf1688c0234a07a141832aa9297169749a2897d6433724d4bdaaf5eb2dfd73",
+          "terraform/modules/grafana/6b56ce49c29a/main.tf": "e96fc32d81d5c81fb368eb891721833ec8057e9a473b3e9f15b24b2c91949f52",
+          "terraform/modules/grafana/6b56ce49c29a/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/6b56ce49c29a/recipe_outputs.tf": "c8c42584420b53ade224658d46d17fa40aa8706f7573c52fbbdd06d765dcad07",
+          "terraform/modules/grafana/6b56ce49c29a/variables.tf": "9de4ed47157388cf003cc939d4e0babc9d7cdfcd248bff09db21f89259d7c85e"
         },
         "hosts": [
           "control"
@@ -76,38 +78,44 @@
               "admin_password"
             ]
           }
-        ]
+        ],
+        "service": "grafana"
       },
       "production/hecate-proxy": {
-        "digest": "4ea04ca716da5afa04bf79f0de97d61601e716862fee55a90fce5fcf287663d5",
+        "digest": "68acdad483ff5ca8a0ba726c170540696deb45120f3c90b15bb1af34599c570f",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/hecate-proxy/main.tf": "f6a076741f3c612021ba4285223606a3aefbcc8ed9d7072af3aa143afe88f8e4",
-          "terraform/environments/production/hecate-proxy/terraform.tfvars.json": "0d4b513e0efca5fef1a7c9a83a3c1e3797aacefa1cfacb3313fd0e07374c9de2",
-          "terraform/environments/production/hecate-proxy/variables.tf": "688350f7471af8964596a32ee900b4e8f89c0a704fc5fd65140300630f7b1487",
-          "terraform/modules/hecate-proxy/3fc6ec502eb9/hecate-proxy.nomad.hcl": "a50fdce53a0f6e222feb0e66a78eb6d6e2f454fae894f57953bc6aea929b442e",
-          "terraform/modules/hecate-proxy/3fc6ec502eb9/main.tf": "904f3a52a0d3db1cd0520da14b6b4853e42fd7eda26f6ead792970495d1341d5",
-          "terraform/modules/hecate-proxy/3fc6ec502eb9/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hecate-proxy/3fc6ec502eb9/variables.tf": "65504d6e3fc907e5227f52cb615b98344cc656aaef479dd51d1399125ca55621"
+          "terraform/environments/production/hecate-proxy/main.tf": "001b527186766fa07a75c3cc5c8301fb873b50bbadf7a246429d171875baa503",
+          "terraform/environments/production/hecate-proxy/outputs.tf": "b140a687ffc3b1b73d1a9f14220aaf4804f1853258f1f338d399efda4e6a56b2",
+          "terraform/environments/production/hecate-proxy/terraform.tfvars.json": "f50cf751720ad11e827a7d880a28b9d65419d23747b7b55ccad02acb427ac36e",
+          "terraform/environments/production/hecate-proxy/variables.tf": "a38c53f999281ffc05bb41aee8516cade74697437afcae4aefb282070f0e3ebc",
+          "terraform/modules/hecate-proxy/f492759d78cd/hecate-proxy.nomad.hcl": "a50fdce53a0f6e222feb0e66a78eb6d6e2f454fae894f57953bc6aea929b442e",
+          "terraform/modules/hecate-proxy/f492759d78cd/main.tf": "904f3a52a0d3db1cd0520da14b6b4853e42fd7eda26f6ead792970495d1341d5",
+          "terraform/modules/hecate-proxy/f492759d78cd/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hecate-proxy/f492759d78cd/recipe_outputs.tf": "10c11057d42e37d235e7fa6c378d6f8b1f29401be59485bd8bae1cb3e7bfbd65",
+          "terraform/modules/hecate-proxy/f492759d78cd/variables.tf": "65504d6e3fc907e5227f52cb615b98344cc656aaef479dd51d1399125ca55621"
         },
         "hosts": [
           "control"
         ],
-        "secrets": []
+        "secrets": [],
+        "service": "hecate-proxy"
       },
       "production/mattermost": {
-        "digest": "8cb3327bfccda427dd08fdfce248e790a02e85496ce7fe7909d5029d490544e7",
+        "digest": "dd0e0bff895f941645ab86e1c84dcd955f6a2ac3c517e66c54abdf91889571fc",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost/main.tf": "19aefd39f47e5ef15ce78de5604909ad9e8e2128a8d62602dec5d5cd7541a1c8",
-          "terraform/environments/production/mattermost/terraform.tfvars.json": "7b1da3d2f4b707031bff181eb37af71222b036974cd265d3884499a4e28ea8e5",
-          "terraform/environments/production/mattermost/variables.tf": "2da4a9414bfea0d8cc64fbf473e5c34992ece4c248739e910dd23bd2157c95d6",
-          "terraform/modules/mattermost/ccc8c8b7f7e6/main.tf": "05629237d9033514c583f38b40da6d309037630f0c1d373dd5ed241f7afa90d1",
-          "terraform/modules/mattermost/ccc8c8b7f7e6/mattermost.nomad.hcl": "46bd0350a805b989f5207b0884368f1d88cce917cc4366ffc22c1f2117a0d0cd",
-          "terraform/modules/mattermost/ccc8c8b7f7e6/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/ccc8c8b7f7e6/variables.tf": "189d8a1893903e5d96e4175fec4d08b629dcde8d8a5120b8059041078d332ce4"
+          "terraform/environments/production/mattermost/main.tf": "d55e7bb1b28303344e6ab67408861e5a37ebfddde61da114b975ea80999f854b",
+          "terraform/environments/production/mattermost/outputs.tf": "24aa86f68a47d3cefcd0bb07eea058b6107f41585264cc7fade55e753c51d29c",
+          "terraform/environments/production/mattermost/terraform.tfvars.json": "aed05a7f2987e61b5696c7c3e4024238079d1cd207ac9abcd53215a8d614bab8",
+          "terraform/environments/production/mattermost/variables.tf": "9599bc1f93cebcbca20acfa585b1661e37e98aae4859253bae86b67c874c4142",
+          "terraform/modules/mattermost/411ca1d8b12b/main.tf": "05629237d9033514c583f38b40da6d309037630f0c1d373dd5ed241f7afa90d1",
+          "terraform/modules/mattermost/411ca1d8b12b/mattermost.nomad.hcl": "46bd0350a805b989f5207b0884368f1d88cce917cc4366ffc22c1f2117a0d0cd",
+          "terraform/modules/mattermost/411ca1d8b12b/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/411ca1d8b12b/recipe_outputs.tf": "d23f61f983bb6b869760f9caa141e4cdca57c55b8ffa6c1ae6d0fed285a714d5",
+          "terraform/modules/mattermost/411ca1d8b12b/variables.tf": "189d8a1893903e5d96e4175fec4d08b629dcde8d8a5120b8059041078d332ce4"
         },
         "hosts": [
           "control"
@@ -120,20 +128,23 @@
               "database_password"
             ]
           }
-        ]
+        ],
+        "service": "mattermost"
       },
       "production/mattermost-database": {
-        "digest": "6989f69ec2995eed17a2c30fee5f1064d2cabdc1ff9d147997ec368edf1a2bdf",
+        "digest": "8482ca7579b232d4962987554ca2707c8eda2a73824280e986335d9562c84ac8",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost-database/main.tf": "3fe4d5405e61fba90e5ca504da42f8cdb6de7369cfdcbd7bb0f68943f96f287f",
-          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "e99e5ee33d817104ea6181822500ea08fed8a9c4f5e67ab0857cd8b8f41a71d7",
-          "terraform/environments/production/mattermost-database/variables.tf": "1a9804caa5ed4d24fb00656b5ad6cc81f927a2c00b0c986741be68af9475ca41",
-          "terraform/modules/mattermost-database/befc5ad146ed/main.tf": "1ef34824b40c6d751bafc056245f978e8f3113e4d3637984c7dcd49c6822354a",
-          "terraform/modules/mattermost-database/befc5ad146ed/mattermost-database.nomad.hcl": "eb10e1859e7f989a43c0cb84c9b2accd282ede3bb89e5d94c43ff6a14a412eb3",
-          "terraform/modules/mattermost-database/befc5ad146ed/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/befc5ad146ed/variables.tf": "a0c82dfaf2db424cd6ea2d03ca770f8b6160c1427913181a0b3fe73cdfcd1abf"
+          "terraform/environments/production/mattermost-database/main.tf": "cad7149fdfd927b1fe4ab37e4cb67240749dd2d09c95c5a1b1abaf079c528962",
+          "terraform/environments/production/mattermost-database/outputs.tf": "78d0280a70441d6a068cc21ce0d1a99559a8cc8160403936ff42325903c00526",
+          "terraform/environments/production/mattermost-database/terraform.tfvars.json": "b820946b0344f64155a78d3d98291071ef47a96cc4a2da51ac7b62fa3af82f56",
+          "terraform/environments/production/mattermost-database/variables.tf": "04b6d92a150f9dd7d30e7cd4cccdb582aea240fbfe97bc4d190e80318015a9a3",
+          "terraform/modules/mattermost-database/0ec00c4130d1/main.tf": "1ef34824b40c6d751bafc056245f978e8f3113e4d3637984c7dcd49c6822354a",
+          "terraform/modules/mattermost-database/0ec00c4130d1/mattermost-database.nomad.hcl": "eb10e1859e7f989a43c0cb84c9b2accd282ede3bb89e5d94c43ff6a14a412eb3",
+          "terraform/modules/mattermost-database/0ec00c4130d1/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/0ec00c4130d1/recipe_outputs.tf": "17a25ee41ab4a9c238f33333ee793761bb3a2897fefcf5454a69ddd94132f75c",
+          "terraform/modules/mattermost-database/0ec00c4130d1/variables.tf": "a0c82dfaf2db424cd6ea2d03ca770f8b6160c1427913181a0b3fe73cdfcd1abf"
         },
         "hosts": [
           "control"
@@ -146,7 +157,8 @@
               "password"
             ]
           }
-        ]
+        ],
+        "service": "mattermost-database"
       },
       "production/platform": {
         "digest": "587a1c36acfe66f0c2483ae82a5b2366d4d731a845a47d7531d95e09450ff064",
@@ -164,17 +176,19 @@
         "secrets": []
       },
       "staging/mattermost": {
-        "digest": "1151c826ac47bd02dbf81ee3512c82f416dcea17a20913f5cc7bfdb990e9132d",
+        "digest": "3729891458a3952670a318baafcf59c917fd3e71e5ce8a10dfe2facf77406abd",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost/main.tf": "19aefd39f47e5ef15ce78de5604909ad9e8e2128a8d62602dec5d5cd7541a1c8",
-          "terraform/environments/staging/mattermost/terraform.tfvars.json": "d13861f086bc8fb6c008c24b29416ed71dd54f7f96ddf3f64b432e11f1dd2e35",
-          "terraform/environments/staging/mattermost/variables.tf": "2da4a9414bfea0d8cc64fbf473e5c34992ece4c248739e910dd23bd2157c95d6",
-          "terraform/modules/mattermost/ccc8c8b7f7e6/main.tf": "05629237d9033514c583f38b40da6d309037630f0c1d373dd5ed241f7afa90d1",
-          "terraform/modules/mattermost/ccc8c8b7f7e6/mattermost.nomad.hcl": "46bd0350a805b989f5207b0884368f1d88cce917cc4366ffc22c1f2117a0d0cd",
-          "terraform/modules/mattermost/ccc8c8b7f7e6/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/ccc8c8b7f7e6/variables.tf": "189d8a1893903e5d96e4175fec4d08b629dcde8d8a5120b8059041078d332ce4"
+          "terraform/environments/staging/mattermost/main.tf": "d55e7bb1b28303344e6ab67408861e5a37ebfddde61da114b975ea80999f854b",
+          "terraform/environments/staging/mattermost/outputs.tf": "24aa86f68a47d3cefcd0bb07eea058b6107f41585264cc7fade55e753c51d29c",
+          "terraform/environments/staging/mattermost/terraform.tfvars.json": "0609ad9d575bab5268f553a8c47aca252117cf5034668b400442f647d42a33fa",
+          "terraform/environments/staging/mattermost/variables.tf": "9599bc1f93cebcbca20acfa585b1661e37e98aae4859253bae86b67c874c4142",
+          "terraform/modules/mattermost/411ca1d8b12b/main.tf": "05629237d9033514c583f38b40da6d309037630f0c1d373dd5ed241f7afa90d1",
+          "terraform/modules/mattermost/411ca1d8b12b/mattermost.nomad.hcl": "46bd0350a805b989f5207b0884368f1d88cce917cc4366ffc22c1f2117a0d0cd",
+          "terraform/modules/mattermost/411ca1d8b12b/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/411ca1d8b12b/recipe_outputs.tf": "d23f61f983bb6b869760f9caa141e4cdca57c55b8ffa6c1ae6d0fed285a714d5",
+          "terraform/modules/mattermost/411ca1d8b12b/variables.tf": "189d8a1893903e5d96e4175fec4d08b629dcde8d8a5120b8059041078d332ce4"
         },
         "hosts": [
           "control"
@@ -187,20 +201,23 @@
               "database_password"
             ]
           }
-        ]
+        ],
+        "service": "mattermost-staging"
       },
       "staging/mattermost-database": {
-        "digest": "eb34bafb7f5e372be3b02af0a984ecac13df2c8d309a442387a38a74f281c3bb",
+        "digest": "af27da4a28e10f9e71dcdad9aec0a0b32ae19d3066cd82b93faf0856f52abde9",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/staging/mattermost-database/main.tf": "3fe4d5405e61fba90e5ca504da42f8cdb6de7369cfdcbd7bb0f68943f96f287f",
-          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "b2d0205087ab9e5fb3b3df0dee06970c1be40075e90e67c236a7b22ec1d36a2c",
-          "terraform/environments/staging/mattermost-database/variables.tf": "1a9804caa5ed4d24fb00656b5ad6cc81f927a2c00b0c986741be68af9475ca41",
-          "terraform/modules/mattermost-database/befc5ad146ed/main.tf": "1ef34824b40c6d751bafc056245f978e8f3113e4d3637984c7dcd49c6822354a",
-          "terraform/modules/mattermost-database/befc5ad146ed/mattermost-database.nomad.hcl": "eb10e1859e7f989a43c0cb84c9b2accd282ede3bb89e5d94c43ff6a14a412eb3",
-          "terraform/modules/mattermost-database/befc5ad146ed/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost-database/befc5ad146ed/variables.tf": "a0c82dfaf2db424cd6ea2d03ca770f8b6160c1427913181a0b3fe73cdfcd1abf"
+          "terraform/environments/staging/mattermost-database/main.tf": "cad7149fdfd927b1fe4ab37e4cb67240749dd2d09c95c5a1b1abaf079c528962",
+          "terraform/environments/staging/mattermost-database/outputs.tf": "78d0280a70441d6a068cc21ce0d1a99559a8cc8160403936ff42325903c00526",
+          "terraform/environments/staging/mattermost-database/terraform.tfvars.json": "12520e811400600ab03ea565c19677596a476b319cd3a0d446c0618c0feb8f15",
+          "terraform/environments/staging/mattermost-database/variables.tf": "04b6d92a150f9dd7d30e7cd4cccdb582aea240fbfe97bc4d190e80318015a9a3",
+          "terraform/modules/mattermost-database/0ec00c4130d1/main.tf": "1ef34824b40c6d751bafc056245f978e8f3113e4d3637984c7dcd49c6822354a",
+          "terraform/modules/mattermost-database/0ec00c4130d1/mattermost-database.nomad.hcl": "eb10e1859e7f989a43c0cb84c9b2accd282ede3bb89e5d94c43ff6a14a412eb3",
+          "terraform/modules/mattermost-database/0ec00c4130d1/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost-database/0ec00c4130d1/recipe_outputs.tf": "17a25ee41ab4a9c238f33333ee793761bb3a2897fefcf5454a69ddd94132f75c",
+          "terraform/modules/mattermost-database/0ec00c4130d1/variables.tf": "a0c82dfaf2db424cd6ea2d03ca770f8b6160c1427913181a0b3fe73cdfcd1abf"
         },
         "hosts": [
           "control"
@@ -213,7 +230,8 @@
               "password"
             ]
           }
-        ]
+        ],
+        "service": "mattermost-database-staging"
       },
       "staging/platform": {
         "digest": "829eb0b64a1e8962754514cc84201e89eaf908e6be14ebb4a3c247fa3afe4a43",

@@ -41,22 +41,25 @@
     },
     "workspaces": {
       "production/alertmanager": {
-        "digest": "748898a831003de2a4f218d94c817db3150408de732372ebd9cb8791b868e7a7",
+        "digest": "358a101faaa0f9b3a1f61e676a81d256022b723c88adb111ca7faf8e73d68d0d",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/alertmanager/main.tf": "64e3a9c2a719e210c9e017a2fbcc0e4ee95bb8f932b116a31c5769d1eb82c5d8",
-          "terraform/environments/production/alertmanager/terraform.tfvars.json": "3055abbd25089c0c4e3f15e30a8684e009f33cfaf0bf529370ff346d8a8b830d",
-          "terraform/environments/production/alertmanager/variables.tf": "86e6fa44f4af9eec5aa4967b86cc913a79d62e888915af63e679d9396c9fae3c",
-          "terraform/modules/alertmanager/50a183f29c6c/alertmanager.nomad.hcl": "544a8b708290a14280cd5d462273c5e6f64cd820bb0eb2ab8558ca6f4a98b19e",
-          "terraform/modules/alertmanager/50a183f29c6c/main.tf": "e3b28044604376890c140deaee18e6f23ea07dbcb5d2cbf0033a99a2eca48b05",
-          "terraform/modules/alertmanager/50a183f29c6c/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/alertmanager/50a183f29c6c/variables.tf": "d7e711b040ab906686c96427cde31d68aac4087f11ba7eef1fd58104611679ff"
+          "terraform/environments/production/alertmanager/main.tf": "26dd15913696dcd9802b14eef292b095c525d1c3857da891f4172ac1540f4d16",
+          "terraform/environments/production/alertmanager/outputs.tf": "19236d642787146adbdabcf286fbd6d3cdf5a58ce88e477f50703591442504d7",
+          "terraform/environments/production/alertmanager/terraform.tfvars.json": "2cd97ebc7b46c2be7768b2027a2588ceb12072bdcdba69c9cdfebe12f4ae9afa",
+          "terraform/environments/production/alertmanager/variables.tf": "fa89d86d1b7473071f73432e5e8e0b9cbd8f6f66e1e52f09d422f4435cf4b1d4",
+          "terraform/modules/alertmanager/33c4e88c9223/alertmanager.nomad.hcl": "544a8b708290a14280cd5d462273c5e6f64cd820bb0eb2ab8558ca6f4a98b19e",
+          "terraform/modules/alertmanager/33c4e88c9223/main.tf": "e3b28044604376890c140deaee18e6f23ea07dbcb5d2cbf0033a99a2eca48b05",
+          "terraform/modules/alertmanager/33c4e88c9223/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/alertmanager/33c4e88c9223/recipe_outputs.tf": "cc2979601454d713786f8f062ba253df72eaf4c492b2ec1339bc3cf53c2f6f16",
+          "terraform/modules/alertmanager/33c4e88c9223/variables.tf": "d7e711b040ab906686c96427cde31d68aac4087f11ba7eef1fd58104611679ff"
         },
         "hosts": [
           "control"
         ],
-        "secrets": []
+        "secrets": [],
+        "service": "alertmanager"
       },
       "production/platform": {
         "digest": "587a1c36acfe66f0c2483ae82a5b2366d4d731a845a47d7531d95e09450ff064",
@@ -74,22 +77,25 @@
         "secrets": []
       },
       "production/prometheus": {
-        "digest": "5ee372314e6486cd77a4df8d052d48919e5451385e5e3705827ed43c6bf0800f",
+        "digest": "65a0636067cf9ca636444ceea748c5a522e88c4e02963d7e0b57147e4513982e",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/prometheus/main.tf": "3d3df4e4cedd4e0fa28f0206903b74edd99f9d1414d401b5e088056309352d8d",
-          "terraform/environments/production/prometheus/terraform.tfvars.json": "3025c9f83ab0b6808ac925c6190bde4d7454db9a37da3b2e1582d596df17dbd2",
-          "terraform/environments/production/prometheus/variables.tf": "bf46ce56aa75a905c150190122420fbf6138bf4ab45a8471fe701aa296eaf4ef",
-          "terraform/modules/prometheus/a2ba1b44d1fd/main.tf": "726aea3416904e06352b1ea4d047f769cc7ca6666b320bcba5a30e8c219bb487",
-          "terraform/modules/prometheus/a2ba1b44d1fd/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/prometheus/a2ba1b44d1fd/prometheus.nomad.hcl": "d7d6dd02cbb662e89ae77d1dcb09d01354b6d345dc9cde75a0afd7f94eaad4b4",
-          "terraform/modules/prometheus/a2ba1b44d1fd/variables.tf": "d14284f1356a65c904c5cff0726e51444084d7dad8b93b4df0de278a99787900"
+          "terraform/environments/production/prometheus/main.tf": "80a99ee9995d3a14cdaa95065e9f5ad0693d992a69d0fe8d39a2d3d68ed24784",
+          "terraform/environments/production/prometheus/outputs.tf": "ace44884e6407f300544b18e00fc7359a00220b549adbc21c2d0b196b89ce2b4",
+          "terraform/environments/production/prometheus/terraform.tfvars.json": "97ec178d5f355375700826afb167266cb373e8e310a757f666b310a3c072ef5d",
+          "terraform/environments/production/prometheus/variables.tf": "9defa6b92fe07a1c9de4c4118a554f91fd4b438dba20c4ba44aa088d2dfa14b2",
+          "terraform/modules/prometheus/566bc7814d89/main.tf": "726aea3416904e06352b1ea4d047f769cc7ca6666b320bcba5a30e8c219bb487",
+          "terraform/modules/prometheus/566bc7814d89/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/prometheus/566bc7814d89/prometheus.nomad.hcl": "d7d6dd02cbb662e89ae77d1dcb09d01354b6d345dc9cde75a0afd7f94eaad4b4",
+          "terraform/modules/prometheus/566bc7814d89/recipe_outputs.tf": "8c52b2b24e17e6f99f3a2c524ad9bb5800da52d9a0a0d01ddbb80c999b2b77ae",
+          "terraform/modules/prometheus/566bc7814d89/variables.tf": "d14284f1356a65c904c5cff0726e51444084d7dad8b93b4df0de278a99787900"
         },
         "hosts": [
           "control"
         ],
-        "secrets": []
+        "secrets": [],
+        "service": "prometheus"
       }
     }
   }

@@ -19,17 +19,19 @@
         "secrets": []
       },
       "production/postgres": {
-        "digest": "589a63b4cc48532c9fbe56e8b0632a23a5507f65d0feb942311135d6baa2abd6",
+        "digest": "85428b3b429651e2b24fd9134d815e0c79c5f135c46f4e4a9b31ca3cbfcabfb2",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/postgres/main.tf": "a652df2f01830cf02a7976075b3e7f6d5d8831049b5902e6bfa8026b030322a4",
-          "terraform/environments/production/postgres/terraform.tfvars.json": "bb2469c33ed7d4b088f16c1484089238918d18d11552a90da3b7d3348c157871",
-          "terraform/environments/production/postgres/variables.tf": "1a9804caa5ed4d24fb00656b5ad6cc81f927a2c00b0c986741be68af9475ca41",
-          "terraform/modules/postgres/8c945d9b97db/main.tf": "858957ae354ffddebffa03467d88434c4a62045863481d6ecda80db5edc450c7",
-          "terraform/modules/postgres/8c945d9b97db/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/postgres/8c945d9b97db/postgres.nomad.hcl": "5e7b48fd9790a6cfae253f943dd33cca6cec7b3e887dc9ed9785af35b37bef77",
-          "terraform/modules/postgres/8c945d9b97db/variables.tf": "a0c82dfaf2db424cd6ea2d03ca770f8b6160c1427913181a0b3fe73cdfcd1abf"
+          "terraform/environments/production/postgres/main.tf": "ef7c7ec9aa715ff15b21852185c88f564fbb33c5a4d46568a42999490ee04693",
+          "terraform/environments/production/postgres/outputs.tf": "0f0c5f39d1dcae3cc06e9ab501d9777cc90dcb2c394083c34d1e61a1b8e17f8c",
+          "terraform/environments/production/postgres/terraform.tfvars.json": "622490c7b7fe660d502eccef45eeb8a3220c1007351eaa1b872116a8f99c2098",
+          "terraform/environments/production/postgres/variables.tf": "04b6d92a150f9dd7d30e7cd4cccdb582aea240fbfe97bc4d190e80318015a9a3",
+          "terraform/modules/postgres/7ea5d6553902/main.tf": "858957ae354ffddebffa03467d88434c4a62045863481d6ecda80db5edc450c7",
+          "terraform/modules/postgres/7ea5d6553902/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/postgres/7ea5d6553902/postgres.nomad.hcl": "5e7b48fd9790a6cfae253f943dd33cca6cec7b3e887dc9ed9785af35b37bef77",
+          "terraform/modules/postgres/7ea5d6553902/recipe_outputs.tf": "17a25ee41ab4a9c238f33333ee793761bb3a2897fefcf5454a69ddd94132f75c",
+          "terraform/modules/postgres/7ea5d6553902/variables.tf": "a0c82dfaf2db424cd6ea2d03ca770f8b6160c1427913181a0b3fe73cdfcd1abf"
         },
         "hosts": [
           "node1"
@@ -42,7 +44,8 @@
               "password"
             ]
           }
-        ]
+        ],
+        "service": "postgres"
       }
     }
   }

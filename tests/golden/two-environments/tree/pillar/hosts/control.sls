@@ -4,20 +4,23 @@
     "volumes": {},
     "workspaces": {
       "production/hello": {
-        "digest": "efa959e5ea50868be95c1633484857af5b691bb9bb6ae6073703f2bbd345e8e0",
+        "digest": "55f771b77e9ad8324b14d347b887d8927194e63731db05d91b72957a02ce2ffa",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/hello/main.tf": "d1d431a9b0e1003ba7e9509548d7adbca6b4760893bbc3e69c0b1a819e623cef",
-          "terraform/environments/production/hello/terraform.tfvars.json": "224a433a2ee3f2f3976a6e0df597433f19fb102ab566f6e7d55da95adef8117f",
-          "terraform/environments/production/hello/variables.tf": "dde938b1222557bc9d84f0f4fad548e2178dcd9eb8ff6338c836931b23937cb8",
-          "terraform/modules/hello/fe63562e68f0/hello.nomad.hcl": "b0b4831f8d6f7b3a0a1fd30b1b4d5d620b1c59c815e2b98ae43c8c332c1a27db",
-          "terraform/modules/hello/fe63562e68f0/main.tf": "bf3f0658109480d567e3ff6fece4c59d22fbf03d48696e5738c4dd3990193644",
-          "terraform/modules/hello/fe63562e68f0/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/fe63562e68f0/variables.tf": "63ce008c1999428a99b5cdc47381acdfd0b045c304429a5bd7af71980b62c05b"
+          "terraform/environments/production/hello/main.tf": "d926bce0844db752ed1ccbfaac214cb756ee7f26b6ae138b711cdd8dde6c0a7d",
+          "terraform/environments/production/hello/outputs.tf": "f41802c1cd6157727e4ddfa186e3e16110ee30881ba50a302d36efdd699e1606",
+          "terraform/environments/production/hello/terraform.tfvars.json": "78b953921c49d26ec570455425fe608214e3517ae39b4328b4ea9838ba4a9d13",
+          "terraform/environments/production/hello/variables.tf": "a6c6e385e3ff8e69c2b563cb2ea9580c479ffb25669b02d6cfcb46e166988f59",
+          "terraform/modules/hello/db12f86a78de/hello.nomad.hcl": "b0b4831f8d6f7b3a0a1fd30b1b4d5d620b1c59c815e2b98ae43c8c332c1a27db",
+          "terraform/modules/hello/db12f86a78de/main.tf": "bf3f0658109480d567e3ff6fece4c59d22fbf03d48696e5738c4dd3990193644",
+          "terraform/modules/hello/db12f86a78de/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/db12f86a78de/recipe_outputs.tf": "9c892a9f75aa57e1130889efbf9e5ccdeb89e16b8ff3ed480980997e7cdc1098",
+          "terraform/modules/hello/db12f86a78de/variables.tf": "63ce008c1999428a99b5cdc47381acdfd0b045c304429a5bd7af71980b62c05b"
         },
         "hosts": [],
-        "secrets": []
+        "secrets": [],
+        "service": "hello"
       },
       "production/platform": {
         "digest": "587a1c36acfe66f0c2483ae82a5b2366d4d731a845a47d7531d95e09450ff064",
@@ -35,20 +38,23 @@
         "secrets": []
       },
       "staging/hello": {
-        "digest": "93552d46503521fc4fda64573dc3474544939868175dfbe68495836bccbbcf66",
+        "digest": "0c414cdaf58ab7d14c233cf52ee1105d8385e79ff88fa6a1b2d049781f4a9e20",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/staging/hello/main.tf": "d1d431a9b0e1003ba7e9509548d7adbca6b4760893bbc3e69c0b1a819e623cef",
-          "terraform/environments/staging/hello/terraform.tfvars.json": "665d2293ef8840620813007ba68d3d2d36a6add42be923d13a2f39c2bfcd9741",
-          "terraform/environments/staging/hello/variables.tf": "dde938b1222557bc9d84f0f4fad548e2178dcd9eb8ff6338c836931b23937cb8",
-          "terraform/modules/hello/fe63562e68f0/hello.nomad.hcl": "b0b4831f8d6f7b3a0a1fd30b1b4d5d620b1c59c815e2b98ae43c8c332c1a27db",
-          "terraform/modules/hello/fe63562e68f0/main.tf": "bf3f0658109480d567e3ff6fece4c59d22fbf03d48696e5738c4dd3990193644",
-          "terraform/modules/hello/fe63562e68f0/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/fe63562e68f0/variables.tf": "63ce008c1999428a99b5cdc47381acdfd0b045c304429a5bd7af71980b62c05b"
+          "terraform/environments/staging/hello/main.tf": "d926bce0844db752ed1ccbfaac214cb756ee7f26b6ae138b711cdd8dde6c0a7d",
+          "terraform/environments/staging/hello/outputs.tf": "f41802c1cd6157727e4ddfa186e3e16110ee30881ba50a302d36efdd699e1606",
+          "terraform/environments/staging/hello/terraform.tfvars.json": "ff3915b356e2d3ed4a40021bd4061d21abb8ce7c18d9fe3cecbff292bba0c477",
+          "terraform/environments/staging/hello/variables.tf": "a6c6e385e3ff8e69c2b563cb2ea9580c479ffb25669b02d6cfcb46e166988f59",
+          "terraform/modules/hello/db12f86a78de/hello.nomad.hcl": "b0b4831f8d6f7b3a0a1fd30b1b4d5d620b1c59c815e2b98ae43c8c332c1a27db",
+          "terraform/modules/hello/db12f86a78de/main.tf": "bf3f0658109480d567e3ff6fece4c59d22fbf03d48696e5738c4dd3990193644",
+          "terraform/modules/hello/db12f86a78de/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/db12f86a78de/recipe_outputs.tf": "9c892a9f75aa57e1130889efbf9e5ccdeb89e16b8ff3ed480980997e7cdc1098",
+          "terraform/modules/hello/db12f86a78de/variables.tf": "63ce008c1999428a99b5cdc47381acdfd0b045c304429a5bd7af71980b62c05b"
         },
         "hosts": [],
-        "secrets": []
+        "secrets": [],
+        "service": "hello-staging"
       },
       "staging/platform": {
         "digest": "829eb0b64a1e8962754514cc84201e89eaf908e6be14ebb4a3c247fa3afe4a43",

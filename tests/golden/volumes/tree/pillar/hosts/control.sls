@@ -4,20 +4,23 @@
     "volumes": {},
     "workspaces": {
       "production/hello": {
-        "digest": "499fe849f7e18a9b15d49a7d9790c900194696441307ae1321f611d219d9ae41",
+        "digest": "298b5fe45aaf3ed5ed22d17db3efa0ec32495830a09fad4075524067c9b220ae",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/hello/main.tf": "d1d431a9b0e1003ba7e9509548d7adbca6b4760893bbc3e69c0b1a819e623cef",
-          "terraform/environments/production/hello/terraform.tfvars.json": "bb921c1e23a3f764f5d7b8332f25a013b8ff2097c493250e375bd621a5f084e8",
-          "terraform/environments/production/hello/variables.tf": "dde938b1222557bc9d84f0f4fad548e2178dcd9eb8ff6338c836931b23937cb8",
-          "terraform/modules/hello/fe63562e68f0/hello.nomad.hcl": "b0b4831f8d6f7b3a0a1fd30b1b4d5d620b1c59c815e2b98ae43c8c332c1a27db",
-          "terraform/modules/hello/fe63562e68f0/main.tf": "bf3f0658109480d567e3ff6fece4c59d22fbf03d48696e5738c4dd3990193644",
-          "terraform/modules/hello/fe63562e68f0/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hello/fe63562e68f0/variables.tf": "63ce008c1999428a99b5cdc47381acdfd0b045c304429a5bd7af71980b62c05b"
+          "terraform/environments/production/hello/main.tf": "d926bce0844db752ed1ccbfaac214cb756ee7f26b6ae138b711cdd8dde6c0a7d",
+          "terraform/environments/production/hello/outputs.tf": "f41802c1cd6157727e4ddfa186e3e16110ee30881ba50a302d36efdd699e1606",
+          "terraform/environments/production/hello/terraform.tfvars.json": "9a0c94fcc5fac54adf943b6b546b540b3687c2c31e97eb0d374350d6958cbe7a",
+          "terraform/environments/production/hello/variables.tf": "a6c6e385e3ff8e69c2b563cb2ea9580c479ffb25669b02d6cfcb46e166988f59",
+          "terraform/modules/hello/db12f86a78de/hello.nomad.hcl": "b0b4831f8d6f7b3a0a1fd30b1b4d5d620b1c59c815e2b98ae43c8c332c1a27db",
+          "terraform/modules/hello/db12f86a78de/main.tf": "bf3f0658109480d567e3ff6fece4c59d22fbf03d48696e5738c4dd3990193644",
+          "terraform/modules/hello/db12f86a78de/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/db12f86a78de/recipe_outputs.tf": "9c892a9f75aa57e1130889efbf9e5ccdeb89e16b8ff3ed480980997e7cdc1098",
+          "terraform/modules/hello/db12f86a78de/variables.tf": "63ce008c1999428a99b5cdc47381acdfd0b045c304429a5bd7af71980b62c05b"
         },
         "hosts": [],
-        "secrets": []
+        "secrets": [],
+        "service": "hello"
       },
       "production/platform": {
         "digest": "587a1c36acfe66f0c2483ae82a5b2366d4d731a845a47d7531d95e09450ff064",

@@ -67,3 +67,13 @@ variable "generation" {
   description = "How often the pillar was put through again, unused by the job"
   type        = number
 }
+
+variable "outputs" {
+  description = "Texts of the outputs; the place of the service stands in them as in a format"
+  type        = map(string)
+}
+
+variable "registered" {
+  description = "Where the first service answers, looked up when Terraform runs; null before it is registered"
+  type        = object({ address = string, port = number })
+}

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "postgres" {
-  source                     = "../../../modules/postgres/49a5fe1a1eff"
+  source                     = "../../../modules/postgres/251e28747c70"
   namespace                  = var.namespace
   datacenter                 = var.datacenter
   postgres_service           = var.postgres_service
@@ -35,6 +35,8 @@ module "postgres" {
   volume_data_path           = var.volume_data_path
   eos_digest                 = var.eos_digest
   generation                 = var.generation
+  outputs                    = var.outputs
   node_ids                   = var.node_ids
   secret_version             = var.secret_version
+  registered                 = var.registered
 }

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "redis" {
-  source                  = "../../../modules/redis/5f6c240cb348"
+  source                  = "../../../modules/redis/88884668b04c"
   namespace               = var.namespace
   datacenter              = var.datacenter
   redis_service           = var.redis_service
@@ -31,6 +31,8 @@ module "redis" {
   volume_data_path        = var.volume_data_path
   eos_digest              = var.eos_digest
   generation              = var.generation
+  outputs                 = var.outputs
   node_ids                = var.node_ids
   secret_version          = var.secret_version
+  registered              = var.registered
 }

@@ -20,7 +20,7 @@ provider "consul" {}
 provider "nomad" {}
 
 module "grafana" {
-  source                          = "../../../modules/grafana/e4db5b919ae5"
+  source                          = "../../../modules/grafana/259c013bc8f1"
   namespace                       = var.namespace
   datacenter                      = var.datacenter
   grafana_service                 = var.grafana_service
@@ -38,6 +38,8 @@ module "grafana" {
   volume_data_path                = var.volume_data_path
   eos_digest                      = var.eos_digest
   generation                      = var.generation
+  outputs                         = var.outputs
   node_ids                        = var.node_ids
   secret_version                  = var.secret_version
+  registered                      = var.registered
 }

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "hecate-proxy" {
-  source                      = "../../../modules/hecate-proxy/229685c66aa0"
+  source                      = "../../../modules/hecate-proxy/0e3fe83c5ca3"
   namespace                   = var.namespace
   datacenter                  = var.datacenter
   hecate_proxy_service        = var.hecate_proxy_service
@@ -41,5 +41,7 @@ module "hecate-proxy" {
   volume_data_path            = var.volume_data_path
   eos_digest                  = var.eos_digest
   generation                  = var.generation
+  outputs                     = var.outputs
   node_ids                    = var.node_ids
+  registered                  = var.registered
 }

@@ -128,7 +128,17 @@ variable "generation" {
   type        = number
 }
 
+variable "outputs" {
+  description = "Texts of the outputs; the place of the service stands in them as in a format"
+  type        = map(string)
+}
+
 variable "node_ids" {
   description = "Nomad node ids by node name, looked up when Terraform runs"
   type        = map(string)
+}
+
+variable "registered" {
+  description = "Where the first service answers, looked up when Terraform runs; null before it is registered"
+  type        = object({ address = string, port = number })
 }

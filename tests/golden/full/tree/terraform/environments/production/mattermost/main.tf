@@ -20,7 +20,7 @@ provider "consul" {}
 provider "nomad" {}
 
 module "mattermost" {
-  source                                          = "../../../modules/mattermost/bbed9d9bc5dd"
+  source                                          = "../../../modules/mattermost/37ff8c74fda9"
   namespace                                       = var.namespace
   datacenter                                      = var.datacenter
   mattermost_service                              = var.mattermost_service
@@ -43,6 +43,8 @@ module "mattermost" {
   volume_data_path                                = var.volume_data_path
   eos_digest                                      = var.eos_digest
   generation                                      = var.generation
+  outputs                                         = var.outputs
   node_ids                                        = var.node_ids
   secret_version                                  = var.secret_version
+  registered                                      = var.registered
 }

@@ -20,7 +20,7 @@ provider "consul" {}
 provider "nomad" {}
 
 module "mattermost-database" {
-  source                     = "../../../modules/mattermost-database/f14c973bf41f"
+  source                     = "../../../modules/mattermost-database/7c3029dad9f1"
   namespace                  = var.namespace
   datacenter                 = var.datacenter
   postgres_service           = var.postgres_service
@@ -41,6 +41,8 @@ module "mattermost-database" {
   volume_data_path           = var.volume_data_path
   eos_digest                 = var.eos_digest
   generation                 = var.generation
+  outputs                    = var.outputs
   node_ids                   = var.node_ids
   secret_version             = var.secret_version
+  registered                 = var.registered
 }

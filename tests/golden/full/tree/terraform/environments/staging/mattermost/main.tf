@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "mattermost" {
-  source                                          = "../../../modules/mattermost/606ea9e6f698"
+  source                                          = "../../../modules/mattermost/176905e34b65"
   namespace                                       = var.namespace
   datacenter                                      = var.datacenter
   mattermost_service                              = var.mattermost_service
@@ -36,6 +36,8 @@ module "mattermost" {
   volume_data_path                                = var.volume_data_path
   eos_digest                                      = var.eos_digest
   generation                                      = var.generation
+  outputs                                         = var.outputs
   node_ids                                        = var.node_ids
   secret_version                                  = var.secret_version
+  registered                                      = var.registered
 }

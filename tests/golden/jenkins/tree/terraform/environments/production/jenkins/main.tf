@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "jenkins" {
-  source                   = "../../../modules/jenkins/04c08151e81b"
+  source                   = "../../../modules/jenkins/9a24d9201b66"
   namespace                = var.namespace
   datacenter               = var.datacenter
   jenkins_service          = var.jenkins_service
@@ -30,5 +30,7 @@ module "jenkins" {
   volume_data_paths        = var.volume_data_paths
   eos_digest               = var.eos_digest
   generation               = var.generation
+  outputs                  = var.outputs
   node_ids                 = var.node_ids
+  registered               = var.registered
 }

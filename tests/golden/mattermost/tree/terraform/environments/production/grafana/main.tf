@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "grafana" {
-  source                          = "../../../modules/grafana/c8258078d7a9"
+  source                          = "../../../modules/grafana/6b56ce49c29a"
   namespace                       = var.namespace
   datacenter                      = var.datacenter
   grafana_service                 = var.grafana_service
@@ -31,6 +31,8 @@ module "grafana" {
   volume_data_path                = var.volume_data_path
   eos_digest                      = var.eos_digest
   generation                      = var.generation
+  outputs                         = var.outputs
   node_ids                        = var.node_ids
   secret_version                  = var.secret_version
+  registered                      = var.registered
 }

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "hecate-proxy" {
-  source                      = "../../../modules/hecate-proxy/3fc6ec502eb9"
+  source                      = "../../../modules/hecate-proxy/f492759d78cd"
   namespace                   = var.namespace
   datacenter                  = var.datacenter
   hecate_proxy_service        = var.hecate_proxy_service
@@ -39,5 +39,7 @@ module "hecate-proxy" {
   volume_data_path            = var.volume_data_path
   eos_digest                  = var.eos_digest
   generation                  = var.generation
+  outputs                     = var.outputs
   node_ids                    = var.node_ids
+  registered                  = var.registered
 }

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "mattermost-database" {
-  source                     = "../../../modules/mattermost-database/befc5ad146ed"
+  source                     = "../../../modules/mattermost-database/0ec00c4130d1"
   namespace                  = var.namespace
   datacenter                 = var.datacenter
   postgres_service           = var.postgres_service
@@ -34,6 +34,8 @@ module "mattermost-database" {
   volume_data_path           = var.volume_data_path
   eos_digest                 = var.eos_digest
   generation                 = var.generation
+  outputs                    = var.outputs
   node_ids                   = var.node_ids
   secret_version             = var.secret_version
+  registered                 = var.registered
 }

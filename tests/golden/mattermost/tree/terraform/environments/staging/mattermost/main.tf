@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "mattermost" {
-  source                                          = "../../../modules/mattermost/ccc8c8b7f7e6"
+  source                                          = "../../../modules/mattermost/411ca1d8b12b"
   namespace                                       = var.namespace
   datacenter                                      = var.datacenter
   mattermost_service                              = var.mattermost_service
@@ -35,6 +35,8 @@ module "mattermost" {
   volume_data_path                                = var.volume_data_path
   eos_digest                                      = var.eos_digest
   generation                                      = var.generation
+  outputs                                         = var.outputs
   node_ids                                        = var.node_ids
   secret_version                                  = var.secret_version
+  registered                                      = var.registered
 }

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "alertmanager" {
-  source                             = "../../../modules/alertmanager/50a183f29c6c"
+  source                             = "../../../modules/alertmanager/33c4e88c9223"
   namespace                          = var.namespace
   datacenter                         = var.datacenter
   alertmanager_service               = var.alertmanager_service
@@ -34,5 +34,7 @@ module "alertmanager" {
   volume_data_path                   = var.volume_data_path
   eos_digest                         = var.eos_digest
   generation                         = var.generation
+  outputs                            = var.outputs
   node_ids                           = var.node_ids
+  registered                         = var.registered
 }

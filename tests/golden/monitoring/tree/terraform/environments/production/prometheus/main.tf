@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "prometheus" {
-  source                         = "../../../modules/prometheus/a2ba1b44d1fd"
+  source                         = "../../../modules/prometheus/566bc7814d89"
   namespace                      = var.namespace
   datacenter                     = var.datacenter
   prometheus_service             = var.prometheus_service
@@ -36,5 +36,7 @@ module "prometheus" {
   volume_data_path               = var.volume_data_path
   eos_digest                     = var.eos_digest
   generation                     = var.generation
+  outputs                        = var.outputs
   node_ids                       = var.node_ids
+  registered                     = var.registered
 }

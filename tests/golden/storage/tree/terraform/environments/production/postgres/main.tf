@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "postgres" {
-  source                     = "../../../modules/postgres/8c945d9b97db"
+  source                     = "../../../modules/postgres/7ea5d6553902"
   namespace                  = var.namespace
   datacenter                 = var.datacenter
   postgres_service           = var.postgres_service
@@ -34,6 +34,8 @@ module "postgres" {
   volume_data_path           = var.volume_data_path
   eos_digest                 = var.eos_digest
   generation                 = var.generation
+  outputs                    = var.outputs
   node_ids                   = var.node_ids
   secret_version             = var.secret_version
+  registered                 = var.registered
 }

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "hello" {
-  source                       = "../../../modules/hello/fe63562e68f0"
+  source                       = "../../../modules/hello/db12f86a78de"
   namespace                    = var.namespace
   datacenter                   = var.datacenter
   hello_service                = var.hello_service
@@ -29,4 +29,6 @@ module "hello" {
   hello_check_path             = var.hello_check_path
   eos_digest                   = var.eos_digest
   generation                   = var.generation
+  outputs                      = var.outputs
+  registered                   = var.registered
 }

@@ -1,0 +1,60 @@
+#!json
+{
+  "eos": {
+    "files": {
+      "production/tuning/etc/sysctl.d/60-tuning.conf": {
+        "path": "/etc/sysctl.d/60-tuning.conf",
+        "text": "vm.swappiness = 1\n",
+        "user": "root",
+        "group": "root",
+        "mode": "0644",
+        "risk": "high"
+      },
+      "production/tuning/etc/motd.d/tuning": {
+        "path": "/etc/motd.d/tuning",
+        "text": "Tuned \"by\" {{ Eos }}, ümläut",
+        "user": "root",
+        "group": "4",
+        "mode": "0640",
+        "risk": "high"
+      }
+    },
+    "volumes": {},
+    "workspaces": {
+      "production/hello": {
+        "digest": "298b5fe45aaf3ed5ed22d17db3efa0ec32495830a09fad4075524067c9b220ae",
+        "risk": "low",
+        "token": "client",
+        "files": {
+          "terraform/environments/production/hello/main.tf": "d926bce0844db752ed1ccbfaac214cb756ee7f26b6ae138b711cdd8dde6c0a7d",
+          "terraform/environments/production/hello/outputs.tf": "f41802c1cd6157727e4ddfa186e3e16110ee30881ba50a302d36efdd699e1606",
+          "terraform/environments/production/hello/terraform.tfvars.json": "9a0c94fcc5fac54adf943b6b546b540b3687c2c31e97eb0d374350d6958cbe7a",
+          "terraform/environments/production/hello/variables.tf": "a6c6e385e3ff8e69c2b563cb2ea9580c479ffb25669b02d6cfcb46e166988f59",
+          "terraform/modules/hello/db12f86a78de/hello.nomad.hcl": "b0b4831f8d6f7b3a0a1fd30b1b4d5d620b1c59c815e2b98ae43c8c332c1a27db",
+          "terraform/modules/hello/db12f86a78de/main.tf": "bf3f0658109480d567e3ff6fece4c59d22fbf03d48696e5738c4dd3990193644",
+          "terraform/modules/hello/db12f86a78de/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hello/db12f86a78de/recipe_outputs.tf": "9c892a9f75aa57e1130889efbf9e5ccdeb89e16b8ff3ed480980997e7cdc1098",
+          "terraform/modules/hello/db12f86a78de/variables.tf": "63ce008c1999428a99b5cdc47381acdfd0b045c304429a5bd7af71980b62c05b"
+        },
+        "hosts": [],
+        "secrets": [],
+        "service": "hello"
+      },
+      "production/platform": {
+        "digest": "587a1c36acfe66f0c2483ae82a5b2366d4d731a845a47d7531d95e09450ff064",
+        "risk": "low",
+        "token": "management",
+        "files": {
+          "terraform/environments/production/platform/main.tf": "fadebbc1ffff8698aef98fd3879d463a1f6d5161000372d496693f91dfadf0dc",
+          "terraform/environments/production/platform/terraform.tfvars.json": "a3d73aeff1f40c2a6770479466a9dac51328780a00b5d9d055a7e5609767d9c2",
+          "terraform/environments/production/platform/variables.tf": "8febb2a0a0717314188826616bb1daeefdea47142998a9c2009e7e18a9d724cf",
+          "terraform/modules/platform/d33dab82c6a1/main.tf": "633209d1852a200d671e5e977c22ef6e5e41c54159e56db7fd83146c04435b63",
+          "terraform/modules/platform/d33dab82c6a1/outputs.tf": "47161ba1b19970fcda7bfdfe4180ce68335bd5820b192b224c3eca96c81b4b48",
+          "terraform/modules/platform/d33dab82c6a1/variables.tf": "5706d7d66ee6db2df66c75b8f9a4f1ae81bfbedf80e97ade0773c6b247b8dece"
+        },
+        "hosts": [],
+        "secrets": []
+      }
+    }
+  }
+}

@@ -1,0 +1,6 @@
+#!json
+{
+  "include": [
+    "components.hello.production.workspace"
+  ]
+}

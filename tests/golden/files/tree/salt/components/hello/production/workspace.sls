@@ -1,0 +1,10 @@
+#!json
+{
+  "production/hello": {
+    "eos_terraform.applied": [
+      {
+        "name": "production/hello"
+      }
+    ]
+  }
+}

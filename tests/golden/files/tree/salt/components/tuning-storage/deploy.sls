@@ -1,0 +1,6 @@
+#!json
+{
+  "include": [
+    "components.tuning-storage.production.files"
+  ]
+}

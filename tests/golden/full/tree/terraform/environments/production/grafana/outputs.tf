@@ -1,0 +1,7 @@
+output "grafana_url" {
+  value = module.grafana.grafana_url
+}
+
+output "consul_service" {
+  value = module.grafana.consul_service
+}

@@ -1,0 +1,7 @@
+output "mattermost_url" {
+  value = module.mattermost.mattermost_url
+}
+
+output "consul_service" {
+  value = module.mattermost.consul_service
+}

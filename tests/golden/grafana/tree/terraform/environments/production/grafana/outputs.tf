@@ -1,0 +1,7 @@
+output "grafana_url" {
+  value = module.grafana.grafana_url
+}
+
+output "nomad_service" {
+  value = module.grafana.nomad_service
+}

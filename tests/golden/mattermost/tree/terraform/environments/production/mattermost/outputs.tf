@@ -1,0 +1,7 @@
+output "mattermost_url" {
+  value = module.mattermost.mattermost_url
+}
+
+output "nomad_service" {
+  value = module.mattermost.nomad_service
+}

@@ -1,0 +1,5 @@
+#!yaml
+hosts:
+  control:
+    address: 10.0.0.1
+    roles: [client, control]

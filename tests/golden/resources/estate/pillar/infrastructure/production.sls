@@ -1,0 +1,5 @@
+#!yaml
+components:
+  edge:
+    recipe: edge
+    options: {ports: ["22", "443"]}

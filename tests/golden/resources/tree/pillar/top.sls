@@ -1,0 +1,8 @@
+#!json
+{
+  "base": {
+    "control": [
+      "hosts.control"
+    ]
+  }
+}

@@ -1,0 +1,6 @@
+#!json
+{
+  "include": [
+    "components.edge.production.workspace"
+  ]
+}

@@ -1,0 +1,10 @@
+#!json
+{
+  "production/edge": {
+    "eos_terraform.applied": [
+      {
+        "name": "production/edge"
+      }
+    ]
+  }
+}

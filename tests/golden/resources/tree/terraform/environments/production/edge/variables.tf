@@ -1,0 +1,4 @@
+variable "generation" {
+  description = "How often the pillar was put through again, unused by the job"
+  type        = number
+}

@@ -1,0 +1,7 @@
+output "postgres_address" {
+  value = module.postgres.postgres_address
+}
+
+output "nomad_service" {
+  value = module.postgres.nomad_service
+}
