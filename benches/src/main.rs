@@ -123,7 +123,7 @@ impl Bench<'_> {
         let edited = edit(&files, self.catalog, &intent).map_err(said)?;
         let after = self.compiled(&edited)?;
         let compiled = clock.lap()?;
-        let names = [intent.component.clone()];
+        let names = [intent.sentence.component().unwrap_or_default().to_owned()];
         let made = |scope: Option<&[String]>| {
             plan(PlanInput {
                 environment,
@@ -135,7 +135,7 @@ impl Bench<'_> {
                 observed: Some(&observed),
                 left: None,
                 given: &BTreeSet::new(),
-                hosts: (&BTreeMap::new(), &BTreeMap::new()),
+                hosts: Some(&[]),
                 base: String::new(),
                 pillar: BTreeMap::new(),
             })
@@ -194,7 +194,7 @@ impl Bench<'_> {
             let touched = runtime.block_on(repository.changed(COMMITTED)).map_err(said)?;
             clock.lap()?;
             runtime
-                .block_on(repository.commit(COMMITTED, &intent.words, &[]))
+                .block_on(repository.commit(COMMITTED, &intent.said.words, &[]))
                 .map_err(said)?;
             let commit = clock.lap()?;
             let create = edit.wall + compiled.wall + write.wall;
@@ -206,7 +206,7 @@ impl Bench<'_> {
                 "commit_seconds": commit.wall,
                 "files_written": written + changed.len(),
                 "files_written_at_most": FILES_OF_ONE_CREATE,
-                "foreign_files": touched.iter().filter(|path| is_of_another(path, &intent.component)).count(),
+                "foreign_files": touched.iter().filter(|path| is_of_another(path, intent.sentence.component().unwrap_or_default())).count(),
             }));
         }
         Ok(json!({"components": components, "rounds": rounds}))

@@ -50,7 +50,7 @@ fn a_creation_writes_few_files_and_none_of_other_components() {
             .map(|(path, _)| path)
             .chain(before.keys().filter(|path| !after.contains_key(*path)))
             .collect();
-        let component = &intent.component;
+        let component = intent.sentence.component().expect("it creates a component");
         assert!(
             touched.iter().any(|path| path.contains(component)),
             "{component} is not written"

@@ -317,8 +317,8 @@ mod tests {
         };
         let steps: Vec<Value> = risks.iter().enumerate().map(step).collect();
         serde_json::from_value(json!({
-            "version": 4, "environment": "production", "components": [], "intent": null, "base": "", "pillar": {},
-            "release": "", "observed": true, "changes": [], "steps": steps,
+            "version": 5, "environment": "production", "components": [], "hosts": [], "intent": null, "base": "", "pillar": {},
+            "release": "", "observed": true, "changes": [], "acts": [], "steps": steps,
         }))
         .unwrap()
     }

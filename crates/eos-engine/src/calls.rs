@@ -114,6 +114,7 @@ mod tests {
                 Work::Make(Made::Workspace(workspace::Made {
                     minion: minion(),
                     digest: digest.clone(),
+                    loses: false,
                 })),
                 ("eos.make", "workspace", digested.clone()),
             ),
@@ -132,7 +133,10 @@ mod tests {
                 ("eos.remove", "rules", json!({"monitor": "prometheus"})),
             ),
             (
-                Work::Unmake(Unmade::Workspace(workspace::Unmade { minion: minion() })),
+                Work::Unmake(Unmade::Workspace(workspace::Unmade {
+                    minion: minion(),
+                    loses: false,
+                })),
                 ("eos.remove", "workspace", json!({})),
             ),
             (
@@ -193,7 +197,10 @@ mod tests {
 
     #[test]
     fn the_digest_is_that_of_the_canonical_call() {
-        let work = Work::Unmake(Unmade::Workspace(workspace::Unmade { minion: minion() }));
+        let work = Work::Unmake(Unmade::Workspace(workspace::Unmade {
+            minion: minion(),
+            loses: false,
+        }));
         let call = call_of(&step(work), "").unwrap();
         let text = r#"["eos.remove",{"component":"hello","environment":"production","facts":{},"kind":"workspace"}]"#;
         assert_eq!(call.digest(), sha256(text.as_bytes()));
@@ -212,6 +219,7 @@ mod tests {
             Work::Make(Made::Workspace(workspace::Made {
                 minion: minion(),
                 digest: "d1".to_owned(),
+                loses: false,
             })),
         ];
         for work in works {

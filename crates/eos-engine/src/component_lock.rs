@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 
 use crate::consul::{ConsulClient, KeyWork, TRANSACTION, Transaction};
 use crate::error::{EngineError, ErrorKind, Layer};
-use crate::lock::Patience;
+use crate::lock::{self, Patience};
 use crate::waiting;
 
 /// How long an operation's session lives without being renewed: longer than an agent is down for an upgrade.
@@ -53,7 +53,8 @@ struct LockKey {
 }
 
 impl LockKey {
-    fn new((environment, component): &Component) -> Self {
+    fn new(key: &Component) -> Self {
+        let (environment, component) = lock::place(key);
         LockKey {
             key: format!("terraform/{environment}/{component}/lock"),
             component: format!("{environment}/{component}"),

@@ -5,6 +5,7 @@
 
 mod lists;
 
+use std::ops::Deref;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -12,18 +13,14 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use reqwest::{Method, StatusCode};
 use secrecy::SecretString;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::endpoints::ConsulEndpoint;
 use crate::error::{EngineError, ErrorKind, Layer};
-use crate::http::{Answer, Api, read_json};
+use crate::http::{ANSWER, Api, Dialect, read_json};
 
 pub use crate::http::Request;
 pub use lists::{ListedCheck, Server, Servers};
-
-/// How long an answer may take.
-const ANSWER: Duration = Duration::from_secs(20);
 
 /// How many operations a transaction may have; Consul's own limit is no lower.
 pub const TRANSACTION: usize = 64;
@@ -148,11 +145,23 @@ pub struct ConsulClient {
     api: Api,
 }
 
+/// What every engine's API can do.
+impl Deref for ConsulClient {
+    type Target = Api;
+
+    fn deref(&self) -> &Api {
+        &self.api
+    }
+}
+
 impl ConsulClient {
     pub fn new(endpoint: &ConsulEndpoint) -> Result<Self, EngineError> {
         let api = Api::new(
-            Layer::Consul,
-            "X-Consul-Token",
+            Dialect {
+                layer: Layer::Consul,
+                token_header: "X-Consul-Token",
+                refusal: read_refusal,
+            },
             &endpoint.address,
             endpoint.certificate.as_deref(),
             endpoint.token_file.as_deref(),
@@ -165,30 +174,6 @@ impl ConsulClient {
         ConsulClient {
             api: self.api.with_token(token),
         }
-    }
-
-    pub async fn get<T: DeserializeOwned>(&self, request: Request<'_>) -> Result<T, EngineError> {
-        self.exchange(Method::GET, request, None).await
-    }
-
-    pub async fn put<T: DeserializeOwned>(
-        &self,
-        request: Request<'_>,
-        body: &Value,
-    ) -> Result<T, EngineError> {
-        self.exchange(Method::PUT, request, Some(body)).await
-    }
-
-    pub async fn post<T: DeserializeOwned>(
-        &self,
-        request: Request<'_>,
-        body: &Value,
-    ) -> Result<T, EngineError> {
-        self.exchange(Method::POST, request, Some(body)).await
-    }
-
-    pub async fn delete<T: DeserializeOwned>(&self, request: Request<'_>) -> Result<T, EngineError> {
-        self.exchange(Method::DELETE, request, None).await
     }
 
     /// The instances of a service, whatever their health; none if it is not known.
@@ -238,7 +223,7 @@ impl ConsulClient {
     pub async fn key(&self, key: &str) -> Result<Option<Key>, EngineError> {
         #[derive(Deserialize)]
         #[serde(rename_all = "PascalCase")]
-        struct Found {
+        struct StoredKey {
             value: Option<String>,
             session: Option<String>,
         }
@@ -248,11 +233,11 @@ impl ConsulClient {
             path: &format!("kv/{key}"),
             query: &[],
         };
-        let found: Vec<Found> = match self.get(request).await {
+        let found: Vec<StoredKey> = match self.get(request).await {
             Err(error) if error.kind == ErrorKind::NotFound => return Ok(None),
             answer => answer?,
         };
-        let Some(Found { value, session }) = found.into_iter().next() else {
+        let Some(StoredKey { value, session }) = found.into_iter().next() else {
             return Ok(None);
         };
         let value = BASE64.decode(value.unwrap_or_default()).map_err(|error| {
@@ -321,25 +306,7 @@ impl ConsulClient {
         if answer.status == StatusCode::CONFLICT {
             return read_rollback(object, &answer.text);
         }
-        read_answer::<Value>(object, &answer).map(|_| Transaction::Done)
-    }
-
-    async fn exchange<T: DeserializeOwned>(
-        &self,
-        method: Method,
-        request: Request<'_>,
-        body: Option<&Value>,
-    ) -> Result<T, EngineError> {
-        let answer = self.api.send(method, request, body, ANSWER).await?;
-        read_answer(request.object, &answer)
-    }
-}
-
-fn read_answer<T: DeserializeOwned>(object: &str, answer: &Answer) -> Result<T, EngineError> {
-    if answer.status.is_success() {
-        read_json(Layer::Consul, object, &answer.text)
-    } else {
-        Err(read_refusal(object, answer.status, &answer.text))
+        self.read::<Value>(object, &answer).map(|_| Transaction::Done)
     }
 }
 

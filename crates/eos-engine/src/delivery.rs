@@ -24,7 +24,7 @@ pub const KEEP: usize = 10;
 pub(crate) const RELEASE_FILE: &str = "salt/release";
 const UNFINISHED: &str = ".new-";
 /// What a crash left behind is removed only when no delivery can still be writing it.
-pub(crate) const ABANDONED: Duration = Duration::from_secs(60 * 60);
+const ABANDONED: Duration = Duration::from_secs(60 * 60);
 
 /// Writes the release of these artifacts, unless it is there already, and makes it current.
 pub fn deliver(delivery: &Delivery, artifacts: &BTreeMap<String, Vec<u8>>) -> Result<String, EngineError> {

@@ -30,9 +30,6 @@ pub trait Discovery {
         service: &str,
         namespace: &str,
     ) -> impl Future<Output = Result<Vec<Instance>, EngineError>>;
-
-    /// How others find the service: the name of that output, and its value.
-    fn output(&self, service: &str, instance: &Instance) -> (&'static str, String);
 }
 
 /// Nomad's own catalogue, with the checks as their clients last ran them.
@@ -89,11 +86,6 @@ impl Discovery for NomadDiscovery<'_> {
             });
         }
         Ok(instances)
-    }
-
-    fn output(&self, _: &str, instance: &Instance) -> (&'static str, String) {
-        let Instance { address, port, .. } = instance;
-        ("nomad_service", format!("{address}:{port}"))
     }
 }
 
@@ -163,10 +155,6 @@ impl Discovery for ConsulDiscovery<'_> {
         }
         Ok(instances)
     }
-
-    fn output(&self, service: &str, _: &Instance) -> (&'static str, String) {
-        ("consul_service", format!("{service}.service.consul"))
-    }
 }
 
 /// Nomad registers a service as `_nomad-task-<allocation>-...`; anything else has no allocation.
@@ -211,13 +199,6 @@ impl Discovery for EstateDiscovery<'_> {
         match self {
             EstateDiscovery::Nomad(discovery) => discovery.instances(service, namespace).await,
             EstateDiscovery::Consul(discovery) => discovery.instances(service, namespace).await,
-        }
-    }
-
-    fn output(&self, service: &str, instance: &Instance) -> (&'static str, String) {
-        match self {
-            EstateDiscovery::Nomad(discovery) => discovery.output(service, instance),
-            EstateDiscovery::Consul(discovery) => discovery.output(service, instance),
         }
     }
 }

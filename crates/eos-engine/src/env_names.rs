@@ -25,3 +25,7 @@ pub const FAULT_KILL_AT: &str = "EOS_FAULT_KILL_AT";
 /// Tests, debug builds only: a file that gets one line for every write of the store.
 #[cfg(debug_assertions)]
 pub const FAULT_TRACE: &str = "EOS_FAULT_TRACE";
+
+/// Tests, debug builds only: a file that gets one line for every compilation of an estate.
+#[cfg(debug_assertions)]
+pub const COMPILE_TRACE: &str = "EOS_COMPILE_TRACE";

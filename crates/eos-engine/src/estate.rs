@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use eos_core::catalog::{Catalog, KEPT};
-use eos_core::compile::{Compilation, compile};
+use eos_core::compile::Compilation;
 use eos_core::compose::whole;
 use eos_core::emit::{Artifacts, digest_of};
 use eos_core::intent::empty_environment_file;
@@ -14,6 +14,7 @@ use eos_core::pillar::{COMMON_FILE, Pillar, PillarFiles, environment_file};
 use eos_core::plan::PillarEdit;
 use eos_core::yaml;
 
+use crate::compiling::compile;
 use crate::disk;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::failure::Failure;
@@ -144,10 +145,16 @@ impl Estate {
 
     /// As `catalog`, with recipes that are to be kept and are not written yet.
     pub fn catalog_with(&self, more: Vec<(String, Vec<u8>)>) -> Result<Catalog, Failure> {
-        let mut recipes = self.own_recipes()?;
-        recipes.extend(self.kept_recipes()?);
+        let mut recipes = self.recipes()?;
         recipes.extend(more);
         Ok(Catalog::load(&recipes)?)
+    }
+
+    /// The texts of the estate's own recipes and of those it keeps.
+    pub(crate) fn recipes(&self) -> Result<Vec<(String, Vec<u8>)>, EngineError> {
+        let mut recipes = self.own_recipes()?;
+        recipes.extend(self.kept_recipes()?);
+        Ok(recipes)
     }
 
     pub fn own_recipes(&self) -> Result<Vec<(String, Vec<u8>)>, EngineError> {

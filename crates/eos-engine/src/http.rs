@@ -21,6 +21,8 @@ use crate::waiting::Waiting;
 
 /// How long a connection may take to be made; answers have deadlines of their own.
 const CONNECT: Duration = Duration::from_secs(5);
+/// How long an answer may take, unless the caller waits for something.
+pub const ANSWER: Duration = Duration::from_secs(20);
 /// Of an answer, in bytes.
 pub const LONGEST: usize = 64 << 20;
 
@@ -39,11 +41,19 @@ pub struct Answer {
     pub text: String,
 }
 
+/// What tells the API of one engine from those of the others.
+#[derive(Clone, Copy)]
+pub struct Dialect {
+    pub layer: Layer,
+    pub token_header: &'static str,
+    /// Reads an answer that is no success: its object, status and text.
+    pub refusal: fn(&str, StatusCode, &str) -> EngineError,
+}
+
 /// An API below `/v1/` that takes its token in a header, as those of Nomad, Consul and Vault do.
 #[derive(Clone)]
 pub struct Api {
-    layer: Layer,
-    token_header: &'static str,
+    dialect: Dialect,
     http: reqwest::Client,
     address: Url,
     token: Option<SecretString>,
@@ -51,12 +61,12 @@ pub struct Api {
 
 impl Api {
     pub fn new(
-        layer: Layer,
-        token_header: &'static str,
+        dialect: Dialect,
         address: &str,
         certificate: Option<&Path>,
         token_file: Option<&Path>,
     ) -> Result<Self, EngineError> {
+        let layer = dialect.layer;
         let object = format!("address {address}");
         let address = Url::parse(address)
             .ok()
@@ -73,8 +83,7 @@ impl Api {
             }
         };
         Ok(Api {
-            layer,
-            token_header,
+            dialect,
             http: client(layer, certificate)?,
             address,
             token,
@@ -85,6 +94,48 @@ impl Api {
         Api {
             token: Some(token),
             ..self
+        }
+    }
+
+    pub async fn get<T: DeserializeOwned>(&self, request: Request<'_>) -> Result<T, EngineError> {
+        self.exchange(Method::GET, request, None).await
+    }
+
+    pub async fn put<T: DeserializeOwned>(
+        &self,
+        request: Request<'_>,
+        body: &Value,
+    ) -> Result<T, EngineError> {
+        self.exchange(Method::PUT, request, Some(body)).await
+    }
+
+    pub async fn post<T: DeserializeOwned>(
+        &self,
+        request: Request<'_>,
+        body: &Value,
+    ) -> Result<T, EngineError> {
+        self.exchange(Method::POST, request, Some(body)).await
+    }
+
+    pub async fn delete<T: DeserializeOwned>(&self, request: Request<'_>) -> Result<T, EngineError> {
+        self.exchange(Method::DELETE, request, None).await
+    }
+
+    async fn exchange<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        request: Request<'_>,
+        body: Option<&Value>,
+    ) -> Result<T, EngineError> {
+        let answer = self.send(method, request, body, ANSWER).await?;
+        self.read(request.object, &answer)
+    }
+
+    /// The value of an answer, or the engine's refusal.
+    pub fn read<T: DeserializeOwned>(&self, object: &str, answer: &Answer) -> Result<T, EngineError> {
+        match answer.status.is_success() {
+            true => read_json(self.dialect.layer, object, &answer.text),
+            false => Err((self.dialect.refusal)(object, answer.status, &answer.text)),
         }
     }
 
@@ -102,15 +153,15 @@ impl Api {
         url.query_pairs_mut().extend_pairs(request.query);
         let mut builder = self.http.request(method, url).timeout(deadline);
         if let Some(token) = &self.token {
-            builder = builder.header(self.token_header, token.expose_secret());
+            builder = builder.header(self.dialect.token_header, token.expose_secret());
         }
         if let Some(body) = body {
             builder = builder.json(body);
         }
+        let layer = self.dialect.layer;
         let transport = |error: reqwest::Error| {
-            transport_error(self.layer, request.object, self.address.as_str(), &error).with_default_hint(
-                &format!("Is {} running? eos lab up starts a lab's", self.layer.name()),
-            )
+            transport_error(layer, request.object, self.address.as_str(), &error)
+                .with_default_hint(&format!("Is {} running? eos lab up starts a lab's", layer.name()))
         };
         let _waiting = Waiting::begin();
         let response = builder.send().await.map_err(transport)?;
@@ -119,7 +170,7 @@ impl Api {
             headers: response.headers().clone(),
             text: match text_of(response, LONGEST).await.map_err(transport)? {
                 Some(text) => text,
-                None => return Err(too_long(self.layer, request.object)),
+                None => return Err(too_long(layer, request.object)),
             },
         })
     }

@@ -15,6 +15,7 @@
 //! | `secrets` | secret values, in whichever engine keeps them |
 //! | `discover` | what there is in the engines, made by Eos or not |
 //! | `discovery` | where a service answers, and its health |
+//! | `hosts` | the hosts as they were last applied |
 //! | `hooks` | what systems beside the engines are to know of a component: Prometheus |
 //! | `store` | `.eos/store.db`: operations, journal, what is applied |
 //! | `lock` | `.eos/locks/`: who may change what just now |
@@ -24,6 +25,7 @@
 //! | `plan_delivery` | plans on the Salt master, each for as long as it is being made |
 //! | `git` | the estate's repository |
 //! | `estate` | the estate on disk: pillar and recipes read, artifacts written |
+//! | `compiling` | every compilation of an estate, with the digest of its inputs |
 //! | `engines` | the engines of an estate, ready to be spoken to |
 //! | `diagnose` | why a step failed: layer, object, the engine's own lines, what to do |
 //! | `drift` | what differs between the pillar, Terraform and reality, asked of all of them |
@@ -34,6 +36,7 @@
 //! | `pins` | what a plan is pinned to, and whether that moved |
 //! | `planning` | a plan: pillar edited and compiled, engines observed |
 //! | `preview` | the joint plan: what each engine says that the steps of a plan would do |
+//! | `request` | what somebody wants, in which words and on which terms: as every front end makes it |
 //! | `operation` | a plan carried out, from journal entry to read-back |
 //! | `steps` | a step asked for and read back: delivery, and the call of a minion |
 //! | `kinds` | how each kind of thing is read back from the engine that owns it |
@@ -50,6 +53,7 @@ pub mod approval;
 pub mod audit;
 mod backend_table;
 pub mod calls;
+mod compiling;
 pub mod component_lock;
 pub mod consul;
 pub mod control;
@@ -71,6 +75,7 @@ mod fault;
 pub mod git;
 pub mod home;
 pub mod hooks;
+mod hosts;
 mod http;
 mod kinds;
 pub mod lock;
@@ -81,6 +86,7 @@ pub mod pins;
 mod plan_delivery;
 pub mod planning;
 pub mod preview;
+pub mod request;
 pub mod salt;
 mod salt_events;
 pub mod secrets;

@@ -9,6 +9,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use eos_core::plan::Key;
+use eos_core::scope::Scope;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
@@ -31,6 +33,15 @@ pub enum Target<'a> {
     Operation(&'a str),
     /// Held by who watches for drift, so that there is one at a time.
     Watch,
+}
+
+/// Where the lock of a component or host lies, by two names. `estate` names no environment.
+pub fn place(key: &Key) -> (&str, &str) {
+    let below = match Scope::of(key) {
+        Scope::Estate => "estate",
+        Scope::Environment(environment) => environment,
+    };
+    (below, &key.1)
 }
 
 /// Whether one who waits goes on waiting.

@@ -9,6 +9,7 @@ mod pull;
 mod versions;
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::time::Duration;
 
 use reqwest::{Method, StatusCode};
@@ -20,7 +21,7 @@ use tokio::time::Instant;
 
 use crate::endpoints::NomadEndpoint;
 use crate::error::{EngineError, ErrorKind, Layer};
-use crate::http::{Api, read_json};
+use crate::http::{ANSWER, Api, Dialect, read_json};
 
 pub use crate::http::Request;
 pub use capacity::Capacity;
@@ -28,7 +29,6 @@ pub use lists::{JobStatus, LatestDeployment, Member, OwnToken, current};
 pub use versions::{GroupCheck, JobVersion, TaskGroup};
 
 /// How long an answer may take that is not asked to wait.
-const ANSWER: Duration = Duration::from_secs(20);
 /// Nomad lengthens a blocking query by up to a sixteenth, and answers only then.
 const WAIT_GRACE: Duration = Duration::from_secs(10);
 /// Nomad keeps no larger variable: bytes of all its names and values.
@@ -175,6 +175,9 @@ pub struct TaskRun {
     pub failed: bool,
     #[serde(default)]
     pub restarts: u64,
+    /// As Nomad writes it, to the nanosecond.
+    #[serde(default)]
+    pub started_at: Option<String>,
     #[serde(default, deserialize_with = "null_is_empty")]
     pub events: Vec<TaskEvent>,
 }
@@ -414,46 +417,28 @@ pub struct NomadClient {
     api: Api,
 }
 
+/// What every engine's API can do.
+impl Deref for NomadClient {
+    type Target = Api;
+
+    fn deref(&self) -> &Api {
+        &self.api
+    }
+}
+
 impl NomadClient {
     pub fn new(endpoint: &NomadEndpoint) -> Result<Self, EngineError> {
         let api = Api::new(
-            Layer::Nomad,
-            "X-Nomad-Token",
+            Dialect {
+                layer: Layer::Nomad,
+                token_header: "X-Nomad-Token",
+                refusal: read_refusal,
+            },
             &endpoint.address,
             endpoint.certificate.as_deref(),
             endpoint.token_file.as_deref(),
         )?;
         Ok(NomadClient { api })
-    }
-
-    pub async fn get<T: DeserializeOwned>(&self, request: Request<'_>) -> Result<T, EngineError> {
-        Ok(self.exchange(Method::GET, request, None, ANSWER).await?.value)
-    }
-
-    pub async fn put<T: DeserializeOwned>(
-        &self,
-        request: Request<'_>,
-        body: &Value,
-    ) -> Result<T, EngineError> {
-        Ok(self
-            .exchange(Method::PUT, request, Some(body), ANSWER)
-            .await?
-            .value)
-    }
-
-    pub async fn post<T: DeserializeOwned>(
-        &self,
-        request: Request<'_>,
-        body: &Value,
-    ) -> Result<T, EngineError> {
-        Ok(self
-            .exchange(Method::POST, request, Some(body), ANSWER)
-            .await?
-            .value)
-    }
-
-    pub async fn delete<T: DeserializeOwned>(&self, request: Request<'_>) -> Result<T, EngineError> {
-        Ok(self.exchange(Method::DELETE, request, None, ANSWER).await?.value)
     }
 
     /// Reads after `index` has passed, or after `wait` at the latest. With index 0 it reads at once.
@@ -606,7 +591,7 @@ impl NomadClient {
     pub async fn has_bridge(&self, node: &Node) -> Result<bool, EngineError> {
         #[derive(Deserialize)]
         #[serde(rename_all = "PascalCase")]
-        struct Found {
+        struct Details {
             #[serde(default, deserialize_with = "null_is_empty")]
             attributes: BTreeMap<String, String>,
             node_resources: Resources,
@@ -628,7 +613,7 @@ impl NomadClient {
             path: &format!("node/{}", node.id),
             query: &[],
         };
-        let found: Found = self.get(request).await?;
+        let found: Details = self.get(request).await?;
         let is_bridge = |network: &Network| network.mode == "bridge";
         Ok(found.node_resources.networks.iter().any(is_bridge)
             && found.attributes.contains_key("plugins.cni.version.bridge"))
@@ -786,11 +771,11 @@ impl NomadClient {
             // Index 0 would not wait at all.
             index = latest.index.max(1);
             let words = match self.look(namespace, job, version, latest.value).await? {
-                Look::Healthy(allocations) => return Ok(Healthy { version, allocations }),
-                Look::Failed(words) => {
+                RolloutNow::Healthy(allocations) => return Ok(Healthy { version, allocations }),
+                RolloutNow::Failed(words) => {
                     return Err(EngineError::new(Layer::Nomad, ErrorKind::Failed, object, words));
                 }
-                Look::Waiting(words) => words,
+                RolloutNow::Waiting(words) => words,
             };
             if Instant::now() >= ends {
                 let words = format!("not healthy after {} s: {words}", deadline.as_secs());
@@ -809,7 +794,7 @@ impl NomadClient {
         name: &str,
         version: u64,
         latest: Option<Deployment>,
-    ) -> Result<Look, EngineError> {
+    ) -> Result<RolloutNow, EngineError> {
         let job = self.job(namespace, name).await?;
         let allocations = self.job_allocations(namespace, name).await?;
         let failed = |reason: String| {
@@ -817,7 +802,7 @@ impl NomadClient {
                 .iter()
                 .filter(|found| found.job_version == version)
                 .find_map(Allocation::trouble);
-            Look::Failed(
+            RolloutNow::Failed(
                 std::iter::once(reason)
                     .chain(trouble)
                     .collect::<Vec<_>>()
@@ -842,7 +827,7 @@ impl NomadClient {
                 return Ok(failed(deployment.status_description));
             }
             Some(deployment) if deployment.status != "successful" => {
-                return Ok(Look::Waiting(
+                return Ok(RolloutNow::Waiting(
                     self.why_not_yet(namespace, &job, &allocations).await?,
                 ));
             }
@@ -855,7 +840,7 @@ impl NomadClient {
                     .find(|found| found.job_modify_index == job.job_modify_index);
                 // One with a deployment ended after the deployments were read: they must be read again.
                 if current.is_none_or(|found| found.status != "complete" || !found.deployment_id.is_empty()) {
-                    return Ok(Look::Waiting(
+                    return Ok(RolloutNow::Waiting(
                         self.why_not_yet(namespace, &job, &allocations).await?,
                     ));
                 }
@@ -868,7 +853,7 @@ impl NomadClient {
             .cloned()
             .collect();
         if running.is_empty() || job.r#type == "service" && (running.len() as u64) < job.desired() {
-            return Ok(Look::Waiting(
+            return Ok(RolloutNow::Waiting(
                 self.why_not_yet(namespace, &job, &allocations).await?,
             ));
         }
@@ -877,11 +862,11 @@ impl NomadClient {
                 if check.status != "success" {
                     // What it got is left out: these words are kept, and a page may hold a secret.
                     let words = format!("the check of service {} does not pass", check.service);
-                    return Ok(Look::Waiting(words));
+                    return Ok(RolloutNow::Waiting(words));
                 }
             }
         }
-        Ok(Look::Healthy(running))
+        Ok(RolloutNow::Healthy(running))
     }
 
     async fn why_not_yet(
@@ -959,7 +944,7 @@ impl NomadClient {
     }
 }
 
-enum Look {
+enum RolloutNow {
     Healthy(Vec<Allocation>),
     Waiting(String),
     Failed(String),

@@ -8,9 +8,7 @@ use std::path::{Path, PathBuf};
 use eos_core::emit::release_digest;
 use ulid::Ulid;
 
-use crate::delivery::{
-    ABANDONED, Files, RELEASE_FILE, Unfinished, delivered, failed, make_directory, write_file,
-};
+use crate::delivery::{Files, RELEASE_FILE, Unfinished, delivered, failed, make_directory, write_file};
 use crate::endpoints::Delivery;
 use crate::error::EngineError;
 
@@ -21,13 +19,13 @@ pub(crate) struct PlanEnvironment {
     /// Of the environment of file server and pillar.
     pub name: String,
     path: PathBuf,
-    /// Its lock says that the plan is in use, whatever the clock does.
+    /// Its lock says that the plan is in use: a plan that nobody has locked is abandoned.
     _in_use: File,
 }
 
 impl Drop for PlanEnvironment {
     fn drop(&mut self) {
-        // What cannot be removed now goes with the next plan that is made, once it is old.
+        // What cannot be removed now goes with the next plan that is made.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
@@ -49,12 +47,8 @@ pub(crate) fn deliver_plan(
     // What a plan comes from is there already: it is no plan's business to make the place of delivery.
     let plans = path.join("plans");
     make_directory(&plans)?;
-    remove_abandoned(&plans);
     // It need not outlive a crash, so that nothing is synced.
-    let unfinished = Unfinished::new(&plans)?;
-    let in_use = File::open(&unfinished.path)
-        .and_then(|directory| directory.lock().map(|()| directory))
-        .map_err(|error| failed(&unfinished.path, &error))?;
+    let (unfinished, in_use) = begin(&plans)?;
     for (path, bytes) in &files {
         write_file(&unfinished.path, path, bytes)?;
     }
@@ -79,16 +73,29 @@ fn is_needed(path: &Path, components: &BTreeSet<&str>) -> bool {
     }
 }
 
-/// Plans whose makers did not live to remove them. A failure here is no reason to make no plan.
-fn remove_abandoned(plans: &Path) {
-    for entry in fs::read_dir(plans).into_iter().flatten().flatten() {
-        let old = entry
-            .metadata()
-            .and_then(|about| about.modified())
-            .is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age > ABANDONED));
-        // One that is not locked yet is young.
-        let in_use = || File::open(entry.path()).is_ok_and(|directory| directory.try_lock().is_err());
-        if old && !in_use() {
+/// A new plan with its lock. The lock of the whole directory is held meanwhile, so that nobody finds a plan that is there and
+/// not yet locked.
+fn begin(plans: &Path) -> Result<(Unfinished, File), EngineError> {
+    let _whole = locked(plans)?;
+    let unfinished = Unfinished::new(plans)?;
+    let in_use = locked(&unfinished.path)?;
+    Ok((unfinished, in_use))
+}
+
+fn locked(directory: &Path) -> Result<File, EngineError> {
+    File::open(directory)
+        .and_then(|opened| opened.lock().map(|()| opened))
+        .map_err(|error| failed(directory, &error))
+}
+
+/// Removes plans whose makers did not live to do it. A failure here is no reason to make no plan.
+pub(crate) fn remove_abandoned(delivery: &Delivery) {
+    let Delivery::Directory { path } = delivery;
+    let plans = path.join("plans");
+    let Ok(_whole) = locked(&plans) else { return };
+    for entry in fs::read_dir(&plans).into_iter().flatten().flatten() {
+        let is_abandoned = File::open(entry.path()).is_ok_and(|plan| plan.try_lock().is_ok());
+        if is_abandoned {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
@@ -97,7 +104,6 @@ fn remove_abandoned(plans: &Path) {
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
-    use std::time::SystemTime;
 
     use super::*;
 
@@ -164,25 +170,38 @@ mod tests {
     }
 
     #[test]
-    fn what_a_crash_left_goes_once_it_is_old() {
+    fn what_a_crash_left_goes_with_the_next_plan_and_what_is_in_use_stays() {
         let root = tempfile::tempdir().unwrap();
         let delivery = Delivery::Directory {
             path: root.path().to_owned(),
         };
-        for (name, age) in [("plan-old", ABANDONED * 2), ("plan-new", ABANDONED / 2)] {
-            let path = root.path().join("plans").join(name);
-            fs::create_dir_all(&path).unwrap();
-            let changed = SystemTime::now() - age;
-            File::open(&path).unwrap().set_modified(changed).unwrap();
+        let left = ["plan-whole", ".new-half"].map(|name| root.path().join("plans").join(name));
+        for path in &left {
+            fs::create_dir_all(path.join("salt")).unwrap();
         }
         let used = deliver_plan(&delivery, &artifacts(), &BTreeSet::new()).unwrap();
-        assert!(!root.path().join("plans/plan-old").exists());
-        // The clock jumped: that makes nothing old that somebody uses.
-        let jumped = SystemTime::now() - ABANDONED * 2;
-        File::open(&used.path).unwrap().set_modified(jumped).unwrap();
-        drop(deliver_plan(&delivery, &artifacts(), &BTreeSet::new()).unwrap());
+        remove_abandoned(&delivery);
+        assert!(left.iter().all(|path| !path.exists()));
         assert!(used.path.exists());
-        drop(used);
-        assert!(root.path().join("plans/plan-new").exists());
+    }
+
+    #[test]
+    fn plans_that_are_made_side_by_side_do_not_take_one_another_away() {
+        let root = tempfile::tempdir().unwrap();
+        let delivery = Delivery::Directory {
+            path: root.path().to_owned(),
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..20 {
+                        remove_abandoned(&delivery);
+                        let one = deliver_plan(&delivery, &artifacts(), &BTreeSet::from(["hello"])).unwrap();
+                        assert_eq!(all_files(&one.path).len(), 5);
+                    }
+                });
+            }
+        });
+        assert_eq!(all_files(root.path()), Vec::<String>::new());
     }
 }

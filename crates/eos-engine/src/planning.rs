@@ -3,31 +3,36 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use eos_core::compile::{Compilation, compile};
+use eos_core::address::NodeKind;
+use eos_core::compile::Compilation;
 use eos_core::diagnostic::Diagnostic;
-use eos_core::intent::{Intent, Noun, edit};
+use eos_core::intent::{Intent, edit};
+use eos_core::kinds::Proof;
+use eos_core::kinds::host::Answers as HostAnswers;
 use eos_core::kinds::volume::Standing;
 use eos_core::lowered::Lowered;
 use eos_core::node::{Layer as NodeLayer, Node};
-use eos_core::pillar::{Host, Pillar, PillarFiles};
+use eos_core::pillar::{Pillar, PillarFiles};
 use eos_core::pins::Pinned;
-use eos_core::plan::{Key, Left, Observed, PillarEdit, Plan, PlanInput, plan, refusals, scope};
+use eos_core::plan::{Key, Left, Observed, PillarEdit, Plan, PlanInput, Work, plan, refusals, scope};
 use serde_json::{Value, json};
 
+use crate::compiling::{Beforehand, Inputs, compile};
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::{Estate, pillar_digest};
 use crate::failure::Failure;
+use crate::hosts;
 use crate::kinds::host::host_answers;
 use crate::pins::{self, JobStub, Seen};
 use crate::secrets::seen_in;
 use crate::storage;
-use crate::store::Store;
+use crate::store::{Applied, Store};
 
 /// How long a minion may take to say what it sees.
 pub(crate) const OBSERVE: Duration = Duration::from_secs(20);
 
-pub(crate) type Nodes = BTreeMap<Key, Vec<Node>>;
+pub type Nodes = BTreeMap<Key, Vec<Node>>;
 
 /// What a plan is wanted for.
 #[derive(Default)]
@@ -37,6 +42,8 @@ pub struct Wish {
     pub intent: Option<Intent>,
     /// The components to look at; none means all of the environment.
     pub components: Option<Vec<String>>,
+    /// The hosts to look at; none means all of the estate.
+    pub hosts: Option<Vec<String>>,
     /// Secret options that the person gave a value for.
     pub given: BTreeSet<String>,
     /// What to take back, instead of an intent.
@@ -45,6 +52,8 @@ pub struct Wish {
 
 /// What an operation did, to be taken back.
 pub struct TakeBack {
+    /// The operation, if another one takes it back.
+    pub operation: Option<String>,
     /// The whole pillar without it.
     pub pillar: PillarFiles,
     /// Components of which it is not known what is there.
@@ -60,6 +69,7 @@ impl Wish {
             environment: plan.environment.clone(),
             intent: plan.intent.clone(),
             components: plan.intent.as_ref().map(|_| plan.components.clone()),
+            hosts: plan.intent.as_ref().map(|_| plan.hosts.clone()),
             given: given
                 .filter(|work| work.given)
                 .map(|work| work.item.clone())
@@ -69,57 +79,89 @@ impl Wish {
     }
 }
 
-/// The plan for a wish. With engines it is made against what they say; without, against what was last applied.
-pub async fn make_plan(estate: &Estate, engines: Option<&Engines>, wish: Wish) -> Result<Plan, Failure> {
-    let prepared = Prepared::new(estate, wish)?;
-    match engines {
-        Some(engines) => {
-            let answers = prepared.ask(engines).await?;
-            prepared.settle(estate, engines, &answers).await
+/// A plan, with what was compiled for it. An operation takes that over if every input is still the same.
+pub struct Planned {
+    pub plan: Plan,
+    pub(crate) beforehand: Option<Beforehand>,
+    /// It holds only as long as nothing has moved.
+    pub(crate) exact: bool,
+}
+
+impl Planned {
+    /// A plan that was made and confirmed before, such as one from a file. An operation compiles for it, and refuses it if it
+    /// was overtaken.
+    pub fn exact(plan: Plan) -> Self {
+        Self {
+            plan,
+            beforehand: None,
+            exact: true,
         }
-        None => Ok(prepared.plan(None)),
     }
 }
 
+/// The plan for a wish. With engines it is made against what they say; without, against what was last applied.
+pub async fn make_plan(estate: &Estate, engines: Option<&Engines>, wish: &Wish) -> Result<Planned, Failure> {
+    let prepared = Prepared::new(estate, wish).await?;
+    let plan = match engines {
+        Some(engines) => {
+            let answers = prepared.ask(engines).await?;
+            prepared.settle(estate, engines, &answers).await?
+        }
+        None => prepared.plan(None),
+    };
+    Ok(prepared.planned(plan))
+}
+
 /// All that a plan is made from but for what the engines say.
-pub(crate) struct Prepared {
-    wish: Wish,
+pub(crate) struct Prepared<'w> {
+    wish: &'w Wish,
+    /// Digest of all that it is compiled from, but for the edit.
+    inputs: String,
     /// The pillar as it is, and with the wish in it.
     files: PillarFiles,
     edited: PillarFiles,
-    before: Pillar,
-    pillar: Pillar,
     pub compilation: Compilation,
     pub applied: Nodes,
     unfinished: BTreeSet<Key>,
 }
 
-impl Prepared {
-    pub fn new(estate: &Estate, wish: Wish) -> Result<Self, Failure> {
-        let files = estate.pillar_files()?;
-        let catalog = estate.catalog()?;
+impl<'w> Prepared<'w> {
+    pub async fn new(estate: &Estate, wish: &'w Wish) -> Result<Self, Failure> {
+        let inputs = Inputs::read(estate)?;
+        let catalog = inputs.catalog()?;
+        let setup = estate.settings.setup();
+        let digest = inputs.digest(&setup);
+        let files = inputs.files;
         let edited = match (&wish.intent, &wish.take_back) {
             (Some(intent), _) => edit(&files, &catalog, intent)?,
             (None, Some(taken)) => taken.pillar.clone(),
             (None, None) => files.clone(),
         };
-        let before = Pillar::read(&files)?;
-        let pillar = Pillar::read(&edited)?;
-        let compilation = compile(&pillar, &catalog, estate.settings.setup())?;
-        let (applied, mut unfinished) = applied_nodes(&estate.store_to_read()?, &wish.environment)?;
+        let compilation = compile(&Pillar::read(&edited)?, &catalog, setup)?;
+        let store = estate.store_to_read()?;
+        let (mut applied, mut unfinished) = applied_nodes(&store, &wish.environment)?;
+        applied.extend(hosts::applied(estate, &store).await?);
         if let Some(taken) = &wish.take_back {
             unfinished.extend(taken.unknown.iter().cloned());
         }
         Ok(Self {
             wish,
+            inputs: digest,
             files,
             edited,
-            before,
-            pillar,
             compilation,
             applied,
             unfinished,
         })
+    }
+
+    /// The plan that came of it, with what was compiled.
+    pub fn planned(self, plan: Plan) -> Planned {
+        Planned {
+            plan,
+            beforehand: Some(Beforehand::new(self.inputs, &self.edited, self.compilation)),
+            exact: false,
+        }
     }
 
     /// The plan against what was observed; without that, against what was last applied.
@@ -127,6 +169,7 @@ impl Prepared {
         plan(PlanInput {
             environment: &self.wish.environment,
             components: self.wish.components.as_deref(),
+            hosts: self.wish.hosts.as_deref(),
             intent: self.wish.intent.clone(),
             compilation: &self.compilation,
             applied: &self.applied,
@@ -134,7 +177,6 @@ impl Prepared {
             observed,
             left: self.wish.take_back.as_ref().map(|taken| &taken.left),
             given: &self.wish.given,
-            hosts: (&self.before.hosts, &self.pillar.hosts),
             base: pillar_digest(&self.files),
             pillar: changed_texts(&self.files, &self.edited),
         })
@@ -158,7 +200,10 @@ impl Prepared {
             .iter()
             .filter(|(key, nodes)| self.compilation.component(&key.0, &key.1).is_none() && !ran(nodes));
         let mut paths: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for node in gone.flat_map(|(_, nodes)| nodes) {
+        let volumes = gone
+            .flat_map(|(_, nodes)| nodes)
+            .filter(|node| node.address.kind == NodeKind::Volume);
+        for node in volumes {
             if let (Some(host), Some(path)) = (node.text("host"), node.text("path")) {
                 paths.entry(host).or_default().push(path);
             }
@@ -179,11 +224,10 @@ impl Prepared {
     ) -> Result<Plan, Failure> {
         let Wish {
             environment,
-            intent,
             components,
             take_back,
             ..
-        } = &self.wish;
+        } = self.wish;
         // What ran before is put back whatever the engines offer by now.
         if take_back.is_none() {
             let names = components
@@ -199,12 +243,12 @@ impl Prepared {
                 return Err(Failure::Input(refused));
             }
         }
-        if let Some(host) = host_of(intent.as_ref(), &self.pillar)
-            && self.edited != self.files
-        {
-            refuse_absent(engines, host).await?;
-        }
         let mut plan = self.plan(Some(&answers.observed));
+        for step in plan.steps.iter().filter(|_| take_back.is_none()) {
+            if let Work::Prove(Proof::Host(host)) = &step.work {
+                refuse_absent(engines, host).await?;
+            }
+        }
         let seen = Seen {
             environment,
             workspaces: &answers.workspaces,
@@ -217,17 +261,11 @@ impl Prepared {
     }
 }
 
-/// The host that an intent leaves in the pillar.
-fn host_of<'p>(intent: Option<&Intent>, pillar: &'p Pillar) -> Option<&'p Host> {
-    let intent = intent.filter(|intent| intent.noun == Noun::Host)?;
-    pillar.hosts.get(&intent.component)
-}
-
 /// The engines answer, so that a silent host is a fact about the host: better said before anyone confirms.
-async fn refuse_absent(engines: &Engines, host: &Host) -> Result<(), Failure> {
-    let answered = host_answers(engines, &host.name, host.has_role("client")).await;
+async fn refuse_absent(engines: &Engines, host: &HostAnswers) -> Result<(), Failure> {
+    let name = &host.minion;
+    let answered = host_answers(engines, name, host.client).await;
     let Err(error) = answered else { return Ok(()) };
-    let name = &host.name;
     let refused = Diagnostic::new(format!("Host {name} cannot be used: {error}"));
     Err(Failure::Input(vec![match error.hint {
         Some(hint) => refused.hint(hint),
@@ -261,6 +299,14 @@ fn changed_texts(before: &PillarFiles, after: &PillarFiles) -> PillarEdit {
         .collect()
 }
 
+/// The nodes of an environment's components, and of all hosts, as they were last applied.
+pub async fn last_applied(estate: &Estate, environment: &str) -> Result<Nodes, EngineError> {
+    let store = estate.store_to_read()?;
+    let (mut applied, _) = applied_nodes(&store, environment)?;
+    applied.extend(hosts::applied(estate, &store).await?);
+    Ok(applied)
+}
+
 /// Nodes as they were last applied, from the store; and the components that an operation began and did not finish.
 fn applied_nodes(store: &Store, environment: &str) -> Result<(Nodes, BTreeSet<Key>), EngineError> {
     let mut applied = BTreeMap::new();
@@ -269,17 +315,28 @@ fn applied_nodes(store: &Store, environment: &str) -> Result<(Nodes, BTreeSet<Ke
         if component.digest.is_empty() {
             unfinished.insert((component.environment.clone(), component.component.clone()));
         }
-        let nodes = serde_json::from_value(component.nodes).map_err(|error| {
-            EngineError::new(
-                Layer::Estate,
-                ErrorKind::Invalid,
-                format!("applied component {}", component.component),
-                error.to_string(),
-            )
-        })?;
-        applied.insert((component.environment, component.component), nodes);
+        applied.extend([nodes_of(component)?]);
     }
     Ok((applied, unfinished))
+}
+
+/// The nodes in a row of the store, with the key of what they are of.
+pub(crate) fn nodes_of(applied: Applied) -> Result<(Key, Vec<Node>), EngineError> {
+    let Applied {
+        environment,
+        component,
+        nodes,
+        ..
+    } = applied;
+    let nodes = serde_json::from_value(nodes).map_err(|error| {
+        EngineError::new(
+            Layer::Estate,
+            ErrorKind::Invalid,
+            format!("applied component {component}"),
+            error.to_string(),
+        )
+    })?;
+    Ok(((environment, component), nodes))
 }
 
 /// What the engines said: as a plan reads it, and as its pins do.

@@ -625,13 +625,14 @@ fn read_return(object: &str, status: StatusCode, body: &str) -> Result<Value, En
 
 fn read_token(object: &str, answer: Value) -> Result<Token, EngineError> {
     #[derive(Deserialize)]
-    struct Answer {
+    struct TokenAnswer {
         token: SecretString,
         expire: f64,
     }
     let invalid = |words: &str| EngineError::new(Layer::Salt, ErrorKind::Invalid, object, words);
     // The decoder's own message is left out: it would quote the answer.
-    let answer: Answer = serde_json::from_value(answer).map_err(|_| invalid("the answer has no token"))?;
+    let answer: TokenAnswer =
+        serde_json::from_value(answer).map_err(|_| invalid("the answer has no token"))?;
     let expires = Timestamp::from_second(answer.expire as i64)
         .map_err(|_| invalid("the token's expiry is not a date"))?;
     Ok(Token::new(answer.token, expires))

@@ -5,13 +5,12 @@ use std::time::{Duration, Instant};
 use eos_core::compile::Compilation;
 use eos_core::lowered::Lowered;
 use eos_core::plan::{Step, Work};
-use eos_core::template::Template;
 use eos_core::timing::LONGEST;
 use serde_json::{Value, json};
 
 use crate::calls::{Call, call_of};
 use crate::delivery;
-use crate::discovery::{Discovery, Instance};
+use crate::discovery::Discovery;
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::kinds;
@@ -59,6 +58,7 @@ pub async fn perform(
         Work::Deliver => deliver(context.engines, context.compilation, &[]).await,
         Work::Make(made) => kinds::make(context, step, made, progress).await,
         Work::Unmake(unmade) => kinds::unmake(context, step, unmade, progress).await,
+        Work::Act(acted) => kinds::act(context, step, acted, progress).await,
         Work::Prove(proof) => kinds::prove(context, step, proof, progress).await,
         Work::Secret(moved) => kinds::move_secrets(context, step, moved, progress).await,
     }
@@ -131,7 +131,7 @@ pub async fn settle(
 
 /// How long a step may take at its minion: as long as the recipe lets the instances of its component start and stop.
 fn limit_of(step: &Step, compilation: Option<&Compilation>) -> Duration {
-    if !step.work.is_workspace() {
+    if !step.work.is_workspace() && !matches!(step.work, Work::Act(_)) {
         return STEP;
     }
     let component = compilation.and_then(|all| all.component(&step.environment, &step.component));
@@ -204,44 +204,33 @@ fn step_error(minion: &str, record: &Value) -> EngineError {
     }
 }
 
-/// Outputs of a component: its recipe's templates over where its first service answers, then that place itself.
+/// Outputs of a component, said of the place at which its first service answers; none if it answers nowhere. The formula
+/// chooses the same place for the outputs of the workspace.
 pub async fn outputs(engines: &Engines, lowered: &Lowered) -> Result<Vec<(String, String)>, EngineError> {
-    let mut context = lowered.context.clone();
-    let mut registered = None;
-    if let Some(group) = lowered.groups.iter().find(|group| !group.ports.is_empty()) {
-        let discovery = engines.discovery();
-        let instances = discovery.instances(&group.service, &lowered.environment).await?;
-        let Some(instance) = instances.first() else {
-            return Ok(Vec::new());
-        };
-        let Instance { address, port, .. } = instance;
-        let name = if address == "127.0.0.1" {
-            "localhost"
-        } else {
-            address
-        };
-        context.insert("address".to_owned(), name.into());
-        // An option `port` that nobody set stands for none.
-        if context.get("port").is_none_or(Value::is_null) {
-            context.insert("port".to_owned(), (*port).into());
-        }
-        let (name, value) = discovery.output(&group.service, instance);
-        registered = Some((name.to_owned(), value));
-    }
-    let render = |(name, template): &(String, Template)| {
-        let value = template.evaluate(&context).map_err(|why| {
-            let object = format!("output {name} of {}", lowered.component);
-            EngineError::new(Layer::Estate, ErrorKind::Invalid, object, why)
-        })?;
-        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        Ok((name.clone(), text))
+    let said = |address: &str, port: u16| {
+        let outputs = lowered.outputs.iter();
+        outputs
+            .map(|output| (output.name.clone(), output.text(address, port)))
+            .collect()
     };
-    lowered
-        .outputs
-        .iter()
-        .map(render)
-        .chain(registered.map(Ok))
-        .collect()
+    let Some(front) = lowered.front() else {
+        return Ok(said("", 0));
+    };
+    let instances = engines
+        .discovery()
+        .instances(&front.service, &lowered.environment)
+        .await?;
+    let answering = instances.iter().filter(|one| one.healthy != Some(false));
+    let first = answering.min_by_key(|one| (&one.address, one.port));
+    Ok(first.map_or_else(Vec::new, |first| said(name_of(&first.address), first.port)))
+}
+
+/// As people call an address.
+fn name_of(address: &str) -> &str {
+    match address {
+        "127.0.0.1" => "localhost",
+        address => address,
+    }
 }
 
 pub(crate) fn plural(count: usize, one: &str, many: &str) -> String {

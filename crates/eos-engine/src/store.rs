@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use eos_core::address::{Address, NodeKind};
+use eos_core::scope::Scope;
 use jiff::Timestamp;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
@@ -82,6 +83,9 @@ const SCHEMA: [&str; 4] = [
 ];
 
 const APPEND: &str = "INSERT INTO journal (operation, step, event, at, detail) VALUES (?1, ?2, ?3, ?4, ?5)";
+
+const SET_APPLIED: &str = "INSERT OR REPLACE INTO applied (environment, component, digest, nodes, operation)
+    VALUES (?1, ?2, ?3, ?4, ?5)";
 
 /// The journal's name for a dismissal.
 const DISMISSAL: &str = "dismiss";
@@ -233,7 +237,7 @@ pub struct Entry {
     pub detail: Value,
 }
 
-/// What a component was last brought to, and by which operation.
+/// What a component, or a host, was last brought to, and by which operation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Applied {
     pub environment: String,
@@ -567,7 +571,7 @@ impl Store {
             .map_err(|error| self.broken(&error))
     }
 
-    /// What is applied in an environment, by component.
+    /// What is applied in an environment, by component; or the hosts, by name, where `Scope::Estate` begins their keys.
     pub fn applied(&self, environment: &str) -> Result<Vec<Applied>, EngineError> {
         self.read(
             "SELECT * FROM applied WHERE environment = ?1 ORDER BY component",
@@ -585,18 +589,21 @@ impl Store {
     }
 
     pub fn set_applied(&mut self, applied: &Applied) -> Result<(), EngineError> {
-        self.write(
-            "INSERT OR REPLACE INTO applied (environment, component, digest, nodes, operation)
-             VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![
-                applied.environment,
-                applied.component,
-                applied.digest,
-                applied.nodes,
-                applied.operation
-            ],
-        )
-        .map(|_| ())
+        self.write(SET_APPLIED, applied_params(applied)).map(|_| ())
+    }
+
+    /// Writes down these hosts, all of them or none, unless a host is written down.
+    pub fn set_first_hosts(&mut self, hosts: &[Applied]) -> Result<(), EngineError> {
+        self.in_transaction(|transaction| {
+            let sql = "SELECT EXISTS (SELECT 1 FROM applied WHERE environment = ?1)";
+            if transaction.query_row(sql, [Scope::Estate.prefix()], |row| row.get(0))? {
+                return Ok(());
+            }
+            for applied in hosts {
+                transaction.execute(SET_APPLIED, applied_params(applied))?;
+            }
+            Ok(())
+        })
     }
 
     pub fn clear_applied(&mut self, environment: &str, component: &str) -> Result<(), EngineError> {
@@ -712,6 +719,16 @@ impl Store {
 }
 
 /// An operation was meant, so there must have been one.
+fn applied_params(applied: &Applied) -> impl rusqlite::Params + '_ {
+    (
+        &applied.environment,
+        &applied.component,
+        &applied.digest,
+        &applied.nodes,
+        &applied.operation,
+    )
+}
+
 fn one(changed: usize, operation: &str) -> Result<(), EngineError> {
     match changed {
         0 => Err(EngineError::new(

@@ -7,26 +7,22 @@
 pub mod policies;
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::ops::Deref;
 
 use jiff::Timestamp;
 use reqwest::{Method, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::endpoints::VaultEndpoint;
 use crate::error::{EngineError, ErrorKind, Layer};
-use crate::http::{Answer, Api, read_json};
+use crate::http::{ANSWER, Answer, Api, Dialect, read_json};
 
 pub use crate::http::Request;
 
 /// Where the key-value store (version 2) is mounted.
 pub const MOUNT: &str = "secret";
-/// How long an answer may take.
-const ANSWER: Duration = Duration::from_secs(20);
-
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Health {
     pub initialized: bool,
@@ -94,11 +90,23 @@ pub struct VaultClient {
     api: Api,
 }
 
+/// What every engine's API can do.
+impl Deref for VaultClient {
+    type Target = Api;
+
+    fn deref(&self) -> &Api {
+        &self.api
+    }
+}
+
 impl VaultClient {
     pub fn new(endpoint: &VaultEndpoint) -> Result<Self, EngineError> {
         let api = Api::new(
-            Layer::Vault,
-            "X-Vault-Token",
+            Dialect {
+                layer: Layer::Vault,
+                token_header: "X-Vault-Token",
+                refusal: read_refusal,
+            },
             &endpoint.address,
             endpoint.certificate.as_deref(),
             endpoint.token_file.as_deref(),
@@ -111,30 +119,6 @@ impl VaultClient {
         VaultClient {
             api: self.api.with_token(token),
         }
-    }
-
-    pub async fn get<T: DeserializeOwned>(&self, request: Request<'_>) -> Result<T, EngineError> {
-        self.exchange(Method::GET, request, None).await
-    }
-
-    pub async fn put<T: DeserializeOwned>(
-        &self,
-        request: Request<'_>,
-        body: &Value,
-    ) -> Result<T, EngineError> {
-        self.exchange(Method::PUT, request, Some(body)).await
-    }
-
-    pub async fn post<T: DeserializeOwned>(
-        &self,
-        request: Request<'_>,
-        body: &Value,
-    ) -> Result<T, EngineError> {
-        self.exchange(Method::POST, request, Some(body)).await
-    }
-
-    pub async fn delete<T: DeserializeOwned>(&self, request: Request<'_>) -> Result<T, EngineError> {
-        self.exchange(Method::DELETE, request, None).await
     }
 
     /// Answered by a sealed or new Vault too, and without a token.
@@ -262,20 +246,6 @@ impl VaultClient {
             })
             .await?;
         Ok(engine.data)
-    }
-
-    async fn exchange<T: DeserializeOwned>(
-        &self,
-        method: Method,
-        request: Request<'_>,
-        body: Option<&Value>,
-    ) -> Result<T, EngineError> {
-        let answer = self.api.send(method, request, body, ANSWER).await?;
-        if answer.status.is_success() {
-            read_json(Layer::Vault, request.object, &answer.text)
-        } else {
-            Err(read_refusal(request.object, answer.status, &answer.text))
-        }
     }
 }
 

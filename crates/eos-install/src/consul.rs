@@ -15,6 +15,7 @@ const BUILD: GoBuild = GoBuild {
     name: "Consul",
     module: "github.com/hashicorp/consul@v1.22.6",
     sum: "h1:88IgAZk0XeUEs3oWaUTpYQSSIcFvSHMZWI1ECIionmw=",
+    unlisted: false,
     nested: Nested::Released(SUMS),
     go_needed: "1.25.8",
     tags: "",

@@ -29,6 +29,8 @@ pub struct GoBuild {
     pub module: &'static str,
     /// The checksum of its source, as in go.sum; the go.sum inside holds those of all that it needs.
     pub sum: &'static str,
+    /// Go's database of checksums does not know it: the checksum above alone decides.
+    pub unlisted: bool,
     pub nested: Nested,
     /// What its go.mod asks for.
     pub go_needed: &'static str,
@@ -81,11 +83,18 @@ impl GoBuild {
             edits: matches!(self.nested, Nested::Released(_)),
         };
         durable::remove(&go.source)?;
-        copy_tree(&go.download(self.module, self.sum, step).await?, &go.source)?;
+        let unlisted = self.unlisted.then_some(self.module);
+        copy_tree(
+            &go.download(self.module, self.sum, unlisted, step).await?,
+            &go.source,
+        )?;
         match self.nested {
             Nested::None => {}
             Nested::Added(module, sum, place) => {
-                copy_tree(&go.download(module, sum, step).await?, &go.source.join(place))?;
+                copy_tree(
+                    &go.download(module, sum, None, step).await?,
+                    &go.source.join(place),
+                )?;
             }
             Nested::Released(sums) => {
                 edit(&go.source.join("go.mod"), without_paths)?;
@@ -117,7 +126,7 @@ impl GoBuild {
             let mut arguments: Vec<&OsStr> = arguments.map(OsStr::new).into();
             arguments.extend([program.as_os_str(), OsStr::new(package)]);
             let what = format!("go build of {}", self.name);
-            go.run(&what, arguments, &go.source, &on_line, step).await?;
+            go.run(&what, arguments, &go.source, None, &on_line, step).await?;
         }
         durable::remove(&go.source)
     }
@@ -207,7 +216,13 @@ struct Go {
 
 impl Go {
     /// Fetches a module and gives the directory in which its source lies.
-    async fn download(&self, module: &str, sum: &str, step: &Running<'_>) -> Result<PathBuf> {
+    async fn download(
+        &self,
+        module: &str,
+        sum: &str,
+        unlisted: Option<&str>,
+        step: &Running<'_>,
+    ) -> Result<PathBuf> {
         let printed = Mutex::new(String::new());
         let on_line = |line: &str| {
             if let Ok(mut printed) = printed.lock() {
@@ -218,7 +233,10 @@ impl Go {
         let arguments = ["mod", "download", "-json", module].map(OsStr::new).into();
         let what = format!("go mod download {module}");
         // Outside of every module: one of the person's own would change what is fetched.
-        let done = self.run(&what, arguments, &self.directory, &on_line, step).await;
+        let unlisted = unlisted.and_then(|module| module.split('@').next());
+        let done = self
+            .run(&what, arguments, &self.directory, unlisted, &on_line, step)
+            .await;
         let printed = printed.into_inner().unwrap_or_default();
         done?;
         source_in(&printed, sum).map_err(|words| Error::Command {
@@ -233,6 +251,7 @@ impl Go {
         what: &str,
         arguments: Vec<&OsStr>,
         directory: &Path,
+        unlisted: Option<&str>,
         on_line: &(dyn Fn(&str) + Sync),
         step: &Running<'_>,
     ) -> Result<()> {
@@ -258,6 +277,9 @@ impl Go {
             ("GOTOOLCHAIN", OsStr::new("local")),
             ("CGO_ENABLED", OsStr::new(if self.has_c { "1" } else { "0" })),
         ];
+        if let Some(module) = unlisted {
+            environment.push(("GONOSUMDB", OsStr::new(module)));
+        }
         if std::env::var_os("GOGC").is_none() && memory_gib() >= AMPLE_MEMORY_GIB {
             environment.push(("GOGC", OsStr::new(RARE_COLLECTION)));
         }

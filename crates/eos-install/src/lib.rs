@@ -7,6 +7,7 @@ mod envoy;
 mod error;
 mod go;
 pub mod go_build;
+mod hcloud;
 mod nomad;
 pub mod progress;
 pub mod python;
@@ -178,6 +179,11 @@ pub async fn install(cache: &Cache, wanted: Wanted, progress: &dyn Progress) -> 
         vault,
         envoy,
     })
+}
+
+/// The provider of Hetzner Cloud. Nobody gets it without asking: `install` leaves it out.
+pub async fn install_hcloud(cache: &Cache, progress: &dyn Progress) -> Result<Installed> {
+    hcloud::install(cache, progress).await
 }
 
 /// The wanted engines that are installed already, and the names of those that are not. Nothing is installed.

@@ -15,6 +15,7 @@ const BUILD: GoBuild = GoBuild {
     name: "Nomad",
     module: "github.com/hashicorp/nomad@v1.11.2",
     sum: "h1:Ub7ZQy6TMHVsayZehbgfS+X6oINv6M2wGkAGI8FT3yg=",
+    unlisted: false,
     // Of the same commit.
     nested: Nested::Added(
         "github.com/hashicorp/nomad/api@v0.0.0-20260211190147-f876384fe3ab",

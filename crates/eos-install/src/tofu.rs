@@ -14,6 +14,7 @@ const BUILD: GoBuild = GoBuild {
     name: "OpenTofu",
     module: "github.com/opentofu/opentofu@v1.12.6",
     sum: "h1:0VT4P8pMmGcCUnQ9JDrJ+Qg2d35Vzm4FFd/9+H7oF98=",
+    unlisted: false,
     nested: Nested::None,
     go_needed: "1.26.6",
     tags: "",

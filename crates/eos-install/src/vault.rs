@@ -18,6 +18,7 @@ const BUILD: GoBuild = GoBuild {
     name: "Vault",
     module: "github.com/hashicorp/vault@v1.21.2",
     sum: "h1:t6/vAAhgGvKukkIAQBUPenvfLiJ5oUm8CmOMa6tgUYQ=",
+    unlisted: false,
     nested: Nested::Released(""),
     go_needed: "1.25.3",
     // Without the engines and storages of half the world.

@@ -1,5 +1,6 @@
 //! What was chosen once for a lab and holds from then on: its profile, ports, names, nodes, engines (`lab.json`).
 
+use std::collections::BTreeMap;
 use std::env;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
@@ -13,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::layout::Layout;
 use crate::network;
 use crate::ports;
-use eos_install::Engines;
+use eos_install::{Engines, Installed};
 
 /// The name of the machine: Salt minion and Nomad node in one.
 pub(crate) const CONTROL: &str = "control";
@@ -41,9 +42,21 @@ pub struct Choices {
     pub tofu: bool,
     /// The host that this Terraform takes a provider without one to be from.
     pub registry: Option<String>,
+    /// Terraform providers beside those of the engines, by name, once they were asked for.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub providers: BTreeMap<String, CloudProvider>,
     /// A Docker of the lab's own, once it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub containers: Option<ContainerChoices>,
+}
+
+/// A Terraform provider of a cloud.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CloudProvider {
+    /// In place of the cloud's own endpoint.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<String>,
+    pub installed: Installed,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -202,6 +215,7 @@ impl Choices {
             engines: engines.clone(),
             tofu: false,
             registry: None,
+            providers: BTreeMap::new(),
             containers: None,
         })
     }
@@ -269,7 +283,7 @@ impl Choices {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use eos_install::{Installed, InstalledVault};
+    use eos_install::InstalledVault;
 
     fn installed(version: &str) -> Installed {
         Installed {

@@ -11,7 +11,7 @@ use eos_engine::{Delivery, Endpoints};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::choices::{CONTROL, Choices};
+use crate::choices::{CONTROL, Choices, CloudProvider};
 use crate::consul::Consul;
 use crate::containers;
 use crate::daemon::{CONSUL, Daemon, NOMAD, SALT_API, SALT_MASTER, SALT_MINION, VAULT};
@@ -55,6 +55,8 @@ pub struct LabInput<'a> {
     pub containers: bool,
     /// The engines have OpenTofu in place of Terraform.
     pub tofu: bool,
+    /// Terraform providers of clouds, by name, from now on.
+    pub providers: BTreeMap<String, CloudProvider>,
 }
 
 /// A node beside control.
@@ -110,6 +112,7 @@ impl Lab {
         }
         let mut choices = Choices::open(&self.layout, engines, input.profile, input.nodes)?;
         choices.tofu = input.tofu;
+        choices.providers.extend(input.providers.clone());
         choices.save(&self.layout)?;
         let secrets = Secrets::open(&self.layout.secrets())?;
         let formula = served::install_formula(&self.layout.srv(), input.formula)?;
@@ -286,6 +289,11 @@ impl Lab {
     /// Whether OpenTofu was chosen for it.
     pub fn has_tofu(&self) -> Result<bool> {
         Ok(Choices::read(&self.layout)?.is_some_and(|choices| choices.tofu))
+    }
+
+    /// The Terraform providers of clouds that were chosen for it.
+    pub fn providers(&self) -> Result<BTreeMap<String, CloudProvider>> {
+        Ok(Choices::read(&self.layout)?.map_or_else(BTreeMap::new, |choices| choices.providers))
     }
 
     /// Directories that its engines write to, each of which may have a disk of its own.

@@ -45,10 +45,12 @@ mod vault;
 
 use eos_install::{durable, progress};
 
+pub use choices::CloudProvider;
 pub use containers::{ContainersStatus, ImageInput, ImageStatus, PackedImage, RecipeImage, StandIn};
 pub use eos_install::{Advance, Outcome, Progress, Step};
-pub use eos_install::{Cache, Engines, Installed, InstalledVault, Wanted, install};
+pub use eos_install::{Cache, Engines, Installed, InstalledVault, Wanted, install, install_hcloud};
 pub use error::{Error, Result};
 pub use lab::{EngineStatus, Lab, LabInput, LabNode};
 pub use machine::examine as examine_machine;
 pub use served::FormulaFile;
+pub use terraform::CLOUDS;

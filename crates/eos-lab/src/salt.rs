@@ -12,7 +12,7 @@ use sha2::{Digest, Sha512};
 use tokio::process::Command;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::choices::Choices;
+use crate::choices::{Choices, CloudProvider};
 use crate::daemon::{self, Daemon, SALT_API, SALT_MASTER, SALT_MINION, Start};
 use crate::durable;
 use crate::error::{AtPath, Error, Result};
@@ -467,7 +467,10 @@ impl<'a> Salt<'a> {
             },
             // Salt would render what is in these. What is delivered is read as JSON instead.
             "pillar_roots": {"base": []},
-            "ext_pillar": [{"eos_pillar": srv}],
+            "ext_pillar": [
+                {"eos_pillar": srv},
+                {"terraform_outputs": self.layout.minion(None).join("cache/eos/deployed")},
+            ],
             // Salt puts whatever environment a minion asks for into the path: `../../../etc` would lead to
             // `/etc/salt`, with the master's key in it.
             "file_ignore_regex": [r"(^|/)\.\.(/|$)", r"/(current|plans/[^/]+)/(salt|files)/(_|top\.sls$)"],
@@ -595,6 +598,17 @@ impl<'a> Salt<'a> {
             "engines_authority": self.certificates.authority(),
             "credentials": self.secrets.control_credential(),
         });
+        if !self.choices.providers.is_empty() {
+            let facts = |chosen: &CloudProvider| match &chosen.endpoint {
+                Some(endpoint) => json!({"endpoint": endpoint}),
+                None => json!({}),
+            };
+            let all = self.choices.providers.iter();
+            settings["providers"] = all.map(|(name, chosen)| (name.clone(), facts(chosen))).collect();
+        }
+        if let Some(registry) = &self.choices.registry {
+            settings["providers_host"] = registry.as_str().into();
+        }
         if let Some(full) = &ports.full {
             settings["consul_address"] = at(full.consul_http).into();
             settings["vault_address"] = at(full.vault_http).into();

@@ -12,6 +12,8 @@ use crate::layout::Layout;
 
 /// What the one program serves, by the name of its file; `--version` of it says the same.
 const PROVIDERS: [(&str, &str); 2] = [("nomad", "2.5.2"), ("consul", "2.22.1")];
+/// The providers of clouds that a lab can have, and their sources.
+pub const CLOUDS: [(&str, &str); 1] = [("hcloud", "hetznercloud/hcloud")];
 const QUESTION: &str = r#"terraform {
   required_providers {
     nomad = {
@@ -41,16 +43,33 @@ pub async fn set_up(layout: &Layout, choices: &mut Choices, provider: &Path) -> 
             found
         }
     };
-    fill(&mirror.join(registry), provider)
+    let host = mirror.join(registry);
+    for (name, chosen) in &choices.providers {
+        let Some((_, source)) = CLOUDS.iter().find(|(known, _)| known == name) else {
+            continue;
+        };
+        put(
+            &host.join(source),
+            name,
+            &chosen.installed.version,
+            &chosen.installed.path,
+        )?;
+    }
+    fill(&host, provider)
+}
+
+/// Puts a provider into the mirror, where Terraform looks for it.
+fn put(source: &Path, name: &str, version: &str, program: &Path) -> Result<()> {
+    let place = source.join(version).join(platform());
+    durable::directory(&place, 0o755)?;
+    let file = place.join(format!("terraform-provider-{name}_v{version}"));
+    Ok(durable::copy_program(program, &file)?)
 }
 
 /// The mirror holds the one program under every name that it serves.
 fn fill(host: &Path, provider: &Path) -> Result<()> {
     for (name, version) in PROVIDERS {
-        let place = host.join("hashicorp").join(name).join(version).join(platform());
-        durable::directory(&place, 0o755)?;
-        let file = place.join(format!("terraform-provider-{name}_v{version}"));
-        durable::copy_program(provider, &file)?;
+        put(&host.join("hashicorp").join(name), name, version, provider)?;
     }
     Ok(())
 }

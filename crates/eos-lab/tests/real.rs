@@ -16,7 +16,7 @@ use eos_lab::{Advance, EngineStatus, Engines, FormulaFile, Lab, LabInput, Outcom
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
-const FORMULA: [FormulaFile<'static>; 8] = [
+const FORMULA: [FormulaFile<'static>; 11] = [
     (
         "_modules/eos.py",
         b"def info():\n    return {'version': __opts__['eos']['nomad_address']}\n",
@@ -30,6 +30,10 @@ const FORMULA: [FormulaFile<'static>; 8] = [
         include_bytes!("../../../formula/master/log_handlers/eos_guard.py"),
     ),
     (
+        "master/pillar/eos_pillar.py",
+        include_bytes!("../../../formula/master/pillar/eos_pillar.py"),
+    ),
+    (
         "master/returners/eos_jobs.py",
         include_bytes!("../../../formula/master/returners/eos_jobs.py"),
     ),
@@ -40,6 +44,14 @@ const FORMULA: [FormulaFile<'static>; 8] = [
     (
         "files/eos-nodes.policy.hcl",
         include_bytes!("../../../formula/files/eos-nodes.policy.hcl"),
+    ),
+    (
+        "files/eos-person.policy.hcl",
+        include_bytes!("../../../formula/files/eos-person.policy.hcl"),
+    ),
+    (
+        "files/eos-person.vault.hcl",
+        include_bytes!("../../../formula/files/eos-person.vault.hcl"),
     ),
     (
         "files/eos-deploy.consul.hcl",
@@ -212,6 +224,7 @@ impl Trial {
             nodes: Some(self.nodes),
             containers: false,
             tofu: false,
+            providers: Default::default(),
         }
     }
 
@@ -255,6 +268,10 @@ impl Trial {
                 .unwrap()
                 .success()
         );
+        // A signal is sent before it is obeyed.
+        while self.status().await[name].pid.is_some() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
 
     /// With the token that may do everything.

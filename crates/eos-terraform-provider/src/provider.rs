@@ -154,7 +154,7 @@ impl<T> From<Diagnostic> for Failed<T> {
     }
 }
 
-type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A resource type without its Rust types: objects are MessagePack, nil for "none".
 pub trait AnyResource<C>: Send + Sync {
@@ -163,15 +163,18 @@ pub trait AnyResource<C>: Send + Sync {
     fn schema(&self) -> Block;
     fn validate(&self, config: Packed) -> Diagnostics;
     fn import(&self, id: &str) -> Result<Packed, Diagnostics>;
-    fn read<'a>(&'a self, context: Context<'a, C>, object: Packed)
-    -> Answer<'a, Result<Packed, Diagnostics>>;
-    fn plan<'a>(&'a self, context: Context<'a, C>, change: Change<Packed>) -> Answer<'a, AnyPlanned>;
+    fn read<'a>(
+        &'a self,
+        context: Context<'a, C>,
+        object: Packed,
+    ) -> Pending<'a, Result<Packed, Diagnostics>>;
+    fn plan<'a>(&'a self, context: Context<'a, C>, change: Change<Packed>) -> Pending<'a, AnyPlanned>;
     fn apply<'a>(
         &'a self,
         context: Context<'a, C>,
         prior: Packed,
         planned: Packed,
-    ) -> Answer<'a, (Packed, Diagnostics)>;
+    ) -> Pending<'a, (Packed, Diagnostics)>;
 }
 
 pub type AnyPlanned = Result<Planned<Packed>, Diagnostics>;
@@ -180,7 +183,7 @@ pub type AnyPlanned = Result<Planned<Packed>, Diagnostics>;
 pub trait AnyConfiguration<C>: Send + Sync {
     fn schema(&self) -> Block;
     fn validate(&self, config: Packed) -> Diagnostics;
-    fn connect<'a>(&'a self, config: Packed) -> Answer<'a, Result<C, Diagnostics>>;
+    fn connect<'a>(&'a self, config: Packed) -> Pending<'a, Result<C, Diagnostics>>;
 }
 
 impl<T: Configuration> AnyConfiguration<T::Client> for T {
@@ -193,7 +196,7 @@ impl<T: Configuration> AnyConfiguration<T::Client> for T {
             .map_or_else(|wrong| wrong, |config| Configuration::validate(self, &config))
     }
 
-    fn connect<'a>(&'a self, config: Packed) -> Answer<'a, Result<T::Client, Diagnostics>> {
+    fn connect<'a>(&'a self, config: Packed) -> Pending<'a, Result<T::Client, Diagnostics>> {
         Box::pin(async move { Configuration::connect(self, unpack_configuration(&config)?).await })
     }
 }
@@ -248,7 +251,7 @@ impl<R: Resource> AnyResource<R::Client> for R {
         &'a self,
         context: Context<'a, R::Client>,
         object: Packed,
-    ) -> Answer<'a, Result<Packed, Diagnostics>> {
+    ) -> Pending<'a, Result<Packed, Diagnostics>> {
         Box::pin(async move {
             let object = unpack_one(&object)?;
             let found = Resource::read(self, &context, object).await?;
@@ -256,7 +259,11 @@ impl<R: Resource> AnyResource<R::Client> for R {
         })
     }
 
-    fn plan<'a>(&'a self, context: Context<'a, R::Client>, change: Change<Packed>) -> Answer<'a, AnyPlanned> {
+    fn plan<'a>(
+        &'a self,
+        context: Context<'a, R::Client>,
+        change: Change<Packed>,
+    ) -> Pending<'a, AnyPlanned> {
         Box::pin(async move {
             let prior = change.prior.as_ref().map(unpack).transpose()?.flatten();
             let Some(proposed) = unpack(&change.proposed)? else {
@@ -290,7 +297,7 @@ impl<R: Resource> AnyResource<R::Client> for R {
         context: Context<'a, R::Client>,
         prior: Packed,
         planned: Packed,
-    ) -> Answer<'a, (Packed, Diagnostics)> {
+    ) -> Pending<'a, (Packed, Diagnostics)> {
         Box::pin(async move {
             let (before, after) = match (unpack(&prior), unpack(&planned)) {
                 (Ok(before), Ok(after)) => (before, after),

@@ -1,22 +1,18 @@
 //! The command line: verbs and flags, and the wording of what is wrong with them.
 
 use crate::commands;
-use crate::commands::nouns::NOUNS;
 use crate::options::{self, Typed};
 use crate::peek::Peek;
 use crate::problem::Problem;
 use crate::terminal;
 use crate::views::text::{width, wrap};
+use crate::words;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
-use eos_core::catalog::Catalog;
-use eos_core::compose::whole;
 use eos_core::diagnostic::Diagnostic;
-use eos_core::name::{ENVIRONMENTS, RESERVED, closest, quoted};
-use eos_core::pillar::Pillar;
+use eos_core::name::{ENVIRONMENTS, closest, quoted};
 use eos_core::recipe::Recipe;
-use eos_engine::estate::Estate;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -103,6 +99,9 @@ pub enum Verb {
     Create(commands::create::Args),
     Update(commands::update::Args),
     Delete(commands::delete::Args),
+    Stop(commands::stop::Args),
+    Start(commands::start::Args),
+    Restart(commands::restart::Args),
     Resize(commands::resize::Args),
     Expand(commands::expand::Args),
     Convert(commands::convert::Args),
@@ -153,6 +152,8 @@ pub struct Invocation {
     pub cli: Cli,
     /// The given options of a recipe (`create`, `update`).
     pub typed: Option<Typed>,
+    /// For the record.
+    pub words: String,
 }
 
 pub enum Parsed {
@@ -161,9 +162,9 @@ pub enum Parsed {
     Shown(String),
 }
 
-pub fn parse(words: &[OsString], peek: &Peek) -> Result<Parsed, Problem> {
-    let recipe = recipe_of(peek)?;
-    let alone = words.len() < 2;
+/// The options of the recipe, if the command has one, are its flags.
+pub fn parse(line: &[OsString], peek: &Peek, recipe: Option<Recipe>) -> Result<Parsed, Problem> {
+    let alone = line.len() < 2;
     let columns = terminal::data_width().unwrap_or(80).min(100);
     let mut command = fitted(Cli::command().term_width(columns), columns);
     let verb = peek
@@ -180,7 +181,7 @@ pub fn parse(words: &[OsString], peek: &Peek) -> Result<Parsed, Problem> {
     if alone {
         return Ok(Parsed::Shown(command.render_help().ansi().to_string()));
     }
-    let matches = match command.try_get_matches_from(words) {
+    let matches = match command.try_get_matches_from_mut(line) {
         Ok(matches) => matches,
         Err(error) => return shown(error, recipe.as_ref()),
     };
@@ -189,7 +190,50 @@ pub fn parse(words: &[OsString], peek: &Peek) -> Result<Parsed, Problem> {
         Err(error) => return shown(error, recipe.as_ref()),
     };
     let typed = recipe.and_then(|recipe| typed(&matches, recipe));
-    Ok(Parsed::Run(Box::new(Invocation { cli, typed })))
+    let words = words::of(&command, &matches);
+    Ok(Parsed::Run(Box::new(Invocation { cli, typed, words })))
+}
+
+/// A flag that `create` and `update` have whatever the recipe.
+pub struct OwnFlag {
+    long: String,
+    short: Option<char>,
+    pub takes_value: bool,
+}
+
+impl OwnFlag {
+    pub fn is(&self, word: &str) -> bool {
+        let long = word.strip_prefix("--").is_some_and(|name| name == self.long);
+        let short = word.strip_prefix('-').map(str::chars);
+        long || self.short.is_some()
+            && short.is_some_and(|mut name| name.next() == self.short && name.next().is_none())
+    }
+
+    /// The option of a recipe that would hide it.
+    pub fn option(&self) -> String {
+        self.long.replace('-', "_")
+    }
+}
+
+/// The flags that no recipe may have, as the command line itself declares them.
+pub fn own_flags() -> Vec<OwnFlag> {
+    let command = Cli::command();
+    let verbs = ["create", "update"].map(|verb| command.find_subcommand(verb));
+    let args = verbs.into_iter().flatten().flat_map(Command::get_arguments);
+    let declared = command.get_arguments().chain(args).filter_map(|arg| {
+        Some(OwnFlag {
+            long: arg.get_long()?.to_owned(),
+            short: arg.get_short(),
+            takes_value: arg.get_action().takes_values(),
+        })
+    });
+    // clap adds this one itself.
+    let help = OwnFlag {
+        long: "help".to_owned(),
+        short: Some('h'),
+        takes_value: false,
+    };
+    declared.chain([help]).collect()
 }
 
 /// The whole command line with the options of this recipe as flags of the verb that was seen.
@@ -242,66 +286,6 @@ fn typed(matches: &ArgMatches, recipe: Recipe) -> Option<Typed> {
     Some(Typed::read(of_verb, recipe))
 }
 
-/// The recipe whose options are flags of this command.
-pub fn recipe_of(peek: &Peek) -> Result<Option<Recipe>, Problem> {
-    // A noun with flags of its own is a command below the verb.
-    let Some(subject) = peek
-        .subject
-        .as_ref()
-        .filter(|subject| !NOUNS.contains(&subject.as_str()))
-    else {
-        return Ok(None);
-    };
-    match peek.verb.as_deref() {
-        Some("create") => {
-            // Without an estate the built-in recipes can still be asked about; the verb itself will say what is missing.
-            let catalog = match Estate::open(peek.estate.as_deref()) {
-                Ok(estate) => estate.catalog()?,
-                Err(_) => Catalog::load(&[])?,
-            };
-            let known =
-                catalog
-                    .find(subject, None)
-                    .map_err(|unknown| match RESERVED.contains(&subject.as_str()) {
-                        true => not_yet(subject),
-                        false => unknown,
-                    });
-            Ok(Some(
-                known.map_err(|unknown| Problem::Usage(vec![unknown]))?.clone(),
-            ))
-        }
-        Some("update") => {
-            let estate = Estate::open(peek.estate.as_deref())?;
-            let environment = peek
-                .environment
-                .as_deref()
-                .unwrap_or(&estate.settings.environment);
-            let mut pillar = Pillar::read(&estate.pillar_files()?)?;
-            let catalog = estate.catalog()?;
-            if pillar.component(environment, subject).is_none() {
-                pillar = whole(&pillar, &catalog)?;
-            }
-            let component = commands::find_component(&pillar, environment, subject)?;
-            let unknown = |unknown: Diagnostic| vec![unknown.at(&component.at.file, component.at.position)];
-            let pin = component.pinned.get(&component.recipe).map(String::as_str);
-            let pin = pin.filter(|_| !peek.upgrade);
-            Ok(Some(
-                catalog.find(&component.recipe, pin).map_err(unknown)?.clone(),
-            ))
-        }
-        _ => Ok(None),
-    }
-}
-
-/// A noun of the language that no recipe stands for.
-fn not_yet(noun: &str) -> Diagnostic {
-    Diagnostic::new(format!(
-        "{} is a reserved word: no recipe has this name, and this version of Eos cannot create it",
-        quoted(noun)
-    ))
-    .hint("`eos catalog list` shows what can be created")
-}
-
 fn shown(error: clap::Error, recipe: Option<&Recipe>) -> Result<Parsed, Problem> {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
@@ -312,7 +296,7 @@ fn shown(error: clap::Error, recipe: Option<&Recipe>) -> Result<Parsed, Problem>
 }
 
 /// The fault of the command line, in Eos's own words.
-fn wording(error: &clap::Error, recipe: Option<&Recipe>) -> Diagnostic {
+pub fn wording(error: &clap::Error, recipe: Option<&Recipe>) -> Diagnostic {
     let text = |kind: ContextKind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.clone()),
         Some(ContextValue::Strings(texts)) => Some(texts.join(", ")),
@@ -427,5 +411,33 @@ mod tests {
     #[test]
     fn the_command_line_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_recipe_may_have_none_of_the_own_flags() {
+        let flags = own_flags();
+        let mut options: Vec<String> = flags.iter().map(OwnFlag::option).collect();
+        options.sort();
+        options.dedup();
+        let expected =
+            "color env_file environment estate help json keep name no_wait out plan unset upgrade yes";
+        assert_eq!(options.join(" "), expected);
+        for (word, takes_value) in [
+            ("-e", true),
+            ("--env-file", true),
+            ("-y", false),
+            ("--no-wait", false),
+        ] {
+            let found = flags
+                .iter()
+                .find(|flag| flag.is(word))
+                .map(|flag| flag.takes_value);
+            assert_eq!(found, Some(takes_value), "{word}");
+        }
+        assert!(
+            !flags
+                .iter()
+                .any(|flag| flag.is("--port") || flag.is("-") || flag.is("-ey"))
+        );
     }
 }

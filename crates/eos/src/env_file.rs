@@ -218,9 +218,9 @@ services:
 ";
 
     /// Values by option, and warnings.
-    type Found = (Vec<(String, String)>, Vec<String>);
+    type Taken = (Vec<(String, String)>, Vec<String>);
 
-    fn taken(text: &str) -> Result<Found, Vec<String>> {
+    fn taken(text: &str) -> Result<Taken, Vec<String>> {
         let recipe = Recipe::parse("recipe.yaml", RECIPE.as_bytes()).unwrap();
         let taken = take(".env", text, &recipe).map_err(|found| {
             let said = |found: &Diagnostic| {

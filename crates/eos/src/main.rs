@@ -4,7 +4,9 @@
 //! |---|---|
 //! | `args` | the command line: verbs, flags, and the wording of what is wrong with them |
 //! | `peek` | what must be known of the command line before it can be parsed |
+//! | `ground` | the estate that a command works in, and the recipe that its flags are of |
 //! | `options` | recipe options as flags, and where a value comes from that has no flag |
+//! | `words` | the words of a command for the record, without its secrets |
 //! | `commands` | one file a verb |
 //! | `views` | every report, with its text and its JSON side by side; what a person reads (`human`) and what a program reads (`json`) |
 //! | `problem` | what went wrong, flattened for both views, and the exit code it means |
@@ -18,12 +20,15 @@ mod env_file;
 mod env_names;
 mod formula;
 mod full_profile;
+mod ground;
 mod options;
 mod peek;
 mod problem;
 mod terminal;
 mod views;
+mod words;
 
+use ground::Ground;
 use mimalloc::MiMalloc;
 use problem::Exit;
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
@@ -48,8 +53,12 @@ fn main() -> ExitCode {
     }
     let peek = peek::peek(&words);
     let mut view = views::make(&peek);
-    let exit = match args::parse(&words, &peek) {
-        Ok(args::Parsed::Run(invocation)) => commands::run(invocation, view.as_mut()),
+    let mut ground = Ground::default();
+    let parsed = ground
+        .recipe_of(&peek)
+        .and_then(|recipe| args::parse(&words, &peek, recipe));
+    let exit = match parsed {
+        Ok(args::Parsed::Run(invocation)) => commands::run(invocation, ground, view.as_mut()),
         Ok(args::Parsed::Shown(text)) => {
             view.show(&Plain(&text));
             Ok(Exit::Done)

@@ -1,11 +1,13 @@
 //! Recipe options as flags, and where a value comes from that has no flag:
 //! flag, then (secrets) `--env-file`, then `EOS_OPTION_<NAME>`, then a question to the person, then the default, else an error.
 
+use crate::args::{OwnFlag, own_flags};
 use crate::env_file::{self, FromFile};
 use crate::env_names::OPTION_PREFIX;
 use crate::problem::Problem;
 use crate::terminal;
 use crate::views::View;
+use crate::words;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
 use eos_core::diagnostic::Diagnostic;
@@ -19,30 +21,10 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-/// Flags of `create` and `update` themselves, which no recipe option may be called.
-const RESERVED: [&str; 14] = [
-    "color",
-    "env_file",
-    "environment",
-    "estate",
-    "help",
-    "json",
-    "keep",
-    "name",
-    "no_wait",
-    "out",
-    "plan",
-    "unset",
-    "upgrade",
-    "yes",
-];
-
 /// A recipe whose option would hide a flag cannot be used.
 pub fn refuse_reserved(recipe: &Recipe) -> Result<(), Vec<Diagnostic>> {
-    let clashing = recipe
-        .options
-        .iter()
-        .filter(|option| RESERVED.contains(&option.name.as_str()));
+    let own: Vec<String> = own_flags().iter().map(OwnFlag::option).collect();
+    let clashing = recipe.options.iter().filter(|option| own.contains(&option.name));
     let found: Vec<_> = clashing
         .map(|option| {
             Diagnostic::new(format!(
@@ -114,6 +96,7 @@ fn of_kind(arg: Arg, kind: &OptionType) -> Arg {
     match kind {
         OptionType::Choice(choices) => arg.value_parser(PossibleValuesParser::new(choices.clone())),
         OptionType::Path => arg.value_hint(ValueHint::AnyPath),
+        OptionType::Secret => arg.value_parser(words::secret),
         _ => arg,
     }
 }
@@ -244,12 +227,14 @@ impl Typed {
             .filter_map(|spec| {
                 let id = id(&spec.name);
                 // The items of a list may stand in one flag or in several.
-                let values: Vec<&str> = matches.get_many::<String>(&id)?.map(String::as_str).collect();
-                Some((
-                    matches.index_of(&id)?,
-                    spec.name.clone(),
-                    SecretString::from(values.join(",")),
-                ))
+                let value = match spec.kind {
+                    OptionType::Secret => matches.get_one::<SecretString>(&id)?.clone(),
+                    _ => {
+                        let values = matches.get_many::<String>(&id)?.map(String::as_str);
+                        SecretString::from(values.collect::<Vec<_>>().join(","))
+                    }
+                };
+                Some((matches.index_of(&id)?, spec.name.clone(), value))
             })
             .collect();
         found.sort_by_key(|(index, ..)| *index);
@@ -275,18 +260,6 @@ impl Typed {
 
     fn has(&self, option: &str) -> bool {
         self.values.iter().any(|(name, _)| name == option) || self.from_file.contains_key(option)
-    }
-
-    /// The options in words, for the record; secrets are `***`.
-    pub fn words(&self) -> Vec<String> {
-        let word = |(name, value): &(String, SecretString)| match self.spec(name).kind {
-            OptionType::Secret => format!("--{} {HIDDEN}", flag(name)),
-            OptionType::Flag => format!("--{}={}", flag(name), value.expose_secret()),
-            _ => format!("--{} {}", flag(name), shell_word(value.expose_secret())),
-        };
-        let secret = |name: &String| format!("--{} {HIDDEN}", flag(name));
-        let from_file = self.from_file.keys().map(secret);
-        self.values.iter().map(word).chain(from_file).collect()
     }
 
     fn spec(&self, name: &str) -> &OptionSpec {
@@ -517,31 +490,4 @@ pub fn visible(flag: &str) -> Diagnostic {
         "The value of --{flag} can be read in the process list and the shell's history"
     ))
     .hint(format!("Use --{flag} - to give it on standard input"))
-}
-
-/// A word as a shell would have to be given it.
-pub fn shell_word(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_quoted_for_a_shell() {
-        for (word, expected) in [
-            ("3000", "3000"),
-            ("", "''"),
-            ("a b", "'a b'"),
-            ("it's", r"'it'\''s'"),
-            ("$x", "'$x'"),
-        ] {
-            assert_eq!(shell_word(word), expected);
-        }
-    }
 }

@@ -1,6 +1,7 @@
 //! What must be known of the command line before it can be parsed: the flags of `create` and `update` depend on
 //! the recipe, and an error must be shown in the form that was asked for.
 
+use crate::args::own_flags;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -17,21 +18,8 @@ pub struct Peek {
     pub upgrade: bool,
 }
 
-/// Flags that take the next word as their value, wherever they stand.
-const WITH_VALUE: [&str; 8] = [
-    "--env-file",
-    "--estate",
-    "--environment",
-    "-e",
-    "--color",
-    "--name",
-    "--out",
-    "--unset",
-];
-/// Flags that take none.
-const WITHOUT_VALUE: [&str; 7] = ["--json", "--yes", "-y", "--plan", "--upgrade", "--help", "-h"];
-
 pub fn peek(words: &[OsString]) -> Peek {
+    let own = own_flags();
     let mut peek = Peek::default();
     let mut words = words
         .iter()
@@ -45,7 +33,8 @@ pub fn peek(words: &[OsString]) -> Peek {
             break;
         }
         let (flag, value) = split(&word);
-        if WITH_VALUE.contains(&flag) {
+        let takes_value = own.iter().find(|own| own.is(flag)).map(|own| own.takes_value);
+        if takes_value == Some(true) {
             let value = value.map(str::to_owned).or_else(|| words.next());
             match flag {
                 "--estate" => peek.estate = value.map(PathBuf::from),
@@ -53,7 +42,7 @@ pub fn peek(words: &[OsString]) -> Peek {
                 "--color" => peek.color = value,
                 _ => {}
             }
-        } else if WITHOUT_VALUE.contains(&flag) {
+        } else if takes_value == Some(false) {
             peek.json |= flag == "--json";
             peek.upgrade |= flag == "--upgrade";
         } else if word.starts_with('-') && word.len() > 1 {
@@ -99,6 +88,9 @@ mod tests {
             "eos create grafana --port 3000",
             "eos --estate x -e staging create grafana",
             "eos create --yes grafana",
+            "eos create --keep --no-wait -y grafana",
+            "eos create --plan --out plan.json grafana",
+            "eos create --env-file .env --color never grafana",
             "eos create --name web grafana",
             "eos create --port 3000 grafana",
             "eos create --port=3000 grafana",

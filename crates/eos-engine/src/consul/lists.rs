@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use reqwest::{Method, StatusCode};
 use serde::Deserialize;
 
-use super::{ANSWER, ConsulClient, read_answer};
+use super::ConsulClient;
 use crate::error::{EngineError, ErrorKind};
-use crate::http::Request;
+use crate::http::{ANSWER, Request};
 
 /// One check of a service or, without a service, of a node.
 #[derive(Debug, Clone, Deserialize)]
@@ -86,7 +86,7 @@ impl ConsulClient {
         if answer.status == StatusCode::TOO_MANY_REQUESTS {
             answer.status = StatusCode::OK;
         }
-        read_answer(request.object, &answer)
+        self.read(request.object, &answer)
     }
 
     async fn list<T: serde::de::DeserializeOwned>(&self, object: &str, path: &str) -> Result<T, EngineError> {

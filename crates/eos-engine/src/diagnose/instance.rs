@@ -2,7 +2,7 @@
 
 use eos_core::timing::Span;
 
-use super::{Diagnosis, Look, answered, first_sentence, short};
+use super::{Diagnosis, Inquiry, answered, first_sentence, short};
 use crate::discovery::Discovery;
 use crate::error::Layer;
 use crate::nomad::{Allocation, JobVersion, LogStream, TaskEvent, TaskGroup, TaskRun};
@@ -11,7 +11,7 @@ use crate::nomad::{Allocation, JobVersion, LogStream, TaskEvent, TaskGroup, Task
 pub(super) const TAIL: u64 = 16 * 1024;
 const EVENTS: usize = 6;
 
-impl Look<'_> {
+impl Inquiry<'_> {
     pub(super) async fn instance(&self, job: &JobVersion, one: &Allocation, found: &mut Diagnosis) {
         let place = format!("allocation {} on {}", short(&one.id), one.node_name);
         let group = job.task_groups.iter().find(|group| group.name == one.task_group);

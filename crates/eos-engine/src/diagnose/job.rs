@@ -3,7 +3,7 @@
 use eos_core::kinds::job::Expected;
 use jiff::Timestamp;
 
-use super::{Diagnosis, Look, answered, plural, short};
+use super::{Diagnosis, Inquiry, answered, plural, short};
 use crate::discovery::Discovery;
 use crate::error::{ErrorKind, Layer};
 use crate::nomad::{Allocation, JobVersion};
@@ -11,7 +11,7 @@ use crate::nomad::{Allocation, JobVersion};
 /// Between the clocks of a minion and of Nomad.
 const SKEW_MS: i64 = 1000;
 
-impl Look<'_> {
+impl Inquiry<'_> {
     /// Finds what is wrong with the job, if anything is: an instance that failed, or one that found no place.
     ///
     /// Nomad, and then Terraform, may have gone back to an earlier version since; the one that failed is then the first

@@ -11,7 +11,7 @@ mod witness;
 use std::future::Future;
 use std::time::Duration;
 
-use eos_core::kinds::Proof;
+use eos_core::kinds::{Acted, Proof};
 use eos_core::plan::{Step, Work};
 use serde::{Deserialize, Serialize};
 
@@ -72,7 +72,7 @@ pub async fn diagnose(engines: &Engines, failed: Failed<'_>) -> Diagnosis {
     };
     // Who does not answer has nothing to add.
     if error.kind != ErrorKind::Unreachable {
-        let look = Look {
+        let look = Inquiry {
             engines,
             failed,
             hidden: None,
@@ -83,14 +83,14 @@ pub async fn diagnose(engines: &Engines, failed: Failed<'_>) -> Diagnosis {
     found
 }
 
-struct Look<'a> {
+struct Inquiry<'a> {
     engines: &'a Engines,
     failed: Failed<'a>,
     /// Without it nothing that a task said may be shown.
     hidden: Option<Hidden>,
 }
 
-impl Look<'_> {
+impl Inquiry<'_> {
     async fn at(mut self, found: &mut Diagnosis) {
         let Failed {
             operation,
@@ -129,9 +129,15 @@ impl Look<'_> {
                     self.registration(&healthy.groups, found).await;
                 }
             }
+            Work::Act(Acted::Job(restarted)) => {
+                if self.job(None, found).await.is_none() {
+                    self.registration(&restarted.groups, found).await;
+                }
+            }
+            Work::Prove(Proof::Stopped(stopped)) => self.remains(&stopped.services, found).await,
             Work::Prove(Proof::Gone(gone)) => self.remains(&gone.services, found).await,
             // The error says all that there is to know.
-            Work::Prove(Proof::Kept(_) | Proof::Host(_) | Proof::Unwatched(_))
+            Work::Prove(Proof::Kept(_) | Proof::Host(_) | Proof::Present(_) | Proof::Unwatched(_))
             | Work::Unmake(_)
             | Work::Secret(_)
             | Work::Deliver => {}

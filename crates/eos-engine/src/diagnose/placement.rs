@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{Diagnosis, Look, answered, plural};
+use super::{Diagnosis, Inquiry, answered, plural};
 use crate::error::Layer;
 use crate::nomad::{Capacity, JobVersion, TaskGroup, Unplaced};
 
-impl Look<'_> {
+impl Inquiry<'_> {
     pub(super) async fn unplaced(
         &self,
         job: &JobVersion,

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Diagnosis, LINES, LogLines, first_sentence, printable};
 use crate::error::Layer;
 
-/// The step record, as the formula wrote it (see ARCHITECTURE.md).
+/// The step record, as the formula wrote it (see docs/contracts.md).
 pub struct Record(pub Value);
 
 impl Record {

@@ -17,7 +17,7 @@ const RIGHTS: [(Right, &str); 4] = [
 
 /// What asking Consul came to.
 #[derive(Default)]
-pub(super) struct Asked {
+pub(super) struct ConsulLooked {
     pub findings: Vec<Finding>,
     pub keys: Option<Keys>,
 }
@@ -30,9 +30,9 @@ struct Answers {
 }
 
 impl Examination<'_> {
-    pub(super) async fn consul(&self) -> Asked {
+    pub(super) async fn consul(&self) -> ConsulLooked {
         let Some(endpoint) = &self.endpoints.consul else {
-            return Asked::default();
+            return ConsulLooked::default();
         };
         let asked = self
             .in_time(Layer::Consul, &endpoint.address, ask(endpoint))
@@ -40,7 +40,7 @@ impl Examination<'_> {
         let answers = match asked {
             Ok(answers) => answers,
             Err(error) => {
-                return Asked {
+                return ConsulLooked {
                     findings: vec![self.failed(Area::Consul, "leader", &error)],
                     keys: None,
                 };
@@ -61,7 +61,7 @@ impl Examination<'_> {
             Err(error) => self.failed(Area::Consul, "token", &error),
             Ok(denied) => rights_finding(&denied, &self.token(Layer::Consul)),
         });
-        Asked {
+        ConsulLooked {
             findings,
             // What cannot be read for want of a right is said of the token.
             keys: answers.keys.ok(),

@@ -22,7 +22,7 @@ const MINIONS: Duration = Duration::from_secs(6);
 const SLOW: Duration = Duration::from_secs(24);
 
 /// What asking Salt came to.
-pub(super) struct Asked {
+pub(super) struct SaltLooked {
     /// Which machine operates the estate, as the control minion has it.
     pub home: Option<Finding>,
     pub findings: Vec<Finding>,
@@ -43,10 +43,10 @@ struct Told {
 }
 
 impl Examination<'_> {
-    pub(super) async fn salt(&self) -> Asked {
+    pub(super) async fn salt(&self) -> SaltLooked {
         let endpoint = &self.endpoints.salt;
         let control = &self.endpoints.control;
-        let unasked = |error: &EngineError| Asked {
+        let unasked = |error: &EngineError| SaltLooked {
             home: None,
             findings: vec![self.failed(Area::Salt, "API", error)],
             clocks: Vec::new(),
@@ -100,7 +100,7 @@ impl Examination<'_> {
             let ahead = time.map(|time: Timestamp| clocks::outside(time, time, told.sent, told.received));
             (format!("minion {minion}"), ahead)
         });
-        Asked {
+        SaltLooked {
             home,
             findings,
             clocks: clocks.collect(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use eos_core::drift::Held;
-use eos_core::plan::earlier;
+use eos_core::plan::{Work, earlier};
 
 use crate::component_lock::Holder;
 use crate::engines::Engines;
@@ -34,7 +34,7 @@ pub async fn ask(
         let plan = operation.back.unwrap_or(operation.plan);
         let steps = earlier::read(plan).map_or_else(|_| Vec::new(), |plan| plan.steps);
         for step in steps {
-            if step.work.is_of_component() {
+            if step.work != Work::Deliver && step.environment == environment {
                 let one = Held {
                     component: step.component.clone(),
                     operation: operation.id.clone(),

@@ -10,13 +10,14 @@ mod vault;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use eos_core::compile::{Compilation, compile};
-use eos_core::drift::{self, Answer, Drift, Inspection, Look, Seen, Silent, moved_jobs};
+use eos_core::compile::Compilation;
+use eos_core::drift::{self, Drift, Inspection, Look, OrSilent, Seen, Silent, moved_jobs};
 use eos_core::name::ENVIRONMENTS;
 use eos_core::pillar::{COMMON_FILE, Pillar, PillarFiles, environment_file};
 use eos_core::plan::Key;
 use serde_json::{Value, json};
 
+use crate::compiling::compile;
 use crate::delivery;
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
@@ -104,7 +105,7 @@ pub async fn look(estate: &Estate, engines: &Engines, question: &Question<'_>) -
     Ok(look_at(&seen).0)
 }
 
-fn answer<T>(answer: Result<T, EngineError>) -> Answer<T> {
+fn answer<T>(answer: Result<T, EngineError>) -> OrSilent<T> {
     answer.map_err(|error| silent(&error))
 }
 
@@ -183,7 +184,7 @@ async fn compiled_at(estate: &Estate, commit: &str) -> Result<Option<Compilation
 }
 
 /// What every host of the pillar says of itself, in one call.
-async fn inspect(engines: &Engines, pillar: &Pillar) -> BTreeMap<String, Answer<Inspection>> {
+async fn inspect(engines: &Engines, pillar: &Pillar) -> BTreeMap<String, OrSilent<Inspection>> {
     let mut answers = match engines
         .salt
         .call_all("eos.inspect", json!({}), MINION_WAIT, INSPECT)
@@ -205,7 +206,7 @@ async fn inspect(engines: &Engines, pillar: &Pillar) -> BTreeMap<String, Answer<
     };
     let hosts: Vec<String> = pillar.hosts.keys().cloned().collect();
     let answers = hosts.iter().map(read).collect::<Vec<_>>();
-    let mut inspected: BTreeMap<String, Answer<Inspection>> = hosts.into_iter().zip(answers).collect();
+    let mut inspected: BTreeMap<String, OrSilent<Inspection>> = hosts.into_iter().zip(answers).collect();
     for (host, answer) in &mut inspected {
         if let Ok(inspection) = answer {
             tell_both_sides(engines, host, inspection).await;

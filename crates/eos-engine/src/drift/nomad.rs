@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use eos_core::compile::Compilation;
-use eos_core::drift::{Answer, Compared, JobSeen, NomadSeen};
+use eos_core::drift::{Compared, JobSeen, NomadSeen, OrSilent};
 use eos_core::plan::Key;
 use futures_util::StreamExt;
 use futures_util::stream;
@@ -155,7 +155,7 @@ pub async fn compare<'c>(
     engines: &Engines,
     moved: &[Key],
     baseline: impl Fn(&Key) -> Option<&'c Compilation>,
-) -> BTreeMap<Key, Answer<Compared>> {
+) -> BTreeMap<Key, OrSilent<Compared>> {
     let asked = moved.iter().filter_map(|key| Some((key, baseline(key)?)));
     let asked = asked.map(|(key, compilation)| async move {
         let answer = compared(engines, key, compilation).await;

@@ -38,7 +38,7 @@ pub enum Hook<'a> {
 }
 
 /// What was seen when a hook looked.
-enum Look {
+enum Sight {
     So(Value),
     /// Not yet, and what is there instead.
     NotYet(String),
@@ -63,11 +63,11 @@ impl Monitored<'_> {
         for hook in hooks {
             loop {
                 let found = match self.look(hook).await? {
-                    Look::So(value) => {
+                    Sight::So(value) => {
                         seen.push(value);
                         break;
                     }
-                    Look::NotYet(found) => found,
+                    Sight::NotYet(found) => found,
                 };
                 if Instant::now() > ends {
                     let name = hook.name();
@@ -87,19 +87,19 @@ impl Monitored<'_> {
         Ok(seen)
     }
 
-    async fn look(&self, hook: &Hook<'_>) -> Result<Look, EngineError> {
+    async fn look(&self, hook: &Hook<'_>) -> Result<Sight, EngineError> {
         let gone = matches!(hook, Hook::NoTarget { .. } | Hook::NoRules { .. });
         let Some(instance) = self.instances(&self.monitor.service).await?.into_iter().next() else {
             return Ok(match gone {
-                true => Look::So(json!({"monitor": null})),
-                false => Look::NotYet(format!("{} is registered nowhere", self.monitor.service)),
+                true => Sight::So(json!({"monitor": null})),
+                false => Sight::NotYet(format!("{} is registered nowhere", self.monitor.service)),
             });
         };
         let address = format!("http://{}:{}", instance.address, instance.port);
         unless_silent(self.ask(&PrometheusClient::new(&address)?, hook).await)
     }
 
-    async fn ask(&self, prometheus: &PrometheusClient, hook: &Hook<'_>) -> Result<Look, EngineError> {
+    async fn ask(&self, prometheus: &PrometheusClient, hook: &Hook<'_>) -> Result<Sight, EngineError> {
         let environment = self.environment;
         Ok(match hook {
             Hook::Target { service } => {
@@ -116,15 +116,15 @@ impl Monitored<'_> {
                     .iter()
                     .filter(|target| target.component() == Some(component));
                 match left.count() {
-                    0 => Look::So(json!({"targets": []})),
-                    count => Look::NotYet(format!("{count} still asked")),
+                    0 => Sight::So(json!({"targets": []})),
+                    count => Sight::NotYet(format!("{count} still asked")),
                 }
             }
             Hook::NoRules { component } => {
                 let group = format!("{environment}/{component}");
                 match prometheus.rules(&group).await?.len() {
-                    0 => Look::So(json!({"rules": []})),
-                    count => Look::NotYet(format!("{count} still loaded")),
+                    0 => Sight::So(json!({"rules": []})),
+                    count => Sight::NotYet(format!("{count} still loaded")),
                 }
             }
         })
@@ -138,10 +138,10 @@ impl Monitored<'_> {
 
 /// A Prometheus that is registered and does not answer is asked again: it starts, hangs, or is about to be replaced. What
 /// it has forgotten is unknown.
-fn unless_silent(looked: Result<Look, EngineError>) -> Result<Look, EngineError> {
+fn unless_silent(looked: Result<Sight, EngineError>) -> Result<Sight, EngineError> {
     match looked {
         Err(error) if matches!(error.kind, ErrorKind::Unreachable | ErrorKind::Timeout) => {
-            Ok(Look::NotYet(format!("unknown: {}", error.words)))
+            Ok(Sight::NotYet(format!("unknown: {}", error.words)))
         }
         looked => looked,
     }
@@ -168,10 +168,13 @@ mod tests {
         for kind in [ErrorKind::Unreachable, ErrorKind::Timeout] {
             let silent = EngineError::new(Layer::Prometheus, kind, "targets", "no answer");
             let looked = unless_silent(Err(silent));
-            assert!(matches!(looked, Ok(Look::NotYet(words)) if words == "unknown: no answer"));
+            assert!(matches!(looked, Ok(Sight::NotYet(words)) if words == "unknown: no answer"));
         }
         let refused = EngineError::new(Layer::Prometheus, ErrorKind::Failed, "targets", "500");
         assert!(unless_silent(Err(refused)).is_err());
-        assert!(matches!(unless_silent(Ok(Look::So(json!({})))), Ok(Look::So(_))));
+        assert!(matches!(
+            unless_silent(Ok(Sight::So(json!({})))),
+            Ok(Sight::So(_))
+        ));
     }
 }

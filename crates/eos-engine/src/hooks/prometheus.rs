@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use super::Look;
+use super::Sight;
 use crate::discovery::Instance;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::http::{self, read_json};
@@ -127,9 +127,9 @@ impl Target {
 
 /// Whether every instance that is registered answers where it is registered now. One that was replaced may still be asked
 /// for a moment.
-pub(super) fn answering(service: &str, instances: &[Instance], targets: &[Target]) -> Look {
+pub(super) fn answering(service: &str, instances: &[Instance], targets: &[Target]) -> Sight {
     if instances.is_empty() {
-        return Look::NotYet(format!("{service} is registered nowhere"));
+        return Sight::NotYet(format!("{service} is registered nowhere"));
     }
     let mut seen = Vec::new();
     for Instance { address, port, .. } in instances {
@@ -138,23 +138,23 @@ pub(super) fn answering(service: &str, instances: &[Instance], targets: &[Target
             .iter()
             .find(|target| target.label("service") == Some(service) && target.label("instance") == Some(&at));
         match target {
-            None => return Look::NotYet(format!("{at} is not known")),
+            None => return Sight::NotYet(format!("{at} is not known")),
             Some(target) if target.health != "up" => {
                 let why = match target.last_error.as_str() {
                     "" => "not asked yet",
                     error => error,
                 };
-                return Look::NotYet(format!("{at} is {}: {why}", target.health));
+                return Sight::NotYet(format!("{at} is {}: {why}", target.health));
             }
             Some(target) => seen.push(json!({"instance": at, "health": target.health})),
         }
     }
-    Look::So(json!({"service": service, "targets": seen}))
+    Sight::So(json!({"service": service, "targets": seen}))
 }
 
 /// Whether the alerts that are loaded are the wanted ones, and can be evaluated. What an alert asks for is printed by
 /// Prometheus in a form of its own; its summary says the same in words.
-pub(super) fn loaded(component: &Lowered, rules: &[Rule]) -> Look {
+pub(super) fn loaded(component: &Lowered, rules: &[Rule]) -> Sight {
     let wanted = component.alerts();
     let patience = component
         .patience()
@@ -168,22 +168,22 @@ pub(super) fn loaded(component: &Lowered, rules: &[Rule]) -> Look {
             && labels.eq(alert.labels.iter().map(|(name, value)| (*name, value)))
     };
     if let Some(broken) = rules.iter().find(|rule| rule.health == "err") {
-        return Look::NotYet(format!("{} fails: {}", broken.name, broken.last_error));
+        return Sight::NotYet(format!("{} fails: {}", broken.name, broken.last_error));
     }
     let missing = wanted
         .iter()
         .find(|alert| !rules.iter().any(|rule| fits(alert, rule)));
     if let Some(alert) = missing {
-        return Look::NotYet(format!("{} is not loaded as it should be", alert.name));
+        return Sight::NotYet(format!("{} is not loaded as it should be", alert.name));
     }
     if rules.len() != wanted.len() {
-        return Look::NotYet(format!("{} are loaded, not {}", rules.len(), wanted.len()));
+        return Sight::NotYet(format!("{} are loaded, not {}", rules.len(), wanted.len()));
     }
     let seen: Vec<_> = rules
         .iter()
         .map(|rule| json!({"alert": rule.name, "health": rule.health, "state": rule.state}))
         .collect();
-    Look::So(json!({"group": component.workspace(), "rules": seen}))
+    Sight::So(json!({"group": component.workspace(), "rules": seen}))
 }
 
 #[cfg(test)]
@@ -216,10 +216,10 @@ mod tests {
         serde_json::from_value(json!({"labels": labels, "health": health, "lastError": last_error})).unwrap()
     }
 
-    fn found(look: Look) -> String {
+    fn found(look: Sight) -> String {
         match look {
-            Look::So(_) => "so".to_owned(),
-            Look::NotYet(words) => words,
+            Sight::So(_) => "so".to_owned(),
+            Sight::NotYet(words) => words,
         }
     }
 

@@ -1,8 +1,9 @@
-//! Jobs: Nomad and the catalogue of services say whether a component runs as wanted, or not at all.
+//! Jobs: Nomad and the catalogue of services say whether a component runs as wanted, restarted, or not at all.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use eos_core::kinds::job::{Expected, Gone, Healthy};
+use eos_core::kinds::job::{Expected, Gone, Healthy, Stopped};
 use eos_core::lowered::instance_name;
 use eos_core::plan::Step;
 use eos_core::runtime::SECRET_VERSION;
@@ -10,9 +11,9 @@ use serde_json::json;
 
 use crate::discovery::{Discovery, Instance};
 use crate::error::{EngineError, ErrorKind, Layer};
-use crate::nomad::Volume;
+use crate::nomad::{Allocation, Job, Volume};
 use crate::secrets::{SecretPath, Secrets};
-use crate::steps::{Context, GONE, LOOK, Progress, Verified, plural};
+use crate::steps::{Context, GONE, LOOK, Progress, Verified, plural, run_step};
 use crate::waiting;
 
 /// A deployment has as long at least, whatever the recipe says.
@@ -30,23 +31,7 @@ pub(super) async fn prove_healthy(
     let Healthy { digest, groups } = healthy;
     let nomad = &context.engines.nomad;
     let (namespace, name) = (&step.environment, &step.component);
-    let job = nomad
-        .job(namespace, name)
-        .await
-        .map_err(|error| match error.kind {
-            ErrorKind::NotFound => error.with_hint(format!(
-                "It was removed outside Eos: `eos delete {name}`, then create it again"
-            )),
-            _ => error,
-        })?;
-    if job.meta.get("eos_digest").map(String::as_str) != Some(digest.as_str()) {
-        let words = "Nomad runs another version than the wanted one";
-        return Err(
-            EngineError::new(Layer::Nomad, ErrorKind::Failed, format!("job {name}"), words).with_hint(
-                format!("It was reverted or changed outside Eos: `eos logs {name}`, then `eos resume`"),
-            ),
-        );
-    }
+    let job = wanted_job(context, step, digest).await?;
     let version = secret_version(context, step).await?;
     if let Some(version) = version
         && job.meta.get(SECRET_VERSION) != Some(&version.to_string())
@@ -58,17 +43,7 @@ pub(super) async fn prove_healthy(
         );
     }
     for Expected { group, count, .. } in groups {
-        let asked = job
-            .task_groups
-            .iter()
-            .find(|found| found.name == *group)
-            .map_or(0, |found| found.count);
-        if asked != u64::from(*count) {
-            let words = format!("Nomad is asked for {asked} instances of {group}, not for {count}");
-            let object = format!("job {name}");
-            return Err(EngineError::new(Layer::Nomad, ErrorKind::Failed, object, words)
-                .with_hint("It was scaled outside Eos"));
-        }
+        require_count(&job, name, group, u64::from(*count))?;
     }
     let component = context.compilation.component(namespace, name);
     let limit = component.map_or(HEALTHY, |component| component.rollout().max(HEALTHY));
@@ -97,6 +72,151 @@ pub(super) async fn prove_healthy(
         seen["secret_version"] = version.into();
     }
     Ok(Verified::new(words, seen))
+}
+
+/// The job in Nomad, if it is the one that was compiled.
+async fn wanted_job(context: &Context<'_>, step: &Step, digest: &str) -> Result<Job, EngineError> {
+    let (namespace, name) = (&step.environment, &step.component);
+    let job = context.engines.nomad.job(namespace, name).await;
+    let job = job.map_err(|error| match error.kind {
+        ErrorKind::NotFound => error.with_hint(format!(
+            "It was removed outside Eos: `eos delete {name}`, then create it again"
+        )),
+        _ => error,
+    })?;
+    if job.meta.get("eos_digest").map(String::as_str) == Some(digest) {
+        return Ok(job);
+    }
+    let words = "Nomad runs another version than the wanted one";
+    let hint = format!("It was reverted or changed outside Eos: `eos logs {name}`, then `eos resume`");
+    Err(EngineError::new(Layer::Nomad, ErrorKind::Failed, format!("job {name}"), words).with_hint(hint))
+}
+
+fn require_count(job: &Job, name: &str, group: &str, count: u64) -> Result<(), EngineError> {
+    let found = job.task_groups.iter().find(|found| found.name == group);
+    let asked = found.map_or(0, |found| found.count);
+    if asked == count {
+        return Ok(());
+    }
+    let words = format!("Nomad is asked for {asked} instances of {group}, not for {count}");
+    let object = format!("job {name}");
+    Err(EngineError::new(Layer::Nomad, ErrorKind::Failed, object, words)
+        .with_hint("It was scaled outside Eos"))
+}
+
+/// The minion restarts what runs; Nomad says that each instance is another one by now, or started again.
+pub(super) async fn restart(
+    context: &Context<'_>,
+    step: &Step,
+    progress: Progress<'_>,
+) -> Result<Verified, EngineError> {
+    let (namespace, name) = (&step.environment, &step.component);
+    let record = run_step(context, step, progress).await?;
+    let before = record.pointer("/result/restarted").cloned().unwrap_or_default();
+    let before: StartedBefore = serde_json::from_value(before).map_err(|error| {
+        let object = format!("step {} on {}", step.id, context.engines.endpoints.control);
+        EngineError::new(Layer::Salt, ErrorKind::Invalid, object, error.to_string())
+    })?;
+    let allocations = context.engines.nomad.job_allocations(namespace, name).await?;
+    let mut running = allocations.iter().filter(|one| one.is_running());
+    if let Some(same) = running.find(|one| !is_restarted(one, &before)) {
+        let words = format!("instance {} runs on as before", same.id);
+        return Err(EngineError::new(
+            Layer::Nomad,
+            ErrorKind::Failed,
+            format!("job {name}"),
+            words,
+        ));
+    }
+    let words = format!("{} restarted", plural(before.len(), "instance", "instances"));
+    Ok(Verified::new(
+        words,
+        json!({"restarted": before.keys().collect::<Vec<_>>()}),
+    ))
+}
+
+/// Instance -> task -> when it had started before its restart.
+type StartedBefore = BTreeMap<String, BTreeMap<String, String>>;
+
+/// Whether no task of it runs since before. One that was not there before took the place of another.
+fn is_restarted(allocation: &Allocation, before: &StartedBefore) -> bool {
+    let tasks = before.get(&allocation.id).into_iter().flatten();
+    let mut same = tasks.filter(|(task, when)| {
+        let run = allocation.task_states.get(*task);
+        run.is_some_and(|run| run.started_at.as_ref() == Some(when))
+    });
+    same.next().is_none()
+}
+
+/// The job is registered with no instances, nothing of it runs, and no service of it is registered.
+pub(super) async fn prove_stopped(
+    context: &Context<'_>,
+    step: &Step,
+    stopped: &Stopped,
+    progress: Progress<'_>,
+) -> Result<Verified, EngineError> {
+    let (namespace, name) = (&step.environment, &step.component);
+    let ends = Instant::now() + GONE + Duration::from_secs(stopped.stop.unwrap_or_default());
+    loop {
+        let job = wanted_job(context, step, &stopped.digest).await?;
+        for group in &job.task_groups {
+            require_count(&job, name, &group.name, 0)?;
+        }
+        let left = Left::of(context, (namespace, name), &stopped.services).await?;
+        if left.is_nothing() {
+            let seen = json!({"version": job.version, "running": 0, "services": []});
+            return Ok(Verified::new(
+                "nothing runs, the job stays registered".to_owned(),
+                seen,
+            ));
+        }
+        left.wait(name, ends, progress).await?;
+    }
+}
+
+/// What is still there of a job that is to run no more.
+struct Left {
+    running: usize,
+    registered: usize,
+}
+
+impl Left {
+    async fn of(
+        context: &Context<'_>,
+        (namespace, name): (&str, &str),
+        services: &[String],
+    ) -> Result<Self, EngineError> {
+        let allocations = context.engines.nomad.job_allocations(namespace, name).await?;
+        let is_there = |one: &&Allocation| matches!(one.client_status.as_str(), "running" | "pending");
+        let mut left = Self {
+            running: allocations.iter().filter(is_there).count(),
+            registered: 0,
+        };
+        for service in services {
+            let instances = context.engines.discovery().instances(service, namespace).await?;
+            left.registered += instances.len();
+        }
+        Ok(left)
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.running == 0 && self.registered == 0
+    }
+
+    /// Waits a moment, unless the time is over.
+    async fn wait(&self, name: &str, ends: Instant, progress: Progress<'_>) -> Result<(), EngineError> {
+        let words = format!(
+            "{} still running, {} still registered",
+            self.running, self.registered
+        );
+        if Instant::now() > ends {
+            let object = format!("job {name}");
+            return Err(EngineError::new(Layer::Nomad, ErrorKind::Timeout, object, words));
+        }
+        progress(&words);
+        waiting::on(tokio::time::sleep(LOOK)).await;
+        Ok(())
+    }
 }
 
 /// Which version of its secrets a component is to run with: the newest.
@@ -157,7 +277,6 @@ pub(super) async fn prove_gone(
     progress: Progress<'_>,
 ) -> Result<Verified, EngineError> {
     let nomad = &context.engines.nomad;
-    let discovery = context.engines.discovery();
     let (namespace, name) = (&step.environment, &step.component);
     let ends = Instant::now() + GONE + Duration::from_secs(gone.stop.unwrap_or_default());
     loop {
@@ -165,30 +284,13 @@ pub(super) async fn prove_gone(
             Err(error) if error.kind == ErrorKind::NotFound => None,
             answer => Some(answer?),
         };
-        let allocations = nomad.job_allocations(namespace, name).await?;
-        let running = allocations
-            .iter()
-            .filter(|one| matches!(one.client_status.as_str(), "running" | "pending"))
-            .count();
-        let mut registered = volumes_of(&nomad.volumes(namespace).await?, namespace, name).count();
-        for service in &gone.services {
-            registered += discovery.instances(service, namespace).await?.len();
-        }
-        if job.is_none() && running == 0 && registered == 0 {
+        let mut left = Left::of(context, (namespace, name), &gone.services).await?;
+        left.registered += volumes_of(&nomad.volumes(namespace).await?, namespace, name).count();
+        if job.is_none() && left.is_nothing() {
             let words = "nothing runs, nothing is registered".to_owned();
             return Ok(Verified::new(words, json!({"job": null, "volumes": []})));
         }
-        if Instant::now() > ends {
-            let words = format!("{running} still running, {registered} still registered");
-            return Err(EngineError::new(
-                Layer::Nomad,
-                ErrorKind::Timeout,
-                format!("job {name}"),
-                words,
-            ));
-        }
-        progress(&format!("{running} still running, {registered} still registered"));
-        waiting::on(tokio::time::sleep(LOOK)).await;
+        left.wait(name, ends, progress).await?;
     }
 }
 

@@ -1,14 +1,16 @@
 //! Kinds: how each sort of thing is read back from the engine that owns it. One file a kind; this one sends each to its own.
 
+mod file;
 pub mod host;
 mod job;
+mod resource;
 mod rules;
 mod secret;
 mod volume;
 mod workspace;
 
 use eos_core::kinds::secret::Moved;
-use eos_core::kinds::{Made, Proof, Unmade};
+use eos_core::kinds::{Acted, Made, Proof, Unmade};
 use eos_core::plan::Step;
 
 use crate::error::EngineError;
@@ -21,6 +23,7 @@ pub(crate) async fn make(
     progress: Progress<'_>,
 ) -> Result<Verified, EngineError> {
     match made {
+        Made::File(part) => file::make(context, step, part, progress).await,
         Made::Volume(part) => volume::make(context, step, part, progress).await,
         Made::Workspace(part) => workspace::make(context, step, part, progress).await,
         Made::Rules(_) => rules::make(context, step, progress).await,
@@ -34,9 +37,21 @@ pub(crate) async fn unmake(
     progress: Progress<'_>,
 ) -> Result<Verified, EngineError> {
     match unmade {
+        Unmade::File(part) => file::unmake(context, step, part, progress).await,
         Unmade::Volume(part) => volume::unmake(context, step, part, progress).await,
         Unmade::Workspace(part) => workspace::unmake(context, step, part, progress).await,
         Unmade::Rules(part) => rules::unmake(context, step, part, progress).await,
+    }
+}
+
+pub(crate) async fn act(
+    context: &Context<'_>,
+    step: &Step,
+    acted: &Acted,
+    progress: Progress<'_>,
+) -> Result<Verified, EngineError> {
+    match acted {
+        Acted::Job(_) => job::restart(context, step, progress).await,
     }
 }
 
@@ -48,9 +63,11 @@ pub(crate) async fn prove(
 ) -> Result<Verified, EngineError> {
     match proof {
         Proof::Healthy(proof) => job::prove_healthy(context, step, proof, progress).await,
+        Proof::Stopped(proof) => job::prove_stopped(context, step, proof, progress).await,
         Proof::Gone(proof) => job::prove_gone(context, step, proof, progress).await,
         Proof::Kept(proof) => volume::prove_kept(context, proof).await,
         Proof::Host(proof) => host::prove(context, proof).await,
+        Proof::Present(proof) => resource::prove_present(context, step, proof).await,
         Proof::Unwatched(proof) => rules::prove_unwatched(context, step, proof, progress).await,
     }
 }

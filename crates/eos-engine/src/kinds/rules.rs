@@ -1,9 +1,9 @@
 //! Monitoring: Prometheus itself says which rules it has loaded, and from whom it gets answers.
 
 use eos_core::kinds::rules::{Unmade, Unwatched};
-use eos_core::lowered::Monitor;
+use eos_core::lowered::{Lowered, Monitor};
 use eos_core::plan::Step;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::hooks::{Hook, Monitored};
@@ -21,7 +21,18 @@ pub(super) async fn make(
         return Err(not_watched(&step.component));
     };
     run_step(context, step, progress).await?;
-    let targets = component.measured().map(|(group, _)| Hook::Target {
+    let watcher = context
+        .compilation
+        .component(&step.environment, &monitor.component);
+    if watcher.is_some_and(Lowered::is_stopped) {
+        let words = format!(
+            "{} is stopped, and reads the rules when it starts",
+            monitor.component
+        );
+        return Ok(Verified::new(words, json!({"monitor": null})));
+    }
+    let measured = component.measured().filter(|(group, _)| !group.is_stopped());
+    let targets = measured.map(|(group, _)| Hook::Target {
         service: &group.service,
     });
     let hooks: Vec<Hook<'_>> = std::iter::once(Hook::Rules { component })

@@ -189,7 +189,7 @@ impl NomadClient {
     pub async fn members(&self) -> Result<Vec<Member>, EngineError> {
         #[derive(Deserialize)]
         #[serde(rename_all = "PascalCase")]
-        struct Answer {
+        struct Listing {
             #[serde(default, deserialize_with = "null_is_empty")]
             members: Vec<Member>,
         }
@@ -198,7 +198,7 @@ impl NomadClient {
             path: "agent/members",
             query: &[],
         };
-        Ok(self.get::<Answer>(request).await?.members)
+        Ok(self.get::<Listing>(request).await?.members)
     }
 
     pub async fn own_token(&self) -> Result<OwnToken, EngineError> {

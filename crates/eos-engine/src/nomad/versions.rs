@@ -73,11 +73,11 @@ pub struct Task {
     #[serde(default)]
     pub driver: String,
     #[serde(default)]
-    pub resources: Asked,
+    pub resources: Reserved,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct Asked {
+pub struct Reserved {
     #[serde(rename = "CPU", default)]
     pub cpu: u64,
     #[serde(rename = "MemoryMB", default)]
@@ -118,12 +118,12 @@ impl NomadClient {
     pub async fn job_versions(&self, namespace: &str, job: &str) -> Result<Vec<JobVersion>, EngineError> {
         #[derive(Deserialize)]
         #[serde(rename_all = "PascalCase")]
-        struct Answer {
+        struct Listing {
             #[serde(default, deserialize_with = "null_is_empty")]
             versions: Vec<JobVersion>,
         }
         let object = format!("versions of job {job}");
-        let answer: Answer = self
+        let answer: Listing = self
             .get_of(namespace, &object, &format!("job/{job}/versions"))
             .await?;
         Ok(answer.versions)

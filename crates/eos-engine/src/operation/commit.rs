@@ -1,12 +1,13 @@
 //! The commit of an operation: the pillar edit and what it compiles to.
 
-use eos_core::intent::{Noun, Verb};
+use eos_core::scope::Scope;
 use serde_json::json;
 
 use super::run::{Run, Subject};
 use crate::audit;
 use crate::error::EngineError;
 use crate::estate::{COMMITTED, PILLAR};
+use crate::store::Operation;
 
 /// The journal's name for writing the pillar, the artifacts and the commit.
 pub(super) const COMMIT: &str = "0-commit";
@@ -14,7 +15,7 @@ pub(super) const COMMIT: &str = "0-commit";
 impl Run<'_> {
     /// The pillar edit, what it compiles to, and one commit of both. Doing it twice changes nothing.
     pub(super) async fn commit(&mut self, step: &str) -> Result<(), EngineError> {
-        let Subject { id, author, plan, .. } = &self.subject;
+        let Subject { id, words, plan, .. } = &self.subject;
         self.store.borrow_mut().begin_step(id, step, &json!({}))?;
         let repository = self.estate.repository();
         if !self.is_back {
@@ -26,7 +27,7 @@ impl Run<'_> {
         let anchor = audit::anchor(self.estate, &self.store.borrow())?.unwrap_or_default();
         let trailers = [
             ("Operation", id.as_str()),
-            ("Intent", author.words),
+            ("Intent", *words),
             (audit::TRAILER, &anchor),
         ];
         // Nothing to commit: a person committed the pillar by hand, or a killed run got this far.
@@ -56,6 +57,7 @@ impl Run<'_> {
         }
         let head = repository.head().await?;
         let before = match plan.pillar.is_empty() && !edited {
+            true if plan.is_of_hosts() => self.hosts_applied_at()?.or(head),
             true => repository.applied(&plan.environment).await?.or(head),
             false => head,
         };
@@ -65,18 +67,27 @@ impl Run<'_> {
         }
     }
 
+    /// The commit of the newest operation that was about one of the plan's hosts.
+    fn hosts_applied_at(&self) -> Result<Option<String>, EngineError> {
+        let store = self.store.borrow();
+        let rows = store.applied(Scope::Estate.prefix())?;
+        let mut newest: Option<Operation> = None;
+        for row in rows
+            .iter()
+            .filter(|row| self.subject.plan.hosts.contains(&row.component))
+        {
+            let operation = store.operation(&row.operation)?;
+            newest = newest.into_iter().chain(operation).max_by_key(|one| one.number);
+        }
+        Ok(newest.and_then(|operation| operation.commit_after))
+    }
+
     pub(super) fn words_of_commit(&self) -> String {
         let plan = &self.subject.plan;
         let environment = &plan.environment;
         let what = match &plan.intent {
-            Some(intent) if plan.host().is_some() => format!("{:?} host {}", intent.verb, intent.component),
-            Some(intent) if intent.verb == Verb::Reconcile => {
-                format!("Reconcile {} ({environment})", plan.components.join(", "))
-            }
-            Some(intent) if intent.noun == Noun::Environment => {
-                format!("{:?} all components ({environment})", intent.verb)
-            }
-            Some(intent) => format!("{:?} {} ({environment})", intent.verb, intent.component),
+            Some(intent) => intent.sentence.title(&plan.components),
+            None if plan.is_of_hosts() => format!("Apply host {}", plan.hosts.join(", ")),
             None => format!("Apply {} ({environment})", plan.components.join(", ")),
         };
         match (self.is_back, &self.subject.takes_back) {

@@ -56,7 +56,7 @@ impl Run<'_> {
         let this = &*self;
         let mut running = FuturesUnordered::new();
         loop {
-            let is_stopped = halt.is_some() || this.terms.stop.is_wanted();
+            let is_stopped = halt.is_some() || this.stop.is_wanted();
             while !is_stopped && running.len() < AT_ONCE {
                 let is_ready = |(_, step): &(usize, &Step)| step.after.iter().all(|id| ended.contains(id));
                 let Some(at) = open.iter().position(is_ready) else {
@@ -67,7 +67,7 @@ impl Run<'_> {
             }
             let next = tokio::select! {
                 next = running.next() => next,
-                () = this.terms.stop.wanted() => {
+                () = this.stop.wanted() => {
                     let words = "Finishing the steps in progress, then stopping; press Ctrl-C again to stop \
                         now";
                     this.events.waiting(words);
@@ -133,7 +133,7 @@ impl Run<'_> {
         let mut progress = |message: &str| self.events.progress(number, message);
         let verified = match &step.work {
             Work::Deliver => self.deliver().await?,
-            Work::Make(_) | Work::Unmake(_) | Work::Prove(_) | Work::Secret(_) => {
+            Work::Make(_) | Work::Unmake(_) | Work::Act(_) | Work::Prove(_) | Work::Secret(_) => {
                 let context = steps::Context {
                     engines: self.engines,
                     compilation: self.compilation(),

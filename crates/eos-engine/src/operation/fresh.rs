@@ -1,24 +1,37 @@
 //! Whether a plan still holds: the pillar that it was made from, and what that compiles to, as they are by now.
 
 use eos_core::catalog::KEPT;
-use eos_core::compile::{Compilation, compile};
+use eos_core::compile::Compilation;
 use eos_core::pillar::Pillar;
 use eos_core::plan::{Change, Plan};
 use serde_json::Value;
 
-use super::run::{Compiled, Run, to_json};
+use super::run::{Run, to_json};
 use super::take_back;
+use crate::compiling::{Compiled, Inputs, compile};
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::{Estate, pillar_digest};
 use crate::failure::Failure;
-use crate::planning::{Wish, make_plan};
+use crate::planning::{Planned, Wish, make_plan};
+use crate::settings::Settings;
 
 impl Run<'_> {
     /// The plan against the pillar as it is now. If others edited that since, the plan is made again, and holds if it
-    /// asks for nothing beyond what was confirmed.
+    /// asks for nothing beyond what was confirmed. What was compiled for it serves if nothing at all changed.
     pub(super) async fn refresh(&mut self) -> Result<(), Failure> {
-        let files = self.estate.pillar_files()?;
+        let setup = Settings::load(&self.estate.root)?.setup();
+        if setup != self.estate.settings.setup() {
+            return Err(stale("eos.toml changed after the plan was made"));
+        }
+        let inputs = Inputs::read(self.estate)?;
+        let beforehand = self.beforehand.take();
         let plan = &self.subject.plan;
+        if let Some(compiled) = beforehand.and_then(|made| made.if_unchanged(&inputs, &setup, &plan.release))
+        {
+            self.compiled = Some(compiled);
+            return Ok(());
+        }
+        let files = inputs.files;
         let mut edited = plan
             .pillar
             .iter()
@@ -62,16 +75,20 @@ impl Run<'_> {
     }
 
     pub(super) async fn plan_again(&mut self) -> Result<(), Failure> {
-        if self.terms.exact {
+        if self.exact {
             return Err(stale("the pillar changed after the plan was made"));
         }
         let confirmed = &self.subject.plan;
-        let mut again = match &self.subject.takes_back {
+        let Planned {
+            plan: mut again,
+            beforehand,
+            ..
+        } = match &self.subject.takes_back {
             Some(other) => {
                 let other = super::find(&self.store.borrow(), other)?;
                 take_back::plan_rollback(self.estate, self.engines, &other).await?
             }
-            None => make_plan(self.estate, Some(self.engines), Wish::again(confirmed)).await?,
+            None => make_plan(self.estate, Some(self.engines), &Wish::again(confirmed)).await?,
         };
         if let Some(more) = again.changes.iter().find(|change| !includes(confirmed, change)) {
             return Err(stale(&format!(
@@ -85,7 +102,13 @@ impl Run<'_> {
         self.store
             .borrow_mut()
             .replace_plan(&self.subject.id, &to_json(&again))?;
-        self.compiled = Some(self.compile_with(&again)?);
+        // Made a moment ago and under the lock, but a person's editor takes no lock.
+        let inputs = Inputs::read(self.estate)?;
+        let setup = self.estate.settings.setup();
+        self.compiled = beforehand.and_then(|made| made.if_unchanged(&inputs, &setup, &again.release));
+        if self.compiled.is_none() {
+            return Err(stale("the pillar changed while the plan was made again"));
+        }
         self.subject.plan = again;
         Ok(())
     }

@@ -1,17 +1,18 @@
-//! The locks of the components that an operation is about: in Consul where there is one, else files of the estate.
+//! The locks of the components and hosts that an operation is about: in Consul where there is one, else files of the estate.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use eos_core::plan::{Key, Plan, Step};
+use eos_core::plan::Key;
 use jiff::Timestamp;
 
-use super::{Author, Terms};
+use super::Stop;
 use crate::component_lock::{ComponentLock, Holder};
 use crate::consul::ConsulClient;
 use crate::error::EngineError;
 use crate::estate::Estate;
-use crate::lock::{Lock, Patience, Target};
+use crate::lock::{self, Lock, Patience, Target};
+use crate::request::Terms;
 
 /// How long others are waited for: longer than the lock of one that was killed lives.
 const PATIENCE: Duration = Duration::from_secs(30 * 60);
@@ -24,23 +25,14 @@ pub(super) struct Locks {
     files: Vec<Lock>,
 }
 
-/// Delivery and hosts belong to no component.
-pub(super) fn locked_components(plan: &Plan) -> BTreeSet<Key> {
-    plan.steps
-        .iter()
-        .filter(|step| step.work.is_of_component())
-        .map(Step::key)
-        .collect()
-}
-
 impl Locks {
-    /// Takes the lock of every component that is not held yet; what an operation of the same name left is taken over.
+    /// Takes the lock of everything that is not held yet; what an operation of the same name left is taken over.
     pub async fn take(
         &mut self,
         estate: &Estate,
         consul: Option<&ConsulClient>,
         operation: &str,
-        author: Author<'_>,
+        who: &str,
         components: BTreeSet<Key>,
         waiting: &mut dyn FnMut(&EngineError) -> Patience,
     ) -> Result<(), EngineError> {
@@ -52,7 +44,7 @@ impl Locks {
             Some(consul) => {
                 let holder = Holder {
                     operation: operation.to_owned(),
-                    who: author.who.to_owned(),
+                    who: who.to_owned(),
                     since: Timestamp::now(),
                 };
                 let ttl = estate.settings.lock_ttl;
@@ -61,7 +53,8 @@ impl Locks {
             }
             None => {
                 // In the order of their names, which is the same for everybody.
-                for (environment, component) in &missing {
+                for key in &missing {
+                    let (environment, component) = lock::place(key);
                     let target = Target::Component {
                         environment,
                         component,
@@ -96,13 +89,14 @@ impl Locks {
 
 /// Tells who is waited for, whenever that changes, and says when to stop.
 pub(super) fn waiting<'w>(
-    terms: &'w Terms,
+    terms: Terms,
+    stop: &'w Stop,
     mut tell: impl FnMut(&str) + 'w,
 ) -> impl FnMut(&EngineError) -> Patience + 'w {
     let ends = Instant::now() + PATIENCE;
     let mut told = String::new();
     move |error: &EngineError| {
-        if terms.no_wait || terms.stop.is_wanted() || Instant::now() > ends {
+        if terms.no_wait || stop.is_wanted() || Instant::now() > ends {
             return Patience::Over;
         }
         let words = format!("{}: {}", error.object, error.words);

@@ -26,12 +26,10 @@ mod take_back;
 mod way_back;
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use eos_core::compile::Compilation;
 use eos_core::plan::Plan;
-use secrecy::SecretString;
 use tokio::sync::Notify;
 
 use crate::audit::Actor;
@@ -41,6 +39,8 @@ use crate::estate::Estate;
 use crate::failure::Failure;
 use crate::home;
 use crate::lock::{Lock, Target};
+use crate::planning::Planned;
+use crate::request::{Request, Requester};
 use crate::secrets;
 use crate::steps;
 use crate::store::{NewOperation, Operation, Outcome, Store};
@@ -51,31 +51,10 @@ use event::Events;
 pub use dismiss::{Dismissed, dismiss};
 pub use event::{Event, StepOf, Subscriber};
 pub use records::{find, is_alive, newest_to_undo};
-pub use take_back::rollback;
+pub use take_back::{require_undoable, rollback};
 
 /// How many operations may begin while one waits for an approval. Counted, because no clock says that nobody waits.
 const WAITED_FOR: i64 = 50;
-
-/// Who asked, and in which words; secrets in them are `***`.
-#[derive(Clone, Copy, Debug)]
-pub struct Author<'a> {
-    pub who: &'a str,
-    pub words: &'a str,
-}
-
-/// How a person wants an operation to go.
-#[derive(Debug, Default)]
-pub struct Terms {
-    /// Leave all as it is where a step fails, for a look.
-    pub keep: bool,
-    /// Refuse at once where another is at work on the same components.
-    pub no_wait: bool,
-    /// Refuse a plan that was overtaken, instead of making it again.
-    pub exact: bool,
-    /// Who carries it out, where that is another than who asked.
-    pub who: Option<String>,
-    pub stop: Stop,
-}
 
 /// A person's wish, from outside, that no further step begins.
 #[derive(Debug, Default)]
@@ -100,15 +79,23 @@ impl Stop {
     }
 }
 
-/// What is to be carried out.
+/// Where an operation is carried out, by whom, and how it is stopped.
 #[derive(Clone, Copy)]
-pub struct Order<'a> {
-    pub plan: &'a Plan,
-    /// Values given with the command: they go to the secrets engine and nowhere else.
-    pub secrets: &'a BTreeMap<String, SecretString>,
-    pub author: Author<'a>,
-    /// The operation that the plan takes back.
-    pub takes_back: Option<&'a str>,
+struct Site<'a> {
+    estate: &'a Estate,
+    engines: &'a Engines,
+    by: &'a Requester,
+    stop: &'a Stop,
+}
+
+impl<'a> Site<'a> {
+    /// For the audit: who carries an operation out.
+    fn actor(self) -> Actor<'a> {
+        Actor {
+            who: &self.by.who,
+            user: &self.engines.endpoints.salt.user,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -124,15 +111,26 @@ pub struct Finished {
     pub taken_back: Option<Vec<String>>,
 }
 
-/// Carries out a plan.
+/// Carries out the plan of a request.
 pub async fn apply<'a>(
     estate: &'a Estate,
     engines: &'a Engines,
-    order: Order<'a>,
-    terms: &'a Terms,
+    request: &'a Request,
+    planned: Planned,
+    stop: &'a Stop,
     subscriber: &'a mut Subscriber<'a>,
 ) -> Result<Finished, Failure> {
-    let Order { plan, author, .. } = order;
+    let Planned {
+        plan,
+        beforehand,
+        exact,
+    } = planned;
+    let site = Site {
+        estate,
+        engines,
+        by: &request.by,
+        stop,
+    };
     let events = Events::new(subscriber);
     if !plan.observed {
         return Err(EngineError::new(
@@ -144,7 +142,7 @@ pub async fn apply<'a>(
         .with_hint("Plan again now that they answer")
         .into());
     }
-    let by = actor(engines, terms, author);
+    let by = site.actor();
     let control = home::require(engines, estate, by).await?;
     let mut store = estate.store()?;
     let id = Store::new_operation_id();
@@ -154,10 +152,10 @@ pub async fn apply<'a>(
         &NewOperation {
             environment: &plan.environment,
             components: &plan.components,
-            words: author.words,
+            words: &request.by.words,
             by,
-            plan: &to_json(plan),
-            takes_back: order.takes_back,
+            plan: &to_json(&plan),
+            takes_back: request.takes_back(),
         },
     )?;
     if let Err(error) = end_forgotten(estate, engines, &mut store, &id, by).await {
@@ -165,14 +163,16 @@ pub async fn apply<'a>(
     }
     let subject = Subject {
         id,
-        author,
-        plan: plan.clone(),
-        takes_back: order.takes_back.map(str::to_owned),
+        who: &request.by.who,
+        words: &request.by.words,
+        plan,
+        takes_back: request.takes_back().map(str::to_owned),
         _alive: alive,
     };
-    Run::new((estate, engines), store, subject, control, terms, events)
-        .start(order.secrets)
-        .await
+    let mut run = Run::new(site, store, subject, control, events);
+    run.beforehand = beforehand;
+    run.exact = exact;
+    run.start(request.secrets()).await
 }
 
 /// Ends operations that waited for their first approval while many others began, and removes the secrets given for them.
@@ -205,12 +205,19 @@ pub async fn resume<'a>(
     estate: &'a Estate,
     engines: &'a Engines,
     operation: Option<&str>,
-    terms: &'a Terms,
+    by: &'a Requester,
+    stop: &'a Stop,
     subscriber: &'a mut Subscriber<'a>,
 ) -> Result<Finished, Failure> {
     let store = estate.store()?;
     let operation = records::resumable(&store, operation)?;
-    reopen(estate, engines, store, &operation, terms, Events::new(subscriber))
+    let site = Site {
+        estate,
+        engines,
+        by,
+        stop,
+    };
+    reopen(site, store, &operation, Events::new(subscriber))
         .await?
         .go_on(&operation)
         .await
@@ -221,11 +228,19 @@ pub async fn take_back<'a>(
     estate: &'a Estate,
     engines: &'a Engines,
     operation: &'a Operation,
-    terms: &'a Terms,
+    by: &'a Requester,
+    stop: &'a Stop,
     subscriber: &'a mut Subscriber<'a>,
 ) -> Result<Finished, Failure> {
     let store = estate.store()?;
-    reopen(estate, engines, store, operation, terms, Events::new(subscriber))
+    require_undoable(&store, operation)?;
+    let site = Site {
+        estate,
+        engines,
+        by,
+        stop,
+    };
+    reopen(site, store, operation, Events::new(subscriber))
         .await?
         .give_up(operation)
         .await
@@ -233,44 +248,24 @@ pub async fn take_back<'a>(
 
 /// The operation as it stands in the journal; nobody else is at work on it.
 async fn reopen<'a>(
-    estate: &'a Estate,
-    engines: &'a Engines,
+    site: Site<'a>,
     store: Store,
     operation: &'a Operation,
-    terms: &'a Terms,
     events: Events<'a>,
 ) -> Result<Run<'a>, EngineError> {
     let id = &operation.id;
-    let alive = Lock::try_acquire(&estate.root, Target::Operation(id), Some(id))
+    let alive = Lock::try_acquire(&site.estate.root, Target::Operation(id), Some(id))
         .map_err(|error| error.with_hint("It runs in another process: wait for its end"))?;
-    let author = Author {
-        who: &operation.who,
-        words: &operation.words,
-    };
-    let control = home::require(engines, estate, actor(engines, terms, author)).await?;
+    let control = home::require(site.engines, site.estate, site.actor()).await?;
     let subject = Subject {
         id: id.clone(),
-        author,
+        who: &operation.who,
+        words: &operation.words,
         plan: records::plan_of(operation)?,
         takes_back: operation.takes_back.clone(),
         _alive: alive,
     };
-    Ok(Run::new(
-        (estate, engines),
-        store,
-        subject,
-        control,
-        terms,
-        events,
-    ))
-}
-
-/// For the audit: who carries an operation out.
-fn actor<'a>(engines: &'a Engines, terms: &'a Terms, author: Author<'a>) -> Actor<'a> {
-    Actor {
-        who: terms.who.as_deref().unwrap_or(author.who),
-        user: &engines.endpoints.salt.user,
-    }
+    Ok(Run::new(site, store, subject, control, events))
 }
 
 /// What a component offers now, rendered with where its service answers.

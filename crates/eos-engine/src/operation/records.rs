@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use eos_core::plan::{Key, Plan, earlier};
 
 use super::is_resumable;
-use super::locks::locked_components;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::Estate;
 use crate::lock::{self, Target};
@@ -113,7 +112,7 @@ pub(super) fn refuse_unfinished(
         if operation.id == own {
             continue;
         }
-        let touches = locked_components(&plan_of(&operation)?);
+        let touches = plan_of(&operation)?.locked();
         if touches.is_disjoint(components) || is_alive(estate, &operation) {
             continue;
         }

@@ -4,10 +4,10 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use eos_core::compile::Compilation;
 use eos_core::emit::terraform::PLATFORM;
 use eos_core::kinds::secret::Previous;
 use eos_core::plan::{Key, Plan, Step, Work};
+use eos_core::scope::Scope;
 use secrecy::SecretString;
 use serde_json::Value;
 
@@ -15,19 +15,22 @@ use super::commit::COMMIT;
 use super::event::Events;
 use super::execution::Halt;
 use super::fresh::refuse_hand_edits;
-use super::locks::{Locks, locked_components, waiting};
+use super::locks::{Locks, waiting};
 use super::records::refuse_unfinished;
 use super::take_back;
-use super::{Author, Finished, Terms, actor};
+use super::{Finished, Site, Stop};
 use crate::approval::{self, Needed};
+use crate::compiling::{Beforehand, Compiled};
 use crate::control::Control;
 use crate::diagnose::Witness;
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind};
 use crate::estate::Estate;
 use crate::failure::{Failure, Waiting};
+use crate::hosts;
 use crate::lock::{self, Lock, Target};
 use crate::pins;
+use crate::request::Terms;
 use crate::secrets::{self, APART, SecretPath, Secrets, given_path};
 use crate::store::{Applied, Operation, Outcome, Store};
 use crate::waiting::{Spent, Stopwatch};
@@ -38,7 +41,9 @@ const FOR_THE_MARK: Duration = Duration::from_secs(60);
 /// What an operation is, whoever carries it out.
 pub(super) struct Subject<'a> {
     pub id: String,
-    pub author: Author<'a>,
+    /// Who asked for it, and in which words.
+    pub who: &'a str,
+    pub words: &'a str,
     pub plan: Plan,
     /// The operation that it takes back.
     pub takes_back: Option<String>,
@@ -51,11 +56,17 @@ pub(super) struct Run<'a> {
     pub(super) engines: &'a Engines,
     pub(super) store: RefCell<Store>,
     pub(super) events: Events<'a>,
-    pub(super) terms: &'a Terms,
+    pub(super) site: Site<'a>,
+    pub(super) terms: Terms,
+    pub(super) stop: &'a Stop,
+    /// The plan was made before, and is not made again if it was overtaken.
+    pub(super) exact: bool,
     pub(super) subject: Subject<'a>,
     /// Who carries it out, as Salt knows them.
     pub(super) caller: Control,
     pub(super) locks: Locks,
+    /// What was compiled for the plan before the locks.
+    pub(super) beforehand: Option<Beforehand>,
     pub(super) compiled: Option<Compiled>,
     pub(super) stopwatch: Stopwatch,
     /// Whether the plan is the one that takes the operation back.
@@ -64,30 +75,27 @@ pub(super) struct Run<'a> {
     pub(super) witness: Witness,
 }
 
-pub(super) struct Compiled {
-    /// Digest of the pillar.
-    pub(super) from: String,
-    pub(super) compilation: Compilation,
-}
-
 impl<'a> Run<'a> {
     pub fn new(
-        (estate, engines): (&'a Estate, &'a Engines),
+        site: Site<'a>,
         store: Store,
         subject: Subject<'a>,
         caller: Control,
-        terms: &'a Terms,
         events: Events<'a>,
     ) -> Self {
         Run {
-            estate,
-            engines,
+            estate: site.estate,
+            engines: site.engines,
             store: RefCell::new(store),
             events,
-            terms,
+            site,
+            terms: site.by.terms,
+            stop: site.stop,
+            exact: false,
             subject,
             caller,
             locks: Locks::default(),
+            beforehand: None,
             compiled: None,
             stopwatch: Stopwatch::start(),
             is_back: false,
@@ -122,10 +130,10 @@ impl<'a> Run<'a> {
         secrets: &BTreeMap<String, SecretString>,
     ) -> Result<Lock, Failure> {
         self.enter().await?;
-        let components = locked_components(&self.subject.plan);
+        let components = self.subject.plan.locked();
         refuse_unfinished(self.estate, &self.store.borrow(), &self.subject.id, &components)?;
         let guard = self.estate_lock().await?;
-        if self.terms.exact {
+        if self.exact {
             pins::require(self.estate, self.engines, &self.subject.plan).await?;
         }
         self.refresh().await?;
@@ -184,7 +192,7 @@ impl<'a> Run<'a> {
     }
 
     pub(super) fn resume(&self) -> Result<(), EngineError> {
-        let by = actor(self.engines, self.terms, self.subject.author);
+        let by = self.site.actor();
         self.store.borrow_mut().resume_operation(&self.subject.id, by)
     }
 
@@ -236,23 +244,28 @@ impl<'a> Run<'a> {
         if let Some(vault) = &self.engines.vault {
             vault.keep_token().await?;
         }
-        let components = locked_components(&self.subject.plan);
+        let are_known = !self.store.borrow().applied(Scope::Estate.prefix())?.is_empty();
+        if !are_known {
+            let known = hosts::committed_rows(self.estate, &self.subject.id).await?;
+            self.store.borrow_mut().set_first_hosts(&known)?;
+        }
+        let components = self.subject.plan.locked();
         self.lock(components).await
     }
 
     pub(super) async fn lock(&mut self, components: BTreeSet<Key>) -> Result<(), EngineError> {
         let events = &self.events;
-        let mut held = waiting(self.terms, |message| events.waiting(message));
-        let Subject { id, author, .. } = &self.subject;
+        let mut held = waiting(self.terms, self.stop, |message| events.waiting(message));
+        let Subject { id, who, .. } = &self.subject;
         let consul = self.engines.consul.as_ref();
         self.locks
-            .take(self.estate, consul, id, *author, components, &mut held)
+            .take(self.estate, consul, id, who, components, &mut held)
             .await
     }
 
     /// Held to edit, commit and deliver, and given back at once.
     pub(super) async fn estate_lock(&self) -> Result<Lock, EngineError> {
-        let mut held = waiting(self.terms, |message| self.events.waiting(message));
+        let mut held = waiting(self.terms, self.stop, |message| self.events.waiting(message));
         Lock::wait(
             &self.estate.root,
             Target::Estate,
@@ -266,11 +279,15 @@ impl<'a> Run<'a> {
     /// has them.
     pub(super) async fn stage(&self, secrets: &BTreeMap<String, SecretString>) -> Result<(), EngineError> {
         let Subject { id, plan, .. } = &self.subject;
-        let Some(intent) = plan.intent.as_ref().filter(|_| !secrets.is_empty()) else {
+        let named = plan
+            .intent
+            .as_ref()
+            .and_then(|intent| intent.sentence.component());
+        let Some(component) = named.filter(|_| !secrets.is_empty()) else {
             return Ok(());
         };
         let user = &self.engines.endpoints.salt.user;
-        let path = given_path(user, id, &plan.environment, &intent.component);
+        let path = given_path(user, id, &plan.environment, component);
         let at = SecretPath {
             namespace: APART,
             path: &path,
@@ -347,7 +364,7 @@ impl<'a> Run<'a> {
     }
 
     async fn write_end(&self, outcome: Outcome) -> Result<(), EngineError> {
-        let by = actor(self.engines, self.terms, self.subject.author);
+        let by = self.site.actor();
         let id = &self.subject.id;
         self.store.borrow_mut().add_spent(id, self.stopwatch.read())?;
         // At the very end: as long as it could be taken back, what it overwrote is kept.
@@ -421,7 +438,7 @@ impl<'a> Run<'a> {
             .iter()
             .all(|other| other.id == *id || other.environment != plan.environment);
         // A host belongs to no environment: none is further than it was.
-        if !is_alone || plan.host().is_some() {
+        if !is_alone || plan.is_of_hosts() {
             return Ok(());
         }
         let repository = self.estate.repository();

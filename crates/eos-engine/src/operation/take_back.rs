@@ -4,11 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use eos_core::catalog::KEPT;
+use eos_core::diagnostic::Diagnostic;
 use eos_core::kinds::secret::Previous;
 use eos_core::kinds::{Made, volume};
-use eos_core::pillar::{PillarFiles, environment_file};
+use eos_core::pillar::{COMMON_FILE, PillarFiles, environment_file};
 use eos_core::plan::{Key, Left, Plan, Step, Work};
-use eos_core::undo::undo;
+use eos_core::scope::Scope;
+use eos_core::undo::{undo, with_entries_of};
 use serde_json::Value;
 
 use super::records::{plan_of, read_plan};
@@ -17,15 +19,15 @@ use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::Estate;
 use crate::failure::Failure;
 use crate::lock::Lock;
-use crate::planning::{TakeBack, Wish, make_plan};
-use crate::store::{Operation, Outcome};
+use crate::planning::{Planned, TakeBack, Wish, make_plan};
+use crate::store::{Operation, Outcome, Store};
 
 /// The journal's name for the commit that undoes the operation's own.
 pub(super) const COMMIT: &str = "back-commit";
 
 /// The plan by which an operation is taken back, with the estate's lock if it was just made.
 pub(super) struct Turned {
-    pub plan: Plan,
+    pub planned: Planned,
     pub guard: Option<Lock>,
 }
 
@@ -35,14 +37,16 @@ pub(super) async fn plan_unfinished(
     engines: &Engines,
     operation: &Operation,
     begun: &BTreeMap<String, Value>,
-) -> Result<Plan, Failure> {
+) -> Result<Planned, Failure> {
     let plan = plan_of(operation)?;
     let taken = TakeBack {
+        operation: None,
         pillar: pillar_without(estate, operation, &plan).await?,
         unknown: changed(&plan, begun),
         left: Left {
             secrets: overwritten(&plan, begun),
             unused_volumes: unused_volumes(estate, &plan, begun)?,
+            begun: made(&plan, begun),
         },
     };
     plan_back(estate, engines, &plan.environment, taken, "back").await
@@ -55,16 +59,20 @@ pub(super) async fn plan_undone(
     engines: &Engines,
     operation: &Operation,
     begun: &BTreeMap<String, Value>,
-) -> Result<Plan, Failure> {
+) -> Result<Planned, Failure> {
     let plan = plan_of(operation)?;
     let mut unknown = changed(&plan, begun);
     if let Some(back) = &operation.back {
         unknown.extend(changed(&read_plan(&operation.id, back.clone())?, begun));
     }
     let taken = TakeBack {
+        operation: None,
         pillar: estate.pillar_files()?,
         unknown,
-        left: Left::default(),
+        left: Left {
+            begun: made(&plan, begun),
+            ..Left::default()
+        },
     };
     let prefix = format!("back-again-{}", begun.len());
     plan_back(estate, engines, &plan.environment, taken, &prefix).await
@@ -76,24 +84,36 @@ async fn plan_back(
     environment: &str,
     taken: TakeBack,
     prefix: &str,
-) -> Result<Plan, Failure> {
+) -> Result<Planned, Failure> {
     // The platform among them: it may be all that was begun.
     let names: BTreeSet<String> = taken.unknown.iter().map(|(_, name)| name.clone()).collect();
     let wish = Wish {
         environment: environment.to_owned(),
         components: Some(names.into_iter().collect()),
+        // A host is only looked at: nothing of it is left to undo.
+        hosts: Some(Vec::new()),
         take_back: Some(taken),
         ..Wish::default()
     };
-    let mut back = make_plan(estate, Some(engines), wish).await?;
+    let mut back = make_plan(estate, Some(engines), &wish).await?;
     // The step ids of an operation are unique in all of its directions.
-    for step in &mut back.steps {
+    for step in &mut back.plan.steps {
         step.id = format!("{prefix}-{}", step.id);
         step.after
             .iter_mut()
             .for_each(|id| *id = format!("{prefix}-{id}"));
     }
     Ok(back)
+}
+
+/// What steps which began may have made.
+fn made(plan: &Plan, begun: &BTreeMap<String, Value>) -> Vec<(Key, Made)> {
+    let begun = plan.steps.iter().filter(|step| begun.contains_key(&step.id));
+    let made = begun.filter_map(|step| match &step.work {
+        Work::Make(made) => Some((step.key(), made.clone())),
+        Work::Deliver | Work::Unmake(_) | Work::Act(_) | Work::Prove(_) | Work::Secret(_) => None,
+    });
+    made.collect()
 }
 
 /// The components that steps which began may have changed.
@@ -124,8 +144,32 @@ pub(super) async fn plan_rollback(
     estate: &Estate,
     engines: &Engines,
     operation: &Operation,
-) -> Result<Plan, Failure> {
-    make_plan(estate, Some(engines), rollback(estate, operation).await?).await
+) -> Result<Planned, Failure> {
+    make_plan(estate, Some(engines), &rollback(estate, operation).await?).await
+}
+
+/// Refuses an operation that has nothing to take back: all that it did is an act.
+pub fn require_undoable(store: &Store, operation: &Operation) -> Result<(), Failure> {
+    let plan = plan_of(operation)?;
+    let Some(act) = plan.only_act() else {
+        return Ok(());
+    };
+    let begun = store.beginnings(&operation.id)?;
+    let is_act = |step: &&Step| matches!(step.work, Work::Act(_)) && begun.contains_key(&step.id);
+    if !plan.steps.iter().any(|step| is_act(&step)) {
+        return Ok(());
+    }
+    let id = &operation.id;
+    let hint = match operation.outcome {
+        Outcome::Done | Outcome::TakenBack | Outcome::Dismissed => {
+            "`eos history` shows the other operations; `eos undo OPERATION` undoes one of them".to_owned()
+        }
+        Outcome::Running | Outcome::Failed | Outcome::Interrupted | Outcome::Waiting => {
+            format!("Continue it: eos resume {id}; {}", or_dismiss(id))
+        }
+    };
+    let words = format!("Operation {id} cannot be undone: {}", act.deed.why_final());
+    Err(Failure::Input(vec![Diagnostic::new(words).hint(hint)]))
 }
 
 /// What is wished for where an operation that was done is taken back.
@@ -140,23 +184,24 @@ pub async fn rollback(estate: &Estate, operation: &Operation) -> Result<Wish, Fa
         )
         .into());
     }
+    let store = estate.store()?;
+    require_undoable(&store, operation)?;
     let plan = plan_of(operation)?;
-    let begun = estate.store()?.beginnings(&operation.id)?;
+    let begun = store.beginnings(&operation.id)?;
     let mut secrets = overwritten(&plan, &begun);
     // What Nomad held before is kept until an operation ends, and no longer.
     secrets.retain(|_, previous| matches!(previous, Previous::Version(_)));
-    let components = plan
-        .steps
-        .iter()
-        .filter(|step| !matches!(step.work, Work::Deliver));
-    let names: BTreeSet<String> = components.map(|step| step.component.clone()).collect();
+    let locked = plan.locked();
+    let names = |scope: Scope<'_>| {
+        let keys = locked.iter().filter(|key| Scope::of(key) == scope);
+        Some(keys.map(|(_, name)| name.clone()).collect())
+    };
     Ok(Wish {
         environment: plan.environment.clone(),
-        components: Some(match plan.host() {
-            Some(_) => Vec::new(),
-            None => names.into_iter().collect(),
-        }),
+        components: names(Scope::Environment(&plan.environment)),
+        hosts: names(Scope::Estate),
         take_back: Some(TakeBack {
+            operation: Some(operation.id.clone()),
             pillar: pillar_without(estate, operation, &plan).await?,
             unknown: BTreeSet::new(),
             left: Left {
@@ -219,9 +264,10 @@ async fn pillar_without(estate: &Estate, operation: &Operation, plan: &Plan) -> 
     let Some(commit_before) = &operation.commit_before else {
         return Ok(now);
     };
-    // An apply of what a person edited is about one environment; an edit by Eos, about the files that it wrote.
+    // An apply of what a person edited is about one environment and some hosts; an edit by Eos, about the files that it
+    // wrote.
     let files: Vec<String> = match plan.pillar.is_empty() {
-        true => vec![environment_file(&plan.environment)],
+        true => vec![environment_file(&plan.environment), COMMON_FILE.to_owned()],
         false => plan
             .pillar
             .keys()
@@ -232,7 +278,7 @@ async fn pillar_without(estate: &Estate, operation: &Operation, plan: &Plan) -> 
     let repository = estate.repository();
     let (mut before, mut after) = (PillarFiles::new(), PillarFiles::new());
     for file in files {
-        let original = repository.show(commit_before, &file).await?;
+        let mut original = repository.show(commit_before, &file).await?;
         let written = match &operation.commit_after {
             Some(commit) => repository.show(commit, &file).await?,
             None => match plan.pillar.get(&file) {
@@ -240,6 +286,11 @@ async fn pillar_without(estate: &Estate, operation: &Operation, plan: &Plan) -> 
                 None => original.clone(),
             },
         };
+        // Other hosts may have come and gone since that commit, by operations of their own.
+        if file == COMMON_FILE && plan.pillar.is_empty() {
+            let (was, is) = (original.unwrap_or_default(), written.clone().unwrap_or_default());
+            original = Some(with_entries_of(&file, &is, &was, "hosts", &plan.hosts)?);
+        }
         after.extend(written.map(|bytes| (file.clone(), bytes)));
         before.extend(original.map(|bytes| (file, bytes)));
     }

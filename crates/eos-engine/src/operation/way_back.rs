@@ -3,19 +3,19 @@
 use eos_core::kinds::secret::How;
 use eos_core::plan::{Step, Work};
 
+use super::Finished;
 use super::event::Event;
 use super::execution::Halt;
 use super::fresh::{serves, stale};
-use super::locks::locked_components;
 use super::records::read_plan;
 use super::run::{Run, Subject, to_json};
 use super::take_back::{self, Turned};
-use super::{Finished, actor};
 use crate::approval::{self, Needed};
 use crate::diagnose::{Failed, diagnose};
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::failure::{Aftermath, Failure, StepFailure};
 use crate::lock::Patience;
+use crate::planning::Planned;
 use crate::steps;
 use crate::store::{Operation, Outcome};
 
@@ -86,7 +86,7 @@ impl Run<'_> {
         if self.terms.keep {
             return Ok(Some("--keep leaves it for inspection".to_owned()));
         }
-        if self.terms.stop.is_wanted() {
+        if self.stop.is_wanted() {
             return Ok(Some("you stopped it".to_owned()));
         }
         let is_silent = error.kind == ErrorKind::Unreachable
@@ -168,7 +168,10 @@ impl Run<'_> {
         if is_restored && serves(&plan, &self.estate.compile()?).is_err() {
             return self.plan_back().await;
         }
-        Ok(Turned { plan, guard: None })
+        Ok(Turned {
+            planned: Planned::exact(plan),
+            guard: None,
+        })
     }
 
     pub(super) async fn plan_back(&mut self) -> Result<Turned, Failure> {
@@ -188,26 +191,25 @@ impl Run<'_> {
         let Some(operation) = operation else {
             return Err(stale("its operation is not in the store").with_hint("`eos history` shows them all"));
         };
-        let plan = match self.ended()?.contains(take_back::COMMIT) {
+        let planned = match self.ended()?.contains(take_back::COMMIT) {
             false => take_back::plan_unfinished(self.estate, self.engines, &operation, &begun).await?,
             true => take_back::plan_undone(self.estate, self.engines, &operation, &begun).await?,
         };
-        self.store.borrow_mut().begin_back(
-            &self.subject.id,
-            &to_json(&plan),
-            actor(self.engines, self.terms, self.subject.author),
-        )?;
+        self.store
+            .borrow_mut()
+            .begin_back(&self.subject.id, &to_json(&planned.plan), self.site.actor())?;
         Ok(Turned {
-            plan,
+            planned,
             guard: Some(guard),
         })
     }
 
     /// Carries out the plan that takes the operation back; gives the effects of its steps.
     pub(super) async fn go_by(&mut self, turned: Turned, why: &str) -> Result<Vec<String>, Failure> {
-        let Turned { plan, guard } = turned;
+        let Turned { planned, guard } = turned;
         self.is_back = true;
-        self.subject.plan = plan;
+        self.subject.plan = planned.plan;
+        self.beforehand = planned.beforehand;
         self.compiled = None;
         self.admit()?;
         // Who holds the estate's lock waits for nobody who may want it.
@@ -215,11 +217,11 @@ impl Run<'_> {
             Some(_) => Patience::Over,
             None => Patience::Left,
         };
-        let Subject { id, author, plan, .. } = &self.subject;
+        let Subject { id, who, plan, .. } = &self.subject;
         let consul = self.engines.consul.as_ref();
-        let components = locked_components(plan);
+        let components = plan.locked();
         self.locks
-            .take(self.estate, consul, id, *author, components, held)
+            .take(self.estate, consul, id, who, components, held)
             .await?;
         self.events.send(Event::TurnBack {
             why: why.to_owned(),

@@ -26,7 +26,7 @@ pub(super) struct Unknown {
 }
 
 impl Unknown {
-    pub async fn of(engines: &Engines, prepared: &Prepared, plan: &Plan) -> Self {
+    pub async fn of(engines: &Engines, prepared: &Prepared<'_>, plan: &Plan) -> Self {
         let (namespace, secrets) = tokio::join!(
             makes_namespace(engines, plan),
             secret_effects(engines, &prepared.compilation, plan),

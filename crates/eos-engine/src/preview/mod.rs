@@ -19,11 +19,12 @@ use crate::engines::Engines;
 use crate::error::{EngineError, Layer};
 use crate::estate::Estate;
 use crate::failure::Failure;
-use crate::planning::{Prepared, Wish};
+use crate::plan_delivery::remove_abandoned;
+use crate::planning::{Planned, Prepared, Wish};
 
 /// A plan with what the engines say of it.
 pub struct Joint {
-    pub plan: Plan,
+    pub planned: Planned,
     /// The engine that would not say what it has: the plan is then made against what was last applied, and says of the
     /// others only what they answered.
     pub silent: Option<EngineError>,
@@ -31,25 +32,26 @@ pub struct Joint {
 
 impl Joint {
     /// The plan, if it was made against what all engines have.
-    pub fn observed(self) -> Result<Plan, Failure> {
+    pub fn observed(self) -> Result<Planned, Failure> {
         match self.silent {
-            None => Ok(self.plan),
+            None => Ok(self.planned),
             Some(error) => Err(error.into()),
         }
     }
 }
 
 /// The joint plan for a wish.
-pub async fn joint_plan(estate: &Estate, engines: Option<&Engines>, wish: Wish) -> Result<Joint, Failure> {
-    let prepared = Prepared::new(estate, wish)?;
+pub async fn joint_plan(estate: &Estate, engines: Option<&Engines>, wish: &Wish) -> Result<Joint, Failure> {
+    let prepared = Prepared::new(estate, wish).await?;
     let mut guess = prepared.plan(None);
     let Some(engines) = engines else {
         guess.unasked.push(unasked("there are none"));
         return Ok(Joint {
-            plan: guess,
+            planned: prepared.planned(guess),
             silent: None,
         });
     };
+    remove_abandoned(&engines.endpoints.delivery);
     let (planned, heard) = plan_and_ask(estate, engines, &prepared, &guess).await;
     let mut plan = match planned {
         Ok(plan) => plan,
@@ -62,7 +64,7 @@ pub async fn joint_plan(estate: &Estate, engines: Option<&Engines>, wish: Wish) 
                 }),
             }
             return Ok(Joint {
-                plan: guess,
+                planned: prepared.planned(guess),
                 silent: Some(error),
             });
         }
@@ -73,7 +75,10 @@ pub async fn joint_plan(estate: &Estate, engines: Option<&Engines>, wish: Wish) 
         known => hear(engines, &prepared, &plan, known.unwrap_or_default()).await,
     };
     heard.tell(&mut plan, &prepared);
-    Ok(Joint { plan, silent: None })
+    Ok(Joint {
+        planned: prepared.planned(plan),
+        silent: None,
+    })
 }
 
 /// Marks a plan that is carried out without a question: nobody would read what the engines say of it.
@@ -94,7 +99,7 @@ fn unasked(why: &str) -> Unasked {
 async fn plan_and_ask(
     estate: &Estate,
     engines: &Engines,
-    prepared: &Prepared,
+    prepared: &Prepared<'_>,
     guess: &Plan,
 ) -> (Result<Plan, Failure>, Option<Heard>) {
     let mut planning = pin!(async {
@@ -117,7 +122,7 @@ async fn plan_and_ask(
 }
 
 /// Asks about all steps of a plan that were not asked about yet.
-async fn hear(engines: &Engines, prepared: &Prepared, plan: &Plan, known: Heard) -> Heard {
+async fn hear(engines: &Engines, prepared: &Prepared<'_>, plan: &Plan, known: Heard) -> Heard {
     if plan.steps.is_empty() {
         return known;
     }

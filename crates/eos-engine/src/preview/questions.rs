@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use eos_core::canonical::canonical_digest;
 use eos_core::emit::terraform::PLATFORM;
-use eos_core::kinds::{Function, Made, Unmade, rules};
-use eos_core::plan::effects::explain::{Volumes, explain};
+use eos_core::kinds::Function;
+use eos_core::plan::effects::explain::{Places, explain};
 use eos_core::plan::effects::nomad::{self, JobNow, removed};
 use eos_core::plan::effects::terraform::{self, JobWork};
-use eos_core::plan::effects::{Effect, Engine, Of, Unasked, salt};
+use eos_core::plan::effects::{Effect, Engine, Of, Unasked};
 use eos_core::plan::{Action, Plan, Step, Work};
 use futures_util::stream::{self, StreamExt};
 use serde_json::{Value, json};
@@ -99,7 +99,7 @@ impl<'p> Question<'p> {
 /// Asks about the steps of a plan of which nothing is known yet, from an environment that is there for no longer.
 pub(super) async fn ask(
     engines: &Engines,
-    prepared: &Prepared,
+    prepared: &Prepared<'_>,
     plan: &Plan,
     unknown: &Unknown,
     mut answers: Answers,
@@ -137,7 +137,7 @@ pub(super) async fn ask(
 
 impl Heard {
     /// Writes into the plan what was said of it, in the order of its steps.
-    pub fn tell(self, plan: &mut Plan, prepared: &Prepared) {
+    pub fn tell(self, plan: &mut Plan, prepared: &Prepared<'_>) {
         let (mut effects, mut unasked) = (Vec::new(), Vec::new());
         for step in &plan.steps {
             match self.of_step(step, plan, prepared) {
@@ -148,7 +148,7 @@ impl Heard {
                 Err(error) => unasked.push(not_answered(step, &error)),
             }
         }
-        explain(&mut effects, &plan.changes, &volumes(plan, prepared));
+        explain(&mut effects, &plan.changes, &places(plan, prepared));
         plan.effects = effects;
         plan.unasked = unasked;
     }
@@ -157,7 +157,7 @@ impl Heard {
         &self,
         step: &Step,
         plan: &Plan,
-        prepared: &Prepared,
+        prepared: &Prepared<'_>,
     ) -> Result<(Vec<Effect>, Option<Unasked>), EngineError> {
         if let Some(secret) = self.unknown.secrets.get(&step.id) {
             let effect = secret.clone()?;
@@ -175,23 +175,17 @@ impl Heard {
             environment: &step.environment,
             component: &step.component,
         };
-        let effects = match &step.work {
-            Work::Make(Made::Workspace(_)) | Work::Unmake(Unmade::Workspace(_)) => {
+        let effects = match step.work.request() {
+            Some(request) if request.is_workspace() => {
                 let (effects, unknown) = self.of_workspace(of, step, plan, prepared, &answer);
                 unasked = unasked.or(unknown);
                 effects
             }
-            Work::Make(Made::Rules(rules::Made { minion, .. })) => {
+            Some(request) => {
                 let component = prepared.compilation.component(of.environment, of.component);
-                let monitor = component.and_then(|component| component.watched_by.as_ref());
-                monitor.map_or_else(Vec::new, |monitor| {
-                    salt::rules(of, minion, &monitor.directory, &answer)
-                })
+                request.effects(of, component, &answer)
             }
-            Work::Make(Made::Volume(_)) | Work::Unmake(Unmade::Volume(_) | Unmade::Rules(_)) => {
-                salt::effects(of, &question.call.minion, &answer)
-            }
-            Work::Deliver | Work::Prove(_) | Work::Secret(_) => Vec::new(),
+            None => Vec::new(),
         };
         Ok((effects, unasked))
     }
@@ -201,7 +195,7 @@ impl Heard {
         of: Of<'_>,
         step: &Step,
         plan: &Plan,
-        prepared: &Prepared,
+        prepared: &Prepared<'_>,
         answer: &Value,
     ) -> (Vec<Effect>, Option<Unasked>) {
         let gone = matches!(step.work, Work::Unmake(_));
@@ -210,7 +204,7 @@ impl Heard {
             true => plan.pins.workspaces.get(&name).is_some_and(Option::is_some),
             false => prepared.applied.contains_key(&key),
         };
-        let terraform = terraform::Answer::read(&answer["terraform"]);
+        let terraform = terraform::TerraformPreview::read(&answer["terraform"]);
         // A workspace of which Terraform said nothing may or may not have a state to lose.
         let said = answer["terraform"].is_object();
         let mut effects = match said {
@@ -226,7 +220,7 @@ impl Heard {
         };
         let nothing = JobNow::default();
         let now = jobs.get(&step.component).unwrap_or(&nothing);
-        match (work, nomad::Answer::read(&answer["nomad"])) {
+        match (work, nomad::JobPreview::read(&answer["nomad"])) {
             (JobWork::Remove { namespace, id }, _) => effects.extend(removed(of, namespace, id, now)),
             (JobWork::Register, Some(nomad)) => effects.extend(nomad.effects(of, now)),
             // Terraform alone knows no more than that it registers the job.
@@ -286,8 +280,8 @@ pub(super) fn engine(layer: Layer) -> Engine {
     }
 }
 
-/// Where the volumes lie that the plan's components have or had.
-fn volumes(plan: &Plan, prepared: &Prepared) -> Volumes {
+/// Where the things lie that the plan's components have or had on hosts.
+fn places(plan: &Plan, prepared: &Prepared<'_>) -> Places {
     let keys: BTreeSet<(String, String)> = plan.steps.iter().map(Step::key).collect();
     let was = keys.iter().filter_map(|key| prepared.applied.get(key));
     let nodes = was

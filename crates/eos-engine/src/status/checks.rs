@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures_util::stream::{self, StreamExt};
 use serde::Serialize;
 
-use super::nomad::Asked;
+use super::nomad::NomadNow;
 use crate::consul::ListedCheck;
 use crate::discovery::allocation_of;
 use crate::error::{EngineError, ErrorKind};
@@ -104,7 +104,7 @@ fn got(output: &str) -> String {
 pub(super) async fn of_nomad(
     nomad: &NomadClient,
     namespace: &str,
-    asked: &Asked,
+    asked: &NomadNow,
     only: Option<&str>,
 ) -> Result<Checks, EngineError> {
     let running = asked

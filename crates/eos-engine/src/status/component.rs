@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use eos_core::pillar::{Pillar, Words};
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::checks::{CheckStatus, Checks};
-use super::nomad::Asked;
+use super::nomad::NomadNow;
 use super::{Trouble, moment};
 use crate::error::EngineError;
 use crate::nomad::{Allocation, JobStatus};
@@ -23,6 +24,9 @@ pub struct ComponentStatus {
     /// It has no job: it is as its last operation left it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub runs_nothing: bool,
+    /// Somebody stopped it: nothing of it is to run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<Stopped>,
     /// Unknown where Nomad does not answer, as are the next two; nothing where it has no job.
     pub desired: Option<u64>,
     pub running: Option<u64>,
@@ -42,18 +46,28 @@ pub struct ComponentStatus {
     is_finished: bool,
 }
 
+/// Who stopped a component, and when; nothing where a person wrote it into the pillar by hand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Stopped {
+    #[serde(flatten)]
+    pub by: Option<Words>,
+}
+
 impl ComponentStatus {
     /// Something is wanted, all of it runs and is healthy, and nothing newer waits for room. Without a job it is enough
-    /// that it was applied.
+    /// that it was applied; of what is stopped, that nothing runs.
     pub fn is_well(&self) -> bool {
         if self.runs_nothing {
             return self.trouble.is_none();
+        }
+        if self.stopped.is_some() {
+            return self.desired == Some(0) && self.running == Some(0) && self.trouble.is_none();
         }
         let wanted = self.desired.filter(|desired| *desired > 0);
         wanted.is_some() && self.running == wanted && self.healthy == wanted && self.trouble.is_none()
     }
 
-    pub(super) fn see(&mut self, asked: &Asked, checks: Option<&Checks>, more: &str) {
+    pub(super) fn see(&mut self, asked: &NomadNow, checks: Option<&Checks>, more: &str) {
         let name = self.component.clone();
         if self.runs_nothing {
             let unfinished = (!self.is_finished).then_some("the operation that makes it did not finish");
@@ -89,6 +103,11 @@ impl ComponentStatus {
             self.instances.iter().filter(is_well).count() as u64
         });
         let is_short = self.healthy.is_some_and(|healthy| healthy < desired) || self.running < self.desired;
+        if self.stopped.is_some() && desired.max(running.len() as u64) > 0 {
+            let words = format!("the pillar has it stopped, and {} of it run", running.len());
+            self.trouble = Some(Trouble::new(&name, words, format!("eos drift{more}")));
+            return;
+        }
         let words = match job.stop {
             true if self.is_applied => Some("its job was stopped".to_owned()),
             // The old version runs on while a newer one finds no room.
@@ -99,7 +118,7 @@ impl ComponentStatus {
     }
 
     /// What says most about why it is not what it should be.
-    fn why(&self, asked: &Asked, job: &JobStatus) -> String {
+    fn why(&self, asked: &NomadNow, job: &JobStatus) -> String {
         let failing = self.instances.iter().find_map(|one| {
             let check = one
                 .checks
@@ -171,6 +190,7 @@ pub(super) fn of_store(
     environment: &str,
     names: BTreeSet<String>,
     applied: &[Applied],
+    pillar: &Pillar,
 ) -> Result<Vec<ComponentStatus>, EngineError> {
     let operations = store.history(OPERATIONS)?;
     let last = |name: &String| {
@@ -178,7 +198,14 @@ pub(super) fn of_store(
         operations.iter().find(of_it).map(LastOperation::from)
     };
     let known = |name: &String| applied.iter().find(|one| one.component == *name);
+    let stopped = |name: &str| {
+        let stopped = pillar.component(environment, name)?.stopped.as_ref()?;
+        Some(Stopped {
+            by: stopped.by.clone(),
+        })
+    };
     let component = |component: String| ComponentStatus {
+        stopped: stopped(&component),
         runs_nothing: known(&component).is_some_and(Applied::runs_nothing),
         desired: None,
         running: None,
@@ -247,18 +274,19 @@ fn short(allocation: &str) -> &str {
 mod tests {
     use std::collections::BTreeMap;
 
+    use eos_core::pillar::environment_file;
     use serde_json::json;
 
     use super::*;
 
-    fn asked(deploying: bool, healthy: Option<bool>, status: &str) -> Asked {
+    fn asked(deploying: bool, healthy: Option<bool>, status: &str) -> NomadNow {
         let job = json!({"ID": "web", "Type": "service", "Status": "running", "Version": 2, "GroupCountSum": 1,
             "LatestDeployment": {"IsActive": deploying}});
         let allocation = json!({"ID": "8c1f33f2-4a6c", "Name": "web.web[0]", "NodeID": "n", "NodeName": "node1",
             "JobID": "web", "JobVersion": 2, "TaskGroup": "web", "DesiredStatus": "run", "ClientStatus": status,
             "DeploymentStatus": {"Healthy": healthy}, "CreateTime": 1_794_824_479_148_844_311_i64,
             "TaskStates": {"web": {"State": "running", "Restarts": 2, "Events": []}}});
-        Asked {
+        NomadNow {
             nodes: Vec::new(),
             health: None,
             jobs: vec![serde_json::from_value(job).unwrap()],
@@ -271,7 +299,14 @@ mod tests {
         }
     }
 
-    fn seen(asked: &Asked, checks: Option<&Checks>, applied: bool) -> ComponentStatus {
+    fn seen(asked: &NomadNow, checks: Option<&Checks>, applied: bool) -> ComponentStatus {
+        seen_of("{}", asked, checks, applied)
+    }
+
+    /// `web` is the component as the pillar has it.
+    fn seen_of(web: &str, asked: &NomadNow, checks: Option<&Checks>, applied: bool) -> ComponentStatus {
+        let file = format!("#!yaml\ncomponents: {{web: {web}}}\n").into_bytes();
+        let pillar = Pillar::read(&[(environment_file("production"), file)].into()).unwrap();
         let estate = tempfile::tempdir().unwrap();
         let store = Store::open(estate.path()).unwrap();
         let applied: Vec<Applied> = applied
@@ -284,7 +319,7 @@ mod tests {
             })
             .into_iter()
             .collect();
-        let mut all = of_store(&store, "production", ["web".to_owned()].into(), &applied).unwrap();
+        let mut all = of_store(&store, "production", ["web".to_owned()].into(), &applied, &pillar).unwrap();
         all[0].see(asked, checks, "");
         all.remove(0)
     }
@@ -354,6 +389,32 @@ mod tests {
                 .words,
             "too little memory"
         );
+    }
+
+    #[test]
+    fn what_is_stopped_is_well_as_long_as_nothing_of_it_runs() {
+        let by = "{stopped: {words: eos stop web, who: ada, when: '2026-11-18T11:00:00Z'}}";
+        let none = Checks::default();
+        let mut resting = asked(false, None, "complete");
+        resting.jobs[0].desired = 0;
+        let seen = |web: &str, asked: &NomadNow| seen_of(web, asked, Some(&none), true);
+        let rests = seen(by, &resting);
+        assert!(rests.is_well());
+        assert_eq!(
+            serde_json::to_value(&rests).unwrap()["stopped"]["who"],
+            json!("ada")
+        );
+        let by_hand = seen("{stopped: true}", &resting);
+        assert!(by_hand.is_well());
+        assert_eq!(serde_json::to_value(&by_hand).unwrap()["stopped"], json!({}));
+        // Nobody stopped it: that nothing is wanted is a fault.
+        assert!(!seen("{}", &resting).is_well());
+        let runs = seen(by, &asked(false, Some(true), "running"));
+        assert_eq!(
+            runs.trouble.as_ref().unwrap().words,
+            "the pillar has it stopped, and 1 of it run"
+        );
+        assert!(!runs.is_well());
     }
 
     #[test]

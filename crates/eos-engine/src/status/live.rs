@@ -63,23 +63,43 @@ async fn there(engines: &Engines, environment: &str) -> Result<There, EngineErro
     })
 }
 
+type HealthOf = fn(&NomadNow<'_>) -> Option<Health>;
+
+/// What is known of the sorts of nodes that an engine was asked about. Of any other nothing is known.
+const KNOWN: [(NodeKind, HealthOf); 5] = [
+    (NodeKind::Job, |asked| asked.component.map(job)),
+    (NodeKind::Service, |asked| {
+        asked.component.map(|component| service(component, asked.name))
+    }),
+    (NodeKind::Namespace, |asked| {
+        Some(exists(asked.there?.namespaces.contains(asked.name)))
+    }),
+    (NodeKind::Volume, |asked| Some(volume(asked.name, asked.there?))),
+    (NodeKind::Secret, |asked| {
+        Some(exists(asked.there?.secrets.as_ref()?.contains(asked.name)))
+    }),
+];
+
+/// One node, and all that was heard of it.
+struct NomadNow<'a> {
+    name: &'a str,
+    component: Option<&'a ComponentStatus>,
+    there: Option<&'a There>,
+}
+
 fn health(node: &Node, status: &Status, there: Option<&There>) -> Health {
     let component = status
         .components
         .iter()
         .find(|component| component.component == node.component);
     let Address { kind, name } = &node.address;
-    let secrets = there.and_then(|there| there.secrets.as_ref());
-    let known = match kind {
-        NodeKind::Job => component.map(job),
-        NodeKind::Service => component.map(|component| service(component, name)),
-        NodeKind::Namespace => there.map(|there| exists(there.namespaces.contains(name))),
-        NodeKind::Volume => there.map(|there| volume(name, there)),
-        NodeKind::Secret => secrets.map(|secrets| exists(secrets.contains(name))),
-        // No engine was asked about them.
-        NodeKind::Rules | NodeKind::Target | NodeKind::Host => None,
+    let asked = NomadNow {
+        name,
+        component,
+        there,
     };
-    known.unwrap_or(Health::Unknown)
+    let known = KNOWN.iter().find(|(sort, _)| sort == kind);
+    known.and_then(|(_, of)| of(&asked)).unwrap_or(Health::Unknown)
 }
 
 fn exists(there: bool) -> Health {

@@ -31,7 +31,7 @@ use serde::Serialize;
 use tokio::time::timeout;
 
 pub use checks::CheckStatus;
-pub use component::{ComponentStatus, Instance, LastOperation};
+pub use component::{ComponentStatus, Instance, LastOperation, Stopped};
 pub use consul::{ConsulSeen, ServerStatus, ServiceStatus};
 pub use nomad::{JobRow, NodeStatus, NomadSeen};
 pub use salt::{MinionStatus, SaltSeen};
@@ -202,20 +202,20 @@ pub async fn look(
     let mut applied = store.applied(environment)?;
     // `eos storage` shows standalone volumes.
     applied.retain(|one| !one.is_storage());
+    let pillar = estate.whole_pillar()?;
     let names: BTreeSet<String> = match only {
         Some(name) => [name.to_owned()].into(),
         None => {
-            let pillar = estate.whole_pillar()?;
-            let wanted = pillar.components.into_keys().filter(|(of, _)| of == environment);
+            let wanted = pillar.components.keys().filter(|(of, _)| of == environment);
             wanted
-                .map(|(_, name)| name)
+                .map(|(_, name)| name.clone())
                 .chain(applied.iter().map(|one| one.component.clone()))
                 .filter(|name| name != PLATFORM)
                 .collect()
         }
     };
     applied.retain(|one| only.is_none_or(|name| name == one.component));
-    let mut components = component::of_store(&store, environment, names, &applied)?;
+    let mut components = component::of_store(&store, environment, names, &applied, &pillar)?;
     let mut status = Status {
         environment: environment.to_owned(),
         components: Vec::new(),
@@ -253,7 +253,7 @@ pub async fn look(
         status.layers = Some(Layers {
             salt: layer_status(Layer::Salt, salt),
             terraform: layer_status(Layer::Terraform, terraform),
-            nomad: layer_status(Layer::Nomad, nomad.map(nomad::Asked::seen)),
+            nomad: layer_status(Layer::Nomad, nomad.map(nomad::NomadNow::seen)),
             consul: consul.map(|answer| layer_status(Layer::Consul, answer)),
             vault: vault.map(|answer| layer_status(Layer::Vault, answer)),
         });

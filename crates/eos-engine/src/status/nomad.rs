@@ -10,7 +10,7 @@ use crate::error::EngineError;
 use crate::nomad::{Allocation, JobStatus, Node};
 
 /// What Nomad was asked for one environment.
-pub(super) struct Asked {
+pub(super) struct NomadNow {
     pub nodes: Vec<Node>,
     /// What the agent says of itself where it is not well.
     pub health: Option<String>,
@@ -21,7 +21,7 @@ pub(super) struct Asked {
     pub unplaced: BTreeMap<String, String>,
 }
 
-pub(super) async fn ask(engines: &Engines, environment: &str) -> Result<Asked, EngineError> {
+pub(super) async fn ask(engines: &Engines, environment: &str) -> Result<NomadNow, EngineError> {
     let nomad = &engines.nomad;
     let (nodes, health, jobs, metas, allocations, blocked) = tokio::try_join!(
         nomad.nodes(),
@@ -36,7 +36,7 @@ pub(super) async fn ask(engines: &Engines, environment: &str) -> Result<Asked, E
         let words = format!("group {group} cannot be placed: {}", why.words());
         Some((evaluation.job_id.clone(), words))
     });
-    Ok(Asked {
+    Ok(NomadNow {
         nodes: crate::nomad::current(nodes),
         health,
         jobs,
@@ -46,7 +46,7 @@ pub(super) async fn ask(engines: &Engines, environment: &str) -> Result<Asked, E
     })
 }
 
-impl Asked {
+impl NomadNow {
     pub fn job(&self, name: &str) -> Option<&JobStatus> {
         self.jobs.iter().find(|job| job.id == name)
     }

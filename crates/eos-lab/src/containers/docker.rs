@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use crate::choices::Choices;
-use crate::containers::http::{Address, Answer, Content};
+use crate::containers::http::{Address, Content, HttpReply};
 use crate::containers::reference::Reference;
 use crate::containers::{ContainerChoices, bridge};
 use crate::daemon::{Daemon, Start};
@@ -216,7 +216,7 @@ impl Engine {
         }
     }
 
-    async fn ask(&self, method: Method, path: &str, what: &str) -> Result<Answer> {
+    async fn ask(&self, method: Method, path: &str, what: &str) -> Result<HttpReply> {
         self.address
             .send(method, path, &[], Content::none())
             .await

@@ -34,7 +34,7 @@ impl Address {
         }
     }
 
-    pub async fn get(&self, path: &str) -> io::Result<Answer> {
+    pub async fn get(&self, path: &str) -> io::Result<HttpReply> {
         self.send(Method::GET, path, &[], Content::none()).await
     }
 
@@ -45,7 +45,7 @@ impl Address {
         path: &str,
         headers: &[(HeaderName, &str)],
         content: Content,
-    ) -> io::Result<Answer> {
+    ) -> io::Result<HttpReply> {
         let host = match self {
             Address::Socket(_) => "localhost",
             Address::Port(address) => address,
@@ -65,7 +65,7 @@ impl Address {
 async fn exchange(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     request: Request<Content>,
-) -> io::Result<Answer> {
+) -> io::Result<HttpReply> {
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
         .await
         .map_err(io::Error::other)?;
@@ -82,7 +82,7 @@ async fn exchange(
             .await
             .map_err(io::Error::other)?
             .to_bytes();
-        Ok(Answer {
+        Ok(HttpReply {
             status,
             location,
             body,
@@ -96,13 +96,13 @@ async fn exchange(
     }
 }
 
-pub struct Answer {
+pub struct HttpReply {
     pub status: StatusCode,
     pub location: Option<String>,
     pub body: Bytes,
 }
 
-impl Answer {
+impl HttpReply {
     /// What the server says about a refusal, in one line.
     pub fn words(&self) -> String {
         let text = String::from_utf8_lossy(&self.body);

@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::containers::ContainerChoices;
 use crate::containers::docker::failed;
-use crate::containers::http::{Address, Answer, Content};
+use crate::containers::http::{Address, Content, HttpReply};
 use crate::containers::layer::Layer;
 use crate::containers::reference::Reference;
 use crate::daemon::{Daemon, Start};
@@ -221,7 +221,7 @@ async fn head(address: &Address, path: &str) -> bool {
         .is_ok_and(|answer| answer.status.is_success())
 }
 
-fn expect(answer: std::io::Result<Answer>, status: u16, what: &str) -> Result<Answer> {
+fn expect(answer: std::io::Result<HttpReply>, status: u16, what: &str) -> Result<HttpReply> {
     let answer = answer.map_err(|error| failed(what, &error))?;
     match answer.status.as_u16() == status {
         true => Ok(answer),

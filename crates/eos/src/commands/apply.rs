@@ -1,13 +1,12 @@
 //! `eos apply`: carry out a plan, or the pillar as it stands.
 
-use super::carry_out::{Change, Confirmed, carry_out, change, confirm, is_nothing, need_engines};
-use super::plan_file::{self, Look};
-use super::{Answer, Session, environment_words};
-use crate::options::shell_word;
+use super::carry_out::{carry_out, change, confirm, need_engines};
+use super::plan_file::{self, PlanOnly};
+use super::{Ended, Session};
 use crate::problem::{Exit, Problem};
 use crate::views::reports::plan::{NothingToDo, PlanReport};
-use eos_engine::planning::Wish;
-use std::collections::{BTreeMap, BTreeSet};
+use eos_engine::planning::{Planned, Wish};
+use eos_engine::request::Request;
 use std::path::PathBuf;
 
 /// Apply a plan, or the pillar as it is
@@ -23,34 +22,19 @@ pub struct Args {
     /// A plan that `eos plan --out FILE` wrote, or `--plan --out FILE` of another verb
     file: Option<PathBuf>,
     #[command(flatten)]
-    look: Look,
+    look: PlanOnly,
 }
 
-pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     let estate = session.estate()?;
     let environment = session.environment(&estate);
-    let named = environment_words(session).map_or_else(String::new, |words| format!(" {words}"));
-    let nothing = BTreeMap::new();
+    let mut by = session.requester();
     let Some(file) = &args.file else {
         let wish = Wish {
             environment,
-            intent: None,
-            components: None,
-            given: BTreeSet::new(),
             ..Wish::default()
         };
-        let words = format!("eos apply{named}");
-        return change(
-            session,
-            &estate,
-            Change {
-                wish,
-                secrets: &nothing,
-                words: &words,
-                look: &args.look,
-            },
-        )
-        .await;
+        return change(session, &estate, Request::new(by, wish), &args.look).await;
     };
     args.look.refuse_rewriting()?;
     let plan = plan_file::read(file)?;
@@ -71,23 +55,16 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         session.view.show(&PlanReport::answer(&plan));
         return Ok(Exit::Done);
     }
-    if is_nothing(&plan) {
+    if plan.is_nothing() {
         session.view.show(&NothingToDo(&plan));
         return Ok(Exit::Done);
     }
     session.view.show(&PlanReport::to_confirm(&plan));
     let engines = need_engines(&estate)?;
     confirm(session, "Apply?")?;
-    let words = match &plan.intent {
-        Some(intent) => intent.words.clone(),
-        None => format!("eos apply {}{named}", shell_word(&file.display().to_string())),
-    };
-    let confirmed = Confirmed {
-        plan: &plan,
-        secrets: &nothing,
-        words: &words,
-        takes_back: None,
-        exact: true,
-    };
-    carry_out(session, &estate, &engines, confirmed).await
+    if let Some(intent) = &plan.intent {
+        by.words.clone_from(&intent.said.words);
+    }
+    let request = Request::new(by, Wish::again(&plan));
+    carry_out(session, &estate, &engines, &request, Planned::exact(plan)).await
 }

@@ -1,7 +1,7 @@
 //! `eos approve`: let an operation be carried out that its requester may not carry out alone.
 
 use super::carry_out::{confirm, need_engines};
-use super::{Answer, Session, who};
+use super::{Ended, Session, who};
 use crate::problem::Exit;
 use crate::views::reports::approved::Approved;
 use crate::views::reports::plan::PlanReport;
@@ -29,7 +29,7 @@ pub struct Args {
     minutes: u32,
 }
 
-pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     session.refuse_environment("The operation names its environment")?;
     let mut estate = session.estate()?;
     if let Some(user) = &args.user {

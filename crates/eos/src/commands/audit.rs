@@ -1,6 +1,6 @@
 //! `eos audit`: who did what here, and whether that record is as it was written.
 
-use super::{Answer, Session};
+use super::{Ended, Session};
 use crate::problem::{Exit, Problem};
 use crate::views::reports::audit::Entries;
 use eos_engine::audit::{self, Verdict};
@@ -32,7 +32,7 @@ enum Command {
     Verify,
 }
 
-pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     session.refuse_environment("The audit covers the whole estate")?;
     let estate = session.estate()?;
     let store = estate.store_to_read()?;

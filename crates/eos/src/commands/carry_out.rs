@@ -1,23 +1,22 @@
 //! From a wish to a proved change: plan, confirm, carry out, and say how to go on if that was stopped.
 
-use super::plan_file::{self, Look};
-use super::{Answer, Session, environment_words, now, who};
-use crate::options::Chosen;
+use super::plan_file::{self, PlanOnly};
+use super::{Ended, Session, now, who};
 use crate::problem::{Exit, Problem, capital};
 use crate::terminal;
 use crate::views::View;
 use crate::views::reports::plan::{NothingToDo, PlanReport};
 use eos_core::diagnostic::Diagnostic;
-use eos_core::intent::{Intent, Noun, Verb};
-use eos_core::pillar::Pillar;
-use eos_core::plan::Plan;
+use eos_core::intent::{Intent, Sentence};
+use eos_core::pillar::{Pillar, Words};
 use eos_engine::audit::Actor;
 use eos_engine::engines::Engines;
 use eos_engine::estate::Estate;
 use eos_engine::failure::Failure;
-use eos_engine::operation::{self, Author, Event, Finished, Order, Stop, Terms};
-use eos_engine::planning::{Wish, make_plan};
-use eos_engine::preview::{Joint, joint_plan, without_preview};
+use eos_engine::operation::{self, Event, Finished, Stop};
+use eos_engine::planning::{Planned, Wish};
+use eos_engine::preview::Joint;
+use eos_engine::request::{Request, Requester};
 use eos_engine::store::{Operation, Outcome};
 use secrecy::SecretString;
 use std::collections::BTreeMap;
@@ -25,127 +24,100 @@ use std::future::Future;
 use std::io;
 use std::pin::pin;
 
-/// The wanted change, and the words of the request.
-pub struct Change<'a> {
-    pub wish: Wish,
-    pub secrets: &'a BTreeMap<String, SecretString>,
-    pub words: &'a str,
-    pub look: &'a Look,
-}
-
-/// A verb of a person on one component, one host, or a whole environment.
+/// The sentence of a person, and what was given beside it.
 pub struct Asked<'a> {
-    pub verb: Verb,
-    pub noun: Noun,
+    pub sentence: Sentence,
     /// Where the component is; for a host, where the person happens to work.
     pub environment: String,
-    pub component: &'a str,
-    pub recipe: Option<&'a str>,
-    /// The environment that is promoted from.
-    pub from: Option<String>,
-    /// Take the newest recipe.
-    pub upgrade: bool,
-    pub chosen: Chosen,
-    /// The command as it was typed, without the environment; secrets are `***`.
-    pub words: Vec<String>,
-    pub look: &'a Look,
+    /// Values that go to the secrets engine and nowhere else.
+    pub secrets: BTreeMap<String, SecretString>,
+    pub warnings: Vec<Diagnostic>,
+    pub look: &'a PlanOnly,
+}
+
+impl<'a> Asked<'a> {
+    /// A sentence without secrets.
+    pub fn new(sentence: Sentence, environment: String, look: &'a PlanOnly) -> Self {
+        Self {
+            sentence,
+            environment,
+            secrets: BTreeMap::new(),
+            warnings: Vec::new(),
+            look,
+        }
+    }
 }
 
 /// Writes the intent down in full and has the change made.
-pub async fn ask(session: &mut Session<'_>, estate: &Estate, asked: Asked<'_>) -> Answer {
-    let environment = asked.environment;
-    let mut words = asked.words;
-    words.extend(environment_words(session));
-    let words = words.join(" ");
-    let Chosen {
-        options,
+pub async fn ask(session: &mut Session<'_>, estate: &Estate, asked: Asked<'_>) -> Ended {
+    let by = session.requester();
+    let Asked {
+        sentence,
+        environment,
         secrets,
         warnings,
-    } = asked.chosen;
+        look,
+    } = asked;
     for warning in &warnings {
         session.view.warn(warning);
     }
-    let intent = Intent {
-        verb: asked.verb,
-        noun: asked.noun,
-        environment: environment.clone(),
-        component: asked.component.to_owned(),
-        recipe: asked.recipe.map(str::to_owned),
-        options,
-        from: asked.from,
-        upgrade: asked.upgrade,
-        words: words.clone(),
-        who: who(),
-        when: now(),
-    };
-    let components = match (asked.noun, &intent.from) {
-        (Noun::Component | Noun::Volume, _) => Some(vec![asked.component.to_owned()]),
-        (Noun::Host, _) => Some(Vec::new()),
-        (Noun::Environment, Some(from)) => Some(components_of(estate, from)?),
+    let components = if let Sentence::PromoteEnvironment { from, .. } = &sentence {
+        Some(components_of(estate, from)?)
+    } else if let Sentence::DeleteEnvironment { .. } = &sentence {
         // What was applied and is in the pillar no longer is a part of the environment too.
-        (Noun::Environment, None) => None,
+        None
+    } else {
+        Some(sentence.component().map(str::to_owned).into_iter().collect())
+    };
+    let hosts = sentence.host().map(str::to_owned).into_iter().collect();
+    let intent = Intent {
+        sentence,
+        said: said(&by),
     };
     let wish = Wish {
         environment,
         intent: Some(intent),
         components,
-        given: secrets.keys().cloned().collect(),
+        hosts: Some(hosts),
         ..Wish::default()
     };
-    let look = asked.look;
-    change(
-        session,
-        estate,
-        Change {
-            wish,
-            secrets: &secrets,
-            words: &words,
-            look,
-        },
-    )
-    .await
+    let request = Request::new(by, wish).with_secrets(secrets);
+    change(session, estate, request, look).await
 }
 
-pub async fn change(session: &mut Session<'_>, estate: &Estate, change: Change<'_>) -> Answer {
-    change.look.check(!change.secrets.is_empty())?;
+/// The words of a command, with who gives it now.
+pub fn said(by: &Requester) -> Words {
+    Words {
+        words: by.words.clone(),
+        who: by.who.clone(),
+        when: now(),
+    }
+}
+
+/// Plans what is wanted, has it confirmed, and applies it; or only shows the plan.
+pub async fn change(session: &mut Session<'_>, estate: &Estate, request: Request, look: &PlanOnly) -> Ended {
+    let gives_secret = !request.secrets().is_empty();
+    look.check(gives_secret)?;
     let engines = Engines::connect(&estate.settings)?;
-    if change.look.plan {
-        let plan = plan_as_possible(session, estate, engines.as_ref(), change.wish).await?;
-        if let Some(file) = &change.look.out {
+    if look.plan {
+        let Planned { plan, .. } = plan_as_possible(session, estate, engines.as_ref(), &request).await?;
+        if let Some(file) = &look.out {
             plan_file::write(file, &plan)?;
         }
         session.view.show(&PlanReport::answer(&plan));
         return Ok(Exit::Done);
     }
-    let plan = plan_to_confirm(session, estate, engines.as_ref(), change.wish).await?;
-    if is_nothing(&plan) {
-        session.view.show(&NothingToDo(&plan));
+    let planned = request.plan(estate, engines.as_ref()).await?;
+    if planned.plan.is_nothing() {
+        session.view.show(&NothingToDo(&planned.plan));
         return Ok(Exit::Done);
     }
-    session.view.show(&PlanReport::to_confirm(&plan));
+    session.view.show(&PlanReport::to_confirm(&planned.plan));
     let Some(engines) = engines else {
-        return Err(no_engines(session, !change.secrets.is_empty()));
+        return Err(no_engines(session, gives_secret));
     };
     confirm(session, "Apply?")?;
-    let confirmed = Confirmed {
-        plan: &plan,
-        secrets: change.secrets,
-        words: change.words,
-        takes_back: None,
-        exact: false,
-    };
-    carry_out(session, estate, &engines, confirmed).await
-}
-
-/// A plan that was confirmed.
-pub struct Confirmed<'a> {
-    pub plan: &'a Plan,
-    pub secrets: &'a BTreeMap<String, SecretString>,
-    pub words: &'a str,
-    /// The operation that it rolls back.
-    pub takes_back: Option<&'a str>,
-    /// It was made before, and holds only as long as nothing has moved.
-    pub exact: bool,
+    carry_out(session, estate, &engines, &request, planned).await
 }
 
 fn components_of(estate: &Estate, environment: &str) -> Result<Vec<String>, Problem> {
@@ -160,27 +132,15 @@ pub async fn carry_out(
     session: &mut Session<'_>,
     estate: &Estate,
     engines: &Engines,
-    confirmed: Confirmed<'_>,
-) -> Answer {
-    let who = who();
-    let order = Order {
-        plan: confirmed.plan,
-        secrets: confirmed.secrets,
-        author: Author {
-            who: &who,
-            words: confirmed.words,
-        },
-        takes_back: confirmed.takes_back,
-    };
-    let terms = Terms {
-        exact: confirmed.exact,
-        ..terms(session)
-    };
+    request: &Request,
+    planned: Planned,
+) -> Ended {
+    let stop = Stop::default();
     let mut watched = Watched::new(session.view);
     let mut hear = |event: &Event| watched.hear(event);
-    let work = operation::apply(estate, engines, order, &terms, &mut hear);
-    let ended = until_stopped(work, &terms.stop).await;
-    watched.settle(estate, &terms.stop, ended)
+    let work = operation::apply(estate, engines, request, planned, &stop, &mut hear);
+    let ended = until_stopped(work, &stop).await;
+    watched.settle(estate, &stop, ended)
 }
 
 pub async fn go_on(
@@ -188,13 +148,13 @@ pub async fn go_on(
     estate: &Estate,
     engines: &Engines,
     operation: Option<&str>,
-) -> Answer {
-    let terms = terms(session);
+) -> Ended {
+    let (by, stop) = (session.requester(), Stop::default());
     let mut watched = Watched::new(session.view);
     let mut hear = |event: &Event| watched.hear(event);
-    let work = operation::resume(estate, engines, operation, &terms, &mut hear);
-    let ended = until_stopped(work, &terms.stop).await;
-    watched.settle(estate, &terms.stop, ended)
+    let work = operation::resume(estate, engines, operation, &by, &stop, &mut hear);
+    let ended = until_stopped(work, &stop).await;
+    watched.settle(estate, &stop, ended)
 }
 
 /// Rolls back an operation that did not finish.
@@ -203,22 +163,13 @@ pub async fn give_up(
     estate: &Estate,
     engines: &Engines,
     operation: &Operation,
-) -> Answer {
-    let terms = terms(session);
+) -> Ended {
+    let (by, stop) = (session.requester(), Stop::default());
     let mut watched = Watched::new(session.view);
     let mut hear = |event: &Event| watched.hear(event);
-    let work = operation::take_back(estate, engines, operation, &terms, &mut hear);
-    let ended = until_stopped(work, &terms.stop).await;
-    watched.settle(estate, &terms.stop, ended)
-}
-
-fn terms(session: &Session<'_>) -> Terms {
-    Terms {
-        keep: session.everywhere.keep,
-        no_wait: session.everywhere.no_wait,
-        who: Some(who()),
-        ..Terms::default()
-    }
+    let work = operation::take_back(estate, engines, operation, &by, &stop, &mut hear);
+    let ended = until_stopped(work, &stop).await;
+    watched.settle(estate, &stop, ended)
 }
 
 /// The joint plan, or what can be had of it if an engine is silent: a look is worth having either way.
@@ -226,11 +177,11 @@ pub async fn plan_as_possible(
     session: &mut Session<'_>,
     estate: &Estate,
     engines: Option<&Engines>,
-    wish: Wish,
-) -> Result<Plan, Problem> {
-    let Joint { plan, silent } = joint_plan(estate, engines, wish).await?;
+    request: &Request,
+) -> Result<Planned, Problem> {
+    let Joint { planned, silent } = request.look(estate, engines).await?;
     if let Some(error) = silent {
-        let without = match plan.effects.is_empty() {
+        let without = match planned.plan.effects.is_empty() {
             true => "this plan is made without the engines".to_owned(),
             false => format!("this plan is made without the state of {}", error.layer.name()),
         };
@@ -242,28 +193,7 @@ pub async fn plan_as_possible(
             .view
             .warn(&Diagnostic::new(capital(&error.to_string())).hint(hint));
     }
-    Ok(plan)
-}
-
-/// The plan that a person is asked about. Where nobody is, the engines are not asked what they would do: they do it next.
-pub async fn plan_to_confirm(
-    session: &Session<'_>,
-    estate: &Estate,
-    engines: Option<&Engines>,
-    wish: Wish,
-) -> Result<Plan, Failure> {
-    match (engines, session.everywhere.yes) {
-        (Some(engines), true) => {
-            let mut plan = make_plan(estate, Some(engines), wish).await?;
-            without_preview(&mut plan);
-            Ok(plan)
-        }
-        _ => joint_plan(estate, engines, wish).await?.observed(),
-    }
-}
-
-pub fn is_nothing(plan: &Plan) -> bool {
-    plan.changes.is_empty() && plan.pillar.is_empty()
+    Ok(planned)
 }
 
 /// Asks the person, unless `--yes` was said. Nobody to ask is a refusal, not a yes.
@@ -282,11 +212,11 @@ pub fn confirm(session: &Session<'_>, question: &str) -> Result<(), Problem> {
         Ok("y" | "yes") => Ok(()),
         Ok(_) => Err(Problem::not_done(
             "Nothing was changed: it was not confirmed",
-            "Answer y, or add --yes",
+            "Ended y, or add --yes",
         )),
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Err(Problem::not_done(
             "Nothing was changed: it was not confirmed",
-            "Answer y, or add --yes",
+            "Ended y, or add --yes",
         )),
         Err(error) => Err(Problem::not_done(
             format!("Cannot read the answer: {error}"),
@@ -359,7 +289,7 @@ impl<'a> Watched<'a> {
         self.view.event(event);
     }
 
-    fn settle(self, estate: &Estate, stop: &Stop, ended: Option<Result<Finished, Failure>>) -> Answer {
+    fn settle(self, estate: &Estate, stop: &Stop, ended: Option<Result<Finished, Failure>>) -> Ended {
         match ended {
             None => {
                 if let Some(operation) = &self.operation {

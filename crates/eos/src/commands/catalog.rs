@@ -1,6 +1,6 @@
 //! `eos catalog`: what can be created.
 
-use super::{Answer, Session};
+use super::{Ended, Session};
 use crate::options::refuse_reserved;
 use crate::problem::{Exit, Problem};
 use crate::views::reports::catalog::{Linted, MadeRecipe};
@@ -71,7 +71,7 @@ enum SchemaOf {
     Pillar,
 }
 
-pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     match &args.command {
         Command::List => session.view.show(&catalog(session)?),
         Command::Show { recipe } => {

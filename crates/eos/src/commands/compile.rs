@@ -1,6 +1,6 @@
 //! `eos compile`: the pillar into the files of the engines.
 
-use super::{Answer, Session};
+use super::{Ended, Session};
 use crate::problem::Exit;
 use crate::views::reports::compiled::Compiled;
 
@@ -18,7 +18,7 @@ pub struct Args {
     check: bool,
 }
 
-pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     let estate = session.estate()?;
     let compilation = estate.compile()?;
     let differing = if args.check {

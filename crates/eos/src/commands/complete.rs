@@ -4,7 +4,7 @@
 //! The first line of the answer is `words`, `files` or `directories`. After `words` follows a candidate a line, a tab and
 //! what it means; the other two leave it to the shell to find them.
 
-use super::{Answer, Session};
+use super::{Ended, Session};
 use crate::args::{self, Cli};
 use crate::peek::{self, Peek};
 use crate::problem::Exit;
@@ -17,7 +17,7 @@ use eos_engine::estate::Estate;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-/// Answer the completions at the cursor, for a shell
+/// Ended the completions at the cursor, for a shell
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The words up to the cursor, the program first; the last one is to be completed
@@ -25,7 +25,7 @@ pub struct Args {
     words: Vec<OsString>,
 }
 
-pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     let words: Vec<String> = args
         .words
         .iter()

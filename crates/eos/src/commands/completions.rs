@@ -1,6 +1,6 @@
 //! `eos completions`: what a shell needs to complete the words of a command.
 
-use super::{Answer, Session};
+use super::{Ended, Session};
 use crate::problem::Exit;
 use crate::views::reports::plain::Plain;
 use clap::ValueEnum;
@@ -26,7 +26,7 @@ enum Shell {
     Fish,
 }
 
-pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     session.view.show(&Plain(match args.shell {
         Shell::Bash => include_str!("completions/eos.bash"),
         Shell::Zsh => include_str!("completions/eos.zsh"),

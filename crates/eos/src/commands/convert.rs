@@ -1,9 +1,8 @@
 //! `eos convert`: another filesystem under the same files.
 
-use super::plan_file::Look;
+use super::plan_file::PlanOnly;
 use super::volume::{change, found};
-use super::{Answer, Session};
-use crate::options::shell_word;
+use super::{Ended, Session};
 use crate::problem::Problem;
 use clap::ValueHint;
 use clap::builder::PossibleValuesParser;
@@ -50,29 +49,21 @@ struct Filesystem {
     #[arg(long, conflicts_with_all = ["filesystem", "compression"])]
     commit: bool,
     #[command(flatten)]
-    look: Look,
+    look: PlanOnly,
 }
 
-pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     let What::Filesystem(args) = &args.noun;
     let estate = session.estate()?;
     let volume = found(session, &estate, &args.path)?;
-    let mut words = vec![format!("eos convert filesystem {}", shell_word(&args.path))];
     let mut options: Vec<(&'static str, Value)> = Vec::new();
     match &args.filesystem {
-        _ if args.commit => {
-            words.push("--commit".to_owned());
-            options.push(("commit", true.into()));
-        }
-        Some(filesystem) => {
-            words.push(filesystem.clone());
-            options.push(("filesystem", filesystem.as_str().into()));
-        }
+        _ if args.commit => options.push(("commit", true.into())),
+        Some(filesystem) => options.push(("filesystem", filesystem.as_str().into())),
         None => return Err(Problem::usage("FILESYSTEM is missing", "Use btrfs, xfs or ext4")),
     }
     if let Some(compression) = &args.compression {
-        words.push(format!("--compression {compression}"));
         options.push(("compression", compression.as_str().into()));
     }
-    change(session, &estate, &volume, options, words, &args.look).await
+    change(session, &estate, &volume, options, &args.look).await
 }

@@ -1,12 +1,12 @@
 //! `eos create`: a component from a recipe, or another noun.
 
 use super::carry_out::{Asked, ask};
-use super::plan_file::Look;
-use super::{Answer, Session, host, nouns, volume};
-use crate::options::{self, Typed};
+use super::plan_file::PlanOnly;
+use super::{Ended, Session, host, nouns, volume};
+use crate::options::{self, Chosen, Typed};
 use crate::problem::Problem;
 use clap::ValueHint;
-use eos_core::intent::{Noun, Verb};
+use eos_core::intent::Sentence;
 use eos_core::name;
 use std::path::PathBuf;
 
@@ -38,12 +38,12 @@ pub struct Args {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     env_file: Option<PathBuf>,
     #[command(flatten)]
-    look: Look,
+    look: PlanOnly,
     #[command(subcommand)]
     noun: Option<nouns::Create>,
 }
 
-pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -> Answer {
+pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -> Ended {
     let said = args.recipe.is_some() || args.name.is_some() || args.env_file.is_some();
     match &args.noun {
         Some(nouns::Create::Host(host)) => {
@@ -68,26 +68,21 @@ pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -
         return Err(Problem::usage(problem, "Choose another name with --name"));
     }
     typed.add_file(args.env_file.as_deref(), session.view)?;
-    let chosen = options::choose(&typed, component, session.view)?;
-    let name = args
-        .name
-        .as_ref()
-        .map(|name| format!("--name {}", options::shell_word(name)));
-    let words = [format!("eos create {recipe}")]
-        .into_iter()
-        .chain(name)
-        .chain(typed.words())
-        .collect();
+    let Chosen {
+        options,
+        secrets,
+        warnings,
+    } = options::choose(&typed, component, session.view)?;
     let asked = Asked {
-        verb: Verb::Create,
-        noun: Noun::Component,
+        sentence: Sentence::CreateComponent {
+            environment: session.environment(&estate),
+            component: component.clone(),
+            recipe: recipe.clone(),
+            options,
+        },
         environment: session.environment(&estate),
-        from: None,
-        upgrade: false,
-        component,
-        recipe: Some(recipe),
-        chosen,
-        words,
+        secrets,
+        warnings,
         look: &args.look,
     };
     ask(session, &estate, asked).await

@@ -1,11 +1,10 @@
 //! `eos delete`: a component, or another noun, goes away.
 
 use super::carry_out::{Asked, ask};
-use super::plan_file::Look;
-use super::{Answer, Session, host, nouns, volume};
-use crate::options::Chosen;
+use super::plan_file::PlanOnly;
+use super::{Ended, Session, host, nouns, volume};
 use crate::problem::Problem;
-use eos_core::intent::{Noun, Verb};
+use eos_core::intent::Sentence;
 use eos_engine::estate::Estate;
 
 /// Delete a component
@@ -30,12 +29,12 @@ pub struct Args {
     #[arg(long, conflicts_with = "component")]
     all: bool,
     #[command(flatten)]
-    look: Look,
+    look: PlanOnly,
     #[command(subcommand)]
     noun: Option<nouns::Delete>,
 }
 
-pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     let said = args.component.is_some() || args.all;
     match &args.noun {
         Some(nouns::Delete::Host(host)) => {
@@ -59,40 +58,26 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         ));
     };
     session.component(&estate, component)?;
-    let asked = Asked {
-        verb: Verb::Delete,
-        noun: Noun::Component,
-        environment: session.environment(&estate),
-        from: None,
-        upgrade: false,
-        component,
-        recipe: None,
-        chosen: Chosen::default(),
-        words: vec![format!("eos delete {component}")],
-        look: &args.look,
+    let environment = session.environment(&estate);
+    let sentence = Sentence::DeleteComponent {
+        environment: environment.clone(),
+        component: component.clone(),
     };
+    let asked = Asked::new(sentence, environment, &args.look);
     ask(session, &estate, asked).await
 }
 
 /// The usual environment is not meant by saying nothing: this takes too much along.
-async fn delete_all(session: &mut Session<'_>, estate: &Estate, look: &Look) -> Answer {
+async fn delete_all(session: &mut Session<'_>, estate: &Estate, look: &PlanOnly) -> Ended {
     let Some(environment) = session.everywhere.environment.clone() else {
         return Err(Problem::usage(
             "--all needs the environment by name",
             "For example: --environment development",
         ));
     };
-    let asked = Asked {
-        verb: Verb::Delete,
-        noun: Noun::Environment,
+    let sentence = Sentence::DeleteEnvironment {
         environment: environment.clone(),
-        from: None,
-        upgrade: false,
-        component: &environment,
-        recipe: None,
-        chosen: Chosen::default(),
-        words: vec!["eos delete --all".to_owned()],
-        look,
     };
+    let asked = Asked::new(sentence, environment, look);
     ask(session, estate, asked).await
 }

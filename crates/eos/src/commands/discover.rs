@@ -1,7 +1,7 @@
 //! `eos discover`: what runs and is not in the pillar, and what the pillar has and does not run.
 
 use super::carry_out::need_engines;
-use super::{Answer, Session, now, who};
+use super::{Ended, Session, now, who};
 use crate::problem::{Exit, Problem};
 use crate::views::reports::discover::Discovered;
 use eos_core::discover::{Question, discover};
@@ -30,7 +30,7 @@ pub struct Args {
     write: bool,
 }
 
-pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     let estate = session.estate()?;
     let engines = need_engines(&estate)?;
     let mut found = eos_engine::discover::find(&engines).await?;

@@ -1,10 +1,10 @@
 //! `eos doctor`: what works here, and what mends the rest.
 
-use super::{Answer, Session};
+use super::{Ended, Session};
 use crate::formula;
-use crate::options::shell_word;
 use crate::problem::{Exit, Fault, Problem};
 use crate::views::reports::doctor::Findings;
+use crate::words::shell_word;
 use eos_core::pillar::Pillar;
 use eos_engine::doctor::{self, Area, Condition, Expected, Finding};
 use eos_engine::estate::Estate;
@@ -26,7 +26,7 @@ Examples:
   eos doctor --json | jq '.findings[] | select(.condition != \"ok\")'")]
 pub struct Args {}
 
-pub async fn run(session: &mut Session<'_>, _args: &Args) -> Answer {
+pub async fn run(session: &mut Session<'_>, _args: &Args) -> Ended {
     session.refuse_environment("Doctor checks all environments")?;
     let opened = Estate::open(session.everywhere.estate.as_deref());
     let is_named = session.everywhere.estate.is_some() || std::env::var_os(env_names::ESTATE).is_some();

@@ -1,7 +1,7 @@
 //! `eos drift`: what is not as the pillar says, and which layer it is that differs.
 
 use super::carry_out::need_engines;
-use super::{Answer, Session, reconcile};
+use super::{Ended, Session, reconcile};
 use crate::formula;
 use crate::problem::{Exit, Problem};
 use crate::views::reports::drift::DriftReport;
@@ -42,7 +42,7 @@ pub struct Args {
     watch: Option<u64>,
 }
 
-pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     let estate = session.estate()?;
     let engines = need_engines(&estate)?;
     let component = args.component.as_deref();
@@ -94,7 +94,7 @@ async fn watch(
     engines: &Engines,
     args: &Args,
     pause: Duration,
-) -> Answer {
+) -> Ended {
     home::refuse_elsewhere(engines, estate).await?;
     let _one_at_a_time = Lock::try_acquire(&estate.root, Target::Watch, None)?;
     let mut told = None;
@@ -137,7 +137,7 @@ async fn look_once(
     if unasked.is_empty() {
         return Ok(());
     }
-    reconcile::correct(session, estate, engines, &unasked, "eos drift --watch").await?;
+    reconcile::correct(session, estate, engines, &unasked).await?;
     *told = None;
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! `eos expand`: volumes that run full get more room, by rules that are told.
 
 use super::carry_out::need_engines;
-use super::plan_file::Look;
+use super::plan_file::PlanOnly;
 use super::storage::find_host;
 use super::volume::{change, found_by_id};
-use super::{Answer, Session};
+use super::{Ended, Session};
 use crate::problem::{Exit, Problem};
 use crate::views::Purpose;
 use crate::views::reports::expand::Decisions;
@@ -50,7 +50,7 @@ struct Storage {
     host: Option<String>,
 }
 
-pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     let What::Storage(args) = &args.noun;
     let estate = session.estate()?;
     let pillar = estate.whole_pillar()?;
@@ -90,12 +90,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         if session.everywhere.yes {
             estate.settings.expand.refuse(decision).map_err(not_approved)?;
         }
-        let words = vec![format!(
-            "eos expand storage --auto --threshold {} ({} to {})",
-            args.threshold,
-            decision.name,
-            exact(to)
-        )];
+        session.filled_in = Some(format!("{} to {}", decision.name, exact(to)));
         let (environment, volume) = found_by_id(&estate, &decision.volume)?;
         session.everywhere.environment = Some(environment);
         let answer = change(
@@ -103,8 +98,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
             &estate,
             &volume,
             options(decision, to),
-            words,
-            &Look::default(),
+            &PlanOnly::default(),
         )
         .await?;
         if answer != Exit::Done {

@@ -1,6 +1,6 @@
 //! `eos graph`: what there is, what comes after what, and in which order it is done.
 
-use super::{Answer, Session, find_component};
+use super::{Ended, Session, find_component};
 use crate::problem::{Exit, Problem};
 use crate::views::json_of;
 use crate::views::reports::graph::GraphFile;
@@ -50,7 +50,7 @@ enum Format {
     Json,
 }
 
-pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     if let Some(component) = &args.terraform {
         return terraform(session, args, component).await;
     }
@@ -87,7 +87,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
 }
 
 /// Terraform draws in one language only, and knows one workspace at a time.
-async fn terraform(session: &mut Session<'_>, args: &Args, component: &str) -> Answer {
+async fn terraform(session: &mut Session<'_>, args: &Args, component: &str) -> Ended {
     let named = args.out.as_deref().map(format_of).transpose();
     let format = args.format.map_or(named, |format| Ok(Some(format)))?;
     if !matches!(format, None | Some(Format::Dot)) {

@@ -1,6 +1,6 @@
 //! `eos history`: the operations of an estate, and the journal of one.
 
-use super::{Answer, Session};
+use super::{Ended, Session};
 use crate::problem::Exit;
 use crate::views::reports::history::History;
 use crate::views::reports::operation::OperationReport;
@@ -33,7 +33,7 @@ enum Command {
     },
 }
 
-pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     let store = session.estate()?.store_to_read()?;
     match &args.command {
         None => session.view.show(&History(store.history(args.limit)?)),

@@ -1,7 +1,7 @@
 //! `eos home`: which machine operates this estate, and moving that here.
 
 use super::carry_out::{confirm, need_engines};
-use super::{Answer, Session, who};
+use super::{Ended, Session, who};
 use crate::problem::Exit;
 use crate::views::reports::home::{HomeReport, Machine, MoveHome};
 use eos_engine::audit::Actor;
@@ -29,7 +29,7 @@ enum Command {
     Take,
 }
 
-pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     session.refuse_environment("The whole estate has one home")?;
     let estate = session.estate()?;
     let engines = need_engines(&estate)?;

@@ -1,16 +1,20 @@
-//! Hosts as a noun of `create`, `update` and `delete`: the machines that the estate may use.
+//! Hosts as a noun of `create`, `read`, `update` and `delete`: the machines that the estate may use.
 
 use super::carry_out::{Asked, ask};
-use super::plan_file::Look;
-use super::{Answer, Session};
-use crate::options::{Chosen, shell_word};
-use crate::problem::Problem;
+use super::plan_file::PlanOnly;
+use super::storage::find_host;
+use super::{Ended, Session};
+use crate::problem::{Exit, Problem};
+use crate::views::reports::component::IntentReport;
+use crate::views::reports::list::Applied;
+use crate::views::reports::thing::{ThingReport, facts, place};
 use clap::ValueHint;
 use clap::builder::PossibleValuesParser;
-use eos_core::intent::{Noun, Verb};
+use eos_core::intent::{Noun, Options, Sentence};
+use eos_core::kinds::host::node as host_node;
 use eos_core::pillar::ROLES;
-use serde_json::Value;
-use std::collections::BTreeMap;
+use eos_core::scope::Scope;
+use eos_engine::planning::last_applied;
 
 /// Add a host to the estate
 ///
@@ -28,6 +32,20 @@ pub struct CreateArgs {
     name: String,
     #[command(flatten)]
     facts: Facts,
+}
+
+/// Show a host in declarative form
+///
+/// Eos shows every fact of the host with its source, and whether it is applied. `eos storage HOST` asks the host itself.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  eos read host node2
+  eos read host node2 --json | jq -r .address")]
+pub struct ReadArgs {
+    /// The host to show
+    #[arg(value_name = "NAME")]
+    host: String,
 }
 
 /// Change the facts of a host
@@ -87,7 +105,7 @@ struct Facts {
 }
 
 impl Facts {
-    fn options(&self) -> BTreeMap<String, Value> {
+    fn options(&self) -> Options {
         let texts = [
             ("address", &self.address),
             ("datacenter", &self.datacenter),
@@ -104,34 +122,51 @@ impl Facts {
             .map(|(name, items)| (name.to_owned(), items.clone().into()));
         texts.chain(lists).collect()
     }
-
-    fn words(&self) -> Vec<String> {
-        let list = |items: &[String]| (!items.is_empty()).then(|| items.join(","));
-        let flags = [
-            ("address", self.address.clone()),
-            ("role", list(&self.roles)),
-            ("device", list(&self.devices)),
-            ("datacenter", self.datacenter.clone()),
-            ("volume-group", self.volume_group.clone()),
-            ("volumes-below", self.volumes_below.clone()),
-        ];
-        let given = flags.into_iter().filter_map(|(flag, value)| Some((flag, value?)));
-        given
-            .map(|(flag, value)| format!("--{flag} {}", shell_word(&value)))
-            .collect()
-    }
 }
 
-pub async fn create(session: &mut Session<'_>, args: &CreateArgs, look: &Look) -> Answer {
-    change(session, Verb::Create, &args.name, &args.facts, look).await
+pub async fn create(session: &mut Session<'_>, args: &CreateArgs, look: &PlanOnly) -> Ended {
+    let sentence = Sentence::CreateHost {
+        host: args.name.clone(),
+        facts: args.facts.options(),
+    };
+    change(session, sentence, look).await
 }
 
-pub async fn update(session: &mut Session<'_>, args: &UpdateArgs, look: &Look) -> Answer {
-    change(session, Verb::Update, &args.host, &args.facts, look).await
+pub async fn read(session: &mut Session<'_>, args: &ReadArgs) -> Ended {
+    session.refuse_environment("A host belongs to no environment")?;
+    let estate = session.estate()?;
+    let pillar = estate.whole_pillar()?;
+    find_host(&pillar, &args.host)?;
+    let host = &pillar.hosts[&args.host];
+    let applied = last_applied(&estate, &session.environment(&estate)).await?;
+    let before = applied.get(&Scope::Estate.key(&host.name));
+    let node = host_node(host);
+    session.view.show(&ThingReport {
+        noun: Noun::Host,
+        name: host.name.clone(),
+        environment: None,
+        component: None,
+        applied: Applied::of(&node, before.into_iter().flatten()),
+        facts: facts(&node),
+        intent: host.intent.as_ref().map(IntentReport::of),
+        place: place(&host.at),
+    });
+    Ok(Exit::Done)
 }
 
-pub async fn delete(session: &mut Session<'_>, args: &DeleteArgs, look: &Look) -> Answer {
-    change(session, Verb::Delete, &args.host, &Facts::default(), look).await
+pub async fn update(session: &mut Session<'_>, args: &UpdateArgs, look: &PlanOnly) -> Ended {
+    let sentence = Sentence::UpdateHost {
+        host: args.host.clone(),
+        facts: args.facts.options(),
+    };
+    change(session, sentence, look).await
+}
+
+pub async fn delete(session: &mut Session<'_>, args: &DeleteArgs, look: &PlanOnly) -> Ended {
+    let sentence = Sentence::DeleteHost {
+        host: args.host.clone(),
+    };
+    change(session, sentence, look).await
 }
 
 /// A noun stands right after its verb; what is said of a component before it has no meaning.
@@ -145,34 +180,9 @@ pub fn refuse_component(verb: &str, noun: &str, said: bool) -> Result<(), Proble
     }
 }
 
-async fn change(session: &mut Session<'_>, verb: Verb, name: &str, facts: &Facts, look: &Look) -> Answer {
+async fn change(session: &mut Session<'_>, sentence: Sentence, look: &PlanOnly) -> Ended {
     session.refuse_environment("A host belongs to no environment")?;
     let estate = session.estate()?;
-    let verb_word = match verb {
-        Verb::Create => "create",
-        Verb::Update => "update",
-        Verb::Delete => "delete",
-        Verb::Promote => "promote",
-        Verb::Rotate => "rotate",
-        Verb::Reconcile => "reconcile",
-    };
-    let asked = Asked {
-        verb,
-        noun: Noun::Host,
-        environment: session.environment(&estate),
-        from: None,
-        upgrade: false,
-        component: name,
-        recipe: None,
-        chosen: Chosen {
-            options: facts.options(),
-            ..Chosen::default()
-        },
-        words: [format!("eos {verb_word} host {}", shell_word(name))]
-            .into_iter()
-            .chain(facts.words())
-            .collect(),
-        look,
-    };
+    let asked = Asked::new(sentence, session.environment(&estate), look);
     ask(session, &estate, asked).await
 }

@@ -1,6 +1,6 @@
 //! `eos init`: a new estate.
 
-use super::{Answer, Session};
+use super::{Ended, Session};
 use crate::problem::Exit;
 use crate::views::reports::estate::MadeEstate;
 use eos_engine::estate::Estate;
@@ -20,7 +20,7 @@ pub struct Args {
     directory: PathBuf,
 }
 
-pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     let estate = Estate::init(&args.directory).await?;
     let here = [
         "eos.toml",

@@ -1,15 +1,16 @@
 //! `eos lab`: the real engines on this machine.
 
 use super::carry_out::confirm;
-use super::{Answer, Session, lab_image};
+use super::{Ended, Session, lab_image};
 use crate::formula;
 use crate::full_profile;
-use crate::options::shell_word;
 use crate::problem::{Exit, Problem};
 use crate::views::reports::lab::{LabCondition, LabReport, LogLine};
+use crate::words::shell_word;
 use eos_engine::estate::Estate;
 use eos_engine::settings::Profile;
-use eos_lab::{Cache, Lab, LabInput, LabNode, Wanted};
+use eos_lab::{Cache, CloudProvider, Lab, LabInput, LabNode, Wanted};
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -69,6 +70,9 @@ enum Command {
         /// Run OpenTofu in place of Terraform, now and later
         #[arg(long)]
         tofu: bool,
+        /// Add the Terraform provider of a cloud (hcloud), now and later; with a URL, it asks that one
+        #[arg(long, value_name = "NAME[=URL]")]
+        provider: Vec<String>,
     },
     /// Stop the engines and their tasks; the next up restores jobs and secrets
     Down,
@@ -93,7 +97,7 @@ enum Command {
     Reset,
 }
 
-pub async fn run(session: &mut Session<'_>, args: Args) -> Answer {
+pub async fn run(session: &mut Session<'_>, args: Args) -> Ended {
     if let Command::Install { full, tofu } = args.command {
         let progress = session.view.lab_progress();
         let cache = Cache::of_user().map_err(eos_lab::Error::from)?;
@@ -114,7 +118,9 @@ pub async fn run(session: &mut Session<'_>, args: Args) -> Answer {
             nodes,
             containers,
             tofu,
+            provider,
         } => {
+            let clouds = clouds(&provider)?;
             if full {
                 full_profile::take(&mut estate).await?;
             }
@@ -122,7 +128,7 @@ pub async fn run(session: &mut Session<'_>, args: Args) -> Answer {
                 full: estate.settings.profile == Profile::Full,
                 tofu: tofu || lab.has_tofu()?,
             };
-            up(session, &lab, wanted, nodes, containers).await?;
+            up(session, &lab, wanted, nodes, containers, clouds).await?;
             report(session, &estate, &lab, Some(begun.elapsed())).await?;
         }
         Command::Down => {
@@ -171,6 +177,7 @@ async fn up(
     wanted: Wanted,
     nodes: Option<usize>,
     containers: bool,
+    mut clouds: BTreeMap<String, Option<String>>,
 ) -> Result<(), Problem> {
     let program = std::env::current_exe().map_err(|error| {
         Problem::not_done(
@@ -180,7 +187,10 @@ async fn up(
     })?;
     let provider = find_provider(&program)?;
     let progress = session.view.lab_progress();
-    let input = LabInput {
+    for (name, chosen) in lab.providers()? {
+        clouds.entry(name).or_insert(chosen.endpoint);
+    }
+    let mut input = LabInput {
         formula: formula::FILES,
         program,
         provider,
@@ -188,9 +198,16 @@ async fn up(
         nodes,
         containers,
         tofu: wanted.tofu,
+        providers: BTreeMap::new(),
     };
     unless_interrupted(async {
-        let engines = eos_lab::install(&Cache::of_user()?, wanted, progress.as_ref()).await?;
+        let cache = Cache::of_user()?;
+        let engines = eos_lab::install(&cache, wanted, progress.as_ref()).await?;
+        for (name, endpoint) in clouds {
+            let installed = eos_lab::install_hcloud(&cache, progress.as_ref()).await?;
+            let chosen = CloudProvider { endpoint, installed };
+            input.providers.insert(name, chosen);
+        }
         lab.up(&engines, &input, progress.as_ref()).await
     })
     .await?;
@@ -198,6 +215,26 @@ async fn up(
         true => lab_image::make_all(session, lab).await,
         false => Ok(()),
     }
+}
+
+/// The providers of clouds that a person asks for: name -> an address in place of the cloud's own.
+fn clouds(asked: &[String]) -> Result<BTreeMap<String, Option<String>>, Problem> {
+    let mut found = BTreeMap::new();
+    for one in asked {
+        let (name, endpoint) = match one.split_once('=') {
+            Some((name, endpoint)) => (name, Some(endpoint.to_owned())),
+            None => (one.as_str(), None),
+        };
+        if !eos_lab::CLOUDS.iter().any(|(known, _)| *known == name) {
+            let known: Vec<&str> = eos_lab::CLOUDS.iter().map(|(known, _)| *known).collect();
+            return Err(Problem::usage(
+                format!("Eos cannot build the Terraform provider {}", shell_word(name)),
+                format!("A lab can have: {}", known.join(", ")),
+            ));
+        }
+        found.insert(name.to_owned(), endpoint);
+    }
+    Ok(found)
 }
 
 /// Beside this program, where a build and a package put it; else on PATH.

@@ -1,7 +1,7 @@
 //! `eos login`: a token of Salt's API, for the commands that follow.
 
 use super::carry_out::need_engines;
-use super::{Answer, Session, who};
+use super::{Ended, Session, who};
 use crate::problem::{Exit, Problem};
 use crate::terminal;
 use crate::views::reports::login::Login;
@@ -29,7 +29,7 @@ pub struct Args {
     user: Option<String>,
 }
 
-pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     let mut estate = session.estate()?;
     if let Some(user) = &args.user {
         estate.settings.act_as(user);

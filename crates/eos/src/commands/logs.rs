@@ -1,7 +1,7 @@
 //! `eos logs`: what the tasks of a component wrote.
 
 use super::carry_out::need_engines;
-use super::{Answer, Session};
+use super::{Ended, Session};
 use crate::problem::{Exit, Problem};
 use crate::views::reports::logs::{LogText, Logs};
 use eos_engine::diagnose::Hidden;
@@ -39,7 +39,7 @@ pub struct Args {
     ended: bool,
 }
 
-pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     let estate = session.estate()?;
     let environment = session.environment(&estate);
     let wanted = session.component(&estate, &args.component);

@@ -1,7 +1,8 @@
 //! `eos man`: manual pages.
 
-use super::{Answer, Session};
+use super::{Ended, Session};
 use crate::args::{self, Cli};
+use crate::ground::Ground;
 use crate::peek::{self, Peek};
 use crate::problem::{Exit, Problem};
 use crate::views::reports::plain::Plain;
@@ -26,7 +27,7 @@ pub struct Args {
     command: Vec<String>,
 }
 
-pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     let words: Vec<OsString> = std::iter::once("eos")
         .chain(args.command.iter().map(String::as_str))
         .map(OsString::from)
@@ -46,7 +47,7 @@ pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
 /// The command that the words name.
 fn page(words: &[String], peek: &Peek) -> Result<Command, Problem> {
     let mut root = Cli::command();
-    let recipe = args::recipe_of(peek)?;
+    let recipe = Ground::default().recipe_of(peek)?;
     if let Some(recipe) = &recipe {
         root = args::with_options(root, peek, recipe)?;
     }

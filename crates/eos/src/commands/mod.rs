@@ -28,11 +28,12 @@ pub mod logs;
 pub mod man;
 pub mod nouns;
 pub mod plan;
-mod plan_file;
+pub mod plan_file;
 pub mod promote;
 pub mod read;
 pub mod reconcile;
 pub mod resize;
+pub mod restart;
 pub mod resume;
 pub mod rollback;
 pub mod rotate;
@@ -40,7 +41,9 @@ mod serve;
 pub mod serve_hello;
 pub mod serve_stand_in;
 pub mod snapshot;
+pub mod start;
 pub mod status;
+pub mod stop;
 pub mod storage;
 pub mod update;
 mod volume;
@@ -48,6 +51,7 @@ pub mod why;
 
 use crate::args::{Everywhere, Invocation, Verb};
 use crate::env_names;
+use crate::ground::Ground;
 use crate::options::Typed;
 use crate::problem::{Exit, Problem};
 use crate::views::View;
@@ -55,20 +59,27 @@ use eos_core::diagnostic::Diagnostic;
 use eos_core::name::{closest, quoted};
 use eos_core::pillar::{Component, Pillar};
 use eos_engine::estate::Estate;
+use eos_engine::request::{Requester, Terms};
 use jiff::Timestamp;
+use std::cell::RefCell;
 use std::os::unix::fs::MetadataExt;
 
-type Answer = Result<Exit, Problem>;
+type Ended = Result<Exit, Problem>;
 
 /// One run of the program: the flags of every verb, and the view.
 pub struct Session<'a> {
     pub everywhere: Everywhere,
     pub view: &'a mut dyn View,
+    ground: RefCell<Ground>,
+    /// The typed words, for the record.
+    typed_words: String,
+    /// Eos chose this where the person left it open, such as a name.
+    pub filled_in: Option<String>,
 }
 
 impl Session<'_> {
     pub fn estate(&self) -> Result<Estate, Problem> {
-        Ok(Estate::open(self.everywhere.estate.as_deref())?)
+        Ok(self.ground.borrow_mut().take(self.everywhere.estate.as_deref())?)
     }
 
     /// The component as the pillar of the environment has it, or what to say when there is none of that name.
@@ -83,6 +94,26 @@ impl Session<'_> {
             .unwrap_or_else(|| estate.settings.environment.clone())
     }
 
+    /// The words of the command for the record, with what Eos filled in; secrets are `***`.
+    fn words(&self) -> String {
+        match &self.filled_in {
+            Some(filled_in) => format!("{} ({filled_in})", self.typed_words),
+            None => self.typed_words.clone(),
+        }
+    }
+
+    /// The person at work, with the words and terms of this command.
+    pub fn requester(&self) -> Requester {
+        let Everywhere {
+            yes, keep, no_wait, ..
+        } = self.everywhere;
+        Requester {
+            who: who(),
+            words: self.words(),
+            terms: Terms { yes, keep, no_wait },
+        }
+    }
+
     /// For a verb that `--environment` says nothing to.
     pub fn refuse_environment(&self, why: &str) -> Result<(), Problem> {
         match self.everywhere.environment {
@@ -92,8 +123,8 @@ impl Session<'_> {
     }
 }
 
-pub fn run(invocation: Box<Invocation>, view: &mut dyn View) -> Answer {
-    let Invocation { cli, typed } = *invocation;
+pub fn run(invocation: Box<Invocation>, ground: Ground, view: &mut dyn View) -> Ended {
+    let Invocation { cli, typed, words } = *invocation;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -106,11 +137,14 @@ pub fn run(invocation: Box<Invocation>, view: &mut dyn View) -> Answer {
     let mut session = Session {
         everywhere: cli.everywhere,
         view,
+        ground: RefCell::new(ground),
+        typed_words: words,
+        filled_in: None,
     };
     runtime.block_on(dispatch(&mut session, cli.verb, typed))
 }
 
-async fn dispatch(session: &mut Session<'_>, verb: Verb, typed: Option<Typed>) -> Answer {
+async fn dispatch(session: &mut Session<'_>, verb: Verb, typed: Option<Typed>) -> Ended {
     match verb {
         Verb::Init(args) => init::run(session, &args).await,
         Verb::Login(args) => login::run(session, &args).await,
@@ -118,6 +152,9 @@ async fn dispatch(session: &mut Session<'_>, verb: Verb, typed: Option<Typed>) -
         Verb::Create(args) => create::run(session, &args, typed).await,
         Verb::Update(args) => update::run(session, &args, typed).await,
         Verb::Delete(args) => delete::run(session, &args).await,
+        Verb::Stop(args) => stop::run(session, &args).await,
+        Verb::Start(args) => start::run(session, &args).await,
+        Verb::Restart(args) => restart::run(session, &args).await,
         Verb::Resize(args) => resize::run(session, &args).await,
         Verb::Convert(args) => convert::run(session, &args).await,
         Verb::Snapshot(args) => snapshot::run(session, &args).await,
@@ -128,7 +165,7 @@ async fn dispatch(session: &mut Session<'_>, verb: Verb, typed: Option<Typed>) -
         Verb::Drift(args) => drift::run(session, &args).await,
         Verb::Reconcile(args) => reconcile::run(session, &args).await,
         Verb::Read(args) => read::run(session, &args).await,
-        Verb::List(args) => list::run(session, &args),
+        Verb::List(args) => list::run(session, &args).await,
         Verb::Plan(args) => plan::run(session, &args).await,
         Verb::Apply(args) => apply::run(session, &args).await,
         Verb::Resume(args) => resume::run(session, &args).await,
@@ -202,13 +239,4 @@ fn account() -> Option<String> {
 
 fn now() -> String {
     Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
-}
-
-/// `--environment staging`, where the person named one: it belongs to the words of the command.
-fn environment_words(session: &Session<'_>) -> Option<String> {
-    session
-        .everywhere
-        .environment
-        .as_ref()
-        .map(|environment| format!("--environment {environment}"))
 }

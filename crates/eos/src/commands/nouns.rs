@@ -1,4 +1,4 @@
-//! Nouns of `create`, `update` and `delete` beside components: each has flags of its own.
+//! Nouns of `create`, `read`, `update` and `delete` beside components: each has flags of its own.
 
 use super::{host, volume};
 
@@ -6,6 +6,12 @@ use super::{host, volume};
 pub enum Create {
     Host(host::CreateArgs),
     Volume(volume::CreateArgs),
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub enum Read {
+    Host(host::ReadArgs),
+    Volume(volume::ReadArgs),
 }
 
 #[derive(Debug, clap::Subcommand)]

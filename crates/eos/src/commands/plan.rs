@@ -1,12 +1,12 @@
 //! `eos plan`: what the pillar as it stands would change.
 
-use super::carry_out::{is_nothing, plan_as_possible};
-use super::{Answer, Session, plan_file};
+use super::carry_out::plan_as_possible;
+use super::{Ended, Session, plan_file};
 use crate::problem::Exit;
 use crate::views::reports::plan::{NothingToDo, PlanReport};
 use eos_engine::engines::Engines;
-use eos_engine::planning::Wish;
-use std::collections::BTreeSet;
+use eos_engine::planning::{Planned, Wish};
+use eos_engine::request::Request;
 use std::path::PathBuf;
 
 /// Show the changes that the pillar makes
@@ -30,22 +30,20 @@ pub struct Args {
     check: bool,
 }
 
-pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     let estate = session.estate()?;
     let environment = session.environment(&estate);
     let engines = Engines::connect(&estate.settings)?;
     let wish = Wish {
         environment,
-        intent: None,
-        components: None,
-        given: BTreeSet::new(),
         ..Wish::default()
     };
-    let plan = plan_as_possible(session, &estate, engines.as_ref(), wish).await?;
+    let request = Request::new(session.requester(), wish);
+    let Planned { plan, .. } = plan_as_possible(session, &estate, engines.as_ref(), &request).await?;
     if let Some(file) = &args.out {
         plan_file::write(file, &plan)?;
     }
-    let nothing = is_nothing(&plan);
+    let nothing = plan.is_nothing();
     match nothing && !session.view.is_for_programs() {
         true => session.view.show(&NothingToDo(&plan)),
         false => session.view.show(&PlanReport::answer(&plan)),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// The flags of a changing verb that only show or save its plan.
 #[derive(Debug, Default, clap::Args)]
-pub struct Look {
+pub struct PlanOnly {
     /// Show the plan and stop
     #[arg(long, global = true)]
     pub plan: bool,
@@ -17,7 +17,7 @@ pub struct Look {
     pub out: Option<PathBuf>,
 }
 
-impl Look {
+impl PlanOnly {
     /// A plan has no place for a secret, so one that was given with the command would be lost on the way.
     pub fn check(&self, secret_given: bool) -> Result<(), Problem> {
         match self.out {

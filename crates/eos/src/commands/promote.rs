@@ -1,11 +1,10 @@
 //! `eos promote`: what was tried in one environment comes into another.
 
 use super::carry_out::{Asked, ask};
-use super::plan_file::Look;
-use super::{Answer, Session};
-use crate::options::Chosen;
+use super::plan_file::PlanOnly;
+use super::{Ended, Session};
 use clap::builder::PossibleValuesParser;
-use eos_core::intent::{Noun, Verb};
+use eos_core::intent::Sentence;
 use eos_core::name::ENVIRONMENTS;
 
 /// Copy a component from one environment to another
@@ -34,28 +33,24 @@ pub struct Args {
     #[arg(long, value_name = "NAME", hide_possible_values = true, value_parser = PossibleValuesParser::new(ENVIRONMENTS))]
     to: String,
     #[command(flatten)]
-    look: Look,
+    look: PlanOnly,
 }
 
-pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     session.refuse_environment("A promotion goes --from one environment --to another")?;
     let estate = session.estate()?;
     let Args { from, to, .. } = args;
-    let (noun, component, what) = match &args.component {
-        Some(component) => (Noun::Component, component, component.as_str()),
-        None => (Noun::Environment, to, "--all"),
+    let sentence = match &args.component {
+        Some(component) => Sentence::PromoteComponent {
+            from: from.clone(),
+            to: to.clone(),
+            component: component.clone(),
+        },
+        None => Sentence::PromoteEnvironment {
+            from: from.clone(),
+            to: to.clone(),
+        },
     };
-    let asked = Asked {
-        verb: Verb::Promote,
-        noun,
-        environment: to.clone(),
-        from: Some(from.clone()),
-        upgrade: false,
-        component,
-        recipe: None,
-        chosen: Chosen::default(),
-        words: vec![format!("eos promote {what} --from {from} --to {to}")],
-        look: &args.look,
-    };
+    let asked = Asked::new(sentence, to.clone(), &args.look);
     ask(session, &estate, asked).await
 }

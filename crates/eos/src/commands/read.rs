@@ -1,9 +1,10 @@
-//! `eos read`: a component in declarative form.
+//! `eos read`: a component, or another noun, in declarative form.
 
 use super::carry_out::need_engines;
-use super::{Answer, Session, no_component, who};
+use super::{Ended, Session, host, no_component, nouns, volume, who};
 use crate::problem::{Exit, Problem, capital};
 use crate::views::reports::component::{ComponentReport, IntentReport, OptionReport, Revealed, SecretReport};
+use crate::views::reports::thing::place;
 use eos_core::compile::{Compilation, compile};
 use eos_core::compose::compose;
 use eos_core::diagnostic::Diagnostic;
@@ -24,29 +25,54 @@ use serde_json::json;
 /// Eos shows its recipe, every option with the source of its value, its outputs, and the command that created it. It
 /// shows secrets as ***. --reveal prints the value of one secret, and nothing else.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    subcommand_negates_reqs = true,
+    after_help = "\
 Examples:
   eos read hello
   eos read redis --reveal password
-  eos read hello --json | jq -r .outputs.hello_url")]
+  eos read hello --json | jq -r .outputs.hello_url
+  eos read host node1"
+)]
 pub struct Args {
     /// The component to show
-    component: String,
+    #[arg(required = true)]
+    component: Option<String>,
     /// Print the value of this secret, and nothing else
     #[arg(long, value_name = "NAME")]
     reveal: Option<String>,
+    #[command(subcommand)]
+    noun: Option<nouns::Read>,
 }
 
-pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
+    let said = args.component.is_some() || args.reveal.is_some();
+    match &args.noun {
+        Some(nouns::Read::Host(args)) => {
+            host::refuse_component("read", "host", said)?;
+            return host::read(session, args).await;
+        }
+        Some(nouns::Read::Volume(args)) => {
+            host::refuse_component("read", "volume", said)?;
+            return volume::read(session, args).await;
+        }
+        None => {}
+    }
+    let Some(named) = &args.component else {
+        return Err(Problem::usage(
+            "COMPONENT is missing",
+            "`eos list` shows the components",
+        ));
+    };
     let estate = session.estate()?;
     let environment = session.environment(&estate);
     let pillar = Pillar::read(&estate.pillar_files()?)?;
     let catalog = estate.catalog()?;
     let compilation = compile(&pillar, &catalog, estate.settings.profile)?;
     let (composed, _) = compose(&pillar, &catalog);
-    let key = (environment.clone(), args.component.clone());
+    let key = (environment.clone(), named.clone());
     let Some(expanded) = composed.components.get(&key) else {
-        return Err(no_component(&pillar, &environment, &args.component));
+        return Err(another_noun(&pillar, &environment, named));
     };
     if let Some(name) = &args.reveal {
         return reveal(
@@ -70,7 +96,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
             from: value.from.clone(),
         })
         .collect();
-    options.extend(figures(&compilation, &environment, &args.component, &options));
+    options.extend(figures(&compilation, &environment, named, &options));
     options.sort_by(|one, other| one.name.cmp(&other.name));
     let secret = |name: &String| SecretReport {
         name: name.clone(),
@@ -84,16 +110,29 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         version: recipe.version.clone(),
         secrets: expanded.secrets.iter().map(|item| secret(&item.item)).collect(),
         options,
-        outputs: outputs(session, &estate, &compilation, &environment, &args.component).await?,
-        intent: component.intent.as_ref().map(|intent| IntentReport {
-            words: intent.words.clone(),
-            who: intent.who.clone(),
-            when: intent.when.clone(),
-        }),
-        place: format!("{}:{}", component.at.file, component.at.position.line),
+        outputs: outputs(session, &estate, &compilation, &environment, named).await?,
+        stopped: component.stopped.is_some(),
+        intent: component.intent.as_ref().map(IntentReport::of),
+        place: place(&component.at),
     };
     session.view.show(&report);
     Ok(Exit::Done)
+}
+
+/// A volume and a host have a word of their own; the refusal names it.
+fn another_noun(pillar: &Pillar, environment: &str, named: &str) -> Problem {
+    let noun = match (
+        pillar.volume(environment, named),
+        pillar.hosts.contains_key(named),
+    ) {
+        (Some(_), _) => "volume",
+        (None, true) => "host",
+        (None, false) => return no_component(pillar, environment, named),
+    };
+    Problem::usage(
+        format!("{named} is a {noun}, not a component"),
+        format!("`eos read {noun} {named}` shows it"),
+    )
 }
 
 /// The value goes from the secrets engine to standard output, and nowhere else.
@@ -104,7 +143,7 @@ async fn reveal(
     component: &str,
     name: &str,
     secrets: &[SecretItem],
-) -> Answer {
+) -> Ended {
     let name = name.replace('-', "_");
     if !secrets.iter().any(|secret| secret.item == name) {
         let known: Vec<&SecretItem> = secrets.iter().collect();

@@ -1,24 +1,20 @@
 //! `eos reconcile`: what was changed behind Eos is brought back to what the pillar says, or taken into it.
 
-use super::carry_out::{
-    Asked, Confirmed, ask, carry_out, confirm, is_nothing, need_engines, plan_to_confirm,
-};
-use super::plan_file::{self, Look};
-use super::{Answer, Session, drift, environment_words, now, who};
-use crate::options::Chosen;
+use super::carry_out::{Asked, ask, carry_out, confirm, need_engines, said};
+use super::plan_file::{self, PlanOnly};
+use super::{Ended, Session, drift};
 use crate::problem::{Exit, Problem};
 use crate::views::reports::drift::DriftReport;
 use crate::views::reports::files::Files;
 use crate::views::reports::plan::PlanReport;
 use eos_core::diagnostic::Diagnostic;
 use eos_core::drift::{Adoption, Drift, Object, Policy, Remedy, Verdict, adopt, remedy};
-use eos_core::emit::terraform::PLATFORM;
-use eos_core::intent::{Intent, Noun, Verb};
+use eos_core::intent::{Intent, Sentence};
 use eos_engine::engines::Engines;
 use eos_engine::estate::Estate;
 use eos_engine::lock::{Lock, Target};
 use eos_engine::planning::Wish;
-use std::collections::BTreeMap;
+use eos_engine::request::Request;
 
 /// Correct changes made outside Eos, or adopt them
 ///
@@ -39,10 +35,10 @@ pub struct Args {
     #[arg(long)]
     adopt: bool,
     #[command(flatten)]
-    look: Look,
+    look: PlanOnly,
 }
 
-pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     args.look.check(false)?;
     let estate = session.estate()?;
     let engines = need_engines(&estate)?;
@@ -66,7 +62,7 @@ async fn bring_back(
     engines: &Engines,
     found: &Drift,
     args: &Args,
-) -> Answer {
+) -> Ended {
     let remedy = remedy(found, estate.settings.drift, &[Policy::Ask, Policy::Correct]);
     for left in &remedy.left {
         let words = format!("{} stays as it is: {}", left.object, left.why);
@@ -90,10 +86,6 @@ async fn bring_back(
     if !remedy.files.is_empty() {
         session.view.show(&Files::ToWrite(&remedy.files));
     }
-    let mut words = vec!["eos reconcile".to_owned()];
-    words.extend(args.component.clone());
-    words.extend(environment_words(session));
-    let words = words.join(" ");
     if !remedy.has_work() {
         if !args.look.plan {
             confirm(session, "Write them?")?;
@@ -102,28 +94,21 @@ async fn bring_back(
         }
         return Ok(after);
     }
-    let wish = wish(session, estate, &remedy, &words);
-    let plan = plan_to_confirm(session, estate, Some(engines), wish).await?;
+    let request = request(session, estate, &remedy);
+    let planned = request.plan(estate, Some(engines)).await?;
     if args.look.plan {
         if let Some(file) = &args.look.out {
-            plan_file::write(file, &plan)?;
+            plan_file::write(file, &planned.plan)?;
         }
-        session.view.show(&PlanReport::answer(&plan));
+        session.view.show(&PlanReport::answer(&planned.plan));
         return Ok(after);
     }
-    session.view.show(&PlanReport::to_confirm(&plan));
+    session.view.show(&PlanReport::to_confirm(&planned.plan));
     confirm(session, "Apply?")?;
     if !remedy.files.is_empty() {
         write_files(estate)?;
     }
-    let confirmed = Confirmed {
-        plan: &plan,
-        secrets: &BTreeMap::new(),
-        words: &words,
-        takes_back: None,
-        exact: false,
-    };
-    carry_out(session, estate, engines, confirmed).await?;
+    carry_out(session, estate, engines, &request, planned).await?;
     Ok(after)
 }
 
@@ -133,7 +118,6 @@ pub async fn correct(
     estate: &Estate,
     engines: &Engines,
     remedy: &Remedy,
-    words: &str,
 ) -> Result<(), Problem> {
     if !remedy.files.is_empty() {
         write_files(estate)?;
@@ -142,58 +126,33 @@ pub async fn correct(
     if !remedy.has_work() {
         return Ok(());
     }
-    let wish = wish(session, estate, remedy, words);
-    let plan = plan_to_confirm(session, estate, Some(engines), wish).await?;
-    if is_nothing(&plan) {
+    let request = request(session, estate, remedy);
+    let planned = request.plan(estate, Some(engines)).await?;
+    if planned.plan.is_nothing() {
         return Ok(());
     }
-    session.view.show(&PlanReport::to_confirm(&plan));
-    let confirmed = Confirmed {
-        plan: &plan,
-        secrets: &BTreeMap::new(),
-        words,
-        takes_back: None,
-        exact: false,
-    };
-    carry_out(session, estate, engines, confirmed).await.map(drop)
+    session.view.show(&PlanReport::to_confirm(&planned.plan));
+    carry_out(session, estate, engines, &request, planned)
+        .await
+        .map(drop)
 }
 
-fn wish(session: &Session<'_>, estate: &Estate, remedy: &Remedy, words: &str) -> Wish {
+fn request(session: &Session<'_>, estate: &Estate, remedy: &Remedy) -> Request {
+    let by = session.requester();
     let environment = session.environment(estate);
     let scope = remedy.scope();
-    let (noun, component) = match scope.as_slice() {
-        [only] if only != PLATFORM => (Noun::Component, only.clone()),
-        _ => (Noun::Environment, environment.clone()),
-    };
     let intent = Intent {
-        verb: Verb::Reconcile,
-        noun,
-        component,
-        options: remedy.options(),
-        ..intent(&environment, "", words)
+        sentence: remedy.sentence(&environment),
+        said: said(&by),
     };
-    Wish {
+    let wish = Wish {
         environment,
         intent: Some(intent),
         components: Some(scope),
+        hosts: Some(Vec::new()),
         ..Wish::default()
-    }
-}
-
-fn intent(environment: &str, component: &str, words: &str) -> Intent {
-    Intent {
-        verb: Verb::Update,
-        noun: Noun::Component,
-        environment: environment.to_owned(),
-        component: component.to_owned(),
-        recipe: None,
-        options: BTreeMap::new(),
-        from: None,
-        upgrade: false,
-        words: words.to_owned(),
-        who: who(),
-        when: now(),
-    }
+    };
+    Request::new(by, wish)
 }
 
 /// Nobody else writes the estate meanwhile.
@@ -205,15 +164,16 @@ fn write_files(estate: &Estate) -> Result<(), Problem> {
 
 /// One change of the pillar after the other, each planned and confirmed by itself; what cannot be said in the pillar is
 /// refused before anything is done.
-async fn adopt_all(session: &mut Session<'_>, estate: &Estate, found: &Drift, args: &Args) -> Answer {
+async fn adopt_all(session: &mut Session<'_>, estate: &Estate, found: &Drift, args: &Args) -> Ended {
     let environment = session.environment(estate);
     let (files, catalog) = (estate.pillar_files()?, estate.catalog()?);
     let mut adoptions: Vec<(String, Adoption)> = Vec::new();
     let mut refused = Vec::new();
     for object in found.differing().filter(|object| is_reality(object, found)) {
         let component = object.component.clone().unwrap_or_default();
-        let asked = intent(&environment, &component, "eos reconcile --adopt");
-        match adopt(object, &files, &catalog, estate.settings.profile, &asked) {
+        let said = said(&session.requester());
+        let profile = estate.settings.profile;
+        match adopt(object, &files, &catalog, profile, &environment, &said) {
             Ok(adoption) => adoptions.push((component, adoption)),
             Err(why) => refused.push(why),
         }
@@ -231,28 +191,23 @@ async fn adopt_all(session: &mut Session<'_>, estate: &Estate, found: &Drift, ar
     // What goes may be used by what stays until that is as it should be.
     adoptions.sort_by_key(|(_, adoption)| *adoption == Adoption::Delete);
     for (component, adoption) in adoptions {
-        let (verb, chosen) = match adoption {
-            Adoption::Update(options) => (
-                Verb::Update,
-                Chosen {
-                    options,
-                    ..Chosen::default()
-                },
-            ),
-            Adoption::Delete => (Verb::Delete, Chosen::default()),
+        if args.component.is_none() {
+            session.filled_in = Some(component.clone());
+        }
+        let of = environment.clone();
+        let sentence = match adoption {
+            Adoption::Update(options) => Sentence::UpdateComponent {
+                environment: of,
+                component,
+                options,
+                upgrade: false,
+            },
+            Adoption::Delete => Sentence::DeleteComponent {
+                environment: of,
+                component,
+            },
         };
-        let asked = Asked {
-            verb,
-            noun: Noun::Component,
-            environment: environment.clone(),
-            from: None,
-            upgrade: false,
-            component: &component,
-            recipe: None,
-            chosen,
-            words: vec![format!("eos reconcile {component} --adopt")],
-            look: &args.look,
-        };
+        let asked = Asked::new(sentence, environment.clone(), &args.look);
         ask(session, estate, asked).await?;
     }
     Ok(Exit::Done)

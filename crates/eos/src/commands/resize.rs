@@ -1,9 +1,8 @@
 //! `eos resize`: a volume and its filesystem get another size, together and online.
 
-use super::plan_file::Look;
+use super::plan_file::PlanOnly;
 use super::volume::{change, found};
-use super::{Answer, Session};
-use crate::options::shell_word;
+use super::{Ended, Session};
 
 /// Resize a volume
 #[derive(Debug, clap::Args)]
@@ -33,18 +32,13 @@ struct Lvm {
     #[arg(allow_hyphen_values = true)]
     size: String,
     #[command(flatten)]
-    look: Look,
+    look: PlanOnly,
 }
 
-pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     let What::Lvm(args) = &args.noun;
     let estate = session.estate()?;
     let volume = found(session, &estate, &args.name)?;
-    let words = vec![format!(
-        "eos resize lvm {} {}",
-        shell_word(&args.name),
-        shell_word(&args.size)
-    )];
     let options = [("size", args.size.as_str().into())];
-    change(session, &estate, &volume, options, words, &args.look).await
+    change(session, &estate, &volume, options, &args.look).await
 }

@@ -1,7 +1,7 @@
 //! `eos resume`: go on with an operation that was stopped or failed.
 
 use super::carry_out::{go_on, need_engines};
-use super::{Answer, Session};
+use super::{Ended, Session};
 
 /// Continue an operation that stopped or failed
 ///
@@ -17,7 +17,7 @@ pub struct Args {
     operation: Option<String>,
 }
 
-pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     let estate = session.estate()?;
     let engines = need_engines(&estate)?;
     go_on(session, &estate, &engines, args.operation.as_deref()).await

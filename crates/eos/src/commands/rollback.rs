@@ -1,16 +1,15 @@
 //! `eos rollback` and `eos undo`: what an operation did is taken back.
 
-use super::carry_out::{
-    Confirmed, carry_out, confirm, give_up, is_nothing, need_engines, plan_as_possible, plan_to_confirm,
-};
-use super::{Answer, Session, who};
+use super::carry_out::{carry_out, confirm, give_up, need_engines, plan_as_possible};
+use super::{Ended, Session, who};
 use crate::problem::{Exit, Problem};
 use crate::views::reports::plan::{NothingToDo, PlanReport};
 use eos_engine::audit::Actor;
 use eos_engine::estate::Estate;
-use eos_engine::operation::{dismiss, find, newest_to_undo, rollback};
+use eos_engine::operation::{dismiss, find, newest_to_undo, require_undoable, rollback};
+use eos_engine::planning::Planned;
+use eos_engine::request::Request;
 use eos_engine::store::{Operation, Outcome};
-use std::collections::BTreeMap;
 
 /// Roll back an operation
 ///
@@ -52,7 +51,7 @@ pub struct UndoArgs {
     plan: bool,
 }
 
-pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     let estate = session.estate()?;
     let operation = find(&estate.store()?, &args.operation)?;
     if let Some(reason) = &args.dismiss {
@@ -66,27 +65,31 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
         session.view.show(&dismissed);
         return Ok(Exit::Done);
     }
-    roll_back(session, &estate, &operation, "rollback", args.plan).await
+    roll_back(session, &estate, &operation, args.plan).await
 }
 
-pub async fn undo(session: &mut Session<'_>, args: &UndoArgs) -> Answer {
+pub async fn undo(session: &mut Session<'_>, args: &UndoArgs) -> Ended {
     let estate = session.estate()?;
     let store = estate.store()?;
     let operation = match &args.operation {
         Some(named) => find(&store, named)?,
-        None => newest_to_undo(&store)?,
+        None => {
+            let newest = newest_to_undo(&store)?;
+            session.filled_in = Some(newest.id.clone());
+            newest
+        }
     };
-    roll_back(session, &estate, &operation, "undo", args.plan).await
+    roll_back(session, &estate, &operation, args.plan).await
 }
 
 async fn roll_back(
     session: &mut Session<'_>,
     estate: &Estate,
     operation: &Operation,
-    verb: &str,
     only_plan: bool,
-) -> Answer {
+) -> Ended {
     let engines = need_engines(estate)?;
+    require_undoable(&estate.store()?, operation)?;
     match operation.outcome {
         Outcome::TakenBack | Outcome::Dismissed => Err(Problem::usage(
             format!(
@@ -97,27 +100,21 @@ async fn roll_back(
             "`eos history` shows the operations",
         )),
         Outcome::Done => {
-            let wish = rollback(estate, operation).await?;
+            let request = Request::new(session.requester(), rollback(estate, operation).await?);
             if only_plan {
-                let plan = plan_as_possible(session, estate, Some(&engines), wish).await?;
+                let Planned { plan, .. } =
+                    plan_as_possible(session, estate, Some(&engines), &request).await?;
                 session.view.show(&PlanReport::answer(&plan));
                 return Ok(Exit::Done);
             }
-            let plan = plan_to_confirm(session, estate, Some(&engines), wish).await?;
-            if is_nothing(&plan) {
-                session.view.show(&NothingToDo(&plan));
+            let planned = request.plan(estate, Some(&engines)).await?;
+            if planned.plan.is_nothing() {
+                session.view.show(&NothingToDo(&planned.plan));
                 return Ok(Exit::Done);
             }
-            session.view.show(&PlanReport::to_confirm(&plan));
+            session.view.show(&PlanReport::to_confirm(&planned.plan));
             confirm(session, "Apply?")?;
-            let confirmed = Confirmed {
-                plan: &plan,
-                secrets: &BTreeMap::new(),
-                words: &format!("eos {verb} {}", operation.id),
-                takes_back: Some(&operation.id),
-                exact: false,
-            };
-            carry_out(session, estate, &engines, confirmed).await
+            carry_out(session, estate, &engines, &request, planned).await
         }
         Outcome::Running | Outcome::Failed | Outcome::Interrupted | Outcome::Waiting => {
             if only_plan {

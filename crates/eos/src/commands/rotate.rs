@@ -1,17 +1,18 @@
 //! `eos rotate`: new values for secrets, and the old ones dead.
 
 use super::carry_out::{Asked, ask};
-use super::plan_file::Look;
-use super::{Answer, Session};
-use crate::options::{self, Chosen};
+use super::plan_file::PlanOnly;
+use super::{Ended, Session};
+use crate::options;
 use crate::problem::Problem;
-use eos_core::intent::{Noun, Verb};
-use eos_core::option::HIDDEN;
+use crate::words;
+use eos_core::diagnostic::Diagnostic;
+use eos_core::intent::{NewValue, Sentence};
 use eos_engine::engines::Engines;
 use eos_engine::estate::Estate;
 use eos_engine::secrets;
 use secrecy::{ExposeSecret, SecretString};
-use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// Give secrets new values
 ///
@@ -45,20 +46,20 @@ struct Secret {
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// The new value, or - to read it from standard input [default: generated]
-    #[arg(long, value_name = "VALUE")]
-    to: Option<String>,
+    #[arg(long, value_name = "VALUE", value_parser = words::secret)]
+    to: Option<SecretString>,
     #[command(flatten)]
-    look: Look,
+    look: PlanOnly,
 }
 
-pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     let What::Secret(args) = &args.noun;
     let estate = session.estate()?;
     let environment = session.environment(&estate);
     let component = args.component.as_str();
-    let mut chosen = Chosen::default();
+    let (mut secrets, mut values, mut warnings) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
     for name in &args.names {
-        chosen.options.insert(name.replace('-', "_"), Value::Null);
+        secrets.insert(name.replace('-', "_"), NewValue::Generated);
     }
     if let Some(to) = &args.to {
         let [name] = args.names.as_slice() else {
@@ -68,43 +69,41 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
             ));
         };
         let name = name.replace('-', "_");
-        let value = given(&mut chosen, to, &name, component)?;
+        let value = given(&mut warnings, to, &name, component)?;
         refuse_same(&estate, &environment, component, &name, &value).await?;
-        chosen.options.insert(name.clone(), HIDDEN.into());
-        chosen.secrets.insert(name, value);
+        secrets.insert(name.clone(), NewValue::Given);
+        values.insert(name, value);
     }
-    let names = args.names.iter().map(|name| options::shell_word(name));
-    let words = [format!("eos rotate secret {component}")]
-        .into_iter()
-        .chain(names)
-        .chain(args.to.as_ref().map(|_| format!("--to {HIDDEN}")))
-        .collect();
     let asked = Asked {
-        verb: Verb::Rotate,
-        noun: Noun::Component,
+        sentence: Sentence::Rotate {
+            environment: environment.clone(),
+            component: component.to_owned(),
+            secrets,
+        },
         environment,
-        from: None,
-        upgrade: false,
-        component,
-        recipe: None,
-        chosen,
-        words,
+        secrets: values,
+        warnings,
         look: &args.look,
     };
     ask(session, &estate, asked).await
 }
 
-fn given(chosen: &mut Chosen, to: &str, name: &str, component: &str) -> Result<SecretString, Problem> {
-    let value = match to {
+fn given(
+    warnings: &mut Vec<Diagnostic>,
+    to: &SecretString,
+    name: &str,
+    component: &str,
+) -> Result<SecretString, Problem> {
+    let value = match to.expose_secret() {
         "-" => options::read_secret(name, component).map_err(|error| {
             Problem::usage(
                 format!("Secret {name} of {component} cannot be read: {error}"),
                 "Write it on one line of standard input",
             )
         })?,
-        typed => {
-            chosen.warnings.push(options::visible("to"));
-            SecretString::from(typed)
+        _ => {
+            warnings.push(options::visible("to"));
+            to.clone()
         }
     };
     match options::secret_problem(&value) {

@@ -1,6 +1,6 @@
 //! A small HTTP server for the two hidden verbs that components run.
 
-use super::Answer;
+use super::Ended;
 use crate::problem::Problem;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
@@ -24,7 +24,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 pub type Page = (StatusCode, &'static str, String);
 
 /// Serves until it is asked to stop.
-pub async fn serve(address: SocketAddr, page: impl Fn(&str) -> Page + Send + Sync + 'static) -> Answer {
+pub async fn serve(address: SocketAddr, page: impl Fn(&str) -> Page + Send + Sync + 'static) -> Ended {
     let failed = |error: std::io::Error| {
         Problem::not_done(
             format!("Cannot listen on {address}: {error}"),

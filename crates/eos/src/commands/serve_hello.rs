@@ -1,6 +1,6 @@
 //! `eos serve-hello`: the page of the recipe hello, which shows the chain that brought it up.
 
-use super::Answer;
+use super::Ended;
 use super::serve::{HTML, METRICS, TEXT, escape, not_found, serve};
 use crate::env_names::HELLO_GREETING;
 use crate::problem::Problem;
@@ -16,7 +16,7 @@ pub struct Args {
     listen: Option<String>,
 }
 
-pub async fn run(args: &Args) -> Answer {
+pub async fn run(args: &Args) -> Ended {
     let ip = args.listen.clone().or_else(|| variable("NOMAD_IP_http"));
     let address = address(ip, variable("NOMAD_PORT_http"))?;
     let page = page(&Facts::read());

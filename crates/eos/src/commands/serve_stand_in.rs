@@ -1,6 +1,6 @@
 //! `eos serve-stand-in`: answers in place of an image that cannot be had, and says so.
 
-use super::Answer;
+use super::Ended;
 use super::serve::{METRICS, TEXT, not_found, serve};
 use hyper::StatusCode;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream, ToSocketAddrs};
@@ -38,7 +38,7 @@ pub struct Args {
     require_dir: Vec<PathBuf>,
 }
 
-pub async fn run(args: &Args) -> Answer {
+pub async fn run(args: &Args) -> Ended {
     let health = args.health.clone();
     let needed = Needed {
         variables: args.require_env.clone(),

@@ -1,10 +1,9 @@
 //! `eos snapshot`: a volume as it was at one moment, kept beside it.
 
 use super::carry_out::need_engines;
-use super::plan_file::Look;
-use super::volume::{Found, change, found};
-use super::{Answer, Session};
-use crate::options::shell_word;
+use super::plan_file::PlanOnly;
+use super::volume::{NamedVolume, change, found};
+use super::{Ended, Session};
 use crate::problem::Exit;
 use crate::views::reports::storage::Snapshots;
 use eos_engine::storage;
@@ -46,7 +45,7 @@ struct Create {
     #[arg(long, value_name = "SIZE")]
     room: Option<String>,
     #[command(flatten)]
-    look: Look,
+    look: PlanOnly,
 }
 
 /// Show the snapshots of a volume
@@ -66,7 +65,7 @@ struct Named {
     /// The snapshot
     name: String,
     #[command(flatten)]
-    look: Look,
+    look: PlanOnly,
 }
 
 /// Delete a snapshot
@@ -79,62 +78,49 @@ struct Forget {
     /// The snapshot
     name: String,
     #[command(flatten)]
-    look: Look,
+    look: PlanOnly,
 }
 
-pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     match &args.verb {
         What::Create(args) => create(session, args).await,
         What::List(args) => list(session, args).await,
-        What::Restore(Named { volume, name, look }) => {
-            about(session, volume, "restore", ("restore", name), look).await
-        }
-        What::Delete(Forget { volume, name, look }) => {
-            about(session, volume, "delete", ("forget", name), look).await
-        }
+        What::Restore(Named { volume, name, look }) => about(session, volume, ("restore", name), look).await,
+        What::Delete(Forget { volume, name, look }) => about(session, volume, ("forget", name), look).await,
     }
 }
 
-async fn create(session: &mut Session<'_>, args: &Create) -> Answer {
+async fn create(session: &mut Session<'_>, args: &Create) -> Ended {
     let estate = session.estate()?;
     let volume = found(session, &estate, &args.volume)?;
-    let name = args
-        .name
-        .clone()
-        .unwrap_or_else(|| Timestamp::now().strftime("at-%Y-%m-%d-%H%M%S").to_string());
-    let mut words = vec![format!(
-        "eos snapshot create {} {}",
-        shell_word(&args.volume),
-        shell_word(&name)
-    )];
+    let name = match &args.name {
+        Some(name) => name.clone(),
+        None => {
+            let name = Timestamp::now().strftime("at-%Y-%m-%d-%H%M%S").to_string();
+            session.filled_in.insert(name).clone()
+        }
+    };
     let mut options: Vec<(&'static str, Value)> = vec![("snapshot", name.into())];
     if let Some(room) = &args.room {
-        words.push(format!("--room {}", shell_word(room)));
         options.push(("room", room.as_str().into()));
     }
-    change(session, &estate, &volume, options, words, &args.look).await
+    change(session, &estate, &volume, options, &args.look).await
 }
 
 async fn about(
     session: &mut Session<'_>,
     meant: &str,
-    verb: &str,
     (option, name): (&'static str, &str),
-    look: &Look,
-) -> Answer {
+    look: &PlanOnly,
+) -> Ended {
     let estate = session.estate()?;
     let volume = found(session, &estate, meant)?;
-    let words = vec![format!(
-        "eos snapshot {verb} {} {}",
-        shell_word(meant),
-        shell_word(name)
-    )];
-    change(session, &estate, &volume, [(option, name.into())], words, look).await
+    change(session, &estate, &volume, [(option, name.into())], look).await
 }
 
-async fn list(session: &mut Session<'_>, args: &List) -> Answer {
+async fn list(session: &mut Session<'_>, args: &List) -> Ended {
     let estate = session.estate()?;
-    let Found { component, volume } = found(session, &estate, &args.volume)?;
+    let NamedVolume { component, volume } = found(session, &estate, &args.volume)?;
     let engines = need_engines(&estate)?;
     let mut host = storage::of_host(&engines, &volume.host.value).await?;
     let id = volume.id(&session.environment(&estate), &component);

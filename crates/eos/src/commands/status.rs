@@ -1,6 +1,6 @@
 //! `eos status`: what runs, as the engines say.
 
-use super::{Answer, Session, find_component};
+use super::{Ended, Session, find_component};
 use crate::problem::Exit;
 use crate::views::reports::status::{Extent, StatusReport};
 use eos_engine::engines::Engines;
@@ -28,7 +28,7 @@ pub struct Args {
     check: bool,
 }
 
-pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     let estate = session.estate()?;
     let environment = session.environment(&estate);
     if let Some(name) = &args.component {

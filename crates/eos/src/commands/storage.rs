@@ -1,7 +1,7 @@
 //! `eos storage`: disks, volume groups, volumes and snapshots, as the hosts say.
 
 use super::carry_out::need_engines;
-use super::{Answer, Session};
+use super::{Ended, Session};
 use crate::problem::{Exit, Problem};
 use eos_core::name::{closest, quoted};
 use eos_core::pillar::Pillar;
@@ -23,7 +23,7 @@ pub struct Args {
     host: Option<String>,
 }
 
-pub async fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     session.refuse_environment("A host belongs to no environment")?;
     let estate = session.estate()?;
     let pillar = estate.whole_pillar()?;

@@ -1,12 +1,12 @@
 //! `eos update`: other options for a component, or other facts for another noun.
 
 use super::carry_out::{Asked, ask};
-use super::plan_file::Look;
-use super::{Answer, Session, host, nouns};
-use crate::options::{self, Typed};
+use super::plan_file::PlanOnly;
+use super::{Ended, Session, host, nouns};
+use crate::options::{self, Chosen, Typed};
 use crate::problem::Problem;
 use clap::ValueHint;
-use eos_core::intent::{Noun, Verb};
+use eos_core::intent::Sentence;
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -38,12 +38,12 @@ pub struct Args {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     env_file: Option<PathBuf>,
     #[command(flatten)]
-    look: Look,
+    look: PlanOnly,
     #[command(subcommand)]
     noun: Option<nouns::Update>,
 }
 
-pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -> Answer {
+pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -> Ended {
     if let Some(nouns::Update::Host(host)) = &args.noun {
         host::refuse_component(
             "update",
@@ -60,33 +60,28 @@ pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -
         ));
     };
     typed.add_file(args.env_file.as_deref(), session.view)?;
-    let mut chosen = options::take_typed(&typed, component)?;
+    let Chosen {
+        mut options,
+        secrets,
+        warnings,
+    } = options::take_typed(&typed, component)?;
     for option in &args.unset {
         let name = option.trim_start_matches("--").replace('-', "_");
-        if chosen.options.insert(name, Value::Null).is_some() {
+        if options.insert(name, Value::Null).is_some() {
             let words = format!("--unset {option} and --{option} exclude each other");
             return Err(Problem::usage(words, "Leave one of them out"));
         }
     }
     let asked = Asked {
-        verb: Verb::Update,
-        noun: Noun::Component,
+        sentence: Sentence::UpdateComponent {
+            environment: session.environment(&estate),
+            component: component.clone(),
+            options,
+            upgrade: args.upgrade,
+        },
         environment: session.environment(&estate),
-        from: None,
-        upgrade: args.upgrade,
-        component,
-        recipe: None,
-        chosen,
-        words: [format!("eos update {component}")]
-            .into_iter()
-            .chain(args.upgrade.then(|| "--upgrade".to_owned()))
-            .chain(
-                args.unset
-                    .iter()
-                    .map(|option| format!("--unset {}", options::shell_word(option))),
-            )
-            .chain(typed.words())
-            .collect(),
+        secrets,
+        warnings,
         look: &args.look,
     };
     ask(session, &estate, asked).await

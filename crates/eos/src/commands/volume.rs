@@ -1,20 +1,23 @@
-//! Volumes as a noun of `create` and `delete`, and what every verb about a volume shares.
+//! Volumes as a noun of `create`, `read` and `delete`, and what every verb about a volume shares.
 
 use super::carry_out::{Asked, ask};
-use super::plan_file::Look;
-use super::{Answer, Session};
-use crate::options::{Chosen, shell_word};
-use crate::problem::Problem;
+use super::plan_file::PlanOnly;
+use super::{Ended, Session};
+use crate::problem::{Exit, Problem};
+use crate::views::reports::component::IntentReport;
+use crate::views::reports::list::Applied;
+use crate::views::reports::thing::{ThingReport, facts, place};
 use clap::ValueHint;
 use clap::builder::PossibleValuesParser;
 use eos_core::compile::lower;
-use eos_core::intent::{Noun, Verb, find_volume};
+use eos_core::intent::{Noun, Options, Sentence, find_volume};
+use eos_core::kinds::volume::address;
 use eos_core::lowered::{Lowered, Volume};
 use eos_core::pillar::COMPRESSIONS;
 use eos_core::recipe::Purpose;
 use eos_engine::estate::Estate;
+use eos_engine::planning::last_applied;
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 /// Create a volume on a host: LVM, a filesystem, mounted
 ///
@@ -59,6 +62,21 @@ pub struct CreateArgs {
     owner: Option<String>,
 }
 
+/// Show a volume in declarative form
+///
+/// Eos shows every fact of the volume with its source, and whether it is applied. A volume is standalone or belongs to a
+/// component. `eos storage` asks the hosts how full it is.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  eos read volume archive
+  eos read volume /srv/media --json")]
+pub struct ReadArgs {
+    /// The volume to show, by its name or the path it is mounted at
+    #[arg(value_name = "NAME")]
+    volume: String,
+}
+
 /// Remove a volume from the estate
 ///
 /// The volume stays mounted with all its data; Eos stops managing it. With --with-data Eos unmounts the volume and
@@ -77,107 +95,100 @@ pub struct DeleteArgs {
     with_data: bool,
 }
 
-pub async fn create(session: &mut Session<'_>, args: &CreateArgs, look: &Look) -> Answer {
+pub async fn create(session: &mut Session<'_>, args: &CreateArgs, look: &PlanOnly) -> Ended {
     let estate = session.estate()?;
     let texts = [
-        ("size", "size", Some(&args.size)),
-        ("volume_group", "on", args.volume_group.as_ref()),
-        ("purpose", "purpose", args.purpose.as_ref()),
-        ("mount", "mount", args.mount.as_ref()),
-        ("host", "host", args.host.as_ref()),
-        ("filesystem", "filesystem", args.filesystem.as_ref()),
-        ("compression", "compression", args.compression.as_ref()),
-        ("owner", "owner", args.owner.as_ref()),
+        ("size", Some(&args.size)),
+        ("volume_group", args.volume_group.as_ref()),
+        ("purpose", args.purpose.as_ref()),
+        ("mount", args.mount.as_ref()),
+        ("host", args.host.as_ref()),
+        ("filesystem", args.filesystem.as_ref()),
+        ("compression", args.compression.as_ref()),
+        ("owner", args.owner.as_ref()),
     ];
-    let given = texts
-        .into_iter()
-        .filter_map(|(key, flag, text)| Some((key, flag, text?)));
-    let mut options = BTreeMap::new();
-    let mut words = vec![format!("eos create volume {}", shell_word(&args.name))];
-    for (key, flag, text) in given {
-        options.insert(key.to_owned(), Value::from(text.as_str()));
-        words.push(format!("--{flag} {}", shell_word(text)));
-    }
+    let given = texts.into_iter().filter_map(|(key, text)| Some((key, text?)));
+    let mut options: Options = given
+        .map(|(key, text)| (key.to_owned(), Value::from(text.as_str())))
+        .collect();
     if !args.devices.is_empty() {
         options.insert("devices".to_owned(), args.devices.clone().into());
-        words.push(format!("--device {}", shell_word(&args.devices.join(","))));
     }
-    let wish = VolumeWish {
-        verb: Verb::Create,
-        component: &args.name,
-        options,
-        words,
+    let environment = session.environment(&estate);
+    let sentence = Sentence::CreateVolume {
+        environment: environment.clone(),
+        volume: args.name.clone(),
+        facts: options,
     };
-    wish.ask(session, &estate, look).await
+    ask(session, &estate, Asked::new(sentence, environment, look)).await
 }
 
-pub async fn delete(session: &mut Session<'_>, args: &DeleteArgs, look: &Look) -> Answer {
+pub async fn read(session: &mut Session<'_>, args: &ReadArgs) -> Ended {
     let estate = session.estate()?;
-    let mut words = vec![format!("eos delete volume {}", shell_word(&args.volume))];
-    let mut options = BTreeMap::new();
-    if args.with_data {
-        options.insert("with_data".to_owned(), true.into());
-        words.push("--with-data".to_owned());
-    }
-    let wish = VolumeWish {
-        verb: Verb::Delete,
-        component: &args.volume,
-        options,
-        words,
+    let environment = session.environment(&estate);
+    let compilation = estate.compile()?;
+    let found = find_volume(&compilation.components, &environment, &args.volume);
+    let (component, volume) = found.map_err(|missing| Problem::Usage(vec![missing]))?;
+    let pillar = estate.whole_pillar()?;
+    let standing = pillar.volume(&environment, &component.component);
+    let owner = pillar.component(&environment, &component.component);
+    let nodes = compilation.nodes(&component.key());
+    let Some(node) = nodes.iter().find(|node| node.address == address(volume)) else {
+        return Err(Problem::usage(
+            format!("Volume {} has no node", volume.name),
+            "`eos storage` shows the volumes there are",
+        ));
     };
-    wish.ask(session, &estate, look).await
+    let applied = last_applied(&estate, &environment).await?;
+    let intent = match standing {
+        Some(standing) => standing.intent.as_ref(),
+        None => owner.and_then(|owner| owner.intent.as_ref()),
+    };
+    let report = ThingReport {
+        noun: Noun::Volume,
+        name: volume.name.clone(),
+        component: standing.is_none().then(|| component.component.clone()),
+        applied: Applied::of(node, applied.get(&component.key()).into_iter().flatten()),
+        facts: facts(node),
+        intent: intent.map(IntentReport::of),
+        place: place(&component.at),
+        environment: Some(environment),
+    };
+    session.view.show(&report);
+    Ok(Exit::Done)
 }
 
-/// Something to be changed about a volume, in the words it was asked for with.
-pub struct VolumeWish<'a> {
-    pub verb: Verb,
-    /// The owner of the volume; a standalone volume owns itself.
-    pub component: &'a str,
-    pub options: BTreeMap<String, Value>,
-    pub words: Vec<String>,
-}
-
-impl VolumeWish<'_> {
-    pub async fn ask(self, session: &mut Session<'_>, estate: &Estate, look: &Look) -> Answer {
-        let asked = Asked {
-            verb: self.verb,
-            noun: Noun::Volume,
-            environment: session.environment(estate),
-            from: None,
-            upgrade: false,
-            component: self.component,
-            recipe: None,
-            chosen: Chosen {
-                options: self.options,
-                ..Chosen::default()
-            },
-            words: self.words,
-            look,
-        };
-        ask(session, estate, asked).await
-    }
+pub async fn delete(session: &mut Session<'_>, args: &DeleteArgs, look: &PlanOnly) -> Ended {
+    let estate = session.estate()?;
+    let environment = session.environment(&estate);
+    let sentence = Sentence::DeleteVolume {
+        environment: environment.clone(),
+        volume: args.volume.clone(),
+        with_data: args.with_data,
+    };
+    ask(session, &estate, Asked::new(sentence, environment, look)).await
 }
 
 /// A volume of the estate, as a person names it: by its name or the path it is mounted at.
-pub struct Found {
+pub struct NamedVolume {
     pub component: String,
     pub volume: Volume,
 }
 
-pub fn found(session: &Session<'_>, estate: &Estate, meant: &str) -> Result<Found, Problem> {
+pub fn found(session: &Session<'_>, estate: &Estate, meant: &str) -> Result<NamedVolume, Problem> {
     let pillar = estate.whole_pillar()?;
     let (lowered, _) = lower(&pillar, &estate.catalog()?, estate.settings.profile);
     let environment = session.environment(estate);
     let (component, volume) =
         find_volume(&lowered, &environment, meant).map_err(|missing| Problem::Usage(vec![missing]))?;
-    Ok(Found {
+    Ok(NamedVolume {
         component: component.component.clone(),
         volume: volume.clone(),
     })
 }
 
 /// A volume by the name that its host knows it under, with its environment.
-pub fn found_by_id(estate: &Estate, id: &str) -> Result<(String, Found), Problem> {
+pub fn found_by_id(estate: &Estate, id: &str) -> Result<(String, NamedVolume), Problem> {
     let pillar = estate.whole_pillar()?;
     let (lowered, _) = lower(&pillar, &estate.catalog()?, estate.settings.profile);
     let all = lowered
@@ -187,7 +198,7 @@ pub fn found_by_id(estate: &Estate, id: &str) -> Result<(String, Found), Problem
         volume.id(&component.environment, &component.component) == id
     };
     let found = all.into_iter().find(is_it).map(|(component, volume)| {
-        let found = Found {
+        let found = NamedVolume {
             component: component.component.clone(),
             volume: volume.clone(),
         };
@@ -205,18 +216,19 @@ pub fn found_by_id(estate: &Estate, id: &str) -> Result<(String, Found), Problem
 pub async fn change(
     session: &mut Session<'_>,
     estate: &Estate,
-    found: &Found,
-    options: impl IntoIterator<Item = (&'static str, Value)>,
-    words: Vec<String>,
-    look: &Look,
-) -> Answer {
-    let need = ("need", Value::from(found.volume.need.as_str()));
-    let options = options.into_iter().chain([need]);
-    let wish = VolumeWish {
-        verb: Verb::Update,
-        component: &found.component,
-        options: options.map(|(name, value)| (name.to_owned(), value)).collect(),
-        words,
+    found: &NamedVolume,
+    facts: impl IntoIterator<Item = (&'static str, Value)>,
+    look: &PlanOnly,
+) -> Ended {
+    let environment = session.environment(estate);
+    let sentence = Sentence::UpdateVolume {
+        environment: environment.clone(),
+        component: found.component.clone(),
+        need: found.volume.need.clone(),
+        facts: facts
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect(),
     };
-    wish.ask(session, estate, look).await
+    ask(session, estate, Asked::new(sentence, environment, look)).await
 }

@@ -1,6 +1,6 @@
 //! `eos why`: who set a value, over whom, and what changes it.
 
-use super::{Answer, Session};
+use super::{Ended, Session};
 use crate::problem::{Exit, Problem};
 use eos_core::compile::compile;
 use eos_core::pillar::Pillar;
@@ -23,7 +23,7 @@ pub struct Args {
     address: String,
 }
 
-pub fn run(session: &mut Session<'_>, args: &Args) -> Answer {
+pub fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     let estate = session.estate()?;
     let pillar = Pillar::read(&estate.pillar_files()?)?;
     let catalog = estate.catalog()?;

@@ -3,6 +3,7 @@
 use super::plan::value_words;
 use crate::views::report::{Message, Page, Report, pairs, value};
 use crate::views::text::{pad, width};
+use eos_core::pillar::Words;
 use eos_core::source::Source;
 use eos_core::yaml;
 use serde::Serialize;
@@ -20,6 +21,9 @@ pub struct ComponentReport {
     pub secrets: Vec<SecretReport>,
     /// Unknown where no engine answers.
     pub outputs: Option<Vec<(String, String)>>,
+    /// Nothing of it is to run.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stopped: bool,
     pub intent: Option<IntentReport>,
     /// File and line in the pillar.
     pub place: String,
@@ -44,6 +48,25 @@ pub struct IntentReport {
     pub words: String,
     pub who: String,
     pub when: String,
+}
+
+impl IntentReport {
+    pub fn of(words: &Words) -> Self {
+        Self {
+            words: words.words.clone(),
+            who: words.who.clone(),
+            when: words.when.clone(),
+        }
+    }
+
+    pub fn text(&self) -> String {
+        format!(
+            "  intent:\n    words: {}\n    who: {}\n    when: {}\n",
+            yaml::quote(&self.words),
+            yaml::quote(&self.who),
+            yaml::quote(&self.when)
+        )
+    }
 }
 
 impl Report for ComponentReport {
@@ -80,6 +103,27 @@ impl Report for Revealed<'_> {
     }
 }
 
+impl OptionReport {
+    /// `name: value`, as YAML has it.
+    pub fn line(&self) -> String {
+        let value = match &self.value {
+            Value::String(text) => yaml::quote(text),
+            other => value_words(other),
+        };
+        format!("{}: {value}", self.name)
+    }
+}
+
+/// Lines of YAML, each with a comment; the comments stand below one another.
+pub fn with_comments(lines: &[(String, String)]) -> String {
+    let wide = lines.iter().map(|(line, _)| width(line));
+    let wide = wide.filter(|wide| *wide <= 44).max().unwrap_or(0);
+    let lines = lines.iter();
+    lines
+        .map(|(line, comment)| format!("{}  # {comment}\n", pad(line, wide)))
+        .collect()
+}
+
 /// The declarative form: YAML, with the source of each value as a comment.
 fn component_text(component: &ComponentReport) -> String {
     let mut text = format!(
@@ -88,50 +132,30 @@ fn component_text(component: &ComponentReport) -> String {
     );
     let _ = writeln!(text, "  version: {}", yaml::quote(&component.version));
     let _ = writeln!(text, "  environment: {}", component.environment);
-    let lines: Vec<(String, String)> = component
-        .options
-        .iter()
-        .map(|option| {
-            let value = match &option.value {
-                Value::String(text) => yaml::quote(text),
-                other => value_words(other),
-            };
-            (format!("    {}: {value}", option.name), option.from.to_string())
-        })
-        .collect();
+    let options = component.options.iter();
+    let options = options.map(|option| (format!("    {}", option.line()), option.from.to_string()));
     let secrets = component.secrets.iter().map(|secret| {
         (
             format!("    {}: \"{}\"", secret.name, secret.value),
             secret.path.clone(),
         )
     });
-    let lines: Vec<_> = lines.into_iter().chain(secrets).collect();
-    let wide = lines
-        .iter()
-        .map(|(line, _)| width(line))
-        .filter(|wide| *wide <= 44)
-        .max()
-        .unwrap_or(0);
+    let lines: Vec<_> = options.chain(secrets).collect();
     if !lines.is_empty() {
         text.push_str("  options:\n");
     }
-    for (line, comment) in lines {
-        let _ = writeln!(text, "{}  # {comment}", pad(&line, wide));
-    }
+    text.push_str(&with_comments(&lines));
     if let Some(outputs) = component.outputs.as_ref().filter(|outputs| !outputs.is_empty()) {
         text.push_str("  outputs:\n");
         for (name, value) in outputs {
             let _ = writeln!(text, "    {name}: {}", yaml::quote(value));
         }
     }
+    if component.stopped {
+        text.push_str("  stopped: true\n");
+    }
     if let Some(intent) = &component.intent {
-        let _ = writeln!(text, "  intent:\n    words: {}", yaml::quote(&intent.words));
-        let _ = writeln!(
-            text,
-            "    who: {}\n    when: {}",
-            yaml::quote(&intent.who),
-            yaml::quote(&intent.when)
-        );
+        text.push_str(&intent.text());
     }
     text
 }

@@ -1,8 +1,8 @@
 //! The report of `eos discover`: what the pillar could have, what is unknown, what is missing.
 
-use crate::options::shell_word;
 use crate::views::report::{Message, Page, Report};
 use crate::views::text::{BOLD, GREEN, RED, YELLOW, counted, hang, printable};
+use crate::words::shell_word;
 use anstyle::Style;
 use eos_core::discover::{Discovery, Proposal};
 use eos_core::intent::Noun;

@@ -1,8 +1,8 @@
 //! The report of `eos init`: the estate and the files that Eos created.
 
-use crate::options::shell_word;
 use crate::views::report::{Message, Page, Report};
 use crate::views::text::hang;
+use crate::words::shell_word;
 use serde::Serialize;
 use std::path::PathBuf;
 

@@ -10,11 +10,12 @@ impl Report for Finished {
     fn text(&self, page: &mut Page) {
         let took = duration(self.took);
         let id = short_operation(&self.operation);
+        let undo = match self.plan.only_act() {
+            None => format!("   undo: eos undo {id}"),
+            Some(_) => String::new(),
+        };
         let (word, line) = match self.taken_back {
-            None => (
-                "done",
-                format!("done in {took}   operation {id}   undo: eos undo {id}"),
-            ),
+            None => ("done", format!("done in {took}   operation {id}{undo}")),
             Some(_) => ("rolled back", format!("rolled back in {took}   operation {id}")),
         };
         let lines = hang("", &line, page.talk_width);

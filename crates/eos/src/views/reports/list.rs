@@ -1,7 +1,9 @@
-//! The reports of `eos list`: the components of an environment, or the hosts of the estate.
+//! The reports of `eos list`: the components or volumes of an environment, or the hosts of the estate.
 
 use crate::views::report::{Message, Page, Report, value};
 use crate::views::text::{Table, short_operation};
+use eos_core::node::Node;
+use eos_core::option::human_size;
 use serde::Serialize;
 use serde_json::json;
 
@@ -32,6 +34,15 @@ pub enum Applied {
 }
 
 impl Applied {
+    /// Of a thing with one node, by the nodes that were applied beside it.
+    pub fn of<'n>(node: &Node, mut applied: impl Iterator<Item = &'n Node>) -> Self {
+        match applied.find(|before| before.address == node.address) {
+            None => Self::No,
+            Some(before) if before.has_values_of(node) => Self::Yes,
+            Some(_) => Self::Changed,
+        }
+    }
+
     pub fn words(self) -> &'static str {
         match self {
             Self::Yes => "yes",
@@ -85,6 +96,7 @@ pub struct HostRow {
     pub roles: Vec<String>,
     pub volume_group: Option<String>,
     pub devices: Vec<String>,
+    pub applied: Applied,
 }
 
 impl Report for Hosts {
@@ -97,6 +109,7 @@ impl Report for Hosts {
                 row.roles.join(", "),
                 row.volume_group.clone().unwrap_or_default(),
                 row.devices.join(", "),
+                row.applied.words().to_owned(),
             ]
         };
         let table = Table {
@@ -107,6 +120,7 @@ impl Report for Hosts {
                 "roles",
                 "volume group",
                 "devices",
+                "applied",
             ],
             right: &[],
             rows: self.0.iter().map(row).collect(),
@@ -116,5 +130,63 @@ impl Report for Hosts {
 
     fn json(&self) -> Message {
         Message::Document("hosts", json!({"hosts": value(&self.0)}))
+    }
+}
+
+pub struct Volumes {
+    pub environment: String,
+    pub rows: Vec<VolumeRow>,
+}
+
+#[derive(Serialize)]
+pub struct VolumeRow {
+    pub volume: String,
+    /// The component that it belongs to; none where it stands for itself.
+    pub component: Option<String>,
+    pub host: String,
+    pub size: u64,
+    pub filesystem: &'static str,
+    pub path: String,
+    pub applied: Applied,
+}
+
+impl Report for Volumes {
+    fn text(&self, page: &mut Page) {
+        let Self { environment, rows } = self;
+        if rows.is_empty() {
+            return page.say(&format!(
+                "{environment} has no volumes yet; `eos create volume` makes one"
+            ));
+        }
+        let row = |row: &VolumeRow| {
+            vec![
+                row.volume.clone(),
+                row.component.clone().unwrap_or_default(),
+                row.host.clone(),
+                human_size(row.size),
+                row.filesystem.to_owned(),
+                row.path.clone(),
+                row.applied.words().to_owned(),
+            ]
+        };
+        let table = Table {
+            headings: &[
+                environment,
+                "component",
+                "host",
+                "size",
+                "filesystem",
+                "path",
+                "applied",
+            ],
+            right: &[3],
+            rows: rows.iter().map(row).collect(),
+        };
+        page.data(table.print(page.data_width));
+    }
+
+    fn json(&self) -> Message {
+        let content = json!({"environment": self.environment, "volumes": value(&self.rows)});
+        Message::Document("volumes", content)
     }
 }

@@ -29,4 +29,5 @@ mod recipe;
 pub mod status;
 pub mod storage;
 pub mod terraform_graph;
+pub mod thing;
 mod why;

@@ -8,8 +8,9 @@ use eos_core::catalog::KEPT;
 use eos_core::emit::terraform::PLATFORM;
 use eos_core::node::Layer;
 use eos_core::option::human_size;
-use eos_core::plan::{Action, AttributeChange, Change, Plan};
+use eos_core::plan::{Act, Action, AttributeChange, Change, Key, Plan, Step};
 use eos_core::recipe::Risk;
+use eos_core::scope::Scope;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -121,19 +122,29 @@ fn plan_text(plan: &Plan, columns: usize) -> String {
 }
 
 fn by_components(text: &mut String, plan: &Plan, columns: usize) {
+    for act in &plan.acts {
+        act_row(text, act, columns);
+    }
     let components = by_component(plan);
-    let several = components.iter().filter(|(name, _)| *name != PLATFORM).count() > 1;
+    let several = components
+        .iter()
+        .filter(|((_, name), _)| name != PLATFORM)
+        .count()
+        > 1;
     if !several {
         by_layer(text, plan, &plan.changes.iter().collect::<Vec<_>>(), columns);
         return;
     }
-    for (index, (component, changes)) in components.into_iter().enumerate() {
+    for (index, (key, changes)) in components.into_iter().enumerate() {
         if index > 0 || !plan.pillar.is_empty() {
             text.push('\n');
         }
-        let title = match component {
-            PLATFORM => format!("{component}, shared by all of {}", plan.environment),
-            name => name.to_owned(),
+        let title = match (Scope::of(&key), key.1.as_str()) {
+            (Scope::Estate, host) => format!("host {host}"),
+            (Scope::Environment(environment), PLATFORM) => {
+                format!("{PLATFORM}, shared by all of {environment}")
+            }
+            (Scope::Environment(_), name) => name.to_owned(),
         };
         let _ = writeln!(text, "{BOLD}{title}{BOLD:#}");
         by_layer(text, plan, &changes, columns);
@@ -142,6 +153,12 @@ fn by_components(text: &mut String, plan: &Plan, columns: usize) {
 
 fn summary(plan: &Plan) -> String {
     let subject = subject(plan);
+    if let Some(act) = plan.only_act() {
+        return format!(
+            "{subject}: {}, nothing to create, change or delete",
+            act.deed.word()
+        );
+    }
     if plan.changes.is_empty() {
         return format!("{subject}: nothing to create, change or delete; only the pillar is edited");
     }
@@ -155,14 +172,14 @@ fn summary(plan: &Plan) -> String {
     format!("{subject}: {create} to create, {change} to change, {delete} to delete{no_return}")
 }
 
-/// The changes of each component, as the steps of the plan come to them.
-fn by_component(plan: &Plan) -> Vec<(&str, Vec<&Change>)> {
-    let mut changes: BTreeMap<&str, Vec<&Change>> = BTreeMap::new();
+/// The changes of each component and host, as the steps of the plan come to them.
+fn by_component(plan: &Plan) -> Vec<(Key, Vec<&Change>)> {
+    let mut changes: BTreeMap<Key, Vec<&Change>> = BTreeMap::new();
     for change in &plan.changes {
-        changes.entry(&change.component).or_default().push(change);
+        changes.entry(change.key()).or_default().push(change);
     }
-    let steps = plan.steps.iter().map(|step| step.component.as_str());
-    let mut ordered: Vec<_> = steps.filter_map(|name| changes.remove_entry(name)).collect();
+    let steps = plan.steps.iter().map(Step::key);
+    let mut ordered: Vec<_> = steps.filter_map(|key| changes.remove_entry(&key)).collect();
     ordered.extend(changes);
     ordered
 }
@@ -185,14 +202,20 @@ fn by_layer(text: &mut String, plan: &Plan, changes: &[&Change], columns: usize)
 
 /// `grafana in production`, or as many components as there are; a host is in no environment.
 fn subject(plan: &Plan) -> String {
-    if let Some(host) = plan.host() {
-        return format!("host {host}");
-    }
-    match plan.components.as_slice() {
-        [] => plan.environment.clone(),
-        names if names.len() <= 3 => format!("{} in {}", names.join(", "), plan.environment),
-        names => format!("{} components in {}", names.len(), plan.environment),
-    }
+    let hosts = match plan.hosts.as_slice() {
+        [] => None,
+        [host] => Some(format!("host {host}")),
+        names if names.len() <= 3 => Some(format!("hosts {}", names.join(", "))),
+        names => Some(format!("{} hosts", names.len())),
+    };
+    let components = match plan.components.as_slice() {
+        [] if hosts.is_some() => None,
+        [] => Some(plan.environment.clone()),
+        names if names.len() <= 3 => Some(format!("{} in {}", names.join(", "), plan.environment)),
+        names => Some(format!("{} components in {}", names.len(), plan.environment)),
+    };
+    let both: Vec<String> = components.into_iter().chain(hosts).collect();
+    both.join(" and ")
 }
 
 fn no_return(plan: &Plan, columns: usize) -> String {
@@ -204,6 +227,7 @@ fn no_return(plan: &Plan, columns: usize) -> String {
         })
         .collect();
     match points.as_slice() {
+        [] if plan.only_act().is_some() => String::new(),
         [] => hang("", "no point of no return", columns),
         [point] => hang("! ", &format!("point of no return: {point}"), columns),
         points => hang(
@@ -212,6 +236,11 @@ fn no_return(plan: &Plan, columns: usize) -> String {
             columns,
         ),
     }
+}
+
+fn act_row(text: &mut String, act: &Act, columns: usize) {
+    let first = format!("  {:<LAYER$}  > ", act.layer.name());
+    text.push_str(&hang(&first, &printable(&act.summary), columns));
 }
 
 fn row(text: &mut String, layer: &str, action: Action, words: &str, columns: usize) {

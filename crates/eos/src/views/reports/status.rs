@@ -62,6 +62,10 @@ fn status_text(status: &Status, extent: Extent, columns: Option<usize>) -> Strin
         (Some(layers), Extent::Layers) => text.push_str(&layers_text(layers, columns)),
         (Some(_), Extent::Component) => {}
     }
+    let stopped = status.components.iter().filter(|_| extent == Extent::Short);
+    for line in stopped.filter_map(|component| stopped_line(component, now)) {
+        text.push_str(&hang("- ", &line, wide));
+    }
     let of_components = status.components.iter().filter_map(|one| one.trouble.as_ref());
     let of_layers = status.layers.iter().flat_map(Layers::troubles);
     for trouble in of_components.chain(of_layers) {
@@ -159,14 +163,38 @@ fn without_job(component: &ComponentStatus) -> &'static str {
     }
 }
 
+/// Whether nothing of it runs because somebody stopped it.
+fn is_at_rest(component: &ComponentStatus) -> bool {
+    component.stopped.is_some() && component.is_well()
+}
+
+/// When somebody stopped it.
+fn stopped_when(component: &ComponentStatus) -> Option<Timestamp> {
+    component.stopped.as_ref()?.by.as_ref()?.when.parse().ok()
+}
+
+/// `by root, 2 min ago`.
+fn stopped_words(component: &ComponentStatus, now: Timestamp) -> Option<String> {
+    let by = component.stopped.as_ref()?.by.as_ref();
+    Some(match (by, stopped_when(component)) {
+        (Some(by), Some(when)) => format!("by {}, {} ago", by.who, age(when, now)),
+        (Some(by), None) => format!("by {}", by.who),
+        (None, _) => "by hand, in the pillar".to_owned(),
+    })
+}
+
+/// `hello: stopped by root, 2 min ago`.
+fn stopped_line(component: &ComponentStatus, now: Timestamp) -> Option<String> {
+    let words = stopped_words(component, now).filter(|_| is_at_rest(component))?;
+    Some(printable(&format!("{}: stopped {words}", component.component)))
+}
+
 fn component_row(component: &ComponentStatus, with_nodes: bool, now: Timestamp) -> Vec<String> {
     let short = component.healthy.is_some() && component.healthy < component.desired;
+    let nothing = |word: &str| ["-".to_owned(), "-".to_owned(), format!("{word} ")];
     let counts = match component.runs_nothing {
-        true => [
-            "-".to_owned(),
-            "-".to_owned(),
-            format!("{} ", without_job(component)),
-        ],
+        true => nothing(without_job(component)),
+        false if is_at_rest(component) => nothing("stopped"),
         false => [
             number(component.desired),
             number(component.running),
@@ -180,7 +208,10 @@ fn component_row(component: &ComponentStatus, with_nodes: bool, now: Timestamp) 
         running,
         healthy,
         component.version.clone().unwrap_or_default(),
-        component.since.map_or_else(String::new, |since| age(since, now)),
+        component
+            .since
+            .or_else(|| stopped_when(component).filter(|_| is_at_rest(component)))
+            .map_or_else(String::new, |since| age(since, now)),
     ];
     if with_nodes {
         row.push(Vec::from_iter(component.nodes.iter().map(String::as_str)).join(", "));
@@ -206,6 +237,7 @@ fn component_text(
     let wide = columns.unwrap_or(usize::MAX);
     let counts = match component.runs_nothing {
         true => format!("{}; it has no job", without_job(component)),
+        false if is_at_rest(component) => "stopped; nothing of it runs".to_owned(),
         false => format!(
             "{} desired, {} running, {} healthy",
             number(component.desired),
@@ -224,6 +256,7 @@ fn component_text(
         }
     };
     fact("version", component.version.clone());
+    fact("stopped", stopped_words(component, now));
     fact("since", component.since.map(|since| age(since, now)));
     let hosts = || Vec::from_iter(component.nodes.iter().map(String::as_str)).join(", ");
     fact("where", component.runs_nothing.then(hosts));

@@ -3,7 +3,7 @@
 use super::plan::attribute_value;
 use crate::views::report::{Message, Page, Report, value};
 use crate::views::text::{BOLD, hang, pad, printable, shorten, width};
-use eos_core::why::{Answer, Change, Explained, Extent, Spot};
+use eos_core::why::{Change, Explained, Explanation, Extent, Spot};
 use serde_json::json;
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ const NAME: usize = 24;
 /// In a list, longer values are shortened.
 const VALUE: usize = 48;
 
-impl Report for Answer {
+impl Report for Explanation {
     fn text(&self, page: &mut Page) {
         page.data(why_text(self, page.columns()));
     }
@@ -22,7 +22,7 @@ impl Report for Answer {
     }
 }
 
-fn why_text(answer: &Answer, columns: usize) -> String {
+fn why_text(answer: &Explanation, columns: usize) -> String {
     match (answer.extent, answer.explained.as_slice()) {
         (Extent::Attribute, [explained]) => one(explained, columns),
         (_, explained) => several(explained, columns),
