@@ -1,6 +1,6 @@
 """The kind `workspace`: a component's Terraform workspace, on the control minion. `eos.py` says what a kind has.
 
-Its facts are {"digest"} to apply it, none to destroy it.
+Its facts are {"digest"} to apply it, none to destroy it or to `restart` what runs of its job.
 """
 
 from __future__ import annotations
@@ -27,13 +27,15 @@ def lock(environment: str, component: str) -> contextlib.AbstractContextManager:
     return __salt__["eos_terraform.lock"](environment=environment, component=component)
 
 
-def wanted(asked: dict, slices: Callable[[], dict]) -> _Wanted | None:
-    """To apply: the slice with its files. To destroy: nothing; one that the pillar still names is refused.
+def wanted(asked: dict, slices: Callable[[], dict]) -> _Wanted | dict | None:
+    """To apply: the slice with its files. To restart: the slice. To destroy: nothing; one that is named is refused.
 
     Root's own call destroys one that it still names, too: that is how an emitted tree is taken down without Eos.
     """
     if asked["verb"] == "make":
         return _Wanted(asked, _compared(asked, slices()))
+    if asked["verb"] == "restart":
+        return _named(asked, slices())
     # What the pillar names has an SLS in the same release: to ask for that is ten times faster than a pillar.
     sls = f"components/{asked['component']}/{asked['environment']}/workspace.sls"
     if not asked["who"]["is_root"] and _is_served(sls):
@@ -41,9 +43,12 @@ def wanted(asked: dict, slices: Callable[[], dict]) -> _Wanted | None:
     return None
 
 
-def risks(asked: dict, wanted: _Wanted | None) -> tuple[list[tuple], str]:
+def risks(asked: dict, wanted: _Wanted | dict | None) -> tuple[list[tuple], str]:
     there = __salt__["eos_terraform.recorded_risks"](**_names(asked))
     held = __salt__["eos_secrets.risks_of_holder"](asked["name"])
+    if asked["verb"] == "restart":
+        # It runs as it was applied; if nobody knows how that was, it counts as the highest.
+        return [(wanted.get("risk"), "its recipe"), *(there or [(None, "nothing is applied")]), *held], "high"
     if wanted is None:
         return [*there, *held], "medium"
     found = [] if wanted.failure else __salt__["eos_tiers.of_workspace"](asked["name"], wanted.slice, wanted.contents)
@@ -65,8 +70,9 @@ def remove(asked: dict, wanted: None) -> dict:
     return _outcome(__salt__["eos_terraform.destroy"](**_names(asked), **_ids(asked), held=True))
 
 
-def read_back(asked: dict) -> list[str]:
-    return [asked["name"]]
+def read_back(asked: dict) -> list[str] | None:
+    """A restart leaves the Terraform state as it is: Nomad says whether it happened."""
+    return None if asked["verb"] == "restart" else [asked["name"]]
 
 
 def observe(who: dict, what: object, operation: str | None) -> tuple[dict, None]:
@@ -83,7 +89,8 @@ def preview(asked: dict, plan: str, unknown: list[str], pillar: dict) -> dict:
     slices = pillar.get("eos", {})
     if asked["verb"] == "remove":
         return __salt__["eos_preview.removed_workspace"](**_names(asked), named=slices.get("workspaces", {}))
-    return __salt__["eos_preview.workspace"](plan, **_names(asked), wanted=_compared(asked, slices), unknown=unknown)
+    given = {"wanted": _compared(asked, slices), "unknown": unknown, "who": asked["who"]}
+    return __salt__["eos_preview.workspace"](plan, **_names(asked), **given)
 
 
 def inspect(pillar: dict) -> dict:
@@ -104,8 +111,19 @@ def examine(name: object, slices: Callable[[], dict]) -> str:
 
 
 def actions() -> dict[str, str]:
-    """None: what a workspace is to be, its slice says."""
-    return {}
+    """What a workspace is to be, its slice says. A restart leaves it as it is."""
+    return {"restart": "step"}
+
+
+def act(asked: dict, wanted: dict) -> dict:
+    del wanted
+    result = {"states": [], "terraform": None}
+    try:
+        answer = __salt__["eos_restart.restart"](**_names(asked), **_ids(asked))
+        return {"status": "done", "result": {**result, **answer}}
+    except CommandExecutionError as failure:
+        error = __utils__["eos_failure.described"](failure, f"job {asked['component']}")
+        return {"status": "failed", "result": result, "error": error}
 
 
 class _Wanted:
@@ -118,6 +136,14 @@ class _Wanted:
         except CommandExecutionError as failure:
             # Nothing of it is applied; the step's record says why.
             self.failure = __utils__["eos_failure.described"](failure, asked["name"])
+
+
+def _named(asked: dict, slices: dict) -> dict:
+    """The slice of the workspace, if the pillar names it."""
+    found = slices.get("workspaces", {}).get(asked["name"])
+    if found is None:
+        raise CommandExecutionError(f"The pillar of minion {__opts__['id']} names no workspace {asked['name']}")
+    return found
 
 
 def _compared(asked: dict, slices: dict) -> dict:

@@ -33,7 +33,7 @@ _PLAIN = ("string", "number", "bool")
 _VOLUME = "nomad_dynamic_host_volume_registration"
 
 
-def workspace(plan: str, environment: str, component: str, wanted: dict, unknown: list[str]) -> dict:
+def workspace(plan: str, environment: str, component: str, wanted: dict, unknown: list[str], who: dict) -> dict:
     """What applying this slice of a workspace would do."""
     version = _UNKNOWN_VERSION if "secret_version" in unknown and wanted["secrets"] else None
 
@@ -43,7 +43,7 @@ def workspace(plan: str, environment: str, component: str, wanted: dict, unknown
         if workspace.is_unchanged(configuration):
             return None
         contents = workspace.contents(wanted["files"], plan, os.path.join(directory, "fetched"))
-        _refuse_strange(workspace.name, contents)
+        _refuse_strange(workspace.name, contents, who)
         run = __salt__["eos_terraform_run.preview"](workspace, directory)
         workspace.render(configuration, run.tree, contents)
         return run.shown(configuration)
@@ -51,15 +51,25 @@ def workspace(plan: str, environment: str, component: str, wanted: dict, unknown
     return _of_terraform(f"{environment}/{component}", shown, unknown)
 
 
-def _refuse_strange(name: str, contents: dict[str, bytes]) -> None:
-    """Any role may ask for a preview: Terraform must find nothing in it that reads this host for the caller."""
+def _refuse_strange(name: str, contents: dict[str, bytes], who: dict) -> None:
+    """Any role may ask for a preview: Terraform must find nothing in it that reads this host for the caller.
+
+    The provider of a cloud is a program of root's, and some of its types read files when they are planned. So it runs
+    for a role that reaches the type.
+    """
     try:
-        __utils__["eos_emitted.read"](name, contents, __utils__["eos_hcl.read"])
+        table = __utils__["eos_providers.table"]()
+        emitted = __utils__["eos_emitted.read"](name, contents, __utils__["eos_hcl.read"], table)
     except ValueError as error:
         if __salt__["eos_tiers.reads_all"]():
             return
         words = f"The Terraform files are none that Eos emits: {error}"
         raise __utils__["eos_failure.of"]("salt", name, words, "Compile again") from error
+    for kind in emitted["own"]:
+        tier, _ = __salt__["eos_tiers.of_resource"](kind)
+        if not __salt__["eos_roles.covers"](who, tier):
+            words = f"Terraform plans {kind} for a role that reaches {tier} risk, and this caller has another"
+            raise __utils__["eos_failure.of"]("terraform", name, words, "An architect's `eos plan` shows it")
 
 
 def removed_workspace(environment: str, component: str, named: dict) -> dict:

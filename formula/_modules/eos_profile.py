@@ -1,9 +1,9 @@
 """What the control minion has of the engines: one class for each profile, both of one shape.
 
-Nothing here may be called over the API; `eos_terraform`, `eos_secrets` and `eos_preview` call it. An object of these
-classes serves one call: `log_in` opens it, `close` ends every token that was made in between. A minion with the
-setting `vault_address` is of the full profile. A profile is a preset: it names the Terraform backend of a workspace
-that names none (`eos_backend_<kind>`), and the lock of an operation (`eos_lock_<kind>`).
+Nothing here may be called over the API; `eos_terraform`, `eos_restart`, `eos_secrets` and `eos_preview` call it. An
+object of these classes serves one call: `log_in` opens it, `close` ends every token that was made in between. A minion
+with the setting `vault_address` is of the full profile. A profile is a preset: it names the Terraform backend of a
+workspace that names none (`eos_backend_<kind>`), and the lock of an operation (`eos_lock_<kind>`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import contextlib
 import functools
 import json
 import os
+import re
 import stat
 import time
 from collections.abc import Callable, Iterator
@@ -25,6 +26,7 @@ _VARIABLES = {
 }
 # Where the control minion and people put values of running operations in Nomad, apart from every environment.
 _APART = "default"
+_ADDRESS = re.compile(r"[0-9A-Za-z][0-9A-Za-z.:-]{0,252}")
 
 
 def of_this_minion() -> _Solo | _Full:
@@ -92,6 +94,20 @@ def backend_credential(kind: str, names: tuple[str, ...], **place: object) -> di
     raise _failure(path, f"The root credential has none for the Terraform backend {kind} with {shown}", hint)
 
 
+def provider_credential(name: str, variables: tuple[str, ...]) -> dict[str, str]:
+    """The variables of a Terraform provider's credential: its entry of `providers` in the root credential."""
+    path, shape = setting("credentials"), ", ".join(f'"{variable}": "..."' for variable in variables)
+    hint = f'An administrator adds "providers": {{"{name}": {{{shape}}}}} to {path}'
+    entries = _credential_file().get("providers")
+    entry = entries.get(name) if isinstance(entries, dict) else None
+    for variable in variables:
+        value = entry.get(variable) if isinstance(entry, dict) else None
+        if not isinstance(value, str) or not value:
+            words = f"The root credential has no {variable} for the Terraform provider {name}"
+            raise _failure(path, words, hint)
+    return {variable: entry[variable] for variable in variables}
+
+
 def _is_for(entry: dict, place: dict) -> bool:
     return all((entry.get(key) or None) == (value or None) for key, value in place.items())
 
@@ -133,11 +149,19 @@ class _Solo:
             self._hidden.add(self._tokens[management]["SecretID"])
         return _told("nomad", self._tokens[management]["SecretID"])
 
+    def deploying(self, workspace: str) -> object:
+        """Nomad, asked with the token that a Terraform run of this workspace has."""
+        return engine("nomad", self.environment(workspace, management=False)["NOMAD_TOKEN"])
+
     def node_ids(self, hosts: list[str]) -> dict[str, str]:
         return __utils__["eos_nomad.node_ids"](self._nomad(), hosts) if hosts else {}
 
     def job(self, namespace: str, name: str) -> dict | None:
         return __utils__["eos_nomad.job"](self._nomad(), namespace, name)
+
+    def registered(self, namespace: str, service: str) -> dict | None:
+        """Where a service answers, {"address", "port"}."""
+        return _place(__utils__["eos_nomad.registered"](self._nomad(), namespace, service))
 
     def secret_version(self, secrets: list[dict]) -> int | None:
         """Which write of the workspace's one variable of secrets is the last; fails if it is missing."""
@@ -219,6 +243,10 @@ class _Full:
         nomad = self._leased("nomad/creds/eos-platform" if management else "nomad/creds/eos-deploy")
         return {**_told("nomad", nomad), **_told("consul", self._leased("consul/creds/eos-deploy"))}
 
+    def deploying(self, workspace: str) -> object:
+        """Nomad, asked with the token that a Terraform run of this workspace has."""
+        return engine("nomad", self.environment(workspace, management=False)["NOMAD_TOKEN"])
+
     def node_ids(self, hosts: list[str]) -> dict[str, str]:
         if not hosts:
             return {}
@@ -226,6 +254,11 @@ class _Full:
 
     def job(self, namespace: str, name: str) -> dict | None:
         return __utils__["eos_nomad.job"](self._nomad(), namespace, name)
+
+    def registered(self, namespace: str, service: str) -> dict | None:
+        """Where a service answers, {"address", "port"}; Consul has no namespaces."""
+        del namespace
+        return _place(__utils__["eos_consul.registered"](self.consul(), service))
 
     def secret_version(self, secrets: list[dict]) -> int | None:
         """The version of the workspace's one entry of secrets; fails if it is missing."""
@@ -300,6 +333,12 @@ def _told(layer: str, token: str) -> dict[str, str]:
     if file := optional_setting("engines_authority"):
         told[authority] = file
     return told
+
+
+def _place(instances: list[tuple[str, int]]) -> dict | None:
+    """Of one instance, as Eos chooses and names it for people; an address that none of them can type is left out."""
+    found = min((one for one in instances if _ADDRESS.fullmatch(one[0])), default=None)
+    return found and {"address": "localhost" if found[0] == "127.0.0.1" else found[0], "port": found[1]}
 
 
 def _token(lease: dict) -> str:

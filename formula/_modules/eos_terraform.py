@@ -171,6 +171,7 @@ def _ensure(run: object, report: dict, wanted: dict, contents: dict[str, bytes] 
         when = workspace.applied()["when"]
         run.tell(f"{workspace.name}: unchanged since {when}, Terraform is not run")
         report |= _read_back(workspace)
+        _follow_service(run, report, configuration)
         return
     _converge(run, report, configuration, contents)
 
@@ -204,6 +205,8 @@ def _converge(run: object, report: dict, configuration: dict, contents: dict[str
     workspace = run.workspace
     if contents is None:
         contents = workspace.contents(configuration["slice"]["files"])
+    texts = [content.decode(errors="replace") for path, content in contents.items() if path.endswith(".tf")]
+    __salt__["eos_provider.require"](workspace.name, __utils__["eos_providers.in_files"](texts))
     os.makedirs(workspace.directory, mode=0o700, exist_ok=True)
     _adopt(run)
     workspace.render(configuration, workspace.rendered, contents)
@@ -227,6 +230,52 @@ def _converge(run: object, report: dict, configuration: dict, contents: dict[str
             _take_back(run, report, snapshot, previous)
         raise failure
     _record_applied(run, report, configuration, snapshot)
+    _follow_service(run, report, configuration)
+
+
+def _follow_service(run: object, report: dict, configuration: dict) -> None:
+    """Makes the outputs say where the service answers now; Terraform runs only if they say another place.
+
+    The component is as wanted already. So a failure here is told, and the next step of the workspace tries again.
+    """
+    workspace = run.workspace
+    try:
+        registered = workspace.registered(configuration["slice"])
+        if registered != workspace.applied().get("registered"):
+            _update_outputs(run, report, {**configuration, "registered": registered})
+    except CommandExecutionError as failure:
+        if run.stopped:
+            raise
+        words = __utils__["eos_failure.described"](failure, workspace.name)["words"]
+        run.tell(f"{workspace.name}: the outputs stay as they were: {run.profile.without_tokens(words)}")
+
+
+def _update_outputs(run: object, report: dict, configuration: dict) -> None:
+    workspace, applied = run.workspace, run.workspace.applied()
+    # A run that failed or was killed may have left the tree of another configuration.
+    tree = workspace.applied_tree()
+    kept = workspace.configuration(tree)
+    if kept is None or not workspace.was_applied(kept):
+        words = "The configuration that was applied is not kept"
+        raise __utils__["eos_failure.of"]("terraform", workspace.name, words, "The next change makes it again")
+    if tree != workspace.tree:
+        workspace.replace_tree(tree)
+    run.tell(f"{workspace.name}: the service answers at another place, Terraform updates the outputs")
+    report["ran"] = True
+    with workspace.planned():
+        # What was applied a moment ago, or is proved to be as it was applied, needs no look at the engines.
+        _require_outputs_alone(workspace.name, run.plan(configuration, "-refresh=false"))
+        run.require_lock()
+        run.apply(configuration, {})
+    workspace.record_configuration(configuration, workspace.tree)
+    _record_applied(run, report, configuration, applied.get("snapshot"))
+
+
+def _require_outputs_alone(name: str, planned: dict) -> None:
+    counts = {key: planned.get(key) for key in ("add", "change", "remove")}
+    if any(count != 0 for count in counts.values()):
+        words = f"A plan of the outputs alone would change resources: {counts}"
+        raise __utils__["eos_failure.of"]("terraform", name, words, "Compare with `eos drift`, then run the step again")
 
 
 def _take_back(run: object, report: dict, snapshot: str, previous: dict) -> None:
@@ -304,6 +353,7 @@ def _destroy(run: object, report: dict) -> None:
         words = f"Still there after terraform destroy: {', '.join(remaining)}"
         raise __utils__["eos_failure.of"]("terraform", workspace.name, words, "Run the step again")
     run.require_lock()
+    workspace.forget_deployed()
     workspace.backend.remove(workspace.name)
     if os.path.isdir(workspace.directory):
         workspace.remove()

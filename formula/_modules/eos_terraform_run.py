@@ -115,12 +115,18 @@ class _Run:
         """Fails unless the operation holds the lock of the workspace."""
         self.profile.operation_lock.require(self.workspace.name, self.operation)
 
-    def plan(self, configuration: dict) -> None:
-        """Saves a plan of the tree."""
-        out = f"-out={self.workspace.plan_file}"
+    def plan(self, configuration: dict, *options: str) -> dict:
+        """Saves a plan of the tree, and answers how many resources it would "add", "change" and "remove"."""
+        out, heard = f"-out={self.workspace.plan_file}", []
         # A lock that a killed plan leaves would stay. The apply takes it, and refuses a plan of another state.
         lock = "-lock=false" if self.workspace.backend.keeps_locks else _LOCK_TIMEOUT
-        self._initialised(configuration, lambda: self._plan(configuration, lock, out))
+
+        def attempt() -> None:
+            heard.append(_Heard(self))
+            self._plan(heard[-1], configuration, lock, out, *options)
+
+        self._initialised(configuration, attempt)
+        return heard[-1].summary
 
     def apply(self, configuration: dict, counts: dict) -> None:
         """Applies the saved plan, and counts what it does."""
@@ -165,8 +171,8 @@ class _Run:
         self._save_unsaved_state(configuration)
         command()
 
-    def _plan(self, configuration: dict, *options: str) -> None:
-        self._hear(_Heard(self), configuration, "planning", "plan", "-input=false", "-json", *options)
+    def _plan(self, heard: _Heard, configuration: dict, *options: str) -> None:
+        self._hear(heard, configuration, "planning", "plan", "-input=false", "-json", *options)
 
     def _apply(self, configuration: dict, counts: dict, doing: str, what: str) -> None:
         heard = _Heard(self)
@@ -245,6 +251,9 @@ class _Run:
             words = "The job was asked to stop"
             raise __utils__["eos_failure.of"]("salt", self.workspace.name, words, "Run the step again")
         environment = self._environment(configuration)
+        if arguments[0] != "init":
+            # Terraform runs these providers; what was delivered may call them otherwise.
+            self._require_sources()
         parent, late = os.getpid(), _Late(self._seconds_for(arguments[0]))
 
         def die_with_parent() -> None:
@@ -292,6 +301,12 @@ class _Run:
         return 2 * _SECONDS + longest * (instances + 1)
 
     def _environment(self, configuration: dict) -> dict[str, str]:
+        named, name = self._providers(), self.workspace.name
+        __salt__["eos_provider.require"](name, named)
+        told = __salt__["eos_provider.environment"](named, self.profile)
+        if __salt__["eos_provider.needs_engines"](named):
+            management = configuration["slice"]["token"] == "management"
+            told |= self.profile.environment(name, management)
         environment = {
             "PATH": "/usr/local/bin:/usr/bin:/bin",
             "HOME": self.home,
@@ -300,14 +315,28 @@ class _Run:
             "TF_INPUT": "0",
             "TF_DATA_DIR": self.data,
             "TF_VAR_node_ids": json.dumps(configuration["node_ids"], sort_keys=True),
-            **self.profile.environment(self.workspace.name, configuration["slice"]["token"] == "management"),
-            **self._credential(),
+            "TF_VAR_registered": json.dumps(configuration.get("registered")),
+            **__salt__["eos_provider.merged"](name, told, self._credential()),
         }
         if (version := configuration.get("secret_version")) is not None:
             environment["TF_VAR_secret_version"] = str(version)
         if cli_config := __salt__["eos_profile.optional_setting"]("terraform_cli_config"):
             environment["TF_CLI_CONFIG_FILE"] = cli_config
         return environment
+
+    def _providers(self) -> set[str]:
+        """Those that the tree sets up."""
+        texts = []
+        for path in glob.iglob(os.path.join(glob.escape(self.tree), "**", "*.tf"), recursive=True):
+            with open(path, encoding="utf-8") as file:
+                texts.append(file.read())
+        return __utils__["eos_providers.in_files"](texts)
+
+    def _require_sources(self) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            with open(self.workspace.lock_file(self.tree), encoding="utf-8") as file:
+                addresses = __utils__["eos_providers.locked"](file.read())
+            __salt__["eos_provider.require_sources"](self.workspace.name, addresses)
 
     def _credential(self) -> dict[str, str]:
         """For the backend."""
@@ -370,7 +399,7 @@ class _Preview(_Run):
             wanted = ("-lock=false", f"-out={plan_file}", *options)
             if not self._planned_as_initialised(configuration, wanted):
                 self._must(configuration, _MIRROR, "init", "-input=false", "-no-color")
-                self._plan(configuration, *wanted)
+                self._plan(_Heard(self), configuration, *wanted)
             said = self._must(configuration, _LOG, "show", "-json", "-no-color", plan_file)
         return json.loads(self.profile.without_tokens("".join(said)))
 
@@ -394,7 +423,7 @@ class _Preview(_Run):
             with contextlib.suppress(FileNotFoundError):
                 shutil.copytree(modules, os.path.join(self.data, "modules"))
             with contextlib.suppress(_NotInitialised):
-                self._plan(configuration, *wanted)
+                self._plan(_Heard(self), configuration, *wanted)
                 return True
             # What is behind the link is the workspace's, and stays.
             shutil.rmtree(self.data)
@@ -410,6 +439,7 @@ class _Heard:
         self.run = run
         self.done = dict.fromkeys(_COUNTED_AS.values(), 0)
         self.has_begun = self.has_noted_lock = False
+        self.summary: dict = {}
         self.errors: list[dict] = []
         self.plain: list[str] = []
 
@@ -425,6 +455,8 @@ class _Heard:
         if kind in _TOLD:
             self.run.tell(f"{self.run.workspace.name}: {entry['@message']}")
         self.has_begun |= kind == "apply_start"
+        if kind == "change_summary":
+            self.summary = entry["changes"]
         if kind in _UNDER_LOCK and not self.has_noted_lock:
             self.has_noted_lock = True
             self.run.note_lock()

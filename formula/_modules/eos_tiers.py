@@ -17,6 +17,7 @@ TABLE = {
     "program": ("high", "a program of the host that the settings of the minion do not name"),
     "path": ("high", "a volume outside of the directories that the settings of the minion name"),
     "place": ("high", "a directory for a volume that is another's, or that Eos did not make for it"),
+    "resource": ("high", "a Terraform resource of a type that the settings of the minion do not name"),
     "image": ("medium", "an image that is not on the list"),
 }
 
@@ -29,7 +30,7 @@ def of_workspace(name: str, wanted: dict, contents: dict[str, bytes]) -> list[tu
 def of_files(name: str, wanted: dict, contents: dict[str, bytes]) -> list[tuple[str, str]]:
     """The same of what is in its files, wherever its volumes would come to lie."""
     try:
-        emitted = __utils__["eos_emitted.read"](name, contents, __utils__["eos_hcl.read"])
+        emitted = _emitted(name, contents)
     except ValueError as error:
         tier, why = _raised("form", str(error))
         return [(_settings().get("form", tier), why)]
@@ -38,16 +39,22 @@ def of_files(name: str, wanted: dict, contents: dict[str, bytes]) -> list[tuple[
         found.append(_raised("token", ", ".join(emitted["resources"])))
     if "nomad_namespace" in emitted["resources"] and emitted["values"].get("namespace") != name.split("/")[0]:
         found.append(_raised("form", "it makes the namespace of another environment"))
+    found += [of_resource(kind) for kind in emitted["own"]]
     found += [_raised("path", str(path)) for _, _, path in emitted["places"] if not is_allowed(path)]
     return found + (_of_job(name, emitted) if emitted["job"] is not None else [])
 
 
 def settings() -> dict:
-    """The lists that complete the table on this minion, for whoever wants to know beforehand."""
+    """The lists that complete the table on this minion, for whoever wants to know beforehand.
+
+    What a kind has a list of its own for goes as it is.
+    """
     own = _settings()
     return {
+        **{key: lists for key, lists in own.items() if isinstance(lists, list)},
         "images": {**__utils__["eos_images.tiers"](), **own.get("images", {})},
         "programs": own.get("programs", []),
+        "resources": own.get("resources", {}),
         "volumes_below": [*__salt__["eos_volumes.allowed"](), *own.get("volumes_below", [])],
     }
 
@@ -82,9 +89,20 @@ def _of_places(name: str, contents: dict[str, bytes]) -> list[tuple[str, str]]:
 def _places(name: str, contents: dict[str, bytes]) -> list[tuple]:
     """(need, host, path) of the volumes that a workspace registers; of files of another form nothing is known."""
     try:
-        return __utils__["eos_emitted.read"](name, contents, __utils__["eos_hcl.read"])["places"]
+        return _emitted(name, contents)["places"]
     except ValueError:
         return []
+
+
+def _emitted(name: str, contents: dict[str, bytes]) -> dict:
+    table = __utils__["eos_providers.table"]()
+    return __utils__["eos_emitted.read"](name, contents, __utils__["eos_hcl.read"], table)
+
+
+def of_resource(kind: str) -> tuple[str, str]:
+    """The risk of a type of Terraform resources, and why."""
+    tier = _settings().get("resources", {}).get(kind)
+    return _raised("resource", kind) if tier is None else (tier, f"resource {kind}")
 
 
 def _within(path: object, directory: object) -> bool:

@@ -1,8 +1,8 @@
 """A Terraform workspace on the control minion: its files, what is recorded of it, and its Terraform state.
 
 Nothing here may be called over the API; `eos_terraform` and the previews call it. A configuration is a directory with
-the rendered files and `configuration.json`: the slice, the node ids and the version of the secrets they were rendered
-for. The newest is the tree, those before are snapshots.
+the rendered files and `configuration.json`: the slice, the node ids, the version of the secrets and the place of the
+service they were rendered for. The newest is the tree, those before are snapshots.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ _REGISTERS = b"nomad_dynamic_host_volume_registration"
 # What is read of applied.json, and of a configuration.json.
 _OF_APPLIED = ("digest", "node_ids", "serial", "lineage", "when")
 _OF_CONFIGURATION = ("slice", "node_ids")
+_CONFIGURATION = "configuration.json"
+_DEPLOYED_VERSION = 1
 
 
 # As long as Terraform itself waits for the lock of its state.
@@ -140,10 +142,13 @@ class _Workspace:
         self.applied_file = os.path.join(self.directory, "applied.json")
         self.unsaved_state_file = os.path.join(self.directory, "unsaved.tfstate")
         self.unfinished_file = os.path.join(self.directory, "unfinished.json")
+        self.restarting_file = os.path.join(self.directory, "restarting.json")
         self.damaged_state_file = os.path.join(self.directory, "damaged.tfstate")
         self.place_file = os.path.join(self.directory, "backend.json")
         self.state_lock_file = os.path.join(self.directory, "state-lock.json")
         self.lock = lock_path(environment, component)
+        # For the master's external pillar `terraform_outputs`.
+        self.deployed_file = os.path.join(__opts__["cachedir"], "eos", "deployed", environment, f"{component}.json")
 
     def root(self, tree: str) -> str:
         """Where in a tree Terraform is run."""
@@ -207,6 +212,7 @@ class _Workspace:
             "digest": configuration["slice"]["digest"],
             "node_ids": configuration["node_ids"],
             "secret_version": configuration.get("secret_version"),
+            "registered": configuration.get("registered"),
             "serial": state.get("serial"),
             "lineage": state.get("lineage"),
             "operation": operation,
@@ -216,6 +222,14 @@ class _Workspace:
             "risks": self._risks_of(configuration),
         }
         __utils__["eos_disk.write_json"](self.applied_file, applied)
+        told = {key: applied[key] for key in ("digest", "serial", "lineage", "operation", "when")}
+        outputs = {"outputs": _outputs_of(state)}
+        record = {"version": _DEPLOYED_VERSION, "workspace": self.name, **told, **outputs}
+        __utils__["eos_disk.write_json"](self.deployed_file, record)
+
+    def forget_deployed(self) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(self.deployed_file)
 
     def is_held(self) -> bool:
         """Whether somebody works on it now."""
@@ -300,12 +314,11 @@ class _Workspace:
     def read_state(self) -> dict:
         """What may be shown of the Terraform state; `lineage` is None if there is none."""
         state = self.state() or {}
-        outputs = state.get("outputs", {})
         return {
             "serial": state.get("serial"),
             "lineage": state.get("lineage"),
             "resources": sorted(address for address, _, _ in __utils__["eos_terraform_state.resources"](state)),
-            "outputs": {name: output["value"] for name, output in outputs.items() if not output.get("sensitive")},
+            "outputs": _outputs_of(state),
         }
 
     def newest_state(self) -> dict | None:
@@ -358,7 +371,18 @@ class _Workspace:
         """
         if version is None:
             version = self.profile.secret_version(wanted["secrets"])
-        return {"slice": wanted, "node_ids": self.profile.node_ids(wanted["hosts"]), "secret_version": version}
+        looked_up = {"node_ids": self.profile.node_ids(wanted["hosts"]), "registered": self.registered(wanted)}
+        return {"slice": wanted, "secret_version": version, **looked_up}
+
+    def registered(self, wanted: dict) -> dict | None:
+        """Where the service answers that its outputs speak of, {"address", "port"}; None before its first placement."""
+        service = wanted.get("service")
+        if service is None:
+            return None
+        if not isinstance(service, str) or not _NAME.fullmatch(service):
+            words = f"{service!r} cannot name a service"
+            raise __utils__["eos_failure.of"]("salt", self.name, words, "Compile again")
+        return self.profile.registered(self.name.split("/")[0], service)
 
     def is_unchanged(self, configuration: dict) -> bool:
         """Whether Terraform would find nothing new in this configuration, since it was applied and nothing moved."""
@@ -398,8 +422,11 @@ class _Workspace:
 
     def configuration(self, directory: str | None = None) -> dict | None:
         """That of the tree, unless another directory is named."""
-        path = os.path.join(directory or self.tree, "configuration.json")
+        path = os.path.join(directory or self.tree, _CONFIGURATION)
         return __utils__["eos_disk.read_json"](path, *_OF_CONFIGURATION)
+
+    def record_configuration(self, configuration: dict, directory: str) -> None:
+        __utils__["eos_disk.write_json"](os.path.join(directory, _CONFIGURATION), configuration)
 
     def risks(self) -> list[tuple]:
         """(tier, why) of what the tree was applied as, by its own recipe and by its files; none if nothing is there.
@@ -449,7 +476,7 @@ class _Workspace:
         os.chmod(directory, 0o700)
         with contextlib.suppress(FileNotFoundError):
             shutil.copy(self.lock_file(self.tree), self.lock_file(directory))
-        __utils__["eos_disk.write_json"](os.path.join(directory, "configuration.json"), configuration)
+        self.record_configuration(configuration, directory)
 
     def replace_tree(self, directory: str) -> None:
         """By what was rendered, or by a copy of a snapshot."""
@@ -520,6 +547,11 @@ class _Workspace:
         if missing := {path: digest for path, digest in files.items() if path not in contents}:
             contents |= _fetched(missing, saltenv, cache)
         return contents
+
+
+def _outputs_of(state: dict) -> dict:
+    """Those that may be shown."""
+    return {name: one["value"] for name, one in state.get("outputs", {}).items() if not one.get("sensitive")}
 
 
 def refuse_strange_files(files: dict[str, str]) -> None:

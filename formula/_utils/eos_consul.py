@@ -1,4 +1,4 @@
-"""Consul's HTTP API as far as a Terraform run needs it: the Terraform state, and the lock of an operation."""
+"""Consul's HTTP API as far as the control minion needs it: Terraform states, locks of operations, checks."""
 
 from __future__ import annotations
 
@@ -65,6 +65,15 @@ def read_terraform_states(consul: object) -> dict[str, tuple[dict | None, str | 
     return states
 
 
+def checks_of(consul: object, service: str, instance: str) -> list[str]:
+    """How the checks of a service stand in one instance of Nomad's, those of its node included."""
+    status, answer = consul.ask("GET", f"/v1/health/service/{urllib.parse.quote(service, safe='')}")
+    if status != 200:
+        raise consul.failure(f"service {service}", f"{status}: {answer}", _MAY)
+    own = [entry for entry in answer if entry["Service"]["ID"].startswith(f"_nomad-task-{instance}-")]
+    return [check["Status"] for entry in own for check in entry["Checks"]]
+
+
 def read_text(consul: object, key: str) -> str | None:
     entry = _read(consul, key)
     return entry and entry["value"].decode(errors="replace")
@@ -107,6 +116,14 @@ def config_entry(consul: object, kind: str, name: str) -> dict | None:
     if status != 200:
         raise consul.failure(f"{kind} {name}", f"{status}: {answer}", _MAY)
     return answer
+
+
+def registered(consul: object, service: str) -> list[tuple[str, int]]:
+    """(address, port) of every instance that passes its checks; one without an address of its own has its node's."""
+    status, answer = consul.ask("GET", f"/v1/health/service/{urllib.parse.quote(service, safe='')}?passing=true")
+    if status != 200:
+        raise consul.failure(f"service {service}", f"{status}: {answer}", _MAY)
+    return [(one["Service"]["Address"] or one["Node"]["Address"], one["Service"]["Port"]) for one in answer]
 
 
 def is_locked(consul: object, key: str) -> bool:

@@ -2,6 +2,9 @@
 
 Everything is compared with the few forms that Eos emits. So no file here calls a function that reads the host, has a
 data source, a provisioner or a provider of its own, or gives the job a value that is not in `terraform.tfvars.json`.
+
+The resources of a recipe are in `resources.tf.json`, where Terraform reads every text and key as a template: a text is
+either one reference to another resource of that file, or begins no template.
 """
 
 from __future__ import annotations
@@ -10,11 +13,11 @@ import json
 import re
 from collections.abc import Callable
 
-_LATE = {"node_ids", "secret_version"}
-_PROVIDERS = {"consul": "hashicorp/consul", "nomad": "hashicorp/nomad"}
+_LATE = {"node_ids", "registered", "secret_version"}
 _SET_UP_BACKENDS = (["s3"], ["azurerm"])
 _BACKENDS = (["local"], ["consul"], *_SET_UP_BACKENDS)
-_TYPES = {"string", "number", "map(string)", "list(string)"}
+_PLACE = "object({ address = string, port = number })"
+_TYPES = {"string", "number", "map(string)", "list(string)", _PLACE}
 _VAR = r"var\.[a-z][a-z0-9_]*"
 _NEED = r"[a-z][a-z0-9_]*"
 _REGISTRATION = "nomad_dynamic_host_volume_registration"
@@ -51,30 +54,52 @@ _RESOURCES = {
         "timeouts": {"create": _SECONDS, "update": _SECONDS},
     },
 }
+_OWN_RESOURCES = "resources.tf.json"
+_RESOURCE_NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
+_TYPE = re.compile(r"[a-z]+_[a-z0-9_]+")
+_REFERENCE = re.compile(r"\$\{([a-z0-9_]+)\.([a-z][a-z0-9_]*)\.[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*\}")
+# As in `eos_hcl`: a dollar before a brace begins a template, two of them do not, and of more nobody is sure.
+_LITERAL = re.compile(r"(?:[^$%]|\$\$\{|%%\{|\$(?!\$*\{)|%(?!%*\{))*", re.DOTALL)
+_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./:@-]{0,254}")
+# What Terraform reads of a resource beside its arguments: a provisioner runs programs here.
+_META = {"connection", "count", "depends_on", "for_each", "lifecycle", "provider", "provisioner"}
+_DYNAMIC = "dynamic"
+_DEEPEST = 20
 _OUTPUT = {"value": r"nomad_job\.component\.(id|namespace)|nomad_namespace\.environment\.name"}
+# What a recipe says: a value of its own, with the place of its service put into it.
+_SAID = r"(var\.registered == null \? null : )?({0}|format\({0}, var\.registered\.address(, var\.registered\.port)?\))"
+_OF_OUTPUTS = {"outputs", "registered"}
+_RECIPE_OUTPUTS = "recipe_outputs.tf"
 _REQUIRED = {"required_providers": {"<name>": ("map", None)}}
 
 
-def read(name: str, contents: dict[str, bytes], read_hcl: Callable[[bytes], list[tuple]]) -> dict:
+def read(
+    name: str, contents: dict[str, bytes], read_hcl: Callable[[bytes], list[tuple]], providers: dict[str, dict]
+) -> dict:
     """What the workspace of this name has; ValueError says what is not as Eos emits it.
 
-    `read_hcl` is `eos_hcl.read`: Salt gives modules of this kind no way to one another.
+    `read_hcl` is `eos_hcl.read` and `providers` the table of `eos_providers`: Salt gives modules of this kind no way to
+    one another.
 
     `values` are those of the variables, `resources` the types, `volumes` (need, name) of those that it registers and
     `places` (need, host, path) where they are, `services` those whose callers it names, `job` its job file's body or
-    None.
+    None, `own` the types of the resources that its recipe names.
     """
     environment, component = name.split("/")
     here, module = _directories(environment, component, contents)
     files = {path: _parsed(path, content, read_hcl) for path, content in contents.items() if not path.endswith(".json")}
     declared = _declared(f"{here}/variables.tf", files, _VARIABLE)
     values = _values(f"{here}/terraform.tfvars.json", contents, declared)
-    _check_root(f"{here}/main.tf", files, component, module, declared)
-    if _declared(f"{module}/variables.tf", files, _CHECKED_VARIABLE) != declared:
+    _check_root(f"{here}/main.tf", files, component, module, declared, providers)
+    said, of_place = _recipe_outputs(f"{module}/{_RECIPE_OUTPUTS}", files)
+    if _declared(f"{module}/variables.tf", files, _CHECKED_VARIABLE) | of_place != declared:
         raise ValueError(f"{module}/variables.tf has other variables than {here}/variables.tf")
-    for _, labels, body in _blocks(f"{module}/outputs.tf", files, {"output": 1}):
-        _check(f"output {labels[0]}", body, _OUTPUT)
-    return {"values": values, **_module(module, files, component, values)}
+    _check_handed_on(f"{here}/outputs.tf", files, component, said)
+    if (outputs := f"{module}/outputs.tf") in files:
+        for _, labels, body in _blocks(outputs, files, {"output": 1}):
+            _check(f"output {labels[0]}", body, _OUTPUT)
+    own = _own(f"{module}/{_OWN_RESOURCES}", contents, providers)
+    return {"values": values, "own": own, **_module(module, files, component, values, own, providers)}
 
 
 def _directories(environment: str, component: str, contents: dict[str, bytes]) -> tuple[str, str]:
@@ -83,8 +108,10 @@ def _directories(environment: str, component: str, contents: dict[str, bytes]) -
     modules = {path.rpartition("/")[0] for path in contents if path.startswith(f"terraform/modules/{component}/")}
     module = next(iter(modules), "")
     wanted = {f"{here}/{file}" for file in ("main.tf", "variables.tf", "terraform.tfvars.json")}
-    wanted |= {f"{module}/{file}" for file in ("main.tf", "variables.tf", "outputs.tf")}
-    strange = sorted((set(contents) ^ wanted) - {f"{module}/{component}.nomad.hcl"})
+    wanted |= {f"{module}/{file}" for file in ("main.tf", "variables.tf")}
+    others = ("outputs.tf", _RECIPE_OUTPUTS, f"{component}.nomad.hcl", _OWN_RESOURCES)
+    optional = {f"{here}/outputs.tf", *(f"{module}/{file}" for file in others)}
+    strange = sorted((set(contents) ^ wanted) - optional)
     if strange or not re.fullmatch(rf"terraform/modules/{component}/[0-9a-f]{{12}}", module):
         raise ValueError(f"{strange[0] if strange else module} is no file of a workspace that Eos emits, or is missing")
     return here, module
@@ -97,16 +124,61 @@ def _parsed(path: str, content: bytes, read_hcl: Callable[[bytes], list[tuple]])
         raise ValueError(f"{path}: {error}") from error
 
 
-def _values(path: str, contents: dict[str, bytes], declared: set[str]) -> dict:
+def _json(path: str, contents: dict[str, bytes]) -> object:
     def unique(pairs: list[tuple]) -> dict:
         if len(dict(pairs)) != len(pairs):
             raise ValueError("a name is there twice")
         return dict(pairs)
 
+    def no_number(text: str) -> None:
+        raise ValueError(f"{text} is no number")
+
     try:
-        values = json.loads(contents[path].decode(), object_pairs_hook=unique)
-    except ValueError as error:
+        return json.loads(contents[path].decode(), object_pairs_hook=unique, parse_constant=no_number)
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path}: {error}") from error
+
+
+def _own(path: str, contents: dict[str, bytes], providers: dict[str, dict]) -> list[str]:
+    """The types of the resources in the file that the recipe's own are in, if there is one."""
+    if path not in contents:
+        return []
+    document = _json(path, contents)
+    kinds = document.get("resource") if isinstance(document, dict) and set(document) == {"resource"} else None
+    if not isinstance(kinds, dict) or not all(isinstance(named, dict) for named in kinds.values()):
+        raise ValueError(f"{path} has something else than resources")
+    there = {(kind, name) for kind, named in kinds.items() for name in named}
+    for kind, name in sorted(there):
+        row = providers.get(kind.split("_")[0], {}) if _TYPE.fullmatch(kind) else {}
+        if not row.get("recipes") or not _RESOURCE_NAME.fullmatch(name):
+            raise ValueError(f"{path} has a resource {kind}.{name}")
+        arguments = kinds[kind][name]
+        if not isinstance(arguments, dict) or _META & set(arguments):
+            raise ValueError(f"{path}: {kind}.{name} has more than arguments")
+        _check_data(f"{path}: {kind}.{name}", arguments, there, 0)
+    return sorted(kind for kind, _ in there)
+
+
+def _check_data(what: str, value: object, there: set[tuple[str, str]], depth: int) -> None:
+    """Refuses data in which Terraform would find a template that is no reference to one of these resources."""
+    if depth > _DEEPEST:
+        raise ValueError(f"{what} is too deep")
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if not _KEY.fullmatch(key) or (key == _DYNAMIC and isinstance(inner, (dict, list))):
+                raise ValueError(f"{what} has {key!r} for a key")
+            _check_data(what, inner, there, depth + 1)
+    elif isinstance(value, list):
+        for inner in value:
+            _check_data(what, inner, there, depth + 1)
+    elif isinstance(value, str) and not _LITERAL.fullmatch(value):
+        reference = _REFERENCE.fullmatch(value)
+        if reference is None or (reference[1], reference[2]) not in there:
+            raise ValueError(f"{what} has an expression that Eos does not emit")
+
+
+def _values(path: str, contents: dict[str, bytes], declared: set[str]) -> dict:
+    values = _json(path, contents)
     if not isinstance(values, dict) or set(values) != declared - _LATE:
         raise ValueError(f"{path} has not the values of the variables")
     return values
@@ -119,13 +191,38 @@ def _declared(path: str, files: dict, form: dict) -> set[str]:
     return {labels[0] for _, labels, _ in blocks}
 
 
-def _check_root(path: str, files: dict, component: str, module: str, declared: set[str]) -> None:
+def _recipe_outputs(path: str, files: dict) -> tuple[set[str], set[str]]:
+    """The names of the outputs of the recipe, and of the variables that they alone need."""
+    blocks = _blocks(path, files, {"variable": 1, "output": 1}) if path in files else []
+    found: dict[str, set[str]] = {"variable": set(), "output": set()}
+    for kind, labels, body in blocks:
+        text = re.escape(f'var.outputs["{labels[0]}"]')
+        form = _VARIABLE if kind == "variable" else {"value": _SAID.format(text)}
+        _check(f"{path}: {kind} {labels[0]}", body, form)
+        found[kind].add(labels[0])
+    if strange := sorted(found["variable"] - _OF_OUTPUTS):
+        raise ValueError(f"{path} has a variable {strange[0]}, which Eos does not emit there")
+    return found["output"], found["variable"]
+
+
+def _check_handed_on(path: str, files: dict, component: str, said: set[str]) -> None:
+    """The workspace has the outputs of the recipe, each as its module has it."""
+    blocks = _blocks(path, files, {"output": 1}) if path in files else []
+    for _, labels, body in blocks:
+        _check(f"{path}: output {labels[0]}", body, {"value": re.escape(f"module.{component}.{labels[0]}")})
+    if {labels[0] for _, labels, _ in blocks} != said:
+        raise ValueError(f"{path} has other outputs than the recipe")
+
+
+def _check_root(
+    path: str, files: dict, component: str, module: str, declared: set[str], providers: dict[str, dict]
+) -> None:
     blocks = _blocks(path, files, {"terraform": 0, "provider": 1, "module": 1})
     for kind, labels, body in blocks:
-        if kind == "provider" and (labels[0] not in _PROVIDERS or body):
+        if kind == "provider" and (labels[0] not in providers or body != _set_up(providers[labels[0]])):
             raise ValueError(f"{path} sets up provider {labels[0]}")
         if kind == "terraform":
-            _check_terraform(path, body)
+            _check_terraform(path, body, providers)
     calls = [(labels[0], body) for kind, labels, body in blocks if kind == "module"]
     given = {item[1]: item[2] for item in calls[0][1] if item[0] == "attribute"} if calls else {}
     source = given.pop("source", None)
@@ -136,7 +233,13 @@ def _check_root(path: str, files: dict, component: str, module: str, declared: s
         raise ValueError(f"{path} does not call its own module with its own variables")
 
 
-def _check_terraform(path: str, body: list[tuple]) -> None:
+def _set_up(row: dict) -> list[tuple]:
+    """The whole configuration of a provider: nothing, or an empty block that it cannot do without."""
+    return [("block", row["block"], [], [])] if row["block"] else []
+
+
+def _check_terraform(path: str, body: list[tuple], providers: dict[str, dict]) -> set[str]:
+    """Answers the providers that it requires."""
     backends = [item for item in body if item[0] == "block" and item[1] == "backend"]
     for _, _, labels, settings in backends:
         # The minion replaces these settings by those of the slice; they are for people who work by hand.
@@ -146,20 +249,24 @@ def _check_terraform(path: str, body: list[tuple]) -> None:
             raise ValueError(f"{path} sets up its backend")
     rest = [item for item in body if item not in backends]
     _check(f"{path}: terraform", rest, {"required_version": _TEXT, **_REQUIRED})
+    found = set()
     for _, _, _, required in (item for item in rest if item[0] == "block"):
         for _, provider, (_, facts) in required:
             named = dict(facts)
-            known = named.get("source") == ("text", _PROVIDERS.get(provider))
+            known = named.get("source") == ("text", providers.get(provider, {}).get("source"))
             if not known or set(named) != {"source", "version"} or named["version"][0] != "text":
                 raise ValueError(f"{path} has a provider {provider} of its own")
+            found.add(provider)
+    return found
 
 
-def _module(module: str, files: dict, component: str, values: dict) -> dict:
+def _module(module: str, files: dict, component: str, values: dict, own: list[str], providers: dict[str, dict]) -> dict:
     path, file = f"{module}/main.tf", f"{module}/{component}.nomad.hcl"
     resources, volumes, places, services = [], [], [], []
+    required: set[str] = set()
     for kind, labels, body in _blocks(path, files, {"terraform": 0, "resource": 2}):
         if kind == "terraform":
-            _check_terraform(path, body)
+            required |= _check_terraform(path, body, providers)
             continue
         if labels[0] not in _RESOURCES:
             raise ValueError(f"{path} has a resource of type {labels[0]}")
@@ -177,6 +284,9 @@ def _module(module: str, files: dict, component: str, values: dict) -> dict:
             if attributes.get("jobspec") != ("raw", f'file("${{path.module}}/{component}.nomad.hcl")'):
                 raise ValueError(f"{path} has another job file")
             _check_passed_on(path, body)
+    # Terraform would look for one that is not required under a name of its own making.
+    if strange := sorted({kind.split("_")[0] for kind in own} - required):
+        raise ValueError(f"{path} does not require provider {strange[0]}")
     if resources.count("nomad_job") != (file in files):
         raise ValueError(f"{path} does not register its one job")
     registered = {"volumes": volumes, "places": places, "services": services}

@@ -25,7 +25,12 @@ def engine(layer: str, address: str, token: str | None = None, authority: str | 
 
 
 def exchange(
-    method: str, url: str, headers: dict[str, str], body: bytes | None = None, authority: str | None = None
+    method: str,
+    url: str,
+    headers: dict[str, str],
+    body: bytes | None = None,
+    authority: str | None = None,
+    seconds: int = _SECONDS_TO_ANSWER,
 ) -> tuple[int, dict[str, str], bytes]:
     """Status, headers (in small letters) and body of an answer. OSError or ValueError: there is no such answer."""
     request = urllib.request.Request(url, method=method, data=body, headers=headers)
@@ -34,7 +39,7 @@ def exchange(
     if authority:
         handlers.append(urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=authority)))
     try:
-        with urllib.request.build_opener(*handlers).open(request, timeout=_SECONDS_TO_ANSWER) as answer:
+        with urllib.request.build_opener(*handlers).open(request, timeout=seconds) as answer:
             return answer.status, _small(answer.headers), _read(answer)
     except urllib.error.HTTPError as error:
         return error.code, _small(error.headers), error.read(_LONGEST)
@@ -55,12 +60,12 @@ class _Engine:
     def __init__(self, layer: str, address: str, headers: dict[str, str], authority: str | None):
         self.layer, self.address, self.headers, self.authority = layer, address, headers, authority
 
-    def ask(self, method: str, path: str, body: object = None) -> tuple[int, object]:
+    def ask(self, method: str, path: str, body: object = None, seconds: int = _SECONDS_TO_ANSWER) -> tuple[int, object]:
         """The status, and what was answered: parsed if it was a success, as text if not."""
         given = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
         url = self.address.rstrip("/") + path
         try:
-            status, _, text = exchange(method, url, self.headers, given, self.authority)
+            status, _, text = exchange(method, url, self.headers, given, self.authority, seconds)
             is_success = status < _FIRST_FAILURE
             return status, json.loads(text or b"null") if is_success else text.decode(errors="replace").strip()
         except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Nomad's HTTP API as far as the control minion needs it: tokens, node ids, secrets, and planned jobs."""
+"""Nomad's HTTP API as far as the control minion needs it: tokens, node ids, secrets, jobs and their instances."""
 
 from __future__ import annotations
 
@@ -107,12 +107,41 @@ def job(nomad: object, namespace: str, name: str) -> dict | None:
     return _found(nomad, f"/v1/job/{_quoted(name)}?namespace={_quoted(namespace)}", f"job {name}")
 
 
+def registered(nomad: object, namespace: str, service: str) -> list[tuple[str, int]]:
+    """(address, port) of every instance of a service that Nomad has in its catalogue."""
+    where = f"/v1/service/{_quoted(service)}?namespace={_quoted(namespace)}"
+    return [(one["Address"], one["Port"]) for one in _found(nomad, where, f"service {service}") or []]
+
+
 def purge_job(nomad: object, namespace: str, name: str) -> None:
     """Ends the job, and Nomad forgets it; one that is gone already is no failure."""
     where = f"/v1/job/{_quoted(name)}?namespace={_quoted(namespace)}&purge=true"
     status, answer = nomad.ask("DELETE", where)
     if status not in (200, 404):
         raise nomad.failure(f"job {name}", f"{status}: {answer}", _MAY_PLAN)
+
+
+def allocations(nomad: object, namespace: str, job: str) -> list[dict]:
+    """The instances of a job, each with the states of its tasks."""
+    return _found(nomad, f"/v1/job/{_quoted(job)}/allocations?namespace={_quoted(namespace)}", f"job {job}") or []
+
+
+def allocation(nomad: object, namespace: str, instance: str) -> dict | None:
+    return _found(nomad, f"/v1/allocation/{_quoted(instance)}?namespace={_quoted(namespace)}", f"instance {instance}")
+
+
+def checks(nomad: object, namespace: str, instance: str) -> dict[str, dict]:
+    """What the checks of an instance last said, as the client that runs it knows; nothing if it runs no more."""
+    where = f"/v1/client/allocation/{_quoted(instance)}/checks?namespace={_quoted(namespace)}"
+    return _found(nomad, where, f"instance {instance}") or {}
+
+
+def restart(nomad: object, namespace: str, instance: str, seconds: int) -> None:
+    """Restarts all tasks that run in an instance; returns once they have ended."""
+    where = f"/v1/client/allocation/{_quoted(instance)}/restart?namespace={_quoted(namespace)}"
+    status, answer = nomad.ask("POST", where, {}, seconds)
+    if status != 200:
+        raise nomad.failure(f"instance {instance}", f"{status}: {answer}", _MAY_PLAN)
 
 
 def host_volumes(nomad: object, namespace: str, name: str) -> list[dict]:

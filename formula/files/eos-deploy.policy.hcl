@@ -1,8 +1,9 @@
-# What the token of one Terraform run may do in Nomad: jobs and host volumes in every namespace.
+# What the token of one Terraform run or restart may do in Nomad: jobs and host volumes in every namespace.
 # Of secrets it sees paths only. Namespaces themselves need a management token (the platform workspace).
 
 namespace "*" {
   capabilities = [
+    "alloc-lifecycle",
     "host-volume-delete",
     "host-volume-read",
     "host-volume-register",
