@@ -82,6 +82,8 @@ class Laboratory:
                 "nomad_address": self.nomad.address,
                 "credentials": str(self.credentials),
                 "volumes_below": [str(directory)],
+                # The tests' own mirror has it under another name.
+                "providers": {"nomad": {"source": PROVIDER_SOURCE}},
                 **self.start_more(),
             }
             self.salt = Salt(venv, directory, self.processes, {"roles": ROLES, **settings})

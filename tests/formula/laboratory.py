@@ -383,6 +383,7 @@ class Salt:
         access = access.replace("/etc/salt/eos-users", str(self.etc / "users"))
         access = access.replace("/srv/eos/formula", str(FORMULA))
         roots = readme_block("file_roots").replace("/srv/eos/formula", str(FORMULA)).replace("/srv/eos", str(self.srv))
+        roots = roots.replace("/var/cache/salt/minion", str(self.cache))
         (self.etc / "master").write_text(as_yaml(settings) + roots + access)
 
     def _write_minion(self, name: str, below: str, etc: pathlib.Path, eos_settings: dict):
@@ -411,7 +412,7 @@ class Salt:
             "enable_gpu_grains": False,
             "eos": eos_settings,
             # Workspaces of these tests are smaller than those that Eos emits, and of other resources.
-            "eos_tiers": {"form": "low"},
+            "eos_tiers": {"form": "low", "files": [{"below": str(self.directory / "files"), "tier": "low"}]},
         }
         common = readme_block("disable_returners").split("eos:\n")[0]
         (etc / "minion").write_text(as_yaml(settings) + common)
@@ -662,7 +663,7 @@ class Releases:
 
 
 def digest_of(sls: str, slice_of_minion: dict) -> str:
-    """The digest that belongs to an SLS: a workspace's own, or that of a component's volumes or monitoring."""
+    """The digest that belongs to an SLS: a workspace's own, or that of a component's volumes, files or monitoring."""
     _, component, environment, kind = sls.split(".")
     name = f"{environment}/{component}"
     if kind == "workspace":
@@ -672,14 +673,16 @@ def digest_of(sls: str, slice_of_minion: dict) -> str:
         facts = slice_of_minion["monitoring"][name]
         at = slice_of_minion["monitors"][f"{environment}/{facts['monitor']}"]
         return canonical_digest({name: {**facts, "at": at}})
-    volumes = slice_of_minion["volumes"].items()
-    return canonical_digest({volume: facts for volume, facts in volumes if volume.startswith(f"{name}/")})
+    parts = slice_of_minion[kind.partition("-")[0]].items()
+    return canonical_digest({part: facts for part, facts in parts if part.startswith(f"{name}/")})
 
 
 def part_of(sls: str) -> dict:
     """The part that an emitted SLS is about, as a call names it."""
     _, component, environment, piece = sls.split(".")
-    kind = {"volumes": "volume", "monitoring": "rules", "workspace": "workspace"}[piece.partition("-")[0]]
+    kind = {"volumes": "volume", "files": "file", "monitoring": "rules", "workspace": "workspace"}[
+        piece.partition("-")[0]
+    ]
     return {"kind": kind, "environment": environment, "component": component}
 
 

@@ -71,7 +71,7 @@ def test_a_workspace_is_applied_once_and_its_state_is_in_consul(full, alone):
     assert list(terraform["outputs"]["node_ids"]) == [MINION]
     assert len(given_tokens(full)) == 2
     expected = {"CHECKPOINT_DISABLE", "HOME", "NOMAD_ADDR", "NOMAD_TOKEN", "PATH", "PWD", "TF_CLI_CONFIG_FILE"}
-    expected |= {"TF_DATA_DIR", "TF_INPUT", "TF_IN_AUTOMATION", "TF_VAR_node_ids"}
+    expected |= {"TF_DATA_DIR", "TF_INPUT", "TF_IN_AUTOMATION", "TF_VAR_node_ids", "TF_VAR_registered"}
     expected |= {"CONSUL_HTTP_ADDR", "CONSUL_HTTP_TOKEN"}
     assert set(full.environment_file.read_text().split()) - {"_", "OLDPWD", "SHLVL"} == expected
 

@@ -43,6 +43,10 @@ class Prepared:
         facts = {"path": str(path), "user": "0", "group": "0", "mode": "0750", "durability": "ephemeral", "risk": tier}
         self.volumes = {f"{self.name}/data": facts}
         self.paths = {name: facts["path"] for name, facts in self.volumes.items()}
+        file = lab.directory / "files" / f"{self.component}.conf"
+        file.parent.mkdir(mode=0o755, exist_ok=True)
+        owner = {"user": str(os.getuid()), "group": str(os.getgid()), "mode": "0640"}
+        self.files = {f"{self.name}{file}": {"path": str(file), "text": "text", **owner, "risk": tier}}
         # Its port is closed, so that rules are never loaded: the step fails after the roles were looked at.
         monitor = {"directory": str(lab.directory / "rules"), "user": "0", "group": "0", "port": 1}
         rules = {"monitor": "prometheus", "rules": "0" * 64, "risk": tier}
@@ -50,7 +54,7 @@ class Prepared:
 
     def call(self, asked: str) -> dict:
         """The arguments of a call that the minion would admit, but for the role of who makes it."""
-        release = self.lab.releases.deliver(self.workspaces, self.volumes, **self.monitoring)
+        release = self.lab.releases.deliver(self.workspaces, self.volumes, **self.monitoring, files=self.files)
         if asked == "remove rules":
             record = self.lab.salt.cache / "eos" / "monitoring" / f"{self.name}.json"
             record.parent.mkdir(parents=True, exist_ok=True)
@@ -59,15 +63,22 @@ class Prepared:
             return self.identified(removed(self.name, "rules", monitor="prometheus"))
         if asked.endswith("secret"):
             return self.call_about_secrets(asked)
+        if asked == "make file":
+            return self.identified(removed(self.name, "file", digest=canonical_digest(self.files)))
         if asked.startswith("make"):
             piece = {"make workspace": "workspace", "make volume": "volumes", "make rules": "monitoring"}[asked]
             sls = f"components.{self.component}.production.{piece}"
             return self.identified(made(sls, self.lab.releases.digest(release, sls)))
         kind = asked.split()[-1]
         self.done(self.call(f"make {kind}"))
+        if asked == "restart workspace":
+            return self.identified({**removed(self.name), "action": "restart"})
         self.lab.releases.deliver({})
         if kind == "workspace":
             return self.identified(removed(self.name))
+        if kind == "file":
+            paths = {name: facts["path"] for name, facts in self.files.items()}
+            return self.identified(removed(self.name, "file", files=paths))
         more = {"made_by": f"{self.operation}-first"} if asked == "remove unused volume" else {}
         return self.identified(removed(self.name, "volume", volumes=self.paths, **more))
 
@@ -95,14 +106,17 @@ class Prepared:
 
 
 ASKED = (
-    *("make workspace", "make volume", "make rules", "make secret"),
-    *("remove workspace", "remove volume", "remove unused volume", "remove rules", "remove secret"),
-    "restore secret",
+    *("make workspace", "make volume", "make file", "make rules", "make secret"),
+    *("remove workspace", "remove volume", "remove unused volume", "remove file", "remove rules", "remove secret"),
+    *("restore secret", "restart workspace"),
 )
+# Nothing answers, or there is nothing to restart: the step fails after the roles were looked at.
+FAIL = ("make rules", "restart workspace")
 
 
 def function_of(asked: str) -> str:
-    return {"make": "eos.make", "remove": "eos.remove", "restore": "eos.act"}[asked.split()[0]]
+    functions = {"make": "eos.make", "remove": "eos.remove", "restore": "eos.act", "restart": "eos.act"}
+    return functions[asked.split()[0]]
 
 
 def digest_of_call(asked: str, call: dict) -> str:
@@ -184,7 +198,7 @@ def test_each_role_is_refused_what_is_above_it(laboratory, asked, tier):
     allowed = [user for user in ROLES if tier in REACHES[user]]
     if allowed:
         answer = ask(laboratory, allowed[0], call, asked)
-        assert answer["ret"]["status"] == ("failed" if asked == "make rules" else "done"), answer
+        assert answer["ret"]["status"] == ("failed" if asked in FAIL else "done"), answer
 
 
 def carried_along(lab, user: str, call: dict, asked: str):

@@ -34,7 +34,7 @@ def golden(tree: str) -> dict[str, dict]:
 @pytest.fixture
 def tiers(load):
     utils = {}
-    for name in ("eos_hcl", "eos_emitted", "eos_job", "eos_images"):
+    for name in ("eos_hcl", "eos_emitted", "eos_job", "eos_images", "eos_providers"):
         used = load(f"_utils/{name}.py")
         # Salt gives them no way to one another.
         del used.__utils__

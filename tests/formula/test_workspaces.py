@@ -399,7 +399,7 @@ def test_the_child_gets_a_short_lived_token_and_nothing_of_our_environment(labor
         laboratory.nomad.call("GET", "/v1/acl/token/self", token=token)
     assert f"eos {name}" not in laboratory.nomad.token_names()
     expected = {"CHECKPOINT_DISABLE", "HOME", "NOMAD_ADDR", "NOMAD_TOKEN", "PATH", "PWD", "TF_CLI_CONFIG_FILE"}
-    expected |= {"TF_DATA_DIR", "TF_INPUT", "TF_IN_AUTOMATION", "TF_VAR_node_ids"}
+    expected |= {"TF_DATA_DIR", "TF_INPUT", "TF_IN_AUTOMATION", "TF_VAR_node_ids", "TF_VAR_registered"}
     assert set(laboratory.environment_file.read_text().split()) - {"_", "OLDPWD", "SHLVL"} == expected
 
 

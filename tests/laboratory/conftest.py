@@ -2,14 +2,14 @@
 
 import pytest
 from estates import no_containers
-from standing import SHARED, lent
+from standing import SHARED, SPARE, lent
 
 
 @pytest.fixture(scope="module")
 def estate(request):
     """An estate of the solo profile."""
     side_by_side = request.node.get_closest_marker("side_by_side") is not None
-    names = [SHARED] if side_by_side else ["spare", "spare-2"]
+    names = [SHARED] if side_by_side else SPARE
     with lent(*names, side_by_side=side_by_side) as made:
         yield made
 

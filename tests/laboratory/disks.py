@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 FILLER = "filler"
+# Of memory, in which the disk lies; and how many of them it has beside what is copied.
+PAGE, SPARE = 4096, 64
 
 
 def may_mount() -> bool:
@@ -19,8 +21,9 @@ def mount(*words: str | Path) -> None:
 
 @contextmanager
 def small_disk(directory: Path, beside: Path, size: str, without: str | None = None):
-    """Puts a disk of this size under a directory, with a copy of all that is in it; it goes at the end, with what was written.
+    """Puts a disk under a directory, with a copy of all that is in it; it goes at the end, with what was written.
 
+    It has this size, or more if a directory that other tests have used needs it.
     The subdirectory `without` stays on its own disk. `beside` is an empty directory on another one.
     """
     kept = beside / "kept"
@@ -33,7 +36,8 @@ def small_disk(directory: Path, beside: Path, size: str, without: str | None = N
         copy = beside / "copy"
         left_out = shutil.ignore_patterns(without) if without else None
         shutil.copytree(directory, copy, symlinks=True, ignore=left_out)
-        mount("-t", "tmpfs", "-o", f"size={size},mode=0700", "small", directory)
+        room = max(int(size.removesuffix("m")) << 20, room_for(copy))
+        mount("-t", "tmpfs", "-o", f"size={room},mode=0700", "small", directory)
         mounted.append(directory)
         shutil.copytree(copy, directory, symlinks=True, dirs_exist_ok=True)
         if without:
@@ -44,6 +48,12 @@ def small_disk(directory: Path, beside: Path, size: str, without: str | None = N
     finally:
         for place in reversed(mounted):
             subprocess.run(["umount", "--lazy", place], check=True, timeout=30)
+
+
+def room_for(directory: Path) -> int:
+    """Bytes of a disk that has room for these files and a few more."""
+    pages = sum(path.lstat().st_size // PAGE + 1 for path in directory.rglob("*"))
+    return (pages + SPARE) * PAGE
 
 
 def fill(directory: Path, room: int = 0) -> None:

@@ -1,5 +1,6 @@
 """An estate with its engines, asked directly over HTTP. Shares no code with Eos."""
 
+import fcntl
 import glob
 import json
 import os
@@ -51,10 +52,17 @@ class Estate:
 
         Recipes of these tests run programs of the host. A laboratory without this file takes those for high risk.
         """
-        settings = {"eos_tiers": {"programs": [{"words": [], "tier": "low"}], "volumes_below": ["/opt", "/srv"]}}
+        tiers = {"programs": [{"words": [], "tier": "low"}], "volumes_below": ["/opt", "/srv"]}
+        tiers["files"] = [{"below": str(self.host_files), "tier": "low"}]
+        settings = {"eos_tiers": tiers}
         file = self.lab / "salt/minion/etc/minion.d/tests.conf"
         file.parent.mkdir(parents=True)
         file.write_text(json.dumps(settings))
+
+    @property
+    def host_files(self) -> Path:
+        """Where recipes of these tests may have files of the host."""
+        return self.lab / "files"
 
     def end(self) -> list[str]:
         """Stops the lab and removes the estate; answers what stays behind."""
@@ -76,13 +84,14 @@ class Estate:
             env={**os.environ, **(env or {})},
         )
 
-    def start(self, *words: str) -> subprocess.Popen:
+    def start(self, *words: str, env: dict | None = None) -> subprocess.Popen:
         return subprocess.Popen(
             [PROGRAM, "--estate", str(self.root), *words],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            env={**os.environ, **(env or {})},
         )
 
     def must(self, *words: str, **options):
@@ -247,6 +256,17 @@ def struck(estate: "Estate", engine: str, blow: signal.Signals = signal.SIGSTOP)
     finally:
         if blow == signal.SIGSTOP:
             strike(signal.SIGCONT)
+
+
+@contextmanager
+def in_use(plan: Path):
+    """A delivered plan whose maker lives: nobody takes it away."""
+    directory = os.open(plan, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(directory, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(directory)
 
 
 def open_engine(endpoint: dict, path: str, method: str = "GET", body=None, headers: dict | None = None):

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from estates import Estate, no_containers
+from estates import Estate, in_use, no_containers
 from standing import STRICT, lent
 
 AS_USER = {"EOS_SALT_USER": "eos-user"}
@@ -226,12 +226,14 @@ def test_a_preview_reads_no_file_of_the_host_for_its_caller(delivered, proof):
     before = 'file("${path.module}/hello.nomad.hcl")'
     delivered.change(f"{module_of(delivered)}/main.tf", before, f'file("{proof}")')
     plan = f"plan-{os.urandom(16).hex()}"
-    shutil.copytree(delivered.root, delivered.estate.lab / "srv/plans" / plan)
+    place = delivered.estate.lab / "srv/plans" / plan
+    shutil.copytree(delivered.root, place)
     asked = {"plan": plan, "function": "eos.make", "arguments": delivered.step(delivered.digest())}
     try:
-        answer = delivered.call("eos.preview", **asked)
+        with in_use(place):
+            answer = delivered.call("eos.preview", **asked)
     finally:
-        shutil.rmtree(delivered.estate.lab / "srv/plans" / plan)
+        shutil.rmtree(place)
     assert "The Terraform files are none that Eos emits" in answer["error"]["words"], answer
     assert "credential of the host" not in json.dumps(answer)
 

@@ -370,7 +370,7 @@ def test_each_policy_of_a_tier(applied):
             applied.wait_until(lambda: len(applied.running("hello")) == 1, 120, "the watch to correct it")
             last = lambda: applied.json("history")["operations"][0]  # noqa: E731
             applied.wait_until(lambda: last()["outcome"] == "done", 60, "the operation to end")
-            assert last()["words"] == "eos drift --watch"
+            assert last()["words"] == "eos drift --watch=2"
     finally:
         settings(applied, "")
     assert told(applied) == IN_STEP
@@ -426,10 +426,11 @@ def test_vault_down_is_unreachable_and_the_rest_is_judged(full):
     vault = full.pid("vault")
     os.kill(vault, 19)
     try:
-        # Without Vault the control minion gets no token to read Terraform's states with; the rest is judged.
+        # Without Vault the control minion gets no token to read Terraform's states with; each workspace says so.
         assert [one[:3] for one in told(full)] == [
             ("engine/vault", "unreachable", "vault"),
-            ("minion/control", "unreachable", "terraform"),
+            ("workspace/production/platform", "unreachable", "terraform"),
+            ("workspace/production/hello", "unreachable", "terraform"),
         ]
     finally:
         os.kill(vault, 18)

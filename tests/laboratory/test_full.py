@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from estates import get, no_containers, no_mesh, open_engine, sample
-from golden_jobs import validate_jobs
+from golden_trees import validate_jobs
 
 pytestmark = pytest.mark.chain
 

@@ -6,11 +6,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from golden_jobs import validate_jobs
+from golden_trees import validate_jobs, validate_workspaces
 
 pytestmark = pytest.mark.side_by_side
 
 GOLDEN = sorted((Path(__file__).parent.parent / "golden").iterdir())
+# It has no job, and test_resources.py shows it to a Terraform with its provider.
+CLOUD = "resources"
 
 
 @pytest.fixture(params=GOLDEN, ids=lambda case: case.name)
@@ -18,29 +20,15 @@ def tree(request):
     return request.param / "tree"
 
 
-def test_terraform_formats_and_validates(tree, estate, tmp_path):
-    terraform = os.environ["EOS_TEST_TERRAFORM"]
-    environment = {**os.environ, "TF_CLI_CONFIG_FILE": str(estate.files("**/cli.tfrc")[0])}
-    subprocess.run([terraform, "fmt", "-check", "-recursive", "-diff", tree], check=True, env=environment)
-    subprocess.run(["cp", "-r", tree / "terraform", tmp_path], check=True)
-    workspaces = sorted((tmp_path / "terraform/environments").glob("*/*"))
-    assert workspaces
-    for workspace in workspaces:
-        subprocess.run(
-            [terraform, "init", "-input=false", "-backend=false"],
-            cwd=workspace,
-            check=True,
-            env=environment,
-            stdout=subprocess.DEVNULL,
-        )
-        answer = subprocess.run(
-            [terraform, "validate", "-json"], cwd=workspace, env=environment, stdout=subprocess.PIPE
-        )
-        assert json.loads(answer.stdout)["valid"], answer.stdout
+@pytest.mark.parametrize("case", [case for case in GOLDEN if case.name != CLOUD], ids=lambda case: case.name)
+def test_terraform_formats_and_validates(case, estate, tmp_path):
+    validate_workspaces(case / "tree", estate, tmp_path)
 
 
 # A Nomad without Consul and Vault refuses jobs of the full profile: test_full.py shows them to one that has both.
-@pytest.mark.parametrize("case", [case for case in GOLDEN if case.name != "full"], ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case", [case for case in GOLDEN if case.name not in ("full", CLOUD)], ids=lambda case: case.name
+)
 def test_nomad_parses_and_validates_every_job(case, estate):
     validate_jobs(case / "tree", estate)
 

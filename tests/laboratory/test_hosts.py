@@ -81,6 +81,20 @@ def test_a_host_that_nobody_answers_for_is_refused_before_anyone_confirms(estate
     assert hosts(estate) == ["control"]
 
 
+def told(plan: dict) -> list[tuple[str, str]]:
+    return [(change["action"], change["address"]) for change in plan["changes"]]
+
+
+def steps(plan: dict) -> list[tuple[str, str | None]]:
+    return [(step["work"], step.get("kind")) for step in plan["steps"]]
+
+
+def serve_formula(estate: Estate, minion: str) -> None:
+    """As an administrator does it: no API user brings a minion its first formula."""
+    by_hand = [salt_program("salt"), "-c", str(estate.lab / "salt/master/etc"), minion, "saltutil.sync_all"]
+    subprocess.run(by_hand, check=True, timeout=120, stdout=subprocess.DEVNULL)
+
+
 def test_a_host_comes_changes_and_goes(estate, minion):
     applied = ["for-each-ref", "--format=%(refname) %(objectname)", "refs/eos"]
     refs = git(estate, *applied)
@@ -90,8 +104,7 @@ def test_a_host_comes_changes_and_goes(estate, minion):
     assert refused.returncode == 2 and "salt node2 saltutil.sync_all" in " ".join(refused.stderr.split()), (
         refused.stderr
     )
-    by_hand = [salt_program("salt"), "-c", str(estate.lab / "salt/master/etc"), minion, "saltutil.sync_all"]
-    subprocess.run(by_hand, check=True, timeout=120, stdout=subprocess.DEVNULL)
+    serve_formula(estate, minion)
     refused = estate.eos(*create[:-1], "client", "--yes")
     assert refused.returncode == 2, refused.stderr
     assert "no client has that name" in " ".join(refused.stderr.split())
@@ -126,3 +139,69 @@ def test_a_host_comes_changes_and_goes(estate, minion):
     assert git(estate, "log", "-1", "--format=%s") == "Delete host node2"
     refused = estate.eos("delete", "host", "control", "--yes")
     assert refused.returncode == 2 and "runs Terraform" in refused.stderr, refused.stderr
+
+
+def test_a_host_edited_by_hand_is_planned_proved_and_taken_back(estate, minion):
+    serve_formula(estate, minion)
+    common = estate.root / "pillar/infrastructure/common.sls"
+    slices = estate.lab / "srv/current/pillar/hosts"
+    create = ("create", "host", minion, "--address", "127.0.0.2", "--role", "storage")
+    before = common.read_text()
+
+    estate.must(*create, "--yes")
+    undo = estate.json("undo", "--plan")["plan"]
+    assert told(undo) == [("delete", "host/node2")] and undo["hosts"] == ["node2"]
+    estate.must("undo", "--yes")
+    assert hosts(estate) == ["control"] and common.read_text() == before
+    assert "nothing to do" in estate.must("plan", "--check").stderr
+    undone = estate.json("history")["operations"][0]["id"]
+    redo = estate.json("rollback", undone, "--plan")["plan"]
+    assert told(redo) == [("create", "host/node2")]
+    assert steps(redo) == [("deliver", None), ("prove", "host")]
+    estate.must("rollback", undone, "--yes")
+    assert hosts(estate) == ["control", "node2"]
+
+    # A person edits the file, and no verb.
+    created = common.read_text()
+    common.write_text(created.replace("127.0.0.2", "127.0.0.7"))
+    planned = estate.json("plan")["plan"]
+    assert told(planned) == [("change", "host/node2")]
+    assert planned["components"] == [] and planned["hosts"] == ["node2"]
+    [address] = planned["changes"][0]["attributes"]
+    assert (address["name"], address["before"], address["after"]) == ("address", "127.0.0.2", "127.0.0.7")
+    assert steps(planned) == [("deliver", None), ("prove", "host")]
+    assert estate.eos("plan", "--check").returncode == 3
+    estate.must("apply", "--yes")
+    assert git(estate, "log", "-1", "--format=%s") == "Apply host node2"
+    release = json.loads(estate.salt([{"client": "local", "tgt": "node2", "fun": "eos.info"}])[1])["return"][0]["node2"]
+    assert release["release"] == (estate.lab / "srv/current/salt/release").read_text().strip()
+    assert "nothing to do" in estate.must("plan", "--check").stderr
+
+    # One that the person committed is seen all the same, and taken back without what came before it.
+    common.write_text(common.read_text().replace("127.0.0.7", "127.0.0.8"))
+    git(estate, "commit", "--quiet", "--all", "--message", "Another address")
+    assert told(estate.json("plan")["plan"]) == [("change", "host/node2")]
+    estate.must("apply", "--yes")
+    taken = estate.json("undo", "--plan")["plan"]
+    [address] = taken["changes"][0]["attributes"]
+    assert (told(taken), address["before"], address["after"]) == ([("change", "host/node2")], "127.0.0.8", "127.0.0.7")
+    estate.must("undo", "--yes")
+    assert "127.0.0.7" in common.read_text() and "127.0.0.8" not in common.read_text()
+
+    # What no minion answers for is refused before anyone confirms, as if a verb had asked for it.
+    good = common.read_text()
+    common.write_text(good + "  ghost: {address: 10.9.9.9, roles: [storage]}\n")
+    refused = estate.eos("apply", "--yes")
+    assert refused.returncode == 2 and "ghost" in refused.stderr and "salt-minion" in refused.stderr, refused.stderr
+    common.write_text(good)
+
+    common.write_text(before)
+    assert told(estate.json("plan")["plan"]) == [("delete", "host/node2")]
+    estate.must("apply", "--yes")
+    assert not (slices / "node2.sls").exists()
+    assert "nothing to do" in estate.must("plan", "--check").stderr
+    back = estate.json("undo", "--plan")["plan"]
+    assert (told(back), steps(back)) == ([("create", "host/node2")], [("deliver", None), ("prove", "host")])
+    estate.must("undo", "--yes")
+    estate.must("delete", "host", minion, "--yes")
+    assert hosts(estate) == ["control"]

@@ -9,7 +9,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from estates import struck
+from estates import in_use, struck
 
 KEEPER = """\
 recipe: keeper
@@ -176,13 +176,14 @@ def test_a_plan_in_a_file_has_the_effects_and_one_of_an_earlier_form_is_refused(
     file = tmp_path / "plan.json"
     estate.must("update", "hello", "--greeting", "Hey", "--plan", "--out", str(file))
     plan = json.loads(file.read_text())
-    assert plan["version"] == 3 and len(plan["effects"]) == 3
+    assert len(plan["effects"]) == 3
     estate.must("apply", str(file), "--yes")
     ran = estate.eos("apply", str(file), "--yes")
     assert ran.returncode == 2 and "The plan is stale" in ran.stderr
-    file.write_text(json.dumps({**plan, "version": 2}))
+    earlier = plan["version"] - 1
+    file.write_text(json.dumps({**plan, "version": earlier}))
     # Where its line breaks depends on how long the file's name is.
-    assert "it has version 2" in " ".join(estate.eos("apply", str(file), "--yes").stderr.split())
+    assert f"it has version {earlier}" in " ".join(estate.eos("apply", str(file), "--yes").stderr.split())
 
 
 def test_a_silent_engine_is_named_and_the_others_are_heard(with_hello, keeper):
@@ -277,9 +278,10 @@ def test_the_joint_plan_takes_little_longer_than_its_slowest_engine(with_hello):
     try:
         joint, alone = [], []
         # Other work on the machine must not decide it: the best of each, in turns.
-        while len(joint) < 3 or (min(joint) > min(alone) * 1.1 and len(joint) < 12):
-            joint.append(seconds(lambda: estate.must(*words)))
-            alone.append(slowest())
+        with in_use(kept):
+            while len(joint) < 3 or (min(joint) > min(alone) * 1.1 and len(joint) < 12):
+                joint.append(seconds(lambda: estate.must(*words)))
+                alone.append(slowest())
     finally:
         shutil.rmtree(kept)
     over = min(joint) / min(alone) - 1

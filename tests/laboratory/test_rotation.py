@@ -83,7 +83,8 @@ def test_redis_takes_the_new_password_alone_and_keeps_its_data(estate, tmp_path)
     assert "can be read by others: its mode is 0644" in created.stderr
     assert ": REDIS_HOST\nhint: Secrets of redis are PASSWORD\n" in created.stderr, created.stderr
     assert variable(estate, "redis")["Items"] == {"password": first}
-    assert "--password ***" in (estate.root / "pillar/infrastructure/production.sls").read_text()
+    pillar = (estate.root / "pillar/infrastructure/production.sls").read_text()
+    assert f'words: "eos create redis --env-file {file}"' in pillar, pillar
     assert redis(estate, f"AUTH {first}", "SET kept yes") == ["+OK", "+OK"]
     before, _ = task_of(estate, "redis")
 

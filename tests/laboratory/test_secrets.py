@@ -241,7 +241,15 @@ def twin(estate: Estate, namespace: str) -> str:
         return [one["ID"] for one in found if one["ClientStatus"] == "running"]
 
     estate.wait_until(running, 60, f"the job twin in {namespace}")
-    (token,) = estate.lab.glob(f"**/{running()[0]}/task/secrets/vault_token")
+    found: list[Path] = []
+
+    def find() -> list[Path]:
+        # A directory that goes while it is read ends the search.
+        found[:] = estate.lab.glob(f"**/{running()[0]}/task/secrets/vault_token")
+        return found
+
+    estate.wait_until(find, 30, "the token of its task")
+    (token,) = found
     return token.read_text().strip()
 
 

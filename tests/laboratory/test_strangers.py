@@ -13,6 +13,9 @@ import pytest
 from estates import running_estate
 from strangers import choices, copied, free_port, listens, given_away, never, squat, stranger, Stranger, unpinned
 
+# Who is first is chance, and more so on a busy machine.
+TRIES, THIEVES = 3, 4
+
 
 @pytest.fixture(scope="module")
 def with_hello(estate):
@@ -118,11 +121,18 @@ def test_a_foreign_nomad_agent_is_no_member(estate):
 
 def test_a_thief_of_nomads_first_token_has_a_token_of_nothing(tmp_path):
     """Nomad gives it to whoever asks first, and anybody may ask while it starts for the first time."""
+    tries = (stolen_from(tmp_path / str(number)) for number in range(TRIES))
+    assert any(tries), f"the thieves came too late {TRIES} times"
+
+
+def stolen_from(place: Path) -> bool:
+    """Whether a thief was faster than a new laboratory, which then must not know the token."""
     stolen: list[dict] = []
     done = threading.Event()
+    place.mkdir()
 
     def steal() -> None:
-        file = tmp_path / "estate/.eos/lab/lab.json"
+        file = place / "estate/.eos/lab/lab.json"
         body = json.dumps({"BootstrapSecret": "11111111-2222-4333-8444-555555555555"}).encode()
         while not stolen and not done.wait(0.01):
             for scheme in ("https", "http"):
@@ -134,11 +144,13 @@ def test_a_thief_of_nomads_first_token_has_a_token_of_nothing(tmp_path):
                 except (OSError, ValueError):
                     continue
 
-    thief = threading.Thread(target=steal)
-    thief.start()
+    thieves = [threading.Thread(target=steal) for _ in range(THIEVES)]
+    for thief in thieves:
+        thief.start()
     try:
-        with running_estate(tmp_path / "estate") as estate:
-            assert stolen, "the thief came too late"
+        with running_estate(place / "estate") as estate:
+            if not stolen:
+                return False
             headers = {"X-Nomad-Token": stolen[0]["SecretID"]}
             try:
                 estate.ask("nomad", "/v1/acl/token/self", "GET", None, headers)
@@ -146,6 +158,8 @@ def test_a_thief_of_nomads_first_token_has_a_token_of_nothing(tmp_path):
             except urllib.error.HTTPError as error:
                 assert error.code == 403, error
             estate.must("create", "hello", "--yes")
+            return True
     finally:
         done.set()
-        thief.join()
+        for thief in thieves:
+            thief.join()

@@ -21,6 +21,8 @@ UNFINISHED = ("running", "failed", "interrupted", "waiting for approval")
 # The workspace of an environment itself, which has its namespace.
 PLATFORM = "platform"
 DATA = "what the component keeps"
+# How often a minion that did not answer is asked again.
+LATE = 2
 
 
 def operations(estate: Estate) -> list[dict]:
@@ -62,6 +64,8 @@ class Judge:
 
     def violations(self, world: World) -> list[str]:
         """Everything that is not as this world wants it, in words."""
+        # The next plan takes away what a killed one delivered.
+        self.estate.eos("plan")
         self.estate.wait_until(lambda: not self.restless(), 120, "rest")
         found = [
             *self.of_journal(),
@@ -192,6 +196,10 @@ class Judge:
         found = []
         for words in (("drift",), ("plan", "--check"), ("audit", "verify"), ("doctor",), ("status",)):
             ran = self.estate.eos(*words)
+            # A minion may still be at the work of one who was killed. That it answers late is no verdict on the estate.
+            for _ in range(LATE):
+                if "did not answer" in ran.stdout + ran.stderr:
+                    ran = self.estate.eos(*words)
             if ran.returncode:
                 said = "\n".join(line for line in ran.stdout.splitlines() if "  ok  " not in line)
                 found.append(f"eos {' '.join(words)}: exit {ran.returncode}\n{said}\n{ran.stderr}")

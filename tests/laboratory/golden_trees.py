@@ -1,7 +1,31 @@
-"""The jobs of golden trees, for a Nomad that has the engines which they name."""
+"""Golden trees shown to a Terraform that has their providers, and to a Nomad that has the engines which their jobs name."""
 
 import json
+import os
+import subprocess
 from pathlib import Path
+
+
+def validate_workspaces(tree: Path, estate, place: Path) -> None:
+    """Has Terraform check the form of every file, then validate every workspace in a copy of the tree."""
+    terraform = os.environ["EOS_TEST_TERRAFORM"]
+    environment = {**os.environ, "TF_CLI_CONFIG_FILE": str(estate.files("**/cli.tfrc")[0])}
+    subprocess.run([terraform, "fmt", "-check", "-recursive", "-diff", tree], check=True, env=environment)
+    subprocess.run(["cp", "-r", tree / "terraform", place], check=True)
+    workspaces = sorted((place / "terraform/environments").glob("*/*"))
+    assert workspaces
+    for workspace in workspaces:
+        subprocess.run(
+            [terraform, "init", "-input=false", "-backend=false"],
+            cwd=workspace,
+            check=True,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+        )
+        answer = subprocess.run(
+            [terraform, "validate", "-json"], cwd=workspace, env=environment, stdout=subprocess.PIPE
+        )
+        assert json.loads(answer.stdout)["valid"], answer.stdout
 
 
 def validate_jobs(tree: Path, estate) -> None:
