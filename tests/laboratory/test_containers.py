@@ -261,13 +261,15 @@ def test_a_docker_that_was_killed_is_repaired_and_leaves_nothing(with_containers
 def test_two_labs_with_containers_side_by_side(with_containers, tmp_path):
     with running_estate(tmp_path / "estate", "--containers") as other:
         bridge = bridge_of(other)
-        assert bridge != bridge_of(with_containers) and rules_of(bridge)
+        assert bridge != bridge_of(with_containers)
         for estate in [with_containers, other]:
             run_job(estate, "side", {"image": image_of(estate, "redis"), "args": ["redis-server"]})
             containers = estate.docker("ps", "--format", "{{.Names}}").split()
             assert len([name for name in containers if name.startswith("side-")]) == 1
+        # Its Docker leaves the machine's firewall alone.
+        assert rules_of(bridge) == []
     # The other is down, with all that it had; the first does not care.
-    assert not Path("/sys/class/net", bridge).exists() and rules_of(bridge) == []
+    assert not Path("/sys/class/net", bridge).exists()
     assert Path("/sys/class/net", bridge_of(with_containers)).exists()
     assert with_containers.running("side", "default")
     remove_job(with_containers, "side")
