@@ -151,11 +151,13 @@ def test_postgres_takes_whatever_a_password_may_be(estate):
     allocation, _ = task_of(estate, "postgres")
     container = estate.docker("ps", "-q", "--filter", f"name={allocation}").strip()
     estate.docker("kill", "--signal", "KILL", container)
-    estate.wait_until(
-        lambda: estate.running("postgres") and psql(estate, "postgres", "app", second, "select n from t")[0] == "7",
-        60,
-        "it answers again",
-    )
+
+    def answers() -> bool:
+        # It has no address until its service is registered again.
+        known = "postgres_address" in (estate.json("read", "postgres")["outputs"] or {})
+        return known and psql(estate, "postgres", "app", second, "select n from t")[0] == "7"
+
+    estate.wait_until(answers, 60, "it answers again")
     estate.must("delete", "postgres", "--yes")
 
 
