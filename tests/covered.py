@@ -45,19 +45,19 @@ class Covered:
     """One measured run: where its figures lie, and what its processes need for it."""
 
     def __init__(self, root: Path, place: Path, cache: Path):
-        self.root, self.place = root, place / "coverage"
+        self.root, self.place = root, place
         self.site = cache / "test-tools" / COVERAGE.replace("==", "-")
-        self.place.mkdir()
+        self.place.mkdir(parents=True, exist_ok=True)
 
     # What `environment` sets.
-    names = ("RUSTFLAGS", "CARGO_TARGET_DIR", "LLVM_PROFILE_FILE", "COVERAGE_PROCESS_START", "PYTHONPATH")
+    names = ("RUSTC_WORKSPACE_WRAPPER", "CARGO_TARGET_DIR", "LLVM_PROFILE_FILE", "COVERAGE_PROCESS_START", "PYTHONPATH")
 
     def environment(self) -> dict[str, str]:
         self._install()
         settings = self.place / "settings"
         settings.write_text(SETTINGS.format(root=self.root, place=self.place))
         return {
-            "RUSTFLAGS": "-C instrument-coverage",
+            "RUSTC_WORKSPACE_WRAPPER": str(self.root / "tests/counted_rustc"),
             "CARGO_TARGET_DIR": str(self.root / "target/coverage"),
             # Processes that end at the same time share a few files: thousands of them would fill the disk.
             "LLVM_PROFILE_FILE": str(self.place / "rust-%8m.profraw"),
@@ -96,7 +96,8 @@ class Covered:
         environment = {**os.environ, "PYTHONPATH": str(self.site)}
         settings = f"--rcfile={self.place}/settings"
         coverage = [sys.executable, "-m", "coverage"]
-        subprocess.run([*coverage, "combine", settings, "--quiet"], check=True, env=environment, cwd=self.root)
+        combine = [*coverage, "combine", settings, "--append", "--quiet"]
+        subprocess.run(combine, check=True, env=environment, cwd=self.root)
         report = self.place / "python.json"
         subprocess.run(
             [*coverage, "json", settings, "--quiet", "-i", "-o", report], check=True, env=environment, cwd=self.root

@@ -69,16 +69,19 @@ class Run:
         self.environment = {name: value for name, value in os.environ.items() if name not in UNWANTED}
         self.environment |= {"CARGO_TERM_COLOR": "never", "EOS_TEST_SEED": str(options.seed)}
         self.place = Path(tempfile.mkdtemp(prefix="eos-test-", dir="/tmp"))
-        self.results_file = self.place / "results.jsonl"
+        self.results_file, counters = self.place / "results.jsonl", self.place / "coverage"
         if options.full:
-            # It outlives a run that is killed, and the next one goes on with it.
-            self.results_file = ROOT / f"target/results-{record.product_digest()[:12]}.jsonl"
+            # Both outlive a run that is killed, and the next one goes on with them.
+            digest = record.product_digest()[:12]
+            self.results_file = ROOT / f"target/results-{digest}.jsonl"
+            counters = ROOT / f"target/counters-{digest}"
             if not options.go_on:
                 self.results_file.unlink(missing_ok=True)
+                shutil.rmtree(counters, ignore_errors=True)
         self.results: dict[str, Result] = {}
         self.coverage: list[str] = []
         self.tools = tools()
-        self.covered = Covered(ROOT, self.place, CACHE) if options.full and not options.only else None
+        self.covered = Covered(ROOT, counters, CACHE) if options.full and not options.only else None
         if self.covered:
             self.environment |= self.covered.environment()
         self.target = Path(self.environment.get("CARGO_TARGET_DIR") or ROOT / "target")

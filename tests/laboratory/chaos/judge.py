@@ -21,6 +21,7 @@ UNFINISHED = ("running", "failed", "interrupted", "waiting for approval")
 # The workspace of an environment itself, which has its namespace.
 PLATFORM = "platform"
 DATA = "what the component keeps"
+COPY = re.compile(r"eos_users/[^/]+/revealed/")
 # How often a minion that did not answer is asked again.
 LATE = 2
 
@@ -155,9 +156,12 @@ class Judge:
         ]
 
     def secrets_there(self) -> dict[tuple[str, ...], dict[str, str]]:
-        """All secrets of the engine, staged ones too, by environment and component or else by their path."""
+        """All secrets of the engine, staged ones too, by environment and component or else by their path.
+
+        Those left out are a person's own copies. Where Salt was silent nobody came for them, and Salt's schedule removes them.
+        """
         estate = self.estate
-        variables = estate.nomad("/v1/vars?namespace=*")
+        variables = [one for one in estate.nomad("/v1/vars?namespace=*") if not COPY.match(one["Path"])]
         found = {
             (one["Namespace"], one["Path"].removeprefix("nomad/jobs/")): estate.nomad(
                 f"/v1/var/{one['Path']}?namespace={one['Namespace']}"
@@ -165,7 +169,8 @@ class Judge:
             for one in variables
         }
         if "vault" in estate.endpoints:
-            for path in vault(Lab(estate.root).vault)["secrets"]:
+            paths = vault(Lab(estate.root).vault)["secrets"]
+            for path in (path for path in paths if not COPY.match(path)):
                 items = ((estate.vault(f"/v1/secret/data/{path}") or {}).get("data") or {}).get("data") or {}
                 found[tuple(path.removesuffix("/app").split("/"))] = items
         return found
