@@ -140,9 +140,13 @@ pub fn lower(
         if !used.all(|used| composed.before.contains_key(&used)) {
             continue;
         }
-        let wave = composed.waves.get(&key).copied().unwrap_or(0);
-        match passes::lower(&expanded, &ground, &composed.before[&key], wave) {
-            Ok(component) => lowered.push((key, component)),
+        let order = |name: &str| {
+            let key = (key.0.clone(), name.to_owned());
+            let wave = composed.waves.get(&key).copied().unwrap_or(0);
+            (composed.before.get(&key).cloned().unwrap_or_default(), wave)
+        };
+        match passes::lower(&expanded, &ground, order) {
+            Ok(jobs) => lowered.extend(jobs.into_iter().map(|component| (component.key(), component))),
             Err(diagnostics) => found.extend(diagnostics),
         }
     }

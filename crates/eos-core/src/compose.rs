@@ -7,7 +7,7 @@ use crate::lowered::{CopyOf, SecretItem, service_name};
 use crate::name;
 use crate::order::{self, Before};
 use crate::pillar::{Component, HostsOfVolume, OptionValue, Pillar, SetBy};
-use crate::recipe::{Recipe, Use};
+use crate::recipe::{self, Mode, Recipe, Use};
 use crate::runtime::Piece;
 use crate::source::{Overruled, Source, Sourced};
 use serde_json::{Map, Value, json};
@@ -35,6 +35,11 @@ pub struct Composed<'a> {
 /// The name of the component that another has for its own use.
 pub fn own_name(component: &str, used: &Use) -> String {
     format!("{component}-{}", used.name.replace('_', "-"))
+}
+
+/// The name of a job that a component has beside its own.
+pub fn member_name(component: &str, service: &str) -> String {
+    format!("{component}-{service}")
 }
 
 /// The pillar as if what components have for their own use were written in it.
@@ -80,8 +85,11 @@ pub fn compose<'a>(pillar: &'a Pillar, catalog: &'a Catalog) -> (Composed<'a>, V
         mut found,
         ..
     } = composer;
-    let before = before(&components, &routed);
-    let waves = waves(&components, &before, &mut found);
+    let mut before = before(&components, &routed);
+    for members in members(&components, &mut found).into_values() {
+        members.join(&mut before);
+    }
+    let waves = waves(&before, &mut found);
     let called = called(&components, &routed);
     let composed = Composed {
         components,
@@ -539,6 +547,71 @@ fn before(
     all
 }
 
+/// The jobs that a component has beside its own.
+struct Members {
+    owner: Key,
+    /// Name -> the others of its component that it comes after.
+    after: BTreeMap<String, BTreeSet<String>>,
+    /// Those that others wait for, too: they run for good, or to an end that is seen.
+    awaited: BTreeSet<String>,
+}
+
+impl Members {
+    /// Each comes after the component's own job. Who waits for the component waits for all of it.
+    fn join(self, before: &mut BTreeMap<Key, BTreeSet<String>>) {
+        let (environment, owner) = &self.owner;
+        let dependents = before.iter_mut().filter(|((of, _), _)| of == environment);
+        for (_, names) in dependents.filter(|(_, names)| names.contains(owner)) {
+            names.extend(self.awaited.iter().cloned());
+        }
+        for (name, mut after) in self.after {
+            after.insert(owner.clone());
+            before.insert((environment.clone(), name), after);
+        }
+    }
+}
+
+fn members(
+    components: &BTreeMap<Key, Expanded<'_>>,
+    found: &mut Vec<Diagnostic>,
+) -> BTreeMap<Key, Members> {
+    let mut all = BTreeMap::new();
+    let several = components
+        .iter()
+        .filter(|(_, component)| component.recipe.services.len() > 1);
+    for (key, component) in several {
+        // A condition that cannot be evaluated is told when the service is lowered.
+        let services = component.recipe.services.iter();
+        let there: Vec<_> = services
+            .filter(|service| component.applies(&service.when).unwrap_or(false))
+            .collect();
+        let mut members = Members {
+            owner: key.clone(),
+            after: BTreeMap::new(),
+            awaited: BTreeSet::new(),
+        };
+        for job in recipe::jobs(&there) {
+            let Some(service) = job.of else {
+                continue;
+            };
+            let name = member_name(&key.1, &service.name);
+            if components.contains_key(&(key.0.clone(), name.clone())) {
+                found.push(two_owners(&name, &None, &Some(key.1.clone()), &component.component.at));
+                continue;
+            }
+            if !matches!(service.mode, Mode::Scheduled(_)) {
+                members.awaited.insert(name.clone());
+            }
+            let after = job.after.iter().map(|other| member_name(&key.1, other));
+            members.after.insert(name, after.collect());
+        }
+        if !members.after.is_empty() {
+            all.insert(key.clone(), members);
+        }
+    }
+    all
+}
+
 fn called(
     components: &BTreeMap<Key, Expanded<'_>>,
     routed: &BTreeMap<Key, BTreeSet<String>>,
@@ -563,13 +636,12 @@ fn of_environment<'c>(
 }
 
 fn waves(
-    components: &BTreeMap<Key, Expanded<'_>>,
     before: &BTreeMap<Key, BTreeSet<String>>,
     found: &mut Vec<Diagnostic>,
 ) -> BTreeMap<Key, usize> {
     let mut graphs: BTreeMap<&str, Before<'_>> = BTreeMap::new();
     for ((environment, name), names) in before {
-        let there = |other: &&str| components.contains_key(&(environment.clone(), (*other).to_owned()));
+        let there = |other: &&str| before.contains_key(&(environment.clone(), (*other).to_owned()));
         let names = names.iter().map(String::as_str).filter(there).collect();
         graphs.entry(environment).or_default().insert(name, names);
     }

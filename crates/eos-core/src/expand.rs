@@ -2,10 +2,10 @@
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::intent::unknown_option;
-use crate::lowered::{SecretItem, instance_name};
+use crate::lowered::{SecretItem, instance_name, service_name};
 use crate::option::{HIDDEN, OptionType, is_figure};
 use crate::pillar::{Component, OptionValue, SetBy};
-use crate::recipe::{OptionSpec, Recipe};
+use crate::recipe::{OptionSpec, Recipe, named};
 use crate::runtime::{Piece, RuntimeText};
 use crate::source::{Ingredient, Overruled, Source, Sourced};
 use crate::template::{TASK_FACTS, Template};
@@ -21,6 +21,9 @@ const TEXTS: usize = 8 << 20;
 pub const ROUTES: &str = "routes";
 /// What files of a monitor may name: all that can be measured in its environment, as targets of Prometheus.
 pub const MEASURED: &str = "measured";
+
+/// What templates of a service may name: where the other services of its recipe are.
+pub const SERVICES: &str = "services";
 
 /// Said of a template that cannot be evaluated.
 const CORRECT_RECIPE: &str = "Correct it in the recipe";
@@ -398,7 +401,33 @@ fn facts(component: &Component, recipe: &Recipe) -> Map<String, Value> {
     .into_iter()
     .chain(measured)
     .map(|(name, value)| (name.to_owned(), Value::String(value)))
+    .chain(siblings(component, recipe).map(|siblings| (SERVICES.to_owned(), siblings)))
     .collect()
+}
+
+/// Where each service of the recipe is, if a template names any.
+fn siblings(component: &Component, recipe: &Recipe) -> Option<Value> {
+    let is_named = named(recipe)
+        .iter()
+        .any(|name| name.split('.').next() == Some(SERVICES));
+    let place = |name: &str| {
+        let service = service_name(&component.environment, &component.name, recipe, name);
+        let facts = [
+            ("address", Piece::Address(service.clone())),
+            ("addresses", Piece::Addresses(service.clone())),
+            ("host", Piece::Host(service.clone())),
+            ("port", Piece::Port(service)),
+        ];
+        let facts = facts.map(|(fact, piece)| (fact.to_owned(), Value::from(piece.mark())));
+        (variable(name), Value::Object(facts.into_iter().collect()))
+    };
+    let services = recipe.services.iter().filter(|service| !service.ports.is_empty());
+    is_named.then(|| Value::Object(services.map(|service| place(&service.name)).collect()))
+}
+
+/// A name as templates can say it.
+pub fn variable(name: &str) -> String {
+    name.replace('-', "_")
 }
 
 /// An option's name as a flag.

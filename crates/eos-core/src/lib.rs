@@ -31,6 +31,7 @@ pub mod providers;
 mod read;
 pub mod recipe;
 pub mod runtime;
+pub mod schedule;
 pub mod schema;
 pub mod scope;
 pub mod source;

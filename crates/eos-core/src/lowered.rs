@@ -9,7 +9,7 @@ use crate::kinds::{HostParts, WorkspaceParts};
 use crate::output::Output;
 use crate::pillar::{Converted, Restored};
 use crate::profile::Profile;
-use crate::recipe::{Purpose, Recipe, Risk};
+use crate::recipe::{Moment, Privileges, Purpose, Recipe, Requires, Risk};
 use crate::runtime::RuntimeText;
 use crate::source::{Source, Sourced};
 use crate::timing::Timing;
@@ -40,7 +40,11 @@ pub struct Lowered {
     pub datacenter: Sourced<String>,
     /// How often it was brought back to what the pillar says.
     pub generation: u32,
+    /// How its job runs; of no meaning where it has none.
+    pub shape: Shape,
     pub groups: Box<[Group]>,
+    /// Volumes of its owner that its job mounts: name of the need -> name in Nomad.
+    pub borrowed: BTreeMap<String, String>,
     pub in_workspace: WorkspaceParts,
     pub volumes: Box<[Volume]>,
     /// What it has on hosts beside volumes.
@@ -71,6 +75,54 @@ pub struct Monitor {
     pub patience: Sourced<String>,
 }
 
+/// How a job runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Shape {
+    #[default]
+    Service,
+    /// With one instance on each host of its datacenter.
+    System,
+    /// Once, to its end.
+    Batch,
+    Scheduled(Box<Schedule>),
+}
+
+/// The set times of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Schedule {
+    pub cron: Sourced<String>,
+    pub zone: Sourced<String>,
+    pub overlap: bool,
+    /// A person stopped it: it starts no run.
+    pub rests: Option<Source>,
+}
+
+impl Shape {
+    /// Nomad's name for it.
+    pub fn nomad(&self) -> &'static str {
+        match self {
+            Self::Service => "service",
+            Self::System => "system",
+            Self::Batch | Self::Scheduled(_) => "batch",
+        }
+    }
+
+    /// Whether it runs until somebody stops it.
+    pub fn is_lasting(&self) -> bool {
+        match self {
+            Self::Service | Self::System => true,
+            Self::Batch | Self::Scheduled(_) => false,
+        }
+    }
+
+    pub fn schedule(&self) -> Option<&Schedule> {
+        match self {
+            Self::Scheduled(schedule) => Some(schedule),
+            Self::Service | Self::System | Self::Batch => None,
+        }
+    }
+}
+
 /// Name -> text.
 pub type Texts = Box<[(String, Sourced<RuntimeText>)]>;
 
@@ -88,6 +140,8 @@ pub struct Group {
     /// No two instances on one host: they share a static port, or have a volume each.
     pub distinct_hosts: bool,
     pub driver: Driver,
+    /// What it says of its container, and its tasks beside the service. Apart, since most services say none of it.
+    pub more: Option<Box<More>>,
     pub env: Texts,
     /// Files in the task's own directory.
     pub files: Texts,
@@ -101,6 +155,41 @@ pub struct Group {
     /// Its part in the mesh; nothing, if it calls nobody and nobody calls it.
     pub mesh: Option<Mesh>,
     /// The service it is, as the source of what that says in so many words.
+    pub declared: Source,
+}
+
+/// What few services say.
+#[derive(Clone, Debug, Default)]
+pub struct More {
+    pub container: Container,
+    pub tasks: Box<[Task]>,
+    /// File -> where its container finds it as well.
+    pub paths: BTreeMap<String, String>,
+    /// What a host must have.
+    pub requires: Option<Requires>,
+}
+
+/// What a container is started with.
+#[derive(Clone, Debug, Default)]
+pub struct Container {
+    pub entrypoint: Box<[Sourced<String>]>,
+    pub user: Option<Sourced<String>>,
+    pub init: bool,
+    pub hostname: Option<Sourced<String>>,
+    /// Bytes of memory that its processes share.
+    pub shm: Option<Sourced<u64>>,
+    pub privileges: Privileges,
+}
+
+/// What runs to its end before a service starts, or once it started.
+#[derive(Clone, Debug)]
+pub struct Task {
+    pub name: String,
+    pub moment: Moment,
+    pub driver: Driver,
+    pub container: Container,
+    pub cpu: Option<u32>,
+    pub memory: Option<u32>,
     pub declared: Source,
 }
 
@@ -145,6 +234,7 @@ pub struct Port {
     pub label: String,
     pub to: Option<Sourced<u16>>,
     pub fixed: Option<Sourced<u16>>,
+    pub udp: bool,
 }
 
 /// How the first port is found to be healthy.
@@ -358,7 +448,13 @@ impl Lowered {
 
     /// Whether it has a job of which nothing runs, because a person stopped it.
     pub fn is_stopped(&self) -> bool {
-        self.runs() && self.groups.iter().all(Group::is_stopped)
+        let rests = self.shape.schedule().is_some_and(|schedule| schedule.rests.is_some());
+        self.runs() && (rests || self.groups.iter().all(Group::is_stopped))
+    }
+
+    /// The component whose volumes its job mounts, if they are not its own.
+    pub fn lender(&self) -> Option<&str> {
+        self.owner.as_deref().filter(|_| !self.borrowed.is_empty())
     }
 
     /// The longest that all of its instances can take to be replaced one after the other, and one of them once more,

@@ -310,7 +310,7 @@ fn go_duration(milliseconds: u64) -> String {
 }
 
 /// A host name in lower case. Letters outside of ASCII are refused: look-alikes are how people are deceived.
-fn domain(text: &str) -> Result<String, String> {
+pub fn domain(text: &str) -> Result<String, String> {
     let lower = text.to_ascii_lowercase();
     let label = |label: &str| {
         (1..=63).contains(&label.len())

@@ -55,6 +55,7 @@ const TIMEOUT: Span = Span::seconds(3);
 const START: Span = Span::seconds(90);
 /// Nomad's own.
 const STOP: Span = Span::seconds(5);
+const ENDS: Span = Span::seconds(600);
 const SETTLED: Span = Span::seconds(2);
 
 /// A span that a recipe says, and the line it stands in.
@@ -71,6 +72,7 @@ pub struct Timing {
     pub timeout: Option<Said>,
     pub start: Option<Said>,
     pub stop: Option<Said>,
+    pub ends: Option<Said>,
 }
 
 impl Timing {
@@ -92,6 +94,11 @@ impl Timing {
     /// How long a task has to end by itself before it is killed.
     pub fn stop(&self) -> Span {
         self.stop.map_or(STOP, |said| said.span)
+    }
+
+    /// How long a run of what ends by itself may take.
+    pub fn ends(&self) -> Span {
+        self.ends.map_or(ENDS, |said| said.span)
     }
 
     /// How long an instance must stay healthy to count as such.

@@ -59,13 +59,17 @@ pub fn figures(expanded: &Expanded<'_>, service: &Service) -> Figures {
 /// No instance runs of what a person stopped.
 pub fn stop(groups: &mut [Group], stopped: &Stopped) {
     for group in groups {
-        let from = Source::Stopped {
-            file: stopped.at.file.clone(),
-            line: stopped.at.position.line,
-        };
-        let count = Sourced::new(0, from);
+        let count = Sourced::new(0, stopped_by(stopped));
         let wanted = std::mem::replace(&mut group.count, count);
         group.count.over = overruled(vec![wanted]).into();
+    }
+}
+
+/// Where the pillar says that a person stopped it.
+pub fn stopped_by(stopped: &Stopped) -> Source {
+    Source::Stopped {
+        file: stopped.at.file.clone(),
+        line: stopped.at.position.line,
     }
 }
 

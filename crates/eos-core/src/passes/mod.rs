@@ -2,6 +2,7 @@
 
 mod environment;
 mod hosts;
+mod jobs;
 mod mesh;
 pub mod monitoring;
 mod names;
@@ -9,33 +10,41 @@ mod outputs;
 mod placement;
 mod secrets;
 mod storage;
+mod tasks;
 
 use crate::diagnostic::Diagnostic;
 use crate::expand::Expanded;
-use crate::lowered::{Check, Driver, Group, Lowered, Mount, Port, SecretUse, Texts, service_name};
+use crate::lowered::{
+    Check, Driver, Group, Lowered, Mount, Port, SecretUse, Texts, front, service_name,
+};
 use crate::recipe::{self, Run, Service};
 use crate::runtime::RuntimeText;
 use crate::source::Sourced;
 use crate::template::Template;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use mesh::{tell_where_to_listen, weave};
 pub use names::check_names;
 pub use placement::{Ground, check_ports};
 pub use storage::{check_volumes, standing};
 
-/// What a component becomes on the ground there is.
+/// What a component becomes on the ground there is: itself, with its own job, and the jobs that it has beside. `order` says
+/// of a name who is done before it, and its wave.
 pub fn lower(
     expanded: &Expanded<'_>,
     ground: &Ground<'_>,
-    before: &BTreeSet<String>,
-    wave: usize,
-) -> Result<Lowered, Vec<Diagnostic>> {
+    order: impl Fn(&str) -> (BTreeSet<String>, usize),
+) -> Result<Vec<Lowered>, Vec<Diagnostic>> {
     let mut found = Vec::new();
+    let mut services = Vec::new();
     let mut groups = Vec::new();
     for service in &expanded.recipe.services {
         match group(expanded, service) {
-            Ok(group) => groups.extend(group),
+            Ok(Some(group)) => {
+                services.push(service);
+                groups.push(group);
+            }
+            Ok(None) => {}
             Err(diagnostic) => found.push(diagnostic),
         }
     }
@@ -59,8 +68,14 @@ pub fn lower(
     }
     let secrets = secrets::items(expanded, &groups);
     let datacenter = &expanded.options["datacenter"];
-    let outputs = outputs::outputs(expanded, ground.profile, &groups).map_err(|wrong| vec![wrong])?;
-    Ok(Lowered {
+    let front = front(&groups).map(|front| front.service.clone());
+    let outputs = outputs::outputs(expanded, ground.profile, front.as_deref()).map_err(|wrong| vec![wrong])?;
+    let jobs = jobs::apart(expanded, services, groups).map_err(|wrong| vec![wrong])?;
+    let has_front = |groups: &[Group]| groups.iter().any(|group| Some(&group.service) == front.as_ref());
+    let mut jobs = jobs.into_iter();
+    let own = jobs.next().unwrap_or_default();
+    let (before, wave) = order(&component.name);
+    let own = Lowered {
         profile: ground.profile,
         environment: component.environment.clone(),
         component: component.name.clone(),
@@ -69,11 +84,13 @@ pub fn lower(
         risk: expanded.recipe.risk,
         owner: component.owner.clone(),
         uses: expanded.uses.clone(),
-        before: before.clone(),
+        before,
         wave,
         datacenter: datacenter.map(|_| expanded.datacenter().to_owned()),
         generation: component.generation,
-        groups: groups.into(),
+        shape: own.shape,
+        groups: own.groups,
+        borrowed: BTreeMap::new(),
         in_workspace,
         volumes: volumes.into(),
         parts,
@@ -82,7 +99,17 @@ pub fn lower(
         monitor,
         watched_by: None,
         at: component.at.clone(),
-    })
+    };
+    let mut all = vec![own];
+    for job in jobs {
+        let member = jobs::member(expanded, &all[0], job, &order);
+        all.push(member);
+    }
+    // What is said of a place is said by the job that is there.
+    if let Some(home) = all.iter().position(|job| has_front(&job.groups)).filter(|home| *home > 0) {
+        all[home].outputs = std::mem::take(&mut all[0].outputs);
+    }
+    Ok(all)
 }
 
 /// Nothing can be made, proved or recorded of a component that is nothing.
@@ -109,6 +136,7 @@ fn group(expanded: &Expanded<'_>, service: &Service) -> Result<Option<Group>, Di
             label: port.label.clone(),
             to: expanded.port(port.to.as_ref())?,
             fixed: expanded.port(port.fixed.as_ref())?,
+            udp: port.udp,
         })
     })?;
     let mounts = mounts(expanded, service)?;
@@ -147,8 +175,11 @@ fn group(expanded: &Expanded<'_>, service: &Service) -> Result<Option<Group>, Di
         distinct_hosts: ports.iter().any(|port| port.fixed.is_some())
             || mounts.iter().any(|mount| mount.each),
         driver: driver(expanded, &service.run)?,
+        more: tasks::more(expanded, service)?,
         env,
-        files: texts(expanded, &service.files)?,
+        files: each(&service.files, |file| {
+            Ok((file.name.clone(), expanded.runtime_text(&file.text)?))
+        })?,
         secrets,
         ports,
         check,

@@ -3,7 +3,6 @@
 use crate::catalog::KEPT;
 use crate::diagnostic::Diagnostic;
 use crate::expand::Expanded;
-use crate::lowered::{Group, front};
 use crate::output::{self, ADDRESS, Output, PORT};
 use crate::profile::Profile;
 use serde_json::Map;
@@ -11,15 +10,14 @@ use serde_json::Map;
 pub fn outputs(
     expanded: &Expanded<'_>,
     profile: Profile,
-    groups: &[Group],
+    front: Option<&str>,
 ) -> Result<Vec<Output>, Diagnostic> {
     let recipe = &expanded.recipe.outputs;
     let names = recipe.iter().flat_map(|output| output.value.names());
     let known = names.filter_map(|name| Some((name.to_owned(), expanded.context.get(name)?.clone())));
     let mut context: Map<_, _> = known.collect();
-    let front = front(groups);
     if let Some(front) = front {
-        output::add_place(&mut context, &front.service);
+        output::add_place(&mut context, front);
     }
     let mut outputs = Vec::with_capacity(recipe.len() + 1);
     for output in recipe {
@@ -36,6 +34,6 @@ pub fn outputs(
             Err(why) => return Err(expanded.wrong(&output.value, &why)),
         }
     }
-    outputs.extend(front.map(|front| Output::of_service(profile, &front.service)));
+    outputs.extend(front.map(|front| Output::of_service(profile, front)));
     Ok(outputs)
 }

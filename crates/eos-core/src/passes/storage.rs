@@ -4,7 +4,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::emit::digest_of;
 use crate::expand::Expanded;
 use crate::kinds::{HostParts, WorkspaceParts};
-use crate::lowered::{Filesystem, Group, Lowered, Lvm, STANDING_RECIPE, Volume, instance_name};
+use crate::lowered::{Filesystem, Group, Lowered, Lvm, STANDING_RECIPE, Shape, Volume, instance_name};
 use crate::option;
 use crate::passes::environment;
 use crate::passes::placement::Ground;
@@ -230,7 +230,9 @@ pub fn standing(volume: &StandingVolume, ground: &Ground<'_>) -> Result<Lowered,
         wave: 0,
         datacenter: Sourced::new(host.datacenter.clone(), host.source()),
         generation: 0,
+        shape: Shape::default(),
         groups: Box::default(),
+        borrowed: BTreeMap::new(),
         in_workspace: WorkspaceParts::default(),
         volumes: [asked.volume()?].into(),
         parts: HostParts::default(),

@@ -2,10 +2,13 @@
 
 use super::*;
 use crate::catalog::Catalog;
-use crate::expand::{MEASURED, ROUTES};
+use crate::expand::{MEASURED, ROUTES, SERVICES, variable};
 use crate::name::{self, quoted};
 use crate::template::{FACTS, OUTPUT_FACTS, TASK_FACTS};
 use std::collections::BTreeSet;
+
+/// Where a service is.
+pub const PLACE_FACTS: &[&str] = &["address", "addresses", "host", "port"];
 
 /// Facts of a used component beside its options.
 pub const USED_FACTS: &[&str] = &["address", "addresses", "component", "host", "port"];
@@ -44,7 +47,9 @@ pub fn check(reader: &mut Reader<'_>, recipe: &Recipe) {
     }
     for service in &recipe.services {
         check_service(reader, recipe, service);
+        container::check(reader, service);
     }
+    jobs::check(reader, &recipe.services);
     if let Some(monitor) = &recipe.monitor {
         check_monitor(reader, recipe, monitor);
     }
@@ -112,12 +117,24 @@ fn templates(recipe: &Recipe) -> Vec<(&Template, Place)> {
     }
     for service in &recipe.services {
         found.extend(service.when.iter().map(|t| (t, Place::Early)));
-        match &service.run {
-            Run::Image(image, args) => {
-                found.push((image, Place::Service));
-                found.extend(args.iter().map(|t| (t, Place::Task)));
+        let tasks = service.tasks.iter().filter_map(|task| task.run.as_ref());
+        for run in [&service.run].into_iter().chain(tasks) {
+            match run {
+                Run::Image(image, args) => {
+                    found.push((image, Place::Service));
+                    found.extend(args.iter().map(|t| (t, Place::Task)));
+                }
+                Run::Program(words) => found.extend(words.iter().map(|t| (t, Place::Task))),
             }
-            Run::Program(words) => found.extend(words.iter().map(|t| (t, Place::Task))),
+        }
+        let of_tasks = service.tasks.iter();
+        found.extend(of_tasks.flat_map(|task| &task.args).map(|t| (t, Place::Task)));
+        let containers = service.tasks.iter().map(|task| &task.container);
+        let containers = containers.chain([&service.container]);
+        found.extend(containers.flat_map(Container::templates).map(|t| (t, Place::Service)));
+        if let Mode::Scheduled(schedule) = &service.mode {
+            let times = [&schedule.cron].into_iter().chain(&schedule.zone);
+            found.extend(times.map(|t| (t, Place::Early)));
         }
         for port in &service.ports {
             found.extend(port.to.iter().chain(&port.fixed).map(|t| (t, Place::Service)));
@@ -126,7 +143,7 @@ fn templates(recipe: &Recipe) -> Vec<(&Template, Place)> {
             found.push((path, Place::Service));
         }
         found.extend(service.env.iter().map(|(_, t)| (t, Place::Task)));
-        found.extend(service.files.iter().map(|(_, t)| (t, Place::File)));
+        found.extend(service.files.iter().map(|file| (&file.text, Place::File)));
         found.extend(service.secrets.iter().map(|secret| (&secret.text, Place::Secret)));
     }
     found.extend(recipe.in_workspace.templates().map(|t| (t, Place::Early)));
@@ -164,6 +181,9 @@ fn check_name(reader: &mut Reader<'_>, recipe: &Recipe, template: &Template, pla
         }
         return;
     }
+    if first == SERVICES && matches!(place, Place::Task | Place::File | Place::Secret) {
+        return check_sibling(reader, recipe, template, name);
+    }
     let routes = recipe.proxy && matches!(place, Place::Task | Place::File) && first == ROUTES;
     let measured = recipe.monitor.is_some() && place == Place::File && name == MEASURED;
     let known = |name: &str| {
@@ -188,6 +208,24 @@ fn check_name(reader: &mut Reader<'_>, recipe: &Recipe, template: &Template, pla
         format!("Unknown name {} in a template", quoted(name)),
         hint,
     );
+}
+
+/// `services.NAME.address` and the like: where another service of the recipe is.
+fn check_sibling(reader: &mut Reader<'_>, recipe: &Recipe, template: &Template, name: &str) {
+    let known = recipe.services.iter().filter(|service| !service.ports.is_empty());
+    let known: Vec<String> = known.map(|service| variable(&service.name)).collect();
+    let mut parts = name.split('.').skip(1);
+    let is_known = parts.next().is_some_and(|service| known.iter().any(|name| name == service))
+        && parts.next().is_some_and(|fact| PLACE_FACTS.contains(&fact))
+        && parts.next().is_none();
+    if !is_known {
+        let hint = format!(
+            "Use {SERVICES}.NAME.FACT; services with a port: {}; facts: {}",
+            known.join(", "),
+            PLACE_FACTS.join(", ")
+        );
+        reader.report_with_hint(template.at, format!("Unknown name {} in a template", quoted(name)), hint);
+    }
 }
 
 /// Rules lie on one host, beside what reads them; and they are loaded at the port of that host.
@@ -251,7 +289,7 @@ fn check_service(reader: &mut Reader<'_>, recipe: &Recipe, service: &Service) {
         .chain(service.secrets.iter().map(|secret| &secret.variable))
         .collect();
     check_apart(reader, service, "variables", &variables);
-    let files: Vec<&String> = service.files.iter().map(|(name, _)| name).collect();
+    let files: Vec<&String> = service.files.iter().map(|file| &file.name).collect();
     check_apart(reader, service, "files", &files);
     let secret_files: Vec<&String> = service
         .secrets

@@ -1,11 +1,16 @@
 //! Recipes: what can be created, as data. A recipe names its options, what it uses and needs, its services and outputs.
 
 mod check;
+mod container;
 mod host;
+mod jobs;
 pub(crate) mod read;
+mod tasks;
 
 pub use check::{check_uses, named};
+pub use container::{Container, Privileges};
 pub use host::OnHosts;
+pub use jobs::{Mode, Schedule, jobs};
 pub(crate) use read::{check_variable, read_template as read_value, read_when};
 
 use crate::diagnostic::{Diagnostic, Position};
@@ -16,6 +21,8 @@ use crate::read::Reader;
 use crate::template::Template;
 use crate::timing::Timing;
 use crate::yaml;
+pub use tasks::{Moment, Task};
+
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -68,6 +75,8 @@ pub struct Recipe {
     pub secrets: Vec<SecretNeed>,
     pub routes: Vec<RouteNeed>,
     pub services: Vec<Service>,
+    /// What a host must have for any of them to run on it.
+    pub requires: Requires,
     /// What it asks of hosts themselves.
     pub host: Option<OnHosts>,
     /// What Terraform makes with providers of clouds.
@@ -185,6 +194,9 @@ pub struct RouteNeed {
 #[derive(Clone, Debug)]
 pub struct Service {
     pub name: String,
+    pub mode: Mode,
+    /// Services of this recipe that are healthy, or at their end, before it starts.
+    pub after: Vec<(String, Position)>,
     /// Exactly one may run: it writes to a volume that has a single writer.
     pub one: bool,
     pub when: Option<Template>,
@@ -192,9 +204,10 @@ pub struct Service {
     pub cpu: Figure,
     pub memory: Figure,
     pub run: Run,
+    pub container: Container,
+    pub tasks: Vec<Task>,
     pub env: Vec<(String, Template)>,
-    /// Name -> text of a file in the task's own directory.
-    pub files: Vec<(String, Template)>,
+    pub files: Vec<File>,
     pub secrets: Vec<SecretUse>,
     pub ports: Vec<Port>,
     pub check: Option<Check>,
@@ -204,6 +217,58 @@ pub struct Service {
     /// Name of the volume need -> path inside the task.
     pub mounts: Vec<(String, String)>,
     pub at: Position,
+}
+
+/// A text file in the task's own directory.
+#[derive(Clone, Debug)]
+pub struct File {
+    pub name: String,
+    pub text: Template,
+    /// Where a container finds it as well.
+    pub path: Option<String>,
+}
+
+/// What a host must have.
+#[derive(Clone, Debug, Default)]
+pub struct Requires {
+    /// Bytes of memory that it has at all.
+    pub memory: Option<(u64, Position)>,
+    /// Bytes that are free on the disk of its tasks.
+    pub disk: Option<(u64, Position)>,
+    pub architecture: Option<(Architecture, Position)>,
+}
+
+impl Requires {
+    /// Whether it asks for anything.
+    pub fn asks(&self) -> bool {
+        self.memory.is_some() || self.disk.is_some() || self.architecture.is_some()
+    }
+}
+
+/// The processors that images are made for, by their names for them. Nomad calls them so, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Architecture {
+    Amd64,
+    Arm64,
+}
+
+impl Architecture {
+    pub const WORDS: &'static [&'static str] = &["amd64", "arm64"];
+
+    pub fn from_word(word: &str) -> Option<Self> {
+        Some(match word {
+            "amd64" => Self::Amd64,
+            "arm64" => Self::Arm64,
+            _ => return None,
+        })
+    }
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Amd64 => "amd64",
+            Self::Arm64 => "arm64",
+        }
+    }
 }
 
 /// How a service is given a secret: an environment variable that holds the text, or names a file that does.
@@ -237,6 +302,8 @@ pub struct Port {
     pub to: Option<Template>,
     /// Port of the host; without one the scheduler chooses.
     pub fixed: Option<Template>,
+    /// It takes datagrams: no check connects to it.
+    pub udp: bool,
 }
 
 #[derive(Clone, Debug)]

@@ -16,7 +16,7 @@ use std::ops::RangeInclusive;
 pub fn read(reader: &mut Reader<'_>, root: &Node, text: &[u8]) -> Option<Recipe> {
     const KEYS: &[&str] = &[
         "recipe", "summary", "version", "risk", "proxy", "monitor", "after", "options", "uses", "needs",
-        "services", "host", "outputs",
+        "services", "requires", "host", "outputs",
     ];
     let keys: Vec<&str> = KEYS.iter().chain(WorkspaceNeeds::KEYS).copied().collect();
     let entries = reader.record("the recipe", root, &keys);
@@ -67,6 +67,8 @@ pub fn read(reader: &mut Reader<'_>, root: &Node, text: &[u8]) -> Option<Recipe>
         options.push(option_of_use(used));
     }
     let services = each(reader, entries, "services", read_service);
+    let requires = find(entries, "requires")
+        .map_or_else(Requires::default, |node| container::read_requires(reader, node));
     let host = find(entries, "host").and_then(|node| host::read(reader, node));
     let in_workspace = WorkspaceNeeds::read(reader, entries);
     if ["services", "host"]
@@ -105,6 +107,7 @@ pub fn read(reader: &mut Reader<'_>, root: &Node, text: &[u8]) -> Option<Recipe>
         secrets: needs.secrets,
         routes: needs.routes,
         services,
+        requires,
         host,
         in_workspace,
         outputs,
@@ -530,6 +533,9 @@ fn read_database(reader: &mut Reader<'_>, entry: &Entry, node: &Node) -> Option<
 
 fn read_service(reader: &mut Reader<'_>, entry: &Entry) -> Option<Service> {
     const KEYS: &[&str] = &[
+        "type",
+        "schedule",
+        "after",
         "instances",
         "when",
         "replicas",
@@ -545,7 +551,9 @@ fn read_service(reader: &mut Reader<'_>, entry: &Entry) -> Option<Service> {
         "check",
         "start",
         "stop",
+        "ends",
         "metrics",
+        "tasks",
         "volumes",
     ];
     let (name, at) = (&entry.key, entry.key_at);
@@ -553,7 +561,9 @@ fn read_service(reader: &mut Reader<'_>, entry: &Entry) -> Option<Service> {
     if let Some(problem) = name::problem("service", name) {
         reader.report(at, problem);
     }
-    let entries = reader.record(&what, &entry.value, KEYS);
+    let keys: Vec<&str> = KEYS.iter().chain(Container::KEYS).copied().collect();
+    let entries = reader.record(&what, &entry.value, &keys);
+    let mode = jobs::read_mode(reader, entries, &what);
     let one = match find(entries, "instances").map(|node| (node, node.as_str())) {
         None | Some((_, Some("many"))) => false,
         Some((_, Some("one"))) => true,
@@ -571,6 +581,7 @@ fn read_service(reader: &mut Reader<'_>, entry: &Entry) -> Option<Service> {
     let check = find(entries, "check").and_then(|node| read_check(reader, node, &mut timing));
     timing.start = read_within(reader, entries, "start", SHORTEST_START);
     timing.stop = read_within(reader, entries, "stop", SHORTEST_STOP);
+    timing.ends = read_within(reader, entries, "ends", SHORTEST_STOP);
     if check.is_some() {
         check_timing(reader, entries, &what, &timing);
     }
@@ -583,20 +594,18 @@ fn read_service(reader: &mut Reader<'_>, entry: &Entry) -> Option<Service> {
     }
     Some(Service {
         name: name.clone(),
-        one,
+        after: jobs::read_after(reader, entries),
+        one: one || !mode.is_lasting(),
+        mode,
         when: read_when(reader, entries),
         replicas,
         cpu,
         memory,
         run,
+        container: Container::read(reader, entries),
+        tasks: each(reader, entries, "tasks", tasks::read),
         env: read_templates(reader, entries, "env"),
-        files: each(reader, entries, "files", |reader, entry| {
-            check_file_name(reader, entry.key_at, &entry.key);
-            Some((
-                entry.key.clone(),
-                read_document(reader, &entry.key, &entry.value)?,
-            ))
-        }),
+        files: each(reader, entries, "files", read_file),
         secrets: each(reader, entries, "secrets", read_secret_use),
         ports,
         check,
@@ -607,6 +616,30 @@ fn read_service(reader: &mut Reader<'_>, entry: &Entry) -> Option<Service> {
         }),
         at,
     })
+}
+
+/// `NAME: text`, or `NAME: {path: /etc/NAME, text: ...}` for one that a container finds at a path of its own as well.
+fn read_file(reader: &mut Reader<'_>, entry: &Entry) -> Option<File> {
+    let name = entry.key.clone();
+    check_file_name(reader, entry.key_at, &name);
+    if entry.value.as_map().is_none() {
+        let text = read_document(reader, &name, &entry.value)?;
+        return Some(File { name, text, path: None });
+    }
+    let fields = reader.record(&format!("file {}", quoted(&name)), &entry.value, &["path", "text"]);
+    let (Some(path), Some(text)) = (find(fields, "path"), find(fields, "text")) else {
+        let words = format!("file {} has not both a path and a text", quoted(&name));
+        reader.report_with_hint(entry.key_at, words, "Use {path: /etc/app.conf, text: ...}");
+        return None;
+    };
+    let at = path.at;
+    let path = reader.text("path", path)?;
+    if !crate::option::is_absolute(&path) || path == "/" {
+        let words = format!("{} is not absolute and plain, such as /etc/app.conf", quoted(&path));
+        reader.report(at, words);
+    }
+    let text = read_document(reader, &name, text)?;
+    Some(File { name, text, path: Some(path) })
 }
 
 fn read_figure(reader: &mut Reader<'_>, entries: &[Entry], key: &str, bounds: RangeInclusive<u32>) -> Figure {
@@ -634,6 +667,21 @@ fn read_figure(reader: &mut Reader<'_>, entries: &[Entry], key: &str, bounds: Ra
         }
     }
     figure
+}
+
+/// What a task runs: an image or program of its own, or arguments for the image of its service.
+pub(super) fn find_run(
+    reader: &mut Reader<'_>,
+    entries: &[Entry],
+    at: Position,
+    what: &str,
+) -> Option<(Option<Run>, Vec<Template>)> {
+    let has = |key: &str| find(entries, key).is_some();
+    if has("image") || has("program") {
+        return Some((Some(read_run(reader, entries, at, what)?), Vec::new()));
+    }
+    let args = find(entries, "args").map_or_else(Vec::new, |node| read_words(reader, "args", node));
+    Some((None, args))
 }
 
 fn read_run(reader: &mut Reader<'_>, entries: &[Entry], at: Position, what: &str) -> Option<Run> {
@@ -688,7 +736,7 @@ fn refuse_nothing(reader: &mut Reader<'_>, what: &str, template: &Template) {
     }
 }
 
-fn read_words(reader: &mut Reader<'_>, what: &str, node: &Node) -> Vec<Template> {
+pub(super) fn read_words(reader: &mut Reader<'_>, what: &str, node: &Node) -> Vec<Template> {
     let Some(words) = node.as_list() else {
         reader.report(
             node.at,
@@ -852,13 +900,22 @@ fn read_port(reader: &mut Reader<'_>, entry: &Entry) -> Option<Port> {
     let fields = reader.record(
         &format!("port {}", quoted(&entry.key)),
         &entry.value,
-        &["to", "static"],
+        &["to", "static", "protocol"],
     );
+    let udp = match find(fields, "protocol").map(|node| (node.as_str(), node.at)) {
+        None | Some((Some("tcp"), _)) => false,
+        Some((Some("udp"), _)) => true,
+        Some((_, at)) => {
+            reader.report_with_hint(at, "Unknown protocol of a port", "Use tcp or udp");
+            false
+        }
+    };
     let mut field = |key: &str| find(fields, key).and_then(|node| read_template(reader, key, node));
     Some(Port {
         label: entry.key.clone(),
         to: field("to"),
         fixed: field("static"),
+        udp,
     })
 }
 
