@@ -28,8 +28,18 @@ pub struct Composed<'a> {
     pub before: BTreeMap<Key, BTreeSet<String>>,
     /// Component -> how many of those before it wait for one another.
     pub waves: BTreeMap<Key, usize>,
+    /// Jobs that components have beside their own.
+    pub members: BTreeMap<Key, Member>,
     /// Components that others call: those that are used, and those that a proxy serves.
     pub called: BTreeSet<Key>,
+}
+
+/// A job that a component has beside its own.
+#[derive(Debug)]
+pub struct Member {
+    pub owner: String,
+    /// The service that it is.
+    pub service: String,
 }
 
 /// The name of the component that another has for its own use.
@@ -42,17 +52,31 @@ pub fn member_name(component: &str, service: &str) -> String {
     format!("{component}-{service}")
 }
 
-/// The pillar as if what components have for their own use were written in it.
+/// The pillar as if what components have for their own use, and their further jobs, were written in it.
 pub fn whole(pillar: &Pillar, catalog: &Catalog) -> Result<Pillar, Vec<Diagnostic>> {
     let (composed, found) = compose(pillar, catalog);
     if !found.is_empty() {
         return Err(found);
     }
+    let members = composed.members.into_iter().filter_map(|(key, member)| {
+        let owner = composed.components.get(&(key.0.clone(), member.owner.clone()))?;
+        let own = Component {
+            name: key.1.clone(),
+            owner: Some(member.owner),
+            options: BTreeMap::new(),
+            volumes: BTreeMap::new(),
+            hosts: BTreeMap::new(),
+            ..owner.component.as_ref().clone()
+        };
+        Some((key, own))
+    });
+    let members: Vec<(Key, Component)> = members.collect();
     let components = composed.components.into_iter();
     Ok(Pillar {
         hosts: pillar.hosts.clone(),
         components: components
             .map(|(key, expanded)| (key, expanded.component.into_owned()))
+            .chain(members)
             .collect(),
         volumes: pillar.volumes.clone(),
         generations: pillar.generations.clone(),
@@ -86,7 +110,13 @@ pub fn compose<'a>(pillar: &'a Pillar, catalog: &'a Catalog) -> (Composed<'a>, V
         ..
     } = composer;
     let mut before = before(&components, &routed);
+    let mut named = BTreeMap::new();
     for members in members(&components, &mut found).into_values() {
+        for (name, service) in &members.services {
+            let key = (members.owner.0.clone(), name.clone());
+            let (owner, service) = (members.owner.1.clone(), service.clone());
+            named.insert(key, Member { owner, service });
+        }
         members.join(&mut before);
     }
     let waves = waves(&before, &mut found);
@@ -95,6 +125,7 @@ pub fn compose<'a>(pillar: &'a Pillar, catalog: &'a Catalog) -> (Composed<'a>, V
         components,
         before,
         waves,
+        members: named,
         called,
     };
     (composed, found)
@@ -550,6 +581,8 @@ fn before(
 /// The jobs that a component has beside its own.
 struct Members {
     owner: Key,
+    /// Name -> its service.
+    services: BTreeMap<String, String>,
     /// Name -> the others of its component that it comes after.
     after: BTreeMap<String, BTreeSet<String>>,
     /// Those that others wait for, too: they run for good, or to an end that is seen.
@@ -587,6 +620,7 @@ fn members(
             .collect();
         let mut members = Members {
             owner: key.clone(),
+            services: BTreeMap::new(),
             after: BTreeMap::new(),
             awaited: BTreeSet::new(),
         };
@@ -603,6 +637,7 @@ fn members(
                 members.awaited.insert(name.clone());
             }
             let after = job.after.iter().map(|other| member_name(&key.1, other));
+            members.services.insert(name.clone(), service.name.clone());
             members.after.insert(name, after.collect());
         }
         if !members.after.is_empty() {

@@ -268,6 +268,11 @@ impl Group {
         self.count.value == 0
     }
 
+    /// What a host must have, where its recipe says so.
+    pub fn requires(&self) -> Option<&Requires> {
+        self.more.as_deref()?.requires.as_ref()
+    }
+
     /// Whether it is reached through the mesh alone.
     pub fn is_closed(&self) -> bool {
         let is_called = self.mesh.as_ref().is_some_and(Mesh::is_called);
@@ -452,6 +457,14 @@ impl Lowered {
         self.runs() && (rests || self.groups.iter().all(Group::is_stopped))
     }
 
+    /// Whether Nomad forgets its job by itself, some hours after it ended.
+    pub fn may_be_forgotten(&self) -> bool {
+        match self.shape {
+            Shape::Batch => !self.is_stopped(),
+            Shape::Service | Shape::System | Shape::Scheduled(_) => false,
+        }
+    }
+
     /// The component whose volumes its job mounts, if they are not its own.
     pub fn lender(&self) -> Option<&str> {
         self.owner.as_deref().filter(|_| !self.borrowed.is_empty())
@@ -461,7 +474,10 @@ impl Lowered {
     /// where Nomad goes back to the version before.
     pub fn rollout(&self) -> Duration {
         let groups = self.groups.iter();
-        let times = groups.map(|group| group.timing.replacement() * (group.count.value + 1));
+        let times = groups.map(|group| match self.shape.is_lasting() {
+            true => group.timing.replacement() * (group.count.value + 1),
+            false => group.timing.ends().duration(),
+        });
         times.max().unwrap_or_default()
     }
 

@@ -25,7 +25,7 @@ use crate::http::{ANSWER, Api, Dialect, read_json};
 
 pub use crate::http::Request;
 pub use capacity::Capacity;
-pub use lists::{JobStatus, LatestDeployment, Member, OwnToken, current};
+pub use lists::{JobStatus, LatestDeployment, ListedJob, Member, OwnToken, current};
 pub use versions::{GroupCheck, JobVersion, TaskGroup};
 
 /// How long an answer may take that is not asked to wait.
@@ -61,6 +61,19 @@ pub struct Job {
     pub meta: BTreeMap<String, String>,
     #[serde(default, deserialize_with = "null_is_empty")]
     pub task_groups: Vec<TaskGroup>,
+    /// The set times of a job that has them.
+    #[serde(default)]
+    pub periodic: Option<Periodic>,
+}
+
+/// When Nomad starts a job by itself.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Periodic {
+    pub enabled: bool,
+    #[serde(default, deserialize_with = "null_is_empty")]
+    pub specs: Vec<String>,
+    pub time_zone: String,
 }
 
 impl Job {
@@ -344,6 +357,29 @@ pub struct Driver {
     pub health_description: String,
 }
 
+/// What Nomad says of a node that is asked for by itself.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct NodeDetails {
+    #[serde(default, deserialize_with = "null_is_empty")]
+    attributes: BTreeMap<String, String>,
+    node_resources: NodeResources,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct NodeResources {
+    #[serde(default, deserialize_with = "null_is_empty")]
+    networks: Vec<Network>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Network {
+    #[serde(default)]
+    mode: String,
+}
+
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Namespace {
@@ -589,34 +625,24 @@ impl NomadClient {
 
     /// Whether a node can join the network of a task to a bridge: it has the bridge, and the plugin that does it.
     pub async fn has_bridge(&self, node: &Node) -> Result<bool, EngineError> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "PascalCase")]
-        struct Details {
-            #[serde(default, deserialize_with = "null_is_empty")]
-            attributes: BTreeMap<String, String>,
-            node_resources: Resources,
-        }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "PascalCase")]
-        struct Resources {
-            #[serde(default, deserialize_with = "null_is_empty")]
-            networks: Vec<Network>,
-        }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "PascalCase")]
-        struct Network {
-            #[serde(default)]
-            mode: String,
-        }
-        let request = Request {
-            object: &format!("node {}", node.name),
-            path: &format!("node/{}", node.id),
-            query: &[],
-        };
-        let found: Details = self.get(request).await?;
+        let found = self.details(node).await?;
         let is_bridge = |network: &Network| network.mode == "bridge";
         Ok(found.node_resources.networks.iter().any(is_bridge)
             && found.attributes.contains_key("plugins.cni.version.bridge"))
+    }
+
+    /// What the client of a node found there: the attributes that constraints of jobs name.
+    pub async fn attributes(&self, node: &Node) -> Result<BTreeMap<String, String>, EngineError> {
+        Ok(self.details(node).await?.attributes)
+    }
+
+    async fn details(&self, node: &Node) -> Result<NodeDetails, EngineError> {
+        self.get(Request {
+            object: &format!("node {}", node.name),
+            path: &format!("node/{}", node.id),
+            query: &[],
+        })
+        .await
     }
 
     pub async fn namespaces(&self) -> Result<Vec<Namespace>, EngineError> {
@@ -852,7 +878,11 @@ impl NomadClient {
             .filter(|found| found.is_running() && found.job_version == version)
             .cloned()
             .collect();
-        if running.is_empty() || job.r#type == "service" && (running.len() as u64) < job.desired() {
+        let wanted = match job.r#type.as_str() {
+            "system" => current_and_wanted(&allocations, version),
+            _ => job.desired() as usize,
+        };
+        if running.is_empty() || running.len() < wanted {
             return Ok(RolloutNow::Waiting(
                 self.why_not_yet(namespace, &job, &allocations).await?,
             ));
@@ -942,6 +972,12 @@ impl NomadClient {
             .unwrap_or(0);
         Ok((answer.text, index))
     }
+}
+
+/// How many instances of this version Nomad wants to run: of a system job it made one for each node.
+fn current_and_wanted(allocations: &[Allocation], version: u64) -> usize {
+    let wanted = allocations.iter().filter(|one| one.desired_status == "run");
+    wanted.filter(|one| one.job_version == version).count()
 }
 
 enum RolloutNow {

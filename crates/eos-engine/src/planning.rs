@@ -14,7 +14,7 @@ use eos_core::lowered::Lowered;
 use eos_core::node::{Layer as NodeLayer, Node};
 use eos_core::pillar::{Pillar, PillarFiles};
 use eos_core::pins::Pinned;
-use eos_core::plan::{Key, Left, Observed, PillarEdit, Plan, PlanInput, Work, plan, refusals, scope};
+use eos_core::plan::{HostHas, Key, Left, Observed, PillarEdit, Plan, PlanInput, Work, plan, refusals, scope};
 use serde_json::{Value, json};
 
 use crate::compiling::{Beforehand, Inputs, compile};
@@ -346,6 +346,18 @@ pub(crate) struct Answers {
     jobs: Vec<JobStub>,
 }
 
+/// A number that the client does not say counts as none.
+fn host_has(datacenter: &str, attributes: &BTreeMap<String, String>) -> HostHas {
+    let text = |name: &str| attributes.get(name).cloned().unwrap_or_default();
+    let bytes = |name: &str| text(name).parse().unwrap_or_default();
+    HostHas {
+        datacenter: datacenter.to_owned(),
+        architecture: text("cpu.arch"),
+        memory: bytes("memory.totalbytes"),
+        disk: bytes("unique.storage.bytesfree"),
+    }
+}
+
 /// The hosts that the wanted components have volumes on LVM on.
 fn hosts_with_lvm(
     environment: &str,
@@ -421,10 +433,18 @@ async fn ask(
             .insert((environment.to_owned(), job.id.clone()), digest);
     }
     let has_mesh = compilation.of_environment(environment).any(Lowered::is_meshed);
+    let mut groups = compilation
+        .of_environment(environment)
+        .flat_map(|component| &component.groups);
+    let is_choosy = groups.any(|group| group.requires().is_some());
     for node in nodes? {
         if node.status == "ready" && node.scheduling_eligibility == "eligible" {
             if has_mesh && engines.nomad.has_bridge(&node).await? {
                 observed.bridges.insert(node.name.clone());
+            }
+            if is_choosy {
+                let attributes = engines.nomad.attributes(&node).await?;
+                observed.hosts.insert(node.name.clone(), host_has(&node.datacenter, &attributes));
             }
             let healthy = node
                 .drivers

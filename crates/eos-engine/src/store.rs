@@ -262,6 +262,17 @@ impl Applied {
         !kinds.is_empty() && !kinds.contains(&NodeKind::Job)
     }
 
+    /// Whether its job ran once, to its end.
+    pub fn runs_once(&self) -> bool {
+        let nodes = self.nodes.as_array().into_iter().flatten();
+        let mut jobs = nodes.filter(|node| {
+            let address = node.get("address").and_then(Value::as_str);
+            let address = address.and_then(|address| address.parse::<Address>().ok());
+            address.is_some_and(|address| address.kind == NodeKind::Job)
+        });
+        jobs.any(|job| job.pointer("/attributes/type/value") == Some(&Value::from("batch")))
+    }
+
     /// Whether volumes are all that it is.
     pub fn is_storage(&self) -> bool {
         let kinds = self.kinds();

@@ -102,6 +102,7 @@ pub enum Verb {
     Stop(commands::stop::Args),
     Start(commands::start::Args),
     Restart(commands::restart::Args),
+    Run(commands::run::Args),
     Resize(commands::resize::Args),
     Expand(commands::expand::Args),
     Convert(commands::convert::Args),

@@ -75,6 +75,10 @@ fn job(look: &Look<'_>, key: &Key, nomad: &NomadSeen) -> Object {
         return match look.recorded.contains_key(key) {
             // What the pillar has no longer, and Nomad neither, is as it should be; what is left of it is its workspace.
             true if !look.wanted.workspaces.contains_key(key) => of(Verdict::InStep),
+            true if applied(look, key).is_some_and(Lowered::may_be_forgotten) => Object {
+                note: Some("it ended, and Nomad has forgotten it since".to_owned()),
+                ..of(Verdict::InStep)
+            },
             true => of(Verdict::Missing),
             false => of(Verdict::PillarAhead),
         };
@@ -87,6 +91,11 @@ fn job(look: &Look<'_>, key: &Key, nomad: &NomadSeen) -> Object {
         object.since.clone_from(&job.submitted);
     }
     object
+}
+
+/// The component as it was last applied.
+fn applied<'l>(look: &'l Look<'_>, key: &Key) -> Option<&'l Lowered> {
+    look.baseline(key)?.components.get(key)
 }
 
 /// What is not as it was applied.

@@ -4,8 +4,9 @@ use super::hcl::{Body, Expression, raw};
 use super::task_templates::{TaskTemplate, WhenChanged, secret_file, templates};
 use super::terraform::{Late, late};
 use super::variables::{Kind, Variable, identifier};
-use crate::lowered::{Check, Driver, Group, Lowered, Mesh};
+use crate::lowered::{Check, Container, Driver, Group, Lowered, Mesh, Port, Schedule, Shape, Task};
 use crate::profile::Profile;
+use crate::recipe::{Moment, Requires};
 use crate::runtime::{COMPONENT_TAG, MEASURED_TAG, METRICS_TAG, SECRET_VERSION};
 use crate::timing::{Span, Timing};
 
@@ -47,13 +48,16 @@ pub fn job(component: &Lowered, variables: &[Variable]) -> String {
     if late.contains(&&super::terraform::SECRET_VERSION) {
         meta.push((SECRET_VERSION.into(), raw("var.secret_version")));
     }
-    let usual = Timing::default();
     let job = Body::new()
         .attribute("namespace", raw("var.namespace"))
         .attribute("datacenters", raw("[var.datacenter]"))
-        .attribute("type", "service")
-        .attribute("meta", Expression::Map(meta))
-        .block("update", &[], update(&usual));
+        .attribute("type", component.shape.nomad())
+        .attribute("meta", Expression::Map(meta));
+    let job = match &component.shape {
+        Shape::Service | Shape::System => job.block("update", &[], update(&Timing::default())),
+        Shape::Batch => job,
+        Shape::Scheduled(schedule) => job.block("periodic", &[], periodic(schedule)),
+    };
     let job = component.groups.iter().fold(job, |job, group| {
         job.block("group", &[&group.name], group_body(component, group))
     });
@@ -73,6 +77,15 @@ fn update(timing: &Timing) -> Body<'static> {
         .attribute("auto_revert", true)
 }
 
+/// A schedule that rests stays registered, and starts nothing.
+fn periodic(schedule: &Schedule) -> Body<'static> {
+    Body::new()
+        .attribute("crons", raw("[var.cron]"))
+        .attribute("time_zone", raw("var.zone"))
+        .attribute("prohibit_overlap", !schedule.overlap)
+        .attribute("enabled", schedule.rests.is_none())
+}
+
 /// What a group has otherwise than its job; Nomad takes the rest from there.
 fn own_update(timing: &Timing) -> Option<Body<'static>> {
     let usual = Timing::default();
@@ -89,13 +102,46 @@ fn own_update(timing: &Timing) -> Option<Body<'static>> {
     own
 }
 
-/// What fails at its start is started again for some fifteen seconds, which is enough for a sidecar to be there.
-fn restart() -> Body<'static> {
+/// What fails at its start is started again for some fifteen seconds, which is enough for a sidecar to be there. What runs
+/// to its end is not repeated, unless it needs a sidecar: half of its work may be done.
+fn restart(component: &Lowered, group: &Group) -> Body<'static> {
+    let calls = group.mesh.as_ref().is_some_and(|mesh| !mesh.upstreams.is_empty());
+    let attempts = match component.shape.is_lasting() || calls {
+        true => 3,
+        false => 0,
+    };
     Body::new()
-        .attribute("attempts", 3)
+        .attribute("attempts", attempts)
         .attribute("interval", "5m")
         .attribute("delay", "5s")
         .attribute("mode", "fail")
+}
+
+/// Nomad makes no second instance of a run that failed.
+fn reschedule() -> Body<'static> {
+    Body::new().attribute("attempts", 0).attribute("unlimited", false)
+}
+
+/// What a host must have for the group to run on it. Nomad's clients say what they have.
+fn requirements(requires: &Requires) -> Vec<Body<'static>> {
+    let at_least = |attribute: &'static str, bytes: u64| {
+        Body::new()
+            .attribute("attribute", attribute)
+            .attribute("operator", ">=")
+            .attribute("value", bytes.to_string())
+    };
+    let architecture = requires.architecture.map(|(architecture, _)| {
+        Body::new()
+            .attribute("attribute", "${attr.cpu.arch}")
+            .attribute("value", architecture.word())
+    });
+    let memory = requires
+        .memory
+        .map(|(bytes, _)| at_least("${attr.memory.totalbytes}", bytes));
+    let disk = requires
+        .disk
+        .map(|(bytes, _)| at_least("${attr.unique.storage.bytesfree}", bytes));
+    architecture.into_iter().chain(memory).chain(disk).collect()
 }
 
 /// An instance whose check fails three times in a row is started again, and has then as long to be healthy as a new one.
@@ -116,10 +162,16 @@ fn group_body<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
             .attribute("value", "true");
         body = body.block("constraint", &[], constraint);
     }
-    if let Some(update) = own_update(&group.timing) {
+    for constraint in group.requires().map(requirements).into_iter().flatten() {
+        body = body.block("constraint", &[], constraint);
+    }
+    if let Some(update) = own_update(&group.timing).filter(|_| component.shape.is_lasting()) {
         body = body.block("update", &[], update);
     }
-    body = body.block("restart", &[], restart());
+    body = body.block("restart", &[], restart(component, group));
+    if !component.shape.is_lasting() {
+        body = body.block("reschedule", &[], reschedule());
+    }
     if !group.ports.is_empty() || group.mesh.is_some() {
         let network = match group.mesh {
             Some(_) => Body::new().attribute("mode", "bridge"),
@@ -167,6 +219,10 @@ fn group_body<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
     if !group.ports.is_empty() || group.mesh.is_some() {
         body = body.block("service", &[], service(component, group));
     }
+    let tasks = group.more.iter().flat_map(|more| &more.tasks);
+    let body = tasks.fold(body, |body, side| {
+        body.block("task", &[&side.name], side_task(component, group, side))
+    });
     body.block("task", &[&group.name], task(component, group))
 }
 
@@ -282,30 +338,142 @@ fn connect<'a>(group: &'a Group, mesh: &'a Mesh) -> Body<'a> {
 fn task<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
     let prefix = identifier(&group.name);
     let var = |suffix: &str| raw(format!("var.{prefix}_{suffix}"));
-    let words = (0..group.driver.args().len()).map(|index| var(&format!("arg_{index}")));
+    let container = group.more.as_deref().map(|more| &more.container);
+    let config = config(&group.driver, container, &prefix, group, &group.ports);
+    let body = body(component, group, (&group.driver, container, &prefix), config);
+    body.block(
+        "resources",
+        &[],
+        Body::new()
+            .attribute("cpu", var("cpu"))
+            .attribute("memory", var("memory")),
+    )
+}
+
+/// A task that runs to its end before the service starts, or once it started. It has what the service has.
+fn side_task<'a>(component: &Lowered, group: &'a Group, side: &'a Task) -> Body<'a> {
+    let prefix = task_prefix(group, side);
+    let config = config(&side.driver, Some(&side.container), &prefix, group, &[]);
+    let hook = match side.moment {
+        Moment::Before => "prestart",
+        Moment::After => "poststart",
+    };
+    let lifecycle = Body::new().attribute("hook", hook).attribute("sidecar", false);
+    let figure = |own: Option<u32>, name: &str| match own {
+        Some(own) => Expression::from(i64::from(own)),
+        None => raw(format!("var.{}_{name}", identifier(&group.name))),
+    };
+    let resources = Body::new()
+        .attribute("cpu", figure(side.cpu, "cpu"))
+        .attribute("memory", figure(side.memory, "memory"));
+    body(component, group, (&side.driver, Some(&side.container), &prefix), config)
+        .block("lifecycle", &[], lifecycle)
+        .block("resources", &[], resources)
+}
+
+/// What variables of a task beside the service begin with.
+pub fn task_prefix(group: &Group, side: &Task) -> String {
+    format!("{}_task_{}", identifier(&group.name), identifier(&side.name))
+}
+
+/// What the driver is told.
+fn config<'a>(
+    driver: &Driver,
+    container: Option<&'a Container>,
+    prefix: &str,
+    group: &'a Group,
+    ports: &'a [Port],
+) -> Body<'a> {
+    let var = |suffix: &str| raw(format!("var.{prefix}_{suffix}"));
+    let words = (0..driver.args().len()).map(|index| var(&format!("arg_{index}")));
     let args = Expression::List(words.collect());
-    let config = match &group.driver {
+    match driver {
         Driver::Docker { args: given, .. } => {
             let mut config = Body::new().attribute("image", var("image"));
             // In a network of its own the container needs no port of the host mapped to it.
-            if !group.ports.is_empty() && group.mesh.is_none() {
-                let labels = group.ports.iter().map(|port| port.label.as_str().into());
+            if !ports.is_empty() && group.mesh.is_none() {
+                let labels = ports.iter().map(|port| port.label.as_str().into());
                 config = config.attribute("ports", Expression::List(labels.collect()));
             }
             // A pull that takes longer is given up by Docker's driver, whatever time the start has.
             if group.timing.start() > PULL {
                 config = config.attribute("image_pull_timeout", group.timing.start().to_string());
             }
-            match given.is_empty() {
-                true => config,
-                false => config.attribute("args", args),
+            if !given.is_empty() {
+                config = config.attribute("args", args);
             }
+            if let Some(container) = container {
+                config = contained(config, container, prefix);
+            }
+            let paths = group.more.iter().flat_map(|more| &more.paths);
+            paths.fold(config, |config, (file, path)| {
+                config.block("mount", &[], in_place(file, path))
+            })
         }
         Driver::RawExec { .. } => Body::new()
             .attribute("command", var("command"))
             .attribute("args", args),
+    }
+}
+
+/// What the container is started with, beside its image and arguments.
+fn contained<'a>(config: Body<'a>, container: &'a Container, prefix: &str) -> Body<'a> {
+    let var = |suffix: &str| raw(format!("var.{prefix}_{suffix}"));
+    let texts = |texts: &'a [String]| {
+        let texts = texts.iter().map(|text| text.as_str().into());
+        Expression::List(texts.collect())
     };
-    let mut body = Body::new().attribute("driver", group.driver.name());
+    let mut config = config;
+    if !container.entrypoint.is_empty() {
+        let words = (0..container.entrypoint.len()).map(|index| var(&format!("entrypoint_{index}")));
+        config = config.attribute("entrypoint", Expression::List(words.collect()));
+    }
+    if container.init {
+        config = config.attribute("init", true);
+    }
+    if container.hostname.is_some() {
+        config = config.attribute("hostname", var("hostname"));
+    }
+    if container.shm.is_some() {
+        config = config.attribute("shm_size", var("shm"));
+    }
+    let privileges = &container.privileges;
+    if !privileges.capabilities.is_empty() {
+        config = config.attribute("cap_add", texts(&privileges.capabilities));
+    }
+    if privileges.host_network {
+        config = config.attribute("network_mode", "host");
+    }
+    if privileges.all {
+        config = config.attribute("privileged", true);
+    }
+    privileges.devices.iter().fold(config, |config, device| {
+        let device = Body::new().attribute("host_path", device.as_str());
+        config.block("devices", &[], device)
+    })
+}
+
+/// A file of the task at a path of its container. Nothing in the container can write it.
+fn in_place<'a>(file: &str, path: &'a str) -> Body<'a> {
+    Body::new()
+        .attribute("type", "bind")
+        .attribute("source", format!("local/{file}"))
+        .attribute("target", path)
+        .attribute("readonly", true)
+}
+
+/// What a task has of its group, whichever task it is.
+fn body<'a>(
+    component: &Lowered,
+    group: &'a Group,
+    (driver, container, prefix): (&Driver, Option<&'a Container>, &str),
+    config: Body<'a>,
+) -> Body<'a> {
+    let var = |suffix: &str| raw(format!("var.{}_{suffix}", identifier(&group.name)));
+    let mut body = Body::new().attribute("driver", driver.name());
+    if container.is_some_and(|container| container.user.is_some()) {
+        body = body.attribute("user", raw(format!("var.{prefix}_user")));
+    }
     if let Some(stop) = group.timing.stop {
         body = body.attribute("kill_timeout", stop.span.to_string());
     }
@@ -340,23 +508,16 @@ fn task<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
         body = body.block("template", &[], template);
     }
     // A program sees the files of its host, its volumes among them, and Nomad refuses to mount one for it.
-    let mounts = match group.driver {
+    let mounts = match driver {
         Driver::Docker { .. } => &*group.mounts,
         Driver::RawExec { .. } => &[],
     };
-    for mount in mounts {
+    mounts.iter().fold(body, |body, mount| {
         let mount = Body::new()
             .attribute("volume", mount.volume.as_str())
             .attribute("destination", mount.path.as_str());
-        body = body.block("volume_mount", &[], mount);
-    }
-    body.block(
-        "resources",
-        &[],
-        Body::new()
-            .attribute("cpu", var("cpu"))
-            .attribute("memory", var("memory")),
-    )
+        body.block("volume_mount", &[], mount)
+    })
 }
 
 /// Its templates may ask Vault by the task's own identity. The task itself gets no token.

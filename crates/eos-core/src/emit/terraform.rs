@@ -37,6 +37,9 @@ pub struct WorkspaceFacts {
     pub files: BTreeMap<String, String>,
     pub hosts: Vec<String>,
     pub secrets: Vec<SecretFacts>,
+    /// Whether its job starts runs at set times, or rests: then the minion ends the run that goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<&'static str>,
     /// The service whose place the outputs say; the minion looks it up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub service: Option<String>,
@@ -149,6 +152,10 @@ pub fn component(lowered: &Lowered, setup: &Setup, artifacts: &mut Artifacts) ->
             providers,
             hosts,
             risk: lowered.risk,
+            schedule: lowered.shape.schedule().map(|schedule| match schedule.rests {
+                None => "runs",
+                Some(_) => "rests",
+            }),
             secrets: secrets(lowered),
             outputs: outputs::outputs(lowered),
             token: "client",
@@ -234,6 +241,7 @@ pub fn platform(environment: &str, brought_back: u32, setup: &Setup, artifacts: 
             hosts: Vec::new(),
             // It is a namespace: who may make a component may have it made.
             risk: Risk::Low,
+            schedule: None,
             secrets: Vec::new(),
             outputs: None,
             token: "management",
@@ -253,6 +261,7 @@ struct Parts<'a> {
     providers: Vec<&'static Provider>,
     hosts: Vec<String>,
     risk: Risk,
+    schedule: Option<&'static str>,
     secrets: Vec<SecretFacts>,
     outputs: Option<Outputs>,
     token: &'static str,
@@ -269,6 +278,7 @@ fn workspace(artifacts: &mut Artifacts, parts: Parts<'_>) -> Workspace {
         providers,
         hosts,
         risk,
+        schedule,
         secrets,
         outputs,
         token,
@@ -337,6 +347,7 @@ fn workspace(artifacts: &mut Artifacts, parts: Parts<'_>) -> Workspace {
         files: digests,
         hosts,
         secrets,
+        schedule,
         service,
         backend: setup.chosen_backend().cloned(),
     };

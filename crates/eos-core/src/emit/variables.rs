@@ -1,12 +1,16 @@
 //! The variables of a component's module: everything an environment may differ in, in one list.
 //! Terraform's declarations, the module call, Nomad's job variables and the tfvars are all written from it.
 
+use super::nomad::task_prefix;
 use super::task_templates::templates;
-use crate::lowered::{Check, Driver, Group, Lowered};
+use crate::lowered::{Check, Container, Driver, Group, Lowered};
 use crate::option::{CPU, MEMORY, REPLICAS};
 use crate::pillar::GENERATIONS;
 use serde_json::Value;
 use std::ops::RangeInclusive;
+
+/// Bytes of memory that the processes of a container may share.
+const SHM: (i64, i64) = (1, 1 << 40);
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable {
@@ -64,8 +68,16 @@ pub fn variables(component: &Lowered) -> Vec<Variable> {
             true,
         ),
     ];
+    if let Some(schedule) = component.shape.schedule() {
+        list.push(text("cron", &schedule.cron.value, "When the job starts a run", true));
+        list.push(text("zone", &schedule.zone.value, "Time zone of its hours", true));
+    }
     for group in &component.groups {
         add_group(&mut list, component, group);
+    }
+    for (need, name) in &component.borrowed {
+        let variable = format!("volume_{}_name", identifier(need));
+        list.push(text(&variable, name, "Name of the volume in Nomad", true));
     }
     for (need, volumes) in component.volumes_by_need() {
         let prefix = format!("volume_{}", identifier(need));
@@ -138,24 +150,11 @@ fn add_group(list: &mut Vec<Variable>, component: &Lowered, group: &Group) {
         bounds(MEMORY),
         "Memory of an instance, in MiB",
     ));
-    match &group.driver {
-        Driver::Docker { image, .. } => {
-            list.push(text(&name("image"), &image.value, "Container image", true));
-        }
-        Driver::RawExec { command, .. } => list.push(text(
-            &name("command"),
-            &command.value,
-            "Program of the host",
-            true,
-        )),
-    }
-    for (index, arg) in group.driver.args().iter().enumerate() {
-        list.push(text(
-            &name(&format!("arg_{index}")),
-            &arg.value,
-            "Argument of the program",
-            true,
-        ));
+    let container = group.more.as_deref().map(|more| &more.container);
+    add_task(list, &prefix, &group.driver, container);
+    for task in group.more.iter().flat_map(|more| &more.tasks) {
+        let prefix = task_prefix(group, task);
+        add_task(list, &prefix, &task.driver, Some(&task.container));
     }
     for (variable, value) in &group.env {
         if let Some(known) = value.value.known() {
@@ -228,6 +227,50 @@ fn add_group(list: &mut Vec<Variable>, component: &Lowered, group: &Group) {
             "Path of the health check",
             true,
         ));
+    }
+}
+
+/// What a task runs, and in which container.
+fn add_task(list: &mut Vec<Variable>, prefix: &str, driver: &Driver, container: Option<&Container>) {
+    let name = |suffix: &str| format!("{prefix}_{suffix}");
+    match driver {
+        Driver::Docker { image, .. } => {
+            list.push(text(&name("image"), &image.value, "Container image", true));
+        }
+        Driver::RawExec { command, .. } => list.push(text(
+            &name("command"),
+            &command.value,
+            "Program of the host",
+            true,
+        )),
+    }
+    for (index, arg) in driver.args().iter().enumerate() {
+        list.push(text(
+            &name(&format!("arg_{index}")),
+            &arg.value,
+            "Argument of the program",
+            true,
+        ));
+    }
+    let Some(container) = container else {
+        return;
+    };
+    for (index, word) in container.entrypoint.iter().enumerate() {
+        let name = name(&format!("entrypoint_{index}"));
+        list.push(text(&name, &word.value, "Word that starts the program of the container", true));
+    }
+    if let Some(user) = &container.user {
+        list.push(text(&name("user"), &user.value, "User that the container runs as", true));
+    }
+    if let Some(hostname) = &container.hostname {
+        let description = "Host name that the container finds itself under";
+        list.push(text(&name("hostname"), &hostname.value, description, true));
+    }
+    if let Some(shm) = &container.shm {
+        list.push(Variable {
+            value: shm.value.into(),
+            ..number(&name("shm"), 0, SHM, "Memory that processes of the container share, in bytes")
+        });
     }
 }
 

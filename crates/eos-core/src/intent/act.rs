@@ -4,17 +4,35 @@ use super::{Editor, Intent, Sentence, Subject, stop};
 use crate::compose::Key;
 use crate::diagnostic::Diagnostic;
 use crate::kinds::Deed;
+use crate::recipe::Mode;
 
 pub fn edit(editor: &mut Editor, subject: &Subject<'_>, deed: Deed) -> Result<(), Vec<Diagnostic>> {
-    match deed {
-        Deed::Restart => {
-            let name = subject.name;
-            let found = stop::with_job(subject, deed.word())?;
-            if found.stopped.is_some() {
-                let stopped = Diagnostic::new(format!("{name} is stopped: nothing of it runs"));
-                return Err(vec![stopped.hint(format!("Start it: `eos start {name}`"))]);
-            }
+    let name = subject.name;
+    let found = stop::with_job(subject, deed.word())?;
+    let refused = |words: String, hint: String| Err(vec![Diagnostic::new(words).hint(hint)]);
+    match (deed, found.mode) {
+        (Deed::Restart, Mode::Service | Mode::System) => {}
+        (Deed::Restart, Mode::Scheduled(_)) => {
+            let words = format!("{name} runs at set times, so there is nothing to restart");
+            return refused(words, format!("Start a run: `eos run {name}`"));
         }
+        (Deed::Restart, Mode::Batch) => {
+            let words = format!("{name} ran to its end, so there is nothing to restart");
+            return refused(words, "It runs again once its options or its recipe change".to_owned());
+        }
+        (Deed::Run, Mode::Scheduled(_)) => {}
+        (Deed::Run, Mode::Service | Mode::System) => {
+            let words = format!("{name} runs all the time, and has no schedule");
+            return refused(words, format!("Restart it: `eos restart {name}`"));
+        }
+        (Deed::Run, Mode::Batch) => {
+            let words = format!("{name} has no schedule");
+            return refused(words, "It runs once its options or its recipe change".to_owned());
+        }
+    }
+    if let Some(stopped) = found.stopped {
+        let words = format!("{name} is stopped: nothing of it runs");
+        return refused(words, format!("Start it: `eos start {stopped}`"));
     }
     subject.note(editor)
 }

@@ -11,7 +11,7 @@ mod volume;
 
 use crate::address::Address;
 use crate::catalog::Catalog;
-use crate::compose::own_name;
+use crate::compose::{member_name, own_name};
 use crate::diagnostic::{Diagnostic, Place, Position};
 use crate::kinds::Deed;
 use crate::name;
@@ -733,7 +733,10 @@ impl<'a> Subject<'a> {
             (Some(_), _) => editor.set(&[self.name, "intent"], &words_json(self.said)),
             // What another has for its own use is written down when a person first changes something about it.
             (None, Some(recipe)) => editor.add(&self.new_component(&recipe)),
-            (None, None) => Err(vec![self.missing()]),
+            (None, None) => match self.member_of() {
+                Some(owner) => editor.set(&[&owner.name, "intent"], &words_json(self.said)),
+                None => Err(vec![self.missing()]),
+            },
         }
     }
 
@@ -756,6 +759,18 @@ impl<'a> Subject<'a> {
                 .map_or(&[][..], |recipe| &recipe.uses);
             uses.iter()
                 .any(|used| !used.share && own_name(&owner.name, used) == self.name)
+        })
+    }
+
+    /// The component that has a further job of this name.
+    fn member_of(&self) -> Option<&'a Component> {
+        let names = self.name.match_indices('-').map(|(at, _)| &self.name[..at]);
+        let mut owners = names.filter_map(|name| self.pillar.component(self.environment, name));
+        owners.find(|owner| {
+            let recipe = self.catalog.get(&owner.recipe);
+            let services = recipe.map_or(&[][..], |recipe| &recipe.services);
+            let mut names = services.iter().map(|service| member_name(&owner.name, &service.name));
+            names.any(|name| name == self.name)
         })
     }
 
@@ -786,6 +801,11 @@ impl<'a> Subject<'a> {
         if let Some(owner) = self.owner() {
             return Diagnostic::new(format!("{name} belongs to {}", owner.name))
                 .hint(format!("It goes with it: `eos delete {}`", owner.name));
+        }
+        if let Some(owner) = self.member_of() {
+            let owner = &owner.name;
+            return Diagnostic::new(format!("{name} is a job of {owner}, which says what it is"))
+                .hint(format!("`eos read {owner}` shows it, `eos update {owner}` changes it"));
         }
         let keys = self.pillar.components.keys();
         let names = keys

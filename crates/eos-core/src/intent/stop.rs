@@ -3,12 +3,12 @@
 use super::{Editor, Subject, words_json};
 use crate::compose::compose;
 use crate::diagnostic::Diagnostic;
-use crate::pillar::Component;
+use crate::recipe::{self, Mode, Service};
 
 const STOPPED: &str = "stopped";
 
 pub fn stop(editor: &mut Editor, subject: &Subject<'_>) -> Result<(), Vec<Diagnostic>> {
-    if with_job(subject, "stop")?.stopped.is_some() {
+    if of_itself(subject, "stop")?.stopped.is_some() {
         return Ok(());
     }
     subject.note(editor)?;
@@ -16,29 +16,63 @@ pub fn stop(editor: &mut Editor, subject: &Subject<'_>) -> Result<(), Vec<Diagno
 }
 
 pub fn start(editor: &mut Editor, subject: &Subject<'_>) -> Result<(), Vec<Diagnostic>> {
-    if with_job(subject, "start")?.stopped.is_none() {
+    if of_itself(subject, "start")?.stopped.is_none() {
         return Ok(());
     }
     editor.remove(&[subject.name, STOPPED])?;
     subject.note(editor)
 }
 
-/// The component, written in the pillar or another's own, if it has a job.
-pub(super) fn with_job(subject: &Subject<'_>, to_do: &str) -> Result<Component, Vec<Diagnostic>> {
+/// A component's own job, or one that it has beside.
+pub(super) struct HasJob {
+    pub mode: Mode,
+    /// The component that is stopped, if it is: that of the job.
+    pub stopped: Option<String>,
+    /// The component whose further job it is.
+    member_of: Option<String>,
+}
+
+/// All jobs of a component are stopped and started together.
+fn of_itself(subject: &Subject<'_>, to_do: &str) -> Result<HasJob, Vec<Diagnostic>> {
+    let found = with_job(subject, to_do)?;
+    match &found.member_of {
+        None => Ok(found),
+        Some(owner) => {
+            let words = format!("{} is a job of {owner}, and stops and starts with it", subject.name);
+            Err(vec![Diagnostic::new(words).hint(format!("`eos {to_do} {owner}`"))])
+        }
+    }
+}
+
+/// The component, written in the pillar or another's own, if it has a job; or a job that a component has beside its own.
+pub(super) fn with_job(subject: &Subject<'_>, to_do: &str) -> Result<HasJob, Vec<Diagnostic>> {
     let name = subject.name;
-    let (mut composed, found) = compose(subject.pillar, subject.catalog);
+    let (composed, found) = compose(subject.pillar, subject.catalog);
     let key = (subject.environment.to_owned(), name.to_owned());
-    let Some(expanded) = composed.components.remove(&key) else {
+    let member = composed.members.get(&key);
+    let of = member.map_or(&key.1, |member| &member.owner);
+    let Some(expanded) = composed.components.get(&(key.0.clone(), of.clone())) else {
         return Err(match subject.existing() {
             Some(_) => found,
             None => vec![subject.missing()],
         });
     };
-    let mut services = expanded.recipe.services.iter();
+    let services = expanded.recipe.services.iter();
     // What cannot be evaluated is told where it is compiled.
-    match services.any(|service| expanded.applies(&service.when).unwrap_or(true)) {
-        true => Ok(expanded.component.into_owned()),
-        false => {
+    let there: Vec<&Service> = services
+        .filter(|service| expanded.applies(&service.when).unwrap_or(true))
+        .collect();
+    let service = match member {
+        Some(member) => there.iter().find(|one| one.name == member.service).copied(),
+        None => recipe::jobs(&there).first().and_then(|own| own.services.first().copied()),
+    };
+    match service {
+        Some(service) => Ok(HasJob {
+            mode: service.mode.clone(),
+            stopped: expanded.component.stopped.as_ref().map(|_| of.clone()),
+            member_of: member.map(|member| member.owner.clone()),
+        }),
+        None => {
             let words = format!("{name} has no job: there is nothing to {to_do}");
             let hint = format!("`eos read {name}` shows what it is");
             Err(vec![Diagnostic::new(words).hint(hint)])

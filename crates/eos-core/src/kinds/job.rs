@@ -6,7 +6,7 @@ use super::{
 };
 use crate::address::{Address, NodeKind};
 use crate::compile::Compilation;
-use crate::lowered::{Check, Driver, Group, Lowered};
+use crate::lowered::{Check, Container, Driver, Group, Lowered, More, Shape};
 use crate::node::{Attribute, Layer, Node, Reversibility, Writer, attributes};
 use crate::option::human_size;
 use crate::plan::{Act, Change, Key, PlanInput, Work};
@@ -41,6 +41,28 @@ pub struct Expected {
     pub service: Option<String>,
     pub count: u32,
     pub check: bool,
+    /// It runs on every host that can run it, as many times as it says on each.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub everywhere: bool,
+}
+
+/// What is proved of a job that runs to its end: it did, and well.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ended {
+    /// In the job's meta.
+    pub digest: String,
+    pub groups: Vec<String>,
+    /// Seconds within which it has to end.
+    pub within: u64,
+}
+
+/// What is proved of a job that runs at set times: Nomad starts it then.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scheduled {
+    /// In the job's meta.
+    pub digest: String,
+    pub cron: String,
+    pub zone: String,
 }
 
 /// What is proved of the job of a component that a person stopped.
@@ -54,11 +76,16 @@ pub struct Stopped {
     pub stop: Option<u64>,
 }
 
-/// Salt restarts what runs of a job, one instance after the other.
+/// Salt restarts what runs of a job, one instance after the other, or starts a run of one that has a schedule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Acted {
     pub minion: String,
+    #[serde(default)]
+    pub deed: Deed,
     pub groups: Vec<Expected>,
+    /// Seconds within which a run has to end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<u64>,
 }
 
 impl Request for Acted {
@@ -68,7 +95,7 @@ impl Request for Acted {
     }
 
     fn title(&self) -> &'static str {
-        Deed::Restart.word()
+        self.deed.word()
     }
 
     fn minion(&self) -> &str {
@@ -76,7 +103,7 @@ impl Request for Acted {
     }
 
     fn function(&self) -> Function {
-        Function::Act(Deed::Restart.word())
+        Function::Act(self.deed.word())
     }
 
     fn facts(&self, _: &str) -> Value {
@@ -97,7 +124,7 @@ impl Request for Acted {
         false
     }
 
-    /// The plan says what is restarted.
+    /// The plan says what is restarted or run.
     fn is_previewed(&self) -> bool {
         false
     }
@@ -115,6 +142,13 @@ pub struct Gone {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<u64>,
 }
+
+/// The attribute of a job that runs at set times.
+const SCHEDULE: &str = "schedule";
+/// The attribute of one whose schedule a person stopped.
+const RESTS: &str = "rests";
+/// The attribute of what a container may do beyond its walls.
+pub const PRIVILEGES: &str = "privileges";
 
 pub fn address(component: &str) -> Address {
     NodeKind::Job.at(component)
@@ -237,29 +271,41 @@ impl Kind for Jobs {
     }
 
     fn act(&self, deed: Deed, component: &Lowered) -> Option<Act> {
-        match deed {
-            Deed::Restart => Some(Act {
-                deed,
-                environment: component.environment.clone(),
-                component: component.component.clone(),
-                layer: Layer::Job,
-                summary: restart_summary(component),
-            }),
-        }
+        let summary = match deed {
+            Deed::Restart => restart_summary(component),
+            Deed::Run => run_summary(component),
+        };
+        Some(Act {
+            deed,
+            environment: component.environment.clone(),
+            component: component.component.clone(),
+            layer: Layer::Job,
+            summary,
+        })
     }
 
     fn does(&self, deed: Deed, wanted: &Wanted<'_, '_>) -> Vec<PhaseStep> {
-        match deed {
-            Deed::Restart => {
-                let restarted = Acted {
-                    minion: wanted.control.to_owned(),
-                    groups: wanted.component.groups.iter().map(expected).collect(),
-                };
-                let restarted = Work::Act(AnyActed::Job(restarted));
-                let steps = [(wanted.risk, restarted), (Risk::Low, Work::Prove(proof(wanted)))];
-                steps.map(|(risk, work)| PhaseStep { risk, work }).into()
-            }
-        }
+        let component = wanted.component;
+        let proved = PhaseStep {
+            risk: Risk::Low,
+            work: Work::Prove(proof(wanted)),
+        };
+        let (within, proved) = match deed {
+            Deed::Restart => (None, Some(proved)),
+            // The end of the run is all there is to prove.
+            Deed::Run => (Some(within(component)), None),
+        };
+        let acted = Acted {
+            minion: wanted.control.to_owned(),
+            deed,
+            groups: component.groups.iter().map(|group| expected(component, group)).collect(),
+            within,
+        };
+        let acted = PhaseStep {
+            risk: wanted.risk,
+            work: Work::Act(AnyActed::Job(acted)),
+        };
+        std::iter::once(acted).chain(proved).collect()
     }
 
     fn leftovers(&self, _: &PlanInput<'_>) -> Vec<(Key, Work)> {
@@ -319,18 +365,43 @@ fn proof(wanted: &Wanted<'_, '_>) -> Proof {
     let Wanted { component, key, .. } = wanted;
     let workspace = wanted.input.compilation.workspace(&key.0, &key.1);
     let digest = workspace.map_or_else(String::new, |workspace| workspace.job_digest.clone());
-    let groups: Vec<Expected> = component.groups.iter().map(expected).collect();
-    match component.is_stopped() {
-        false => Proof::Healthy(Healthy { digest, groups }),
-        true => {
-            let spans = component.groups.iter().filter_map(|group| group.timing.stop);
-            Proof::Stopped(Stopped {
-                digest,
-                services: groups.into_iter().filter_map(|group| group.service).collect(),
-                stop: spans.map(|said| said.span.duration().as_secs()).max(),
-            })
-        }
+    let groups = component.groups.iter();
+    let expected: Vec<Expected> = groups.clone().map(|group| expected(component, group)).collect();
+    if component.is_stopped() {
+        let spans = groups.filter_map(|group| group.timing.stop);
+        return Proof::Stopped(Stopped {
+            digest,
+            services: expected.into_iter().filter_map(|group| group.service).collect(),
+            stop: spans.map(|said| said.span.duration().as_secs()).max(),
+        });
     }
+    match &component.shape {
+        Shape::Service | Shape::System => Proof::Healthy(Healthy {
+            digest,
+            groups: expected,
+        }),
+        Shape::Batch => Proof::Ended(Ended {
+            digest,
+            groups: groups.map(|group| group.name.clone()).collect(),
+            within: within(component),
+        }),
+        Shape::Scheduled(schedule) => Proof::Scheduled(Scheduled {
+            digest,
+            cron: schedule.cron.value.clone(),
+            zone: schedule.zone.value.clone(),
+        }),
+    }
+}
+
+/// Seconds within which a run of the component has to end.
+fn within(component: &Lowered) -> u64 {
+    let spans = component.groups.iter().map(|group| group.timing.ends());
+    spans.max().map_or(0, |span| span.duration().as_secs())
+}
+
+fn run_summary(component: &Lowered) -> String {
+    let name = &component.component;
+    format!("{name}  run now, beside its schedule; the operation waits for its end")
 }
 
 fn restart_summary(component: &Lowered) -> String {
@@ -348,8 +419,9 @@ fn destroys(component: &str, changes: &[Change]) -> bool {
     own.any(|change| change.layer.is_of_workspace() && change.reversibility == Reversibility::Final)
 }
 
-fn expected(group: &Group) -> Expected {
+fn expected(component: &Lowered, group: &Group) -> Expected {
     Expected {
+        everywhere: matches!(component.shape, Shape::System),
         group: group.name.clone(),
         service: (!group.ports.is_empty()).then(|| group.service.clone()),
         count: group.count.value,
@@ -430,10 +502,15 @@ fn summary(lowered: &Lowered) -> String {
                 .map(|port| format!("port {}, ", port.value))
                 .collect();
             let memory = human_size(u64::from(group.memory.value) << 20);
-            format!(
-                "{} x ({} MHz, {memory}), {ports}{run}",
-                group.count.value, group.cpu.value
-            )
+            let times = match (&lowered.shape, group.count.value) {
+                (_, 0) | (Shape::Service, _) => format!("{} x", group.count.value),
+                (Shape::System, _) => "on every host".to_owned(),
+                (Shape::Batch, _) => "once".to_owned(),
+                (Shape::Scheduled(schedule), _) => {
+                    format!("at {} {}", schedule.cron.value, schedule.zone.value)
+                }
+            };
+            format!("{times} ({} MHz, {memory}), {ports}{run}", group.cpu.value)
         })
         .collect();
     format!("{}  {}", lowered.component, groups.join("; "))
@@ -456,6 +533,7 @@ fn job_attributes(lowered: &Lowered) -> BTreeMap<String, Attribute> {
         };
         list.insert("generation".to_owned(), Attribute::new(lowered.generation, from));
     }
+    add_shape(&lowered.shape, &mut list);
     for group in &lowered.groups {
         let prefix = match lowered.groups.len() {
             1 => "group".to_owned(),
@@ -476,13 +554,9 @@ fn job_attributes(lowered: &Lowered) -> BTreeMap<String, Attribute> {
                 add(name.to_owned(), said_by_recipe(lowered, said));
             }
         }
-        let (name, text) = match &group.driver {
-            Driver::Docker { image, .. } => ("image", image),
-            Driver::RawExec { command, .. } => ("command", command),
-        };
-        add(name.to_owned(), Attribute::of(text, text.value.as_str()));
-        for (index, arg) in group.driver.args().iter().enumerate() {
-            add(format!("arg.{index}"), Attribute::of(arg, arg.value.as_str()));
+        add_driver("", &group.driver, &mut add);
+        if let Some(more) = &group.more {
+            add_more(lowered, group, more, &mut add);
         }
         for (kind, texts) in [("env", &group.env), ("file", &group.files)] {
             for (name, text) in texts {
@@ -516,6 +590,130 @@ fn job_attributes(lowered: &Lowered) -> BTreeMap<String, Attribute> {
         }
     }
     list
+}
+
+/// How the job runs, unless it runs for good as most do.
+fn add_shape(shape: &Shape, list: &mut BTreeMap<String, Attribute>) {
+    let mut say = |name: &str, attribute: Attribute| {
+        list.insert(name.to_owned(), attribute);
+    };
+    let of_recipe = |words: &str| Source::pass("jobs", words);
+    match shape {
+        Shape::Service => {}
+        Shape::System => {
+            let why = of_recipe("the recipe runs it on every host");
+            say("type", Attribute::new(shape.nomad(), why));
+        }
+        Shape::Batch => {
+            let why = of_recipe("the recipe runs it to its end");
+            say("type", Attribute::new(shape.nomad(), why));
+        }
+        Shape::Scheduled(schedule) => {
+            say(SCHEDULE, Attribute::of(&schedule.cron, schedule.cron.value.as_str()));
+            say("zone", Attribute::of(&schedule.zone, schedule.zone.value.as_str()));
+            if schedule.overlap {
+                let why = of_recipe("the recipe lets runs overlap");
+                say("overlap", Attribute::new(true, why));
+            }
+            if let Some(stopped) = &schedule.rests {
+                say(RESTS, Attribute::new(true, stopped.clone()));
+            }
+        }
+    }
+}
+
+fn add_driver(prefix: &str, driver: &Driver, add: &mut impl FnMut(String, Attribute)) {
+    let (name, text) = match driver {
+        Driver::Docker { image, .. } => ("image", image),
+        Driver::RawExec { command, .. } => ("command", command),
+    };
+    add(
+        format!("{prefix}{name}"),
+        Attribute::of(text, text.value.as_str()),
+    );
+    for (index, arg) in driver.args().iter().enumerate() {
+        add(
+            format!("{prefix}arg.{index}"),
+            Attribute::of(arg, arg.value.as_str()),
+        );
+    }
+}
+
+/// What few services say: of their container, their tasks, and the hosts that they need.
+fn add_more(lowered: &Lowered, group: &Group, more: &More, add: &mut impl FnMut(String, Attribute)) {
+    add_container("", &more.container, &group.declared, add);
+    for task in &more.tasks {
+        let prefix = format!("task.{}.", task.name);
+        let mut say = |name: &str, value: Value| {
+            add(
+                format!("{prefix}{name}"),
+                Attribute::new(value, task.declared.clone()),
+            );
+        };
+        say("runs", format!("{} the start of {}", task.moment.word(), group.name).into());
+        for (name, figure) in [("cpu", task.cpu), ("memory", task.memory)] {
+            if let Some(figure) = figure {
+                say(name, figure.into());
+            }
+        }
+        add_driver(&prefix, &task.driver, add);
+        add_container(&prefix, &task.container, &task.declared, add);
+    }
+    for (file, path) in &more.paths {
+        let attribute = Attribute::new(path.as_str(), group.declared.clone());
+        add(format!("path.{file}"), attribute);
+    }
+    let Some(requires) = &more.requires else {
+        return;
+    };
+    let at = |line: u32| Source::recipe(&lowered.recipe, line);
+    for (name, asked) in [("memory", requires.memory), ("disk", requires.disk)] {
+        if let Some((bytes, place)) = asked {
+            let attribute = Attribute::new(human_size(bytes), at(place.line));
+            add(format!("requires.{name}"), attribute);
+        }
+    }
+    if let Some((architecture, place)) = requires.architecture {
+        let attribute = Attribute::new(architecture.word(), at(place.line));
+        add("requires.architecture".to_owned(), attribute);
+    }
+}
+
+fn add_container(
+    prefix: &str,
+    container: &Container,
+    declared: &Source,
+    add: &mut impl FnMut(String, Attribute),
+) {
+    for (index, word) in container.entrypoint.iter().enumerate() {
+        let attribute = Attribute::of(word, word.value.as_str());
+        add(format!("{prefix}entrypoint.{index}"), attribute);
+    }
+    for (name, text) in [("user", &container.user), ("hostname", &container.hostname)] {
+        if let Some(text) = text {
+            add(
+                format!("{prefix}{name}"),
+                Attribute::of(text, text.value.as_str()),
+            );
+        }
+    }
+    if let Some(shm) = &container.shm {
+        let attribute = Attribute::of(shm, human_size(shm.value));
+        add(format!("{prefix}shm"), attribute);
+    }
+    if container.init {
+        add(
+            format!("{prefix}init"),
+            Attribute::new(true, declared.clone()),
+        );
+    }
+    if !container.privileges.is_none() {
+        let words = container.privileges.words();
+        add(
+            format!("{prefix}{PRIVILEGES}"),
+            Attribute::new(words, declared.clone()),
+        );
+    }
 }
 
 /// A span of time that the recipe says; the usual ones are no attributes.

@@ -244,16 +244,20 @@ workspace_parts! {
 }
 
 /// What a person can have done with a component that the pillar does not say. Each is at home with one kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Deed {
+    #[default]
     Restart,
+    /// Starts a run of what has a schedule.
+    Run,
 }
 
 impl Deed {
     pub fn word(self) -> &'static str {
         match self {
             Self::Restart => "restart",
+            Self::Run => "run",
         }
     }
 
@@ -261,6 +265,7 @@ impl Deed {
     pub fn title(self) -> &'static str {
         match self {
             Self::Restart => "Restart",
+            Self::Run => "Run",
         }
     }
 
@@ -268,12 +273,13 @@ impl Deed {
     pub fn why_final(self) -> &'static str {
         match self {
             Self::Restart => "a restart leaves nothing to undo",
+            Self::Run => "Eos does not know what the run did",
         }
     }
 
     pub(crate) fn home(self) -> &'static dyn Kind {
         match self {
-            Self::Restart => &job::Jobs,
+            Self::Restart | Self::Run => &job::Jobs,
         }
     }
 }
@@ -301,6 +307,10 @@ pub(crate) fn at_terraform(component: &str, terraform: &str) -> Option<Address> 
 pub enum Proof {
     /// The component runs, is registered and passes its checks.
     Healthy(job::Healthy),
+    /// The component's job ran to its end, and well.
+    Ended(job::Ended),
+    /// The component's job is there, and Nomad starts it at its times.
+    Scheduled(job::Scheduled),
     /// The component's job is there, and nothing of it runs or is registered.
     Stopped(job::Stopped),
     /// Nothing of the component runs or is registered any more.
@@ -320,6 +330,8 @@ impl Proof {
     pub fn title(&self) -> &'static str {
         match self {
             Self::Healthy(_) => "healthy",
+            Self::Ended(_) => "ended",
+            Self::Scheduled(_) => "scheduled",
             Self::Stopped(_) => "stopped",
             Self::Gone(_) => "gone",
             Self::Kept(_) => "kept",
@@ -335,6 +347,7 @@ impl Proof {
             Self::Healthy(healthy) => Some(healthy.services()),
             Self::Stopped(stopped) => Some(stopped.services.iter().map(String::as_str).collect()),
             Self::Gone(gone) => Some(gone.services.iter().map(String::as_str).collect()),
+            Self::Ended(_) | Self::Scheduled(_) => Some(Vec::new()),
             Self::Kept(_) | Self::Host(_) | Self::Present(_) | Self::Unwatched(_) => None,
         }
     }

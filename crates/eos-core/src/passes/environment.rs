@@ -3,7 +3,7 @@
 use crate::expand::Expanded;
 use crate::lowered::{Durability, Group};
 use crate::pillar::Stopped;
-use crate::recipe::{Figure, Service};
+use crate::recipe::{Figure, Mode, Service};
 use crate::source::{Overruled, Source, Sourced};
 
 pub struct Figures {
@@ -47,9 +47,12 @@ pub fn figures(expanded: &Expanded<'_>, service: &Service) -> Figures {
     let table = table(&expanded.component.environment);
     let count = figure(expanded, "replicas", &service.replicas, table.replicas);
     Figures {
-        count: match service.one {
-            true => only_one(count),
-            false => count,
+        count: match (&service.mode, service.one) {
+            (Mode::System, _) => one(count, "type: system, one instance runs on each host"),
+            (Mode::Service | Mode::Batch | Mode::Scheduled(_), true) => {
+                one(count, "instances: one, replicas do not apply")
+            }
+            (Mode::Service | Mode::Batch | Mode::Scheduled(_), false) => count,
         },
         cpu: figure(expanded, "cpu", &service.cpu, table.cpu),
         memory: figure(expanded, "memory", &service.memory, table.memory),
@@ -73,8 +76,8 @@ pub fn stopped_by(stopped: &Stopped) -> Source {
     }
 }
 
-fn only_one(count: Sourced<u32>) -> Sourced<u32> {
-    let one = Source::pass("environment", "instances: one, replicas do not apply");
+fn one(count: Sourced<u32>, why: &'static str) -> Sourced<u32> {
+    let one = Source::pass("environment", why);
     Sourced::new(1, one).over(overruled(vec![count]))
 }
 

@@ -17,12 +17,12 @@ fn in_step(input: &PlanInput<'_>, key: &Key) -> bool {
         .workspaces
         .get(&name)
         .is_some_and(|digest| digest.as_deref() == Some(&workspace.digest));
-    let has_job = input.compilation.components.get(key).is_some_and(Lowered::runs);
-    let job_in_step = || {
-        let job = observed.jobs.get(key);
-        job.is_some_and(|digest| digest.as_deref() == Some(&workspace.job_digest))
+    let component = input.compilation.components.get(key);
+    let job_in_step = |component: &Lowered| match observed.jobs.get(key) {
+        Some(digest) => digest.as_deref() == Some(&workspace.job_digest),
+        None => component.may_be_forgotten(),
     };
-    workspace_in_step && (!has_job || job_in_step())
+    workspace_in_step && component.filter(|one| one.runs()).is_none_or(job_in_step)
 }
 
 /// The changes of a component, of `platform` or of a host.

@@ -12,9 +12,11 @@ use crate::diagnostic::Diagnostic;
 use crate::emit::terraform::PLATFORM;
 use crate::intent::Intent;
 use crate::kinds::{self, Acted, Deed, Made, Phase, Proof, Request, Unmade, rules, secret, volume};
+use crate::lowered::{Group, Lowered};
 use crate::node::{Layer, Node, Reversibility};
+use crate::option::human_size;
 use crate::pins::Pins;
-use crate::recipe::Risk;
+use crate::recipe::{Requires, Risk};
 use crate::scope::Scope;
 use crate::source::Source;
 use crate::storage::{HostStorage, Misfit, fit};
@@ -284,6 +286,8 @@ pub struct Observed {
     pub secrets: BTreeMap<Key, BTreeSet<String>>,
     /// Host -> drivers that are healthy there.
     pub drivers: BTreeMap<String, BTreeSet<String>>,
+    /// Host -> what it is and has, where a component requires something of hosts.
+    pub hosts: BTreeMap<String, HostHas>,
     /// Hosts that can give a task a network of its own, as the mesh needs it.
     pub bridges: BTreeSet<String>,
     /// Host -> what it has of storage, for hosts with volumes on LVM.
@@ -292,6 +296,17 @@ pub struct Observed {
     pub standing: BTreeMap<String, volume::Standing>,
     /// By which lists the control minion will judge a step.
     pub tiers: Option<Tiers>,
+}
+
+/// What a host is and has, as Nomad's client there says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HostHas {
+    pub datacenter: String,
+    pub architecture: String,
+    /// Bytes of memory at all.
+    pub memory: u64,
+    /// Bytes that are free on the disk of its tasks.
+    pub disk: u64,
 }
 
 /// What an operation has left behind beside what the nodes tell.
@@ -357,6 +372,8 @@ pub fn refusals(
                 );
             }
         }
+        let requires = component.groups.iter().find_map(Group::requires);
+        found.extend(requires.and_then(|requires| unmet(component, requires, observed)));
         if observed.bridges.is_empty() && component.is_meshed() {
             found.push(
                 Diagnostic::new(format!(
@@ -381,6 +398,46 @@ pub fn refusals(
         }
     }
     found
+}
+
+/// What no host of its datacenter has of what a component requires.
+fn unmet(component: &Lowered, requires: &Requires, observed: &Observed) -> Option<Diagnostic> {
+    let datacenter = &component.datacenter.value;
+    let hosts = observed.hosts.iter();
+    let hosts: Vec<(&String, &HostHas)> = hosts.filter(|(_, has)| has.datacenter == *datacenter).collect();
+    let fits = |has: &HostHas| {
+        requires.memory.is_none_or(|(bytes, _)| has.memory >= bytes)
+            && requires.disk.is_none_or(|(bytes, _)| has.disk >= bytes)
+            && requires.architecture.is_none_or(|(one, _)| has.architecture == one.word())
+    };
+    if hosts.iter().any(|(_, has)| fits(has)) {
+        return None;
+    }
+    let memory = requires
+        .memory
+        .map(|(bytes, _)| format!("{} of memory", human_size(bytes)));
+    let disk = requires
+        .disk
+        .map(|(bytes, _)| format!("{} of free disk", human_size(bytes)));
+    let architecture = requires.architecture.map(|(one, _)| one.word().to_owned());
+    let wanted: Vec<String> = [architecture, memory, disk].into_iter().flatten().collect();
+    let there = hosts.iter().map(|(name, has)| {
+        let (memory, disk) = (human_size(has.memory), human_size(has.disk));
+        format!("{name} is {} with {memory} of memory and {disk} of free disk", has.architecture)
+    });
+    let there: Vec<String> = there.collect();
+    let words = format!(
+        "{} requires {}, which no host in datacenter {datacenter} has",
+        component.component,
+        wanted.join(", ")
+    );
+    let there = match there.is_empty() {
+        true => String::new(),
+        false => format!("{}. ", there.join("; ")),
+    };
+    let hint = format!("{there}Add a host that has it, or choose another --datacenter");
+    let at = &component.at;
+    Some(Diagnostic::new(words).at(&at.file, at.position).hint(hint))
 }
 
 /// What a plan for some components has to look at: them, what they use, what they had for their own use, and those that

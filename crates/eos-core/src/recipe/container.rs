@@ -38,6 +38,19 @@ impl Privileges {
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
+
+    /// In words, the widest first.
+    pub fn words(&self) -> String {
+        let all = self.all.then(|| "everything that root of the host may".to_owned());
+        let network = self.host_network.then(|| "the network of the host".to_owned());
+        let named = |what: &str, names: &[String]| {
+            (!names.is_empty()).then(|| format!("{what} {}", names.join(" and ")))
+        };
+        let devices = named("devices", &self.devices);
+        let capabilities = named("capabilities", &self.capabilities);
+        let words = [all, network, devices, capabilities];
+        words.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
 }
 
 impl Container {

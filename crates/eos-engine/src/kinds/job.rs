@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use eos_core::kinds::job::{Expected, Gone, Healthy, Stopped};
+use eos_core::kinds::Deed;
+use eos_core::kinds::job::{Acted, Ended, Expected, Gone, Healthy, Scheduled, Stopped};
 use eos_core::lowered::instance_name;
 use eos_core::plan::Step;
 use eos_core::runtime::SECRET_VERSION;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::discovery::{Discovery, Instance};
 use crate::error::{EngineError, ErrorKind, Layer};
@@ -48,7 +49,12 @@ pub(super) async fn prove_healthy(
     let component = context.compilation.component(namespace, name);
     let limit = component.map_or(HEALTHY, |component| component.rollout().max(HEALTHY));
     let healthy = nomad.wait_healthy(namespace, name, limit, progress).await?;
-    let wanted: u32 = groups.iter().map(|group| group.count).sum();
+    let everywhere = groups.iter().any(|group| group.everywhere);
+    let wanted = match everywhere {
+        // The proof of Nomad's scheduler: it made one for each node that can run it.
+        true => healthy.allocations.len(),
+        false => groups.iter().map(|group| group.count as usize).sum(),
+    };
     let mut seen = Vec::new();
     for group in groups {
         if let Some(service) = &group.service {
@@ -65,7 +71,7 @@ pub(super) async fn prove_healthy(
     let words = format!(
         "{} of {}{checks}",
         healthy.allocations.len(),
-        plural(wanted as usize, "instance", "instances")
+        plural(wanted, "instance", "instances")
     );
     let mut seen = json!({"version": healthy.version, "services": seen});
     if let Some(version) = version {
@@ -104,8 +110,138 @@ fn require_count(job: &Job, name: &str, group: &str, count: u64) -> Result<(), E
         .with_hint("It was scaled outside Eos"))
 }
 
+/// The job ran to its end, all of it, and well.
+pub(super) async fn prove_ended(
+    context: &Context<'_>,
+    step: &Step,
+    ended: &Ended,
+    progress: Progress<'_>,
+) -> Result<Verified, EngineError> {
+    let job = wanted_job(context, step, &ended.digest).await?;
+    let run = Run {
+        namespace: &step.environment,
+        component: &step.component,
+        job: &step.component,
+        version: Some(job.version),
+    };
+    let instances = run.end(context, &ended.groups, ended.within, progress).await?;
+    let seen = json!({"version": job.version, "instances": instances});
+    Ok(Verified::new("ended well".to_owned(), seen))
+}
+
+/// Nomad has the job with these times, and starts it then.
+pub(super) async fn prove_scheduled(
+    context: &Context<'_>,
+    step: &Step,
+    scheduled: &Scheduled,
+) -> Result<Verified, EngineError> {
+    let Scheduled { digest, cron, zone } = scheduled;
+    let job = wanted_job(context, step, digest).await?;
+    let is_so = job.periodic.as_ref().is_some_and(|periodic| {
+        periodic.enabled && periodic.specs == [cron.as_str()] && periodic.time_zone == *zone
+    });
+    if !is_so || job.stop {
+        let words = format!("Nomad does not start it at {cron} ({zone})");
+        let object = format!("job {}", step.component);
+        return Err(EngineError::new(Layer::Nomad, ErrorKind::Failed, object, words)
+            .with_hint("It was changed outside Eos: `eos drift` shows what differs"));
+    }
+    let words = format!("starts at {cron} ({zone})");
+    Ok(Verified::new(words, json!({"version": job.version, "cron": cron, "zone": zone})))
+}
+
+/// A job that runs to its end: the component's own, or one run of one that has a schedule.
+struct Run<'a> {
+    namespace: &'a str,
+    component: &'a str,
+    job: &'a str,
+    /// The version whose instances count; none where the job is a run, which has only one.
+    version: Option<u64>,
+}
+
+impl Run<'_> {
+    /// Waits until an instance of every group ended well. Gives their ids.
+    async fn end(
+        &self,
+        context: &Context<'_>,
+        groups: &[String],
+        within: u64,
+        progress: Progress<'_>,
+    ) -> Result<Vec<String>, EngineError> {
+        let object = format!("job {}", self.job);
+        let look = format!("`eos logs {}` shows its output", self.component);
+        let ends = Instant::now() + Duration::from_secs(within);
+        loop {
+            let found = context.engines.nomad.job_allocations(self.namespace, self.job).await?;
+            let is_current = |one: &&Allocation| self.version.is_none_or(|version| one.job_version == version);
+            let found: Vec<&Allocation> = found.iter().filter(is_current).collect();
+            let has_ended = |group: &&String| {
+                let mut own = found.iter().filter(|one| one.task_group == **group);
+                own.any(|one| one.client_status == "complete")
+            };
+            let ended = groups.iter().filter(has_ended).count();
+            if ended == groups.len() {
+                let complete = found.iter().filter(|one| one.client_status == "complete");
+                return Ok(complete.map(|one| one.id.clone()).collect());
+            }
+            let is_lost = |one: &&&Allocation| matches!(one.client_status.as_str(), "failed" | "lost");
+            let running = found.iter().filter(|one| matches!(one.client_status.as_str(), "pending" | "running"));
+            if let Some(failed) = found.iter().find(is_lost).filter(|_| running.clone().count() == 0) {
+                let words = failed.trouble().unwrap_or_else(|| format!("instance {} {}", failed.id, failed.client_status));
+                return Err(EngineError::new(Layer::Nomad, ErrorKind::Failed, object, words).with_hint(look));
+            }
+            let words = format!("{ended} of {} ended", plural(groups.len(), "task group", "task groups"));
+            if Instant::now() > ends {
+                let words = format!("not at its end after {within} s: {words}");
+                let hint = format!("{look}; its recipe can give it longer: ends: {{within: ...}}");
+                return Err(EngineError::new(Layer::Nomad, ErrorKind::Timeout, object, words).with_hint(hint));
+            }
+            progress(&words);
+            waiting::on(tokio::time::sleep(LOOK)).await;
+        }
+    }
+}
+
+/// The minion does it; Nomad says what came of it.
+pub(super) async fn act(
+    context: &Context<'_>,
+    step: &Step,
+    acted: &Acted,
+    progress: Progress<'_>,
+) -> Result<Verified, EngineError> {
+    match acted.deed {
+        Deed::Restart => restart(context, step, progress).await,
+        Deed::Run => run(context, step, acted, progress).await,
+    }
+}
+
+/// The minion starts a run; Nomad says that it ended, and well.
+async fn run(
+    context: &Context<'_>,
+    step: &Step,
+    acted: &Acted,
+    progress: Progress<'_>,
+) -> Result<Verified, EngineError> {
+    let record = run_step(context, step, progress).await?;
+    let job = record.pointer("/result/run").and_then(Value::as_str);
+    let Some(job) = job else {
+        let object = format!("step {} on {}", step.id, context.engines.endpoints.control);
+        let words = "its record does not name the run";
+        return Err(EngineError::new(Layer::Salt, ErrorKind::Invalid, object, words));
+    };
+    let run = Run {
+        namespace: &step.environment,
+        component: &step.component,
+        job,
+        version: None,
+    };
+    let groups: Vec<String> = acted.groups.iter().map(|group| group.group.clone()).collect();
+    let instances = run.end(context, &groups, acted.within.unwrap_or_default(), progress).await?;
+    Ok(Verified::new("the run ended well".to_owned(), json!({"run": job, "instances": instances})))
+}
+
 /// The minion restarts what runs; Nomad says that each instance is another one by now, or started again.
-pub(super) async fn restart(
+async fn restart(
     context: &Context<'_>,
     step: &Step,
     progress: Progress<'_>,
@@ -162,6 +298,12 @@ pub(super) async fn prove_stopped(
         for group in &job.task_groups {
             require_count(&job, name, &group.name, 0)?;
         }
+        if job.periodic.as_ref().is_some_and(|periodic| periodic.enabled) {
+            let object = format!("job {name}");
+            let words = "Nomad still starts it at its times";
+            return Err(EngineError::new(Layer::Nomad, ErrorKind::Failed, object, words)
+                .with_hint("It was changed outside Eos: `eos drift` shows what differs"));
+        }
         let left = Left::of(context, (namespace, name), &stopped.services).await?;
         if left.is_nothing() {
             let seen = json!({"version": job.version, "running": 0, "services": []});
@@ -186,12 +328,18 @@ impl Left {
         (namespace, name): (&str, &str),
         services: &[String],
     ) -> Result<Self, EngineError> {
-        let allocations = context.engines.nomad.job_allocations(namespace, name).await?;
+        let nomad = &context.engines.nomad;
         let is_there = |one: &&Allocation| matches!(one.client_status.as_str(), "running" | "pending");
         let mut left = Self {
-            running: allocations.iter().filter(is_there).count(),
+            running: 0,
             registered: 0,
         };
+        // A run of a job with a schedule outlives its job.
+        let runs = nomad.runs_of(namespace, name).await?;
+        for job in std::iter::once(name).chain(runs.iter().map(String::as_str)) {
+            let allocations = nomad.job_allocations(namespace, job).await?;
+            left.running += allocations.iter().filter(is_there).count();
+        }
         for service in services {
             let instances = context.engines.discovery().instances(service, namespace).await?;
             left.registered += instances.len();

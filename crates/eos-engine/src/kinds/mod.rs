@@ -51,7 +51,7 @@ pub(crate) async fn act(
     progress: Progress<'_>,
 ) -> Result<Verified, EngineError> {
     match acted {
-        Acted::Job(_) => job::restart(context, step, progress).await,
+        Acted::Job(acted) => job::act(context, step, acted, progress).await,
     }
 }
 
@@ -63,6 +63,8 @@ pub(crate) async fn prove(
 ) -> Result<Verified, EngineError> {
     match proof {
         Proof::Healthy(proof) => job::prove_healthy(context, step, proof, progress).await,
+        Proof::Ended(proof) => job::prove_ended(context, step, proof, progress).await,
+        Proof::Scheduled(proof) => job::prove_scheduled(context, step, proof).await,
         Proof::Stopped(proof) => job::prove_stopped(context, step, proof, progress).await,
         Proof::Gone(proof) => job::prove_gone(context, step, proof, progress).await,
         Proof::Kept(proof) => volume::prove_kept(context, proof).await,

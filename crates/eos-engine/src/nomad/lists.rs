@@ -27,6 +27,60 @@ pub struct JobStatus {
     pub latest_deployment: Option<LatestDeployment>,
 }
 
+/// One job as Nomad lists all of them.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct ListedJob {
+    #[serde(rename = "ID")]
+    pub id: String,
+    /// The job that it is a run of; empty for any other.
+    #[serde(rename = "ParentID", default)]
+    pub parent: String,
+    /// `service`, `batch`, `system`, `sysbatch`.
+    #[serde(rename = "Type")]
+    pub kind: String,
+    /// Whether Nomad starts it at set times.
+    #[serde(default)]
+    pub periodic: bool,
+    /// `pending`, `running`, `dead`.
+    pub status: String,
+    /// When it was registered; of a run, when it began. In nanoseconds.
+    #[serde(default)]
+    pub submit_time: i64,
+    #[serde(default, deserialize_with = "null_is_empty")]
+    pub meta: BTreeMap<String, String>,
+    #[serde(default)]
+    pub job_summary: Option<JobSummary>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct JobSummary {
+    /// By task group.
+    #[serde(default, deserialize_with = "null_is_empty")]
+    pub summary: BTreeMap<String, GroupSummary>,
+}
+
+/// How many instances of a group are in each state.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct GroupSummary {
+    #[serde(default)]
+    pub complete: u64,
+    #[serde(default)]
+    pub failed: u64,
+    #[serde(default)]
+    pub lost: u64,
+}
+
+impl ListedJob {
+    /// Whether it ended otherwise than well, in all that is known of it.
+    pub fn has_failed(&self) -> bool {
+        let groups = self.job_summary.iter().flat_map(|summary| summary.summary.values());
+        groups.clone().any(|group| group.failed + group.lost > 0 && group.complete == 0)
+    }
+}
+
 impl JobStatus {
     /// Whether a deployment is yet to say what it thinks of the instances.
     pub fn is_deploying(&self) -> bool {
@@ -93,26 +147,26 @@ impl NomadClient {
         self.get_of(namespace, "jobs", "jobs/statuses").await
     }
 
-    /// What the jobs of a namespace have written on them, by id.
-    pub async fn job_metas(
-        &self,
-        namespace: &str,
-    ) -> Result<BTreeMap<String, BTreeMap<String, String>>, EngineError> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "PascalCase")]
-        struct Stub {
-            #[serde(rename = "ID")]
-            id: String,
-            #[serde(default, deserialize_with = "null_is_empty")]
-            meta: BTreeMap<String, String>,
-        }
+    /// All jobs of a namespace, with the runs of those that have a schedule.
+    pub async fn listed_jobs(&self, namespace: &str) -> Result<Vec<ListedJob>, EngineError> {
         let request = Request {
             object: "jobs",
             path: "jobs",
             query: &[("namespace", namespace), ("meta", "true")],
         };
-        let jobs: Vec<Stub> = self.get(request).await?;
-        Ok(jobs.into_iter().map(|job| (job.id, job.meta)).collect())
+        self.get(request).await
+    }
+
+    /// The runs of a job with a schedule that have not ended yet.
+    pub async fn runs_of(&self, namespace: &str, job: &str) -> Result<Vec<String>, EngineError> {
+        let request = Request {
+            object: &format!("runs of job {job}"),
+            path: "jobs",
+            query: &[("namespace", namespace), ("prefix", &format!("{job}/"))],
+        };
+        let found: Vec<ListedJob> = self.get(request).await?;
+        let open = found.into_iter().filter(|run| run.parent == job && run.status != "dead");
+        Ok(open.map(|run| run.id).collect())
     }
 
     /// The newest allocation comes first.

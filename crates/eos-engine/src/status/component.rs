@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::checks::{CheckStatus, Checks};
 use super::nomad::NomadNow;
+use super::runs::Runs;
 use super::{Trouble, moment};
 use crate::error::EngineError;
 use crate::nomad::{Allocation, JobStatus};
@@ -38,8 +39,13 @@ pub struct ComponentStatus {
     pub nodes: BTreeSet<String>,
     /// Those that are to run, then some of those that did not end well, newest first.
     pub instances: Vec<Instance>,
+    /// Of a job that runs to its end: how the last run did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs: Option<Runs>,
     pub operation: Option<LastOperation>,
     pub trouble: Option<Trouble>,
+    #[serde(skip)]
+    runs_once: bool,
     #[serde(skip)]
     is_applied: bool,
     #[serde(skip)]
@@ -63,6 +69,9 @@ impl ComponentStatus {
         if self.stopped.is_some() {
             return self.desired == Some(0) && self.running == Some(0) && self.trouble.is_none();
         }
+        if self.runs.is_some() {
+            return self.trouble.is_none();
+        }
         let wanted = self.desired.filter(|desired| *desired > 0);
         wanted.is_some() && self.running == wanted && self.healthy == wanted && self.trouble.is_none()
     }
@@ -74,7 +83,11 @@ impl ComponentStatus {
             self.trouble = unfinished.map(|words| Trouble::new(name, words, format!("eos history{more}")));
             return;
         }
+        self.runs = Runs::of(asked, &name, self.runs_once);
         let Some(job) = asked.job(&name) else {
+            if self.runs.is_some() {
+                return;
+            }
             (self.desired, self.running, self.healthy) = (Some(0), Some(0), Some(0));
             if self.is_applied {
                 let words = "Nomad has no such job, although Eos applied it";
@@ -82,7 +95,11 @@ impl ComponentStatus {
             }
             return;
         };
-        let allocations = asked.allocations_of(&name);
+        let mut allocations = asked.allocations_of(&name);
+        if let Some(runs) = &self.runs {
+            let last = runs.last.as_ref().filter(|last| last.job != name);
+            allocations.extend(last.into_iter().flat_map(|last| asked.allocations_of(&last.job)));
+        }
         let desired = if job.stop { 0 } else { job.desired };
         let running: Vec<&Allocation> = allocations
             .iter()
@@ -92,9 +109,8 @@ impl ComponentStatus {
         self.desired = Some(desired);
         self.running = Some(running.len() as u64);
         self.version = asked
-            .metas
-            .get(&name)
-            .and_then(|meta| meta.get("eos_version").cloned());
+            .listed(&name)
+            .and_then(|job| job.meta.get("eos_version").cloned());
         self.since = running.iter().map(|one| one.create_time).min().and_then(moment);
         self.nodes = running.iter().map(|one| one.node_name.clone()).collect();
         self.instances = instances(&allocations, job, checks);
@@ -106,6 +122,10 @@ impl ComponentStatus {
         if self.stopped.is_some() && desired.max(running.len() as u64) > 0 {
             let words = format!("the pillar has it stopped, and {} of it run", running.len());
             self.trouble = Some(Trouble::new(&name, words, format!("eos drift{more}")));
+            return;
+        }
+        if let Some(runs) = self.runs.as_ref().filter(|_| !job.stop) {
+            self.trouble = runs.trouble(asked, &name, more);
             return;
         }
         let words = match job.stop {
@@ -216,8 +236,10 @@ pub(super) fn of_store(
             .filter(|one| one.runs_nothing())
             .map_or_else(BTreeSet::new, Applied::hosts),
         instances: Vec::new(),
+        runs: None,
         operation: last(&component),
         trouble: None,
+        runs_once: known(&component).is_some_and(Applied::runs_once),
         is_applied: known(&component).is_some(),
         is_finished: known(&component).is_some_and(|one| !one.digest.is_empty()),
         component,
@@ -286,14 +308,12 @@ mod tests {
             "JobID": "web", "JobVersion": 2, "TaskGroup": "web", "DesiredStatus": "run", "ClientStatus": status,
             "DeploymentStatus": {"Healthy": healthy}, "CreateTime": 1_794_824_479_148_844_311_i64,
             "TaskStates": {"web": {"State": "running", "Restarts": 2, "Events": []}}});
+        let listed = json!({"ID": "web", "Type": "service", "Status": "running", "Meta": {"eos_version": "7"}});
         NomadNow {
             nodes: Vec::new(),
             health: None,
             jobs: vec![serde_json::from_value(job).unwrap()],
-            metas: BTreeMap::from([(
-                "web".to_owned(),
-                BTreeMap::from([("eos_version".to_owned(), "7".to_owned())]),
-            )]),
+            listed: vec![serde_json::from_value(listed).unwrap()],
             allocations: vec![serde_json::from_value(allocation).unwrap()],
             unplaced: BTreeMap::new(),
         }

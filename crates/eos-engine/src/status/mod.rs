@@ -3,6 +3,7 @@
 //! | module | owns |
 //! |---|---|
 //! | `component` | one component: wanted, running, healthy, where, since when |
+//! | `runs` | jobs that run to their end: how the last run ended |
 //! | `checks` | which instances do not pass a check just now, in whichever engine knows |
 //! | `salt`, `terraform`, `nomad`, `consul`, `vault` | one layer each: what it is asked, and what that means |
 //! | `live` | the health of each node of the graph |
@@ -17,6 +18,7 @@ mod component;
 mod consul;
 pub mod live;
 mod nomad;
+mod runs;
 mod salt;
 mod terraform;
 mod vault;
@@ -34,6 +36,7 @@ pub use checks::CheckStatus;
 pub use component::{ComponentStatus, Instance, LastOperation, Stopped};
 pub use consul::{ConsulSeen, ServerStatus, ServiceStatus};
 pub use nomad::{JobRow, NodeStatus, NomadSeen};
+pub use runs::{LastRun, RunOutcome, Runs};
 pub use salt::{MinionStatus, SaltSeen};
 pub use terraform::{TerraformSeen, WorkspaceStatus};
 pub use vault::VaultSeen;
@@ -248,6 +251,11 @@ pub async fn look(
             };
             for component in &mut components {
                 component.see(asked, checks.as_ref(), &more);
+                let name = component.component.clone();
+                if let Some(runs) = &mut component.runs {
+                    let lines = runs.read_lines(engines, environment, &name, asked);
+                    timeout(PATIENCE, lines).await.ok();
+                }
             }
         }
         status.layers = Some(Layers {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{LOOK, Seen, Trouble, counted};
 use crate::engines::Engines;
 use crate::error::EngineError;
-use crate::nomad::{Allocation, JobStatus, Node};
+use crate::nomad::{Allocation, JobStatus, ListedJob, Node};
 
 /// What Nomad was asked for one environment.
 pub(super) struct NomadNow {
@@ -15,7 +15,7 @@ pub(super) struct NomadNow {
     /// What the agent says of itself where it is not well.
     pub health: Option<String>,
     pub jobs: Vec<JobStatus>,
-    pub metas: BTreeMap<String, BTreeMap<String, String>>,
+    pub listed: Vec<ListedJob>,
     pub allocations: Vec<Allocation>,
     /// Jobs of which a part finds no node -> why.
     pub unplaced: BTreeMap<String, String>,
@@ -23,11 +23,11 @@ pub(super) struct NomadNow {
 
 pub(super) async fn ask(engines: &Engines, environment: &str) -> Result<NomadNow, EngineError> {
     let nomad = &engines.nomad;
-    let (nodes, health, jobs, metas, allocations, blocked) = tokio::try_join!(
+    let (nodes, health, jobs, listed, allocations, blocked) = tokio::try_join!(
         nomad.nodes(),
         nomad.agent_health(),
         nomad.job_statuses(environment),
-        nomad.job_metas(environment),
+        nomad.listed_jobs(environment),
         nomad.allocations(environment),
         nomad.blocked_evaluations(environment),
     )?;
@@ -40,7 +40,7 @@ pub(super) async fn ask(engines: &Engines, environment: &str) -> Result<NomadNow
         nodes: crate::nomad::current(nodes),
         health,
         jobs,
-        metas,
+        listed,
         allocations,
         unplaced: unplaced.collect(),
     })
@@ -49,6 +49,15 @@ pub(super) async fn ask(engines: &Engines, environment: &str) -> Result<NomadNow
 impl NomadNow {
     pub fn job(&self, name: &str) -> Option<&JobStatus> {
         self.jobs.iter().find(|job| job.id == name)
+    }
+
+    pub fn listed(&self, name: &str) -> Option<&ListedJob> {
+        self.listed.iter().find(|job| job.id == name)
+    }
+
+    /// The runs of a job with a schedule that Nomad still knows.
+    pub fn runs<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a ListedJob> {
+        self.listed.iter().filter(move |job| job.parent == name)
     }
 
     pub fn allocations_of(&self, job: &str) -> Vec<&Allocation> {

@@ -34,6 +34,7 @@ pub mod read;
 pub mod reconcile;
 pub mod resize;
 pub mod restart;
+pub mod run;
 pub mod resume;
 pub mod rollback;
 pub mod rotate;
@@ -155,6 +156,7 @@ async fn dispatch(session: &mut Session<'_>, verb: Verb, typed: Option<Typed>) -
         Verb::Stop(args) => stop::run(session, &args).await,
         Verb::Start(args) => start::run(session, &args).await,
         Verb::Restart(args) => restart::run(session, &args).await,
+        Verb::Run(args) => run::run(session, &args).await,
         Verb::Resize(args) => resize::run(session, &args).await,
         Verb::Convert(args) => convert::run(session, &args).await,
         Verb::Snapshot(args) => snapshot::run(session, &args).await,

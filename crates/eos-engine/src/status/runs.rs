@@ -1,0 +1,133 @@
+//! Jobs that do not run for good: how the last run ended, and what a failed one wrote last.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::nomad::NomadNow;
+use super::{Trouble, moment};
+use crate::diagnose::Hidden;
+use crate::engines::Engines;
+use crate::nomad::{Allocation, ListedJob, LogStream};
+
+/// So much is read from the end of what a failed run wrote, and so many lines of it are shown.
+const BYTES: u64 = 2000;
+const LINES: usize = 3;
+
+/// What a component's job is that runs to its end.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Runs {
+    /// Nomad starts it at set times.
+    pub scheduled: bool,
+    pub last: Option<LastRun>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LastRun {
+    /// The job in Nomad that it is.
+    pub job: String,
+    pub began: Option<Timestamp>,
+    pub outcome: RunOutcome,
+    /// The last lines that a failed one wrote, without secrets.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunOutcome {
+    Running,
+    Ended,
+    Failed,
+}
+
+impl RunOutcome {
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Ended => "ended well",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+impl Runs {
+    /// Of the job of this name, if it runs to its end. Nomad forgets one that ran `once`, some time after its end.
+    pub(super) fn of(asked: &NomadNow, name: &str, once: bool) -> Option<Self> {
+        let job = asked.listed(name);
+        let scheduled = match job {
+            Some(job) if job.kind == "batch" => job.periodic,
+            None if once => false,
+            Some(_) | None => return None,
+        };
+        let last = match scheduled {
+            true => asked.runs(name).max_by_key(|run| run.submit_time),
+            false => job,
+        };
+        Some(Self {
+            scheduled,
+            last: last.map(|run| LastRun::of(asked, run)),
+        })
+    }
+
+    /// What is wrong with it; a run that failed is, until one ends well.
+    pub(super) fn trouble(&self, asked: &NomadNow, name: &str, more: &str) -> Option<Trouble> {
+        let failed = self.last.as_ref().filter(|last| last.outcome == RunOutcome::Failed)?;
+        let instances = asked.allocations_of(&failed.job);
+        let why = instances.into_iter().find_map(Allocation::trouble);
+        let words = match why {
+            Some(why) => format!("its last run failed: {why}"),
+            None => "its last run failed".to_owned(),
+        };
+        Some(Trouble::new(name, words, format!("eos logs {name}{more}")))
+    }
+
+    /// Reads what the last run wrote, if it failed. Without the secrets to hide nothing is shown.
+    pub(super) async fn read_lines(
+        &mut self,
+        engines: &Engines,
+        environment: &str,
+        component: &str,
+        asked: &NomadNow,
+    ) {
+        let Some(last) = self.last.as_mut().filter(|last| last.outcome == RunOutcome::Failed) else {
+            return;
+        };
+        let instances = asked.allocations_of(&last.job);
+        let failed = instances.into_iter().find(|one| one.client_status == "failed");
+        let Some(failed) = failed else { return };
+        let Ok(hidden) = Hidden::of(engines, environment, component, &[]).await else {
+            return;
+        };
+        let tasks = failed.task_states.iter().filter(|(_, run)| run.failed);
+        for (task, _) in tasks {
+            for stream in [LogStream::Stderr, LogStream::Stdout] {
+                let written = engines.nomad.logs(environment, &failed.id, task, stream, BYTES);
+                let text = hidden.mask(&written.await.unwrap_or_default());
+                let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+                let lines = &lines[lines.len().saturating_sub(LINES)..];
+                if !lines.is_empty() {
+                    last.lines = lines.iter().map(|line| (*line).to_owned()).collect();
+                    return;
+                }
+            }
+        }
+    }
+}
+
+impl LastRun {
+    fn of(asked: &NomadNow, run: &ListedJob) -> Self {
+        let runs = asked.allocations_of(&run.id).iter().any(|one| one.is_running());
+        let outcome = match run.status.as_str() {
+            _ if runs => RunOutcome::Running,
+            "dead" if run.has_failed() => RunOutcome::Failed,
+            "dead" => RunOutcome::Ended,
+            _ => RunOutcome::Running,
+        };
+        Self {
+            job: run.id.clone(),
+            began: moment(run.submit_time),
+            outcome,
+            lines: Vec::new(),
+        }
+    }
+}
