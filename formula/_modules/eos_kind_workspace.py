@@ -1,6 +1,6 @@
 """The kind `workspace`: a component's Terraform workspace, on the control minion. `eos.py` says what a kind has.
 
-Its facts are {"digest"} to apply it, none to destroy it or to `restart` what runs of its job.
+Its facts are {"digest"} to apply it, none to destroy it, to `restart` what runs of its job or to `run` it now.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from salt.exceptions import CommandExecutionError, SaltInvocationError
 
 # What a plan may not know before it runs.
 _UNKNOWN = ("secret_version", "namespace")
+# What is done with the job as it was applied: the module and the function that does it.
+_ACTS = {"restart": "eos_restart.restart", "run": "eos_runs.start"}
 
 
 def check(asked: dict) -> None:
@@ -28,13 +30,13 @@ def lock(environment: str, component: str) -> contextlib.AbstractContextManager:
 
 
 def wanted(asked: dict, slices: Callable[[], dict]) -> _Wanted | dict | None:
-    """To apply: the slice with its files. To restart: the slice. To destroy: nothing; one that is named is refused.
+    """To apply: the slice with its files. To restart or run: the slice. To destroy: nothing; one that is named is refused.
 
     Root's own call destroys one that it still names, too: that is how an emitted tree is taken down without Eos.
     """
     if asked["verb"] == "make":
         return _Wanted(asked, _compared(asked, slices()))
-    if asked["verb"] == "restart":
+    if asked["verb"] in _ACTS:
         return _named(asked, slices())
     # What the pillar names has an SLS in the same release: to ask for that is ten times faster than a pillar.
     sls = f"components/{asked['component']}/{asked['environment']}/workspace.sls"
@@ -46,7 +48,7 @@ def wanted(asked: dict, slices: Callable[[], dict]) -> _Wanted | dict | None:
 def risks(asked: dict, wanted: _Wanted | dict | None) -> tuple[list[tuple], str]:
     there = __salt__["eos_terraform.recorded_risks"](**_names(asked))
     held = __salt__["eos_secrets.risks_of_holder"](asked["name"])
-    if asked["verb"] == "restart":
+    if asked["verb"] in _ACTS:
         # It runs as it was applied; if nobody knows how that was, it counts as the highest.
         return [(wanted.get("risk"), "its recipe"), *(there or [(None, "nothing is applied")]), *held], "high"
     if wanted is None:
@@ -62,7 +64,14 @@ def make(asked: dict, wanted: _Wanted) -> dict:
     if wanted.failure:
         return {"status": "failed", "error": wanted.failure}
     given = {"wanted": wanted.slice, "contents": wanted.contents}
-    return _outcome(__salt__["eos_terraform.ensure_infrastructure"](**_names(asked), **_ids(asked), **given, held=True))
+    answer = __salt__["eos_terraform.ensure_infrastructure"](**_names(asked), **_ids(asked), **given, held=True)
+    if answer["result"] and wanted.slice.get("schedule") == "rests":
+        try:
+            __salt__["eos_runs.end_resting"](**_names(asked))
+        except CommandExecutionError as failure:
+            error = __utils__["eos_failure.described"](failure, f"job {asked['component']}")
+            return {**_outcome(answer), "status": "failed", "error": error}
+    return _outcome(answer)
 
 
 def remove(asked: dict, wanted: None) -> dict:
@@ -71,8 +80,8 @@ def remove(asked: dict, wanted: None) -> dict:
 
 
 def read_back(asked: dict) -> list[str] | None:
-    """A restart leaves the Terraform state as it is: Nomad says whether it happened."""
-    return None if asked["verb"] == "restart" else [asked["name"]]
+    """An act leaves the Terraform state as it is: Nomad says whether it happened."""
+    return None if asked["verb"] in _ACTS else [asked["name"]]
 
 
 def observe(who: dict, what: object, operation: str | None) -> tuple[dict, None]:
@@ -111,15 +120,15 @@ def examine(name: object, slices: Callable[[], dict]) -> str:
 
 
 def actions() -> dict[str, str]:
-    """What a workspace is to be, its slice says. A restart leaves it as it is."""
-    return {"restart": "step"}
+    """What a workspace is to be, its slice says. An act leaves it as it is."""
+    return dict.fromkeys(_ACTS, "step")
 
 
 def act(asked: dict, wanted: dict) -> dict:
     del wanted
     result = {"states": [], "terraform": None}
     try:
-        answer = __salt__["eos_restart.restart"](**_names(asked), **_ids(asked))
+        answer = __salt__[_ACTS[asked["verb"]]](**_names(asked), **_ids(asked))
         return {"status": "done", "result": {**result, **answer}}
     except CommandExecutionError as failure:
         error = __utils__["eos_failure.described"](failure, f"job {asked['component']}")

@@ -159,6 +159,9 @@ class _Solo:
     def job(self, namespace: str, name: str) -> dict | None:
         return __utils__["eos_nomad.job"](self._nomad(), namespace, name)
 
+    def runs(self, namespace: str, name: str) -> list[str]:
+        return __utils__["eos_nomad.runs"](self._nomad(), namespace, name)
+
     def registered(self, namespace: str, service: str) -> dict | None:
         """Where a service answers, {"address", "port"}."""
         return _place(__utils__["eos_nomad.registered"](self._nomad(), namespace, service))
@@ -254,6 +257,9 @@ class _Full:
 
     def job(self, namespace: str, name: str) -> dict | None:
         return __utils__["eos_nomad.job"](self._nomad(), namespace, name)
+
+    def runs(self, namespace: str, name: str) -> list[str]:
+        return __utils__["eos_nomad.runs"](self._nomad(), namespace, name)
 
     def registered(self, namespace: str, service: str) -> dict | None:
         """Where a service answers, {"address", "port"}; Consul has no namespaces."""

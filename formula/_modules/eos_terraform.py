@@ -352,6 +352,7 @@ def _destroy(run: object, report: dict) -> None:
     if remaining := workspace.read_state()["resources"]:
         words = f"Still there after terraform destroy: {', '.join(remaining)}"
         raise __utils__["eos_failure.of"]("terraform", workspace.name, words, "Run the step again")
+    __salt__["eos_runs.end"](workspace.profile, *workspace.name.split("/"))
     run.require_lock()
     workspace.forget_deployed()
     workspace.backend.remove(workspace.name)

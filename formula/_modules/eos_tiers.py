@@ -12,13 +12,14 @@ import os
 TABLE = {
     "form": ("high", "Terraform files that Eos does not emit: another resource, provider, data source or function"),
     "token": ("high", "a management token for more than a namespace"),
-    "setting": ("high", "a setting of a job that Eos does not emit: privileges, capabilities, devices, mounts, a user"),
+    "setting": ("high", "a setting of a job that is not for everybody: privileges, capabilities, devices, mounts"),
     "driver": ("high", "a task driver other than docker or raw_exec"),
     "program": ("high", "a program of the host that the settings of the minion do not name"),
     "path": ("high", "a volume outside of the directories that the settings of the minion name"),
     "place": ("high", "a directory for a volume that is another's, or that Eos did not make for it"),
     "resource": ("high", "a Terraform resource of a type that the settings of the minion do not name"),
     "image": ("medium", "an image that is not on the list"),
+    "entrypoint": ("medium", "an image that is started by other words than its own"),
 }
 
 
@@ -114,13 +115,35 @@ def _of_job(name: str, emitted: dict) -> list[tuple[str, str]]:
     found = [_raised("setting", strange) for strange in job["strange"]]
     own = [volume for need, volume in emitted["volumes"] if volume == f"{_instance(name)}-{need}"]
     volumes = [*job["volumes"], *(volume for _, volume in emitted["volumes"])]
-    found += [_raised("setting", f"volume {other}") for other in volumes if other not in own]
+    for other in {volume for volume in volumes if volume not in own}:
+        found += _of_lent(name, other)
     found += [
         _raised("setting", f"callers of {other}") for other in emitted["services"] if other not in job["services"]
     ]
     for task in job["tasks"]:
         found += _of_task(task, job["commands"])
     return found
+
+
+def _of_lent(name: str, volume: object) -> list[tuple[str, str]]:
+    """Of a volume that another component has: a further job of that component counts as much as it does itself."""
+    environment, component = name.split("/")
+    for other, files in __salt__["eos_workspace.of_others"](name).items():
+        of, owner = other.split("/")
+        is_owner = of == environment and component.startswith(f"{owner}-")
+        if is_owner and volume in _lendable(other, files):
+            there = __salt__["eos_terraform.recorded_risks"](environment, owner)
+            return [(tier or "high", f"volume {volume} of {owner}: {why}") for tier, why in there]
+    return [_raised("setting", f"volume {volume}")]
+
+
+def _lendable(name: str, contents: dict[str, bytes]) -> list[str]:
+    """The volumes that a workspace registers under names of its own."""
+    try:
+        registered = _emitted(name, contents)["volumes"]
+    except ValueError:
+        return []
+    return [volume for need, volume in registered if volume == f"{_instance(name)}-{need}"]
 
 
 def _instance(name: str) -> str:
@@ -134,7 +157,9 @@ def _of_task(task: dict, commands: list[list]) -> list[tuple[str, str]]:
     if task["driver"] == "docker":
         image = config.get("image")
         tier = settings()["images"].get(image) if isinstance(image, str) else None
-        return [_raised("image", str(image))] if tier is None else [(tier, f"image {image}")]
+        found = [_raised("image", str(image))] if tier is None else [(tier, f"image {image}")]
+        started = config.get("entrypoint")
+        return found if started is None else [*found, _raised("entrypoint", str(image))]
     if task["driver"] != "raw_exec":
         return [_raised("driver", task["driver"])]
     # What a check runs, it runs on the host as well.

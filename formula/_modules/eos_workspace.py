@@ -143,6 +143,7 @@ class _Workspace:
         self.unsaved_state_file = os.path.join(self.directory, "unsaved.tfstate")
         self.unfinished_file = os.path.join(self.directory, "unfinished.json")
         self.restarting_file = os.path.join(self.directory, "restarting.json")
+        self.running_file = os.path.join(self.directory, "running.json")
         self.damaged_state_file = os.path.join(self.directory, "damaged.tfstate")
         self.place_file = os.path.join(self.directory, "backend.json")
         self.state_lock_file = os.path.join(self.directory, "state-lock.json")

@@ -1,7 +1,7 @@
 """Reads the body of an emitted job file: what its tasks run, and what it has that Eos does not emit.
 
 A job is read with the values of its variables, so a variable changes nothing unnoticed. `strange` names every setting
-that is not among those that Eos emits: `privileged`, `cap_add`, `user`, a mode of the network, an artifact.
+that is not among those that Eos emits for everybody: `privileged`, `cap_add`, a device, the host's network, an artifact.
 """
 
 from __future__ import annotations
@@ -46,9 +46,19 @@ _CONNECT = {
     "sidecar_service": {"port": _ANY, "proxy": {"upstreams": _all("destination_name", "local_bind_port")}},
     "sidecar_task": _SIDECAR,
 }
-_CONFIGS = {"docker": _all("image", "ports", "args", "image_pull_timeout"), "raw_exec": _all("command", "args")}
+# A file of the task's own at a path of its container, which the container cannot write.
+_FILE = re.compile(r"local/[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_MOUNT = {"type": "bind", **_all("source", "target"), "readonly": True}
+_CONFIGS = {
+    "docker": {
+        **_all("image", "ports", "args", "image_pull_timeout", "entrypoint", "init", "hostname", "shm_size"),
+        "mount": _MOUNT,
+    },
+    "raw_exec": _all("command", "args"),
+}
 _TASK = {
-    **_all("driver", "kill_timeout"),
+    **_all("driver", "user", "kill_timeout"),
+    "lifecycle": {"hook": _ANY, "sidecar": False},
     "config": _ANY,
     "env": _ANY,
     "vault": {"env": False, "disable_file": True, "change_mode": _ANY},
@@ -59,15 +69,21 @@ _TASK = {
 }
 _GROUP = {
     "count": _ANY,
-    "constraint": _all("operator", "value"),
+    "constraint": _all("attribute", "operator", "value"),
     "update": _UPDATE,
     "restart": _all("attempts", "interval", "delay", "mode"),
+    "reschedule": _all("attempts", "unlimited"),
     "network": {"mode": "bridge", "port": _all("static", "to", "host_network")},
     "volume": {"type": "host", **_all("source", "access_mode", "attachment_mode", "sticky")},
     "service": {**_all("name", "port", "provider", "tags"), "check": _CHECK, "connect": _CONNECT},
     "task": _TASK,
 }
-_JOB = {**_all("namespace", "datacenters", "meta"), "type": "service", "update": _UPDATE, "group": _GROUP}
+_JOB = {
+    **_all("namespace", "datacenters", "meta", "type"),
+    "update": _UPDATE,
+    "periodic": _all("crons", "time_zone", "prohibit_overlap", "enabled"),
+    "group": _GROUP,
+}
 
 
 def read(body: list[tuple], values: dict, name: str) -> dict:
@@ -162,13 +178,20 @@ class _Job:
 
     def task(self, item: tuple) -> dict:
         name, body = item[2][0] if item[2] else "", item[3]
-        driver = str(self.attributes(body).get("driver"))
+        attributes = self.attributes(body)
+        driver = str(attributes.get("driver"))
+        # In a container it is a user of the image; beside the host's own programs it is one of the host.
+        if "user" in attributes and driver != "docker":
+            self.strange.append(f"task {name}: user")
         config: dict = {}
         env: dict = {}
         for kind, inner in ((block[1], block[3]) for block in body if block[0] == "block"):
             if kind == "config":
                 self.check(f"task {name}: config", inner, _CONFIGS.get(driver, {}))
                 config |= self.attributes(inner)
+                mounted = [mount.get("source") for mount in self.each(inner, "mount")]
+                strange = [source for source in mounted if not _FILE.fullmatch(str(source))]
+                self.strange += [f"task {name}: mount of {source}" for source in strange]
             elif kind == "env":
                 self.check(f"task {name}: env", inner, _all(*(entry[1] for entry in inner if entry[0] == "attribute")))
                 env |= self.attributes(inner)

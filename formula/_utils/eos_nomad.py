@@ -113,6 +113,26 @@ def registered(nomad: object, namespace: str, service: str) -> list[tuple[str, i
     return [(one["Address"], one["Port"]) for one in _found(nomad, where, f"service {service}") or []]
 
 
+def runs(nomad: object, namespace: str, name: str) -> list[str]:
+    """The runs of a job with a schedule that have not ended; each is a job by itself, and outlives its job."""
+    where = f"/v1/jobs?namespace={_quoted(namespace)}&prefix={_quoted(name)}%2F"
+    found = _found(nomad, where, f"runs of job {name}") or []
+    return [run["ID"] for run in found if run["ParentID"] == name and run["Status"] != "dead"]
+
+
+def start_run(nomad: object, namespace: str, name: str) -> str:
+    """Starts a run of a job with a schedule now; answers the job that the run is."""
+    where = f"/v1/job/{_quoted(name)}/periodic/force?namespace={_quoted(namespace)}"
+    status, answer = nomad.ask("PUT", where, {})
+    if status != 200:
+        raise nomad.failure(f"job {name}", f"{status}: {answer}", _MAY_PLAN)
+    where = f"/v1/evaluation/{answer['EvalID']}?namespace={_quoted(namespace)}"
+    evaluation = _found(nomad, where, f"run of job {name}")
+    if evaluation is None:
+        raise nomad.failure(f"job {name}", "Nomad does not know the run that it started", "Run the step again")
+    return evaluation["JobID"]
+
+
 def purge_job(nomad: object, namespace: str, name: str) -> None:
     """Ends the job, and Nomad forgets it; one that is gone already is no failure."""
     where = f"/v1/job/{_quoted(name)}?namespace={_quoted(namespace)}&purge=true"

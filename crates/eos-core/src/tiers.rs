@@ -3,11 +3,12 @@
 //! `formula/_modules/eos_tiers.py` has the table and decides. This says early what it will say of things that Eos emits.
 
 use crate::kinds;
+use crate::kinds::job::PRIVILEGES;
 use crate::node::Node;
 use crate::recipe::Risk;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The lists of the control minion.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -69,11 +70,35 @@ impl Tiers {
     }
 
     fn of_group(&self, job: &Node, group: &str) -> Risk {
-        if let Some(image) = job.text(&format!("{group}.image")) {
-            return self.images.get(image).copied().unwrap_or(Risk::Medium);
+        let tasks = job.attributes.keys().filter_map(|name| {
+            let task = name.strip_prefix(group)?.strip_prefix(".task.")?;
+            let (task, _) = task.split_once('.')?;
+            Some(format!("{group}.task.{task}"))
+        });
+        let tasks: BTreeSet<String> = tasks.chain([group.to_owned()]).collect();
+        let risks = tasks.iter().map(|task| self.of_task(job, group, task));
+        risks.max().unwrap_or_default()
+    }
+
+    /// Of one task of a group, whose attributes begin with these words.
+    fn of_task(&self, job: &Node, group: &str, task: &str) -> Risk {
+        if job.text(&format!("{task}.{PRIVILEGES}")).is_some() {
+            return Risk::High;
         }
-        let command = job.text(&format!("{group}.command"));
-        let args = (0..).map_while(|index| job.text(&format!("{group}.arg.{index}")));
+        if let Some(image) = job.text(&format!("{task}.image")) {
+            let started = match job.text(&format!("{task}.entrypoint.0")) {
+                Some(_) => Risk::Medium,
+                None => Risk::Low,
+            };
+            return self
+                .images
+                .get(image)
+                .copied()
+                .unwrap_or(Risk::Medium)
+                .max(started);
+        }
+        let command = job.text(&format!("{task}.command"));
+        let args = (0..).map_while(|index| job.text(&format!("{task}.arg.{index}")));
         let words: Vec<&str> = command.into_iter().chain(args).collect();
         let known = self
             .programs

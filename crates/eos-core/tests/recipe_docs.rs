@@ -71,7 +71,7 @@ fn pillar(environment: &str, components: &str) -> Pillar {
 #[test]
 fn every_recipe_is_sound() {
     let recipes = recipes();
-    assert_eq!(recipes.len(), 11, "recipes of the page");
+    assert_eq!(recipes.len(), 15, "recipes of the page");
     let catalog = catalog(&recipes);
     let validator = jsonschema::validator_for(&serde_json::from_str(schema::RECIPE).unwrap()).unwrap();
     for (file, text) in &recipes {

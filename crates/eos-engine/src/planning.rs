@@ -14,7 +14,9 @@ use eos_core::lowered::Lowered;
 use eos_core::node::{Layer as NodeLayer, Node};
 use eos_core::pillar::{Pillar, PillarFiles};
 use eos_core::pins::Pinned;
-use eos_core::plan::{HostHas, Key, Left, Observed, PillarEdit, Plan, PlanInput, Work, plan, refusals, scope};
+use eos_core::plan::{
+    HostHas, Key, Left, Observed, PillarEdit, Plan, PlanInput, Work, plan, refusals, scope,
+};
 use serde_json::{Value, json};
 
 use crate::compiling::{Beforehand, Inputs, compile};
@@ -444,7 +446,9 @@ async fn ask(
             }
             if is_choosy {
                 let attributes = engines.nomad.attributes(&node).await?;
-                observed.hosts.insert(node.name.clone(), host_has(&node.datacenter, &attributes));
+                observed
+                    .hosts
+                    .insert(node.name.clone(), host_has(&node.datacenter, &attributes));
             }
             let healthy = node
                 .drivers

@@ -366,9 +366,14 @@ fn side_task<'a>(component: &Lowered, group: &'a Group, side: &'a Task) -> Body<
     let resources = Body::new()
         .attribute("cpu", figure(side.cpu, "cpu"))
         .attribute("memory", figure(side.memory, "memory"));
-    body(component, group, (&side.driver, Some(&side.container), &prefix), config)
-        .block("lifecycle", &[], lifecycle)
-        .block("resources", &[], resources)
+    body(
+        component,
+        group,
+        (&side.driver, Some(&side.container), &prefix),
+        config,
+    )
+    .block("lifecycle", &[], lifecycle)
+    .block("resources", &[], resources)
 }
 
 /// What variables of a task beside the service begin with.

@@ -69,7 +69,12 @@ pub fn variables(component: &Lowered) -> Vec<Variable> {
         ),
     ];
     if let Some(schedule) = component.shape.schedule() {
-        list.push(text("cron", &schedule.cron.value, "When the job starts a run", true));
+        list.push(text(
+            "cron",
+            &schedule.cron.value,
+            "When the job starts a run",
+            true,
+        ));
         list.push(text("zone", &schedule.zone.value, "Time zone of its hours", true));
     }
     for group in &component.groups {
@@ -257,10 +262,20 @@ fn add_task(list: &mut Vec<Variable>, prefix: &str, driver: &Driver, container: 
     };
     for (index, word) in container.entrypoint.iter().enumerate() {
         let name = name(&format!("entrypoint_{index}"));
-        list.push(text(&name, &word.value, "Word that starts the program of the container", true));
+        list.push(text(
+            &name,
+            &word.value,
+            "Word that starts the program of the container",
+            true,
+        ));
     }
     if let Some(user) = &container.user {
-        list.push(text(&name("user"), &user.value, "User that the container runs as", true));
+        list.push(text(
+            &name("user"),
+            &user.value,
+            "User that the container runs as",
+            true,
+        ));
     }
     if let Some(hostname) = &container.hostname {
         let description = "Host name that the container finds itself under";
@@ -269,7 +284,12 @@ fn add_task(list: &mut Vec<Variable>, prefix: &str, driver: &Driver, container: 
     if let Some(shm) = &container.shm {
         list.push(Variable {
             value: shm.value.into(),
-            ..number(&name("shm"), 0, SHM, "Memory that processes of the container share, in bytes")
+            ..number(
+                &name("shm"),
+                0,
+                SHM,
+                "Memory that processes of the container share, in bytes",
+            )
         });
     }
 }

@@ -18,7 +18,10 @@ pub fn edit(editor: &mut Editor, subject: &Subject<'_>, deed: Deed) -> Result<()
         }
         (Deed::Restart, Mode::Batch) => {
             let words = format!("{name} ran to its end, so there is nothing to restart");
-            return refused(words, "It runs again once its options or its recipe change".to_owned());
+            return refused(
+                words,
+                "It runs again once its options or its recipe change".to_owned(),
+            );
         }
         (Deed::Run, Mode::Scheduled(_)) => {}
         (Deed::Run, Mode::Service | Mode::System) => {

@@ -769,7 +769,9 @@ impl<'a> Subject<'a> {
         owners.find(|owner| {
             let recipe = self.catalog.get(&owner.recipe);
             let services = recipe.map_or(&[][..], |recipe| &recipe.services);
-            let mut names = services.iter().map(|service| member_name(&owner.name, &service.name));
+            let mut names = services
+                .iter()
+                .map(|service| member_name(&owner.name, &service.name));
             names.any(|name| name == self.name)
         })
     }
@@ -804,8 +806,9 @@ impl<'a> Subject<'a> {
         }
         if let Some(owner) = self.member_of() {
             let owner = &owner.name;
-            return Diagnostic::new(format!("{name} is a job of {owner}, which says what it is"))
-                .hint(format!("`eos read {owner}` shows it, `eos update {owner}` changes it"));
+            return Diagnostic::new(format!("{name} is a job of {owner}, which says what it is")).hint(
+                format!("`eos read {owner}` shows it, `eos update {owner}` changes it"),
+            );
         }
         let keys = self.pillar.components.keys();
         let names = keys

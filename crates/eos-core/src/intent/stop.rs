@@ -38,8 +38,13 @@ fn of_itself(subject: &Subject<'_>, to_do: &str) -> Result<HasJob, Vec<Diagnosti
     match &found.member_of {
         None => Ok(found),
         Some(owner) => {
-            let words = format!("{} is a job of {owner}, and stops and starts with it", subject.name);
-            Err(vec![Diagnostic::new(words).hint(format!("`eos {to_do} {owner}`"))])
+            let words = format!(
+                "{} is a job of {owner}, and stops and starts with it",
+                subject.name
+            );
+            Err(vec![
+                Diagnostic::new(words).hint(format!("`eos {to_do} {owner}`")),
+            ])
         }
     }
 }
@@ -64,7 +69,9 @@ pub(super) fn with_job(subject: &Subject<'_>, to_do: &str) -> Result<HasJob, Vec
         .collect();
     let service = match member {
         Some(member) => there.iter().find(|one| one.name == member.service).copied(),
-        None => recipe::jobs(&there).first().and_then(|own| own.services.first().copied()),
+        None => recipe::jobs(&there)
+            .first()
+            .and_then(|own| own.services.first().copied()),
     };
     match service {
         Some(service) => Ok(HasJob {

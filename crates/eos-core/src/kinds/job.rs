@@ -298,7 +298,11 @@ impl Kind for Jobs {
         let acted = Acted {
             minion: wanted.control.to_owned(),
             deed,
-            groups: component.groups.iter().map(|group| expected(component, group)).collect(),
+            groups: component
+                .groups
+                .iter()
+                .map(|group| expected(component, group))
+                .collect(),
             within,
         };
         let acted = PhaseStep {
@@ -609,8 +613,14 @@ fn add_shape(shape: &Shape, list: &mut BTreeMap<String, Attribute>) {
             say("type", Attribute::new(shape.nomad(), why));
         }
         Shape::Scheduled(schedule) => {
-            say(SCHEDULE, Attribute::of(&schedule.cron, schedule.cron.value.as_str()));
-            say("zone", Attribute::of(&schedule.zone, schedule.zone.value.as_str()));
+            say(
+                SCHEDULE,
+                Attribute::of(&schedule.cron, schedule.cron.value.as_str()),
+            );
+            say(
+                "zone",
+                Attribute::of(&schedule.zone, schedule.zone.value.as_str()),
+            );
             if schedule.overlap {
                 let why = of_recipe("the recipe lets runs overlap");
                 say("overlap", Attribute::new(true, why));
@@ -650,7 +660,10 @@ fn add_more(lowered: &Lowered, group: &Group, more: &More, add: &mut impl FnMut(
                 Attribute::new(value, task.declared.clone()),
             );
         };
-        say("runs", format!("{} the start of {}", task.moment.word(), group.name).into());
+        say(
+            "runs",
+            format!("{} the start of {}", task.moment.word(), group.name).into(),
+        );
         for (name, figure) in [("cpu", task.cpu), ("memory", task.memory)] {
             if let Some(figure) = figure {
                 say(name, figure.into());
@@ -702,10 +715,7 @@ fn add_container(
         add(format!("{prefix}shm"), attribute);
     }
     if container.init {
-        add(
-            format!("{prefix}init"),
-            Attribute::new(true, declared.clone()),
-        );
+        add(format!("{prefix}init"), Attribute::new(true, declared.clone()));
     }
     if !container.privileges.is_none() {
         let words = container.privileges.words();

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::expand::Expanded;
-use crate::lowered::{Group, Lowered};
+use crate::lowered::{Group, Lowered, Shape};
 use crate::pillar::{Host, Pillar};
 use crate::profile::Profile;
 use std::collections::BTreeMap;
@@ -96,7 +96,7 @@ pub fn check_ports<'c>(
                 asked
                     .entry((&component.datacenter.value, fixed.value))
                     .or_default()
-                    .push((component, group.count.value));
+                    .push((component, times(component, group, ground)));
             }
         }
     }
@@ -118,4 +118,15 @@ pub fn check_ports<'c>(
         }
     }
     found
+}
+
+/// How many instances run in all.
+fn times(component: &Lowered, group: &Group, ground: &Ground<'_>) -> u32 {
+    match component.shape {
+        Shape::System => {
+            let hosts = ground.clients(&component.datacenter.value).len();
+            group.count.value * u32::try_from(hosts).unwrap_or(u32::MAX)
+        }
+        Shape::Service | Shape::Batch | Shape::Scheduled(_) => group.count.value,
+    }
 }

@@ -39,11 +39,16 @@ fn lowered(expanded: &Expanded<'_>, service: &Service, task: &recipe::Task) -> R
         // Refused where the recipe is read.
         (None, run @ Run::Program(_)) => driver(expanded, run)?,
     };
+    let mut container = container(expanded, &task.container)?;
+    // In the image of its service it is the same user: both work on the same volumes.
+    if task.run.is_none() && container.user.is_none() {
+        container.user = user(expanded, &service.container)?;
+    }
     Ok(Task {
         name: task.name.clone(),
         moment: task.moment,
         driver: run,
-        container: container(expanded, &task.container)?,
+        container,
         cpu: task.cpu,
         memory: task.memory,
         declared: expanded.line_source(task.at.line),
@@ -51,12 +56,6 @@ fn lowered(expanded: &Expanded<'_>, service: &Service, task: &recipe::Task) -> R
 }
 
 fn container(expanded: &Expanded<'_>, said: &recipe::Container) -> Result<Container, Diagnostic> {
-    let user = given(expanded, "The user", said.user.as_ref())?;
-    if let Some((user, template)) = &user
-        && !is_user(&user.value)
-    {
-        return Err(expanded.wrong(template, &format!("{:?} is no user such as 33:33", user.value)));
-    }
     let hostname = given(expanded, "The hostname", said.hostname.as_ref())?;
     let hostname = match hostname {
         Some((hostname, template)) => match option::domain(&hostname.value) {
@@ -74,12 +73,22 @@ fn container(expanded: &Expanded<'_>, said: &recipe::Container) -> Result<Contai
     };
     Ok(Container {
         entrypoint: each(&said.entrypoint, |template| word(expanded, template))?,
-        user: user.map(|(user, _)| user),
+        user: user(expanded, said)?,
         init: said.init,
         hostname,
         shm,
         privileges: said.privileges.clone(),
     })
+}
+
+fn user(expanded: &Expanded<'_>, said: &recipe::Container) -> Result<Option<Sourced<String>>, Diagnostic> {
+    match given(expanded, "The user", said.user.as_ref())? {
+        Some((user, template)) if !is_user(&user.value) => {
+            let why = format!("{:?} is no user such as 33:33", user.value);
+            Err(expanded.wrong(template, &why))
+        }
+        user => Ok(user.map(|(user, _)| user)),
+    }
 }
 
 /// The text of a template that may be left out, and the template to blame for it.
@@ -96,7 +105,9 @@ fn is_user(text: &str) -> bool {
     let fits = |part: &str| {
         !part.is_empty()
             && part.len() <= 32
-            && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
+            && part
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
     };
     match text.split_once(':') {
         Some((user, group)) => fits(user) && fits(group),

@@ -408,7 +408,9 @@ fn unmet(component: &Lowered, requires: &Requires, observed: &Observed) -> Optio
     let fits = |has: &HostHas| {
         requires.memory.is_none_or(|(bytes, _)| has.memory >= bytes)
             && requires.disk.is_none_or(|(bytes, _)| has.disk >= bytes)
-            && requires.architecture.is_none_or(|(one, _)| has.architecture == one.word())
+            && requires
+                .architecture
+                .is_none_or(|(one, _)| has.architecture == one.word())
     };
     if hosts.iter().any(|(_, has)| fits(has)) {
         return None;
@@ -423,7 +425,10 @@ fn unmet(component: &Lowered, requires: &Requires, observed: &Observed) -> Optio
     let wanted: Vec<String> = [architecture, memory, disk].into_iter().flatten().collect();
     let there = hosts.iter().map(|(name, has)| {
         let (memory, disk) = (human_size(has.memory), human_size(has.disk));
-        format!("{name} is {} with {memory} of memory and {disk} of free disk", has.architecture)
+        format!(
+            "{name} is {} with {memory} of memory and {disk} of free disk",
+            has.architecture
+        )
     });
     let there: Vec<String> = there.collect();
     let words = format!(

@@ -3,11 +3,15 @@
 use super::read::{read_template, read_words};
 use super::{Requires, Run, Service};
 use crate::diagnostic::Position;
+use crate::expand::{MEASURED, ROUTES};
 use crate::name::quoted;
 use crate::option;
 use crate::read::{Reader, find};
 use crate::template::Template;
 use crate::yaml::{Entry, Node};
+
+/// What changes in a file while its task runs.
+const LIVE: &[&str] = &[ROUTES, MEASURED];
 
 #[derive(Clone, Debug, Default)]
 pub struct Container {
@@ -41,7 +45,9 @@ impl Privileges {
 
     /// In words, the widest first.
     pub fn words(&self) -> String {
-        let all = self.all.then(|| "everything that root of the host may".to_owned());
+        let all = self
+            .all
+            .then(|| "everything that root of the host may".to_owned());
         let network = self.host_network.then(|| "the network of the host".to_owned());
         let named = |what: &str, names: &[String]| {
             (!names.is_empty()).then(|| format!("{what} {}", names.join(" and ")))
@@ -99,7 +105,11 @@ fn read_privileges(reader: &mut Reader<'_>, node: &Node) -> Privileges {
         None => false,
         Some((Some("host"), _)) => true,
         Some((_, at)) => {
-            reader.report_with_hint(at, "The network of a privilege can only be that of the host", "Use network: host");
+            reader.report_with_hint(
+                at,
+                "The network of a privilege can only be that of the host",
+                "Use network: host",
+            );
             false
         }
     };
@@ -121,9 +131,29 @@ fn texts(reader: &mut Reader<'_>, fields: &[Entry], key: &str, fits: impl Fn(&st
             "devices" => "Name paths such as /dev/ttyUSB0",
             _ => "Name them in lower case, such as net_admin",
         };
-        reader.report_with_hint(node.at, format!("{} cannot be one of {key}", quoted(strange)), hint);
+        reader.report_with_hint(
+            node.at,
+            format!("{} cannot be one of {key}", quoted(strange)),
+            hint,
+        );
     }
     found
+}
+
+/// What a check or a monitor asks is the first port, over a connection.
+pub(super) fn check_protocol(reader: &mut Reader<'_>, service: &Service) {
+    let asks = service.check.is_some() || service.metrics.is_some();
+    if asks && service.ports.first().is_some_and(|port| port.udp) {
+        let words = format!(
+            "The first port of service {} is udp, which no check can ask",
+            service.name
+        );
+        reader.report_with_hint(
+            service.at,
+            words,
+            "Name a tcp port first, or take check and metrics out",
+        );
+    }
 }
 
 /// What is said of a container is said of an image: a program runs on its host as it is.
@@ -137,7 +167,12 @@ pub(super) fn check(reader: &mut Reader<'_>, service: &Service) {
         }
     };
     if of_program {
-        refuse(reader, service.at, &format!("Service {}", service.name), &service.container);
+        refuse(
+            reader,
+            service.at,
+            &format!("Service {}", service.name),
+            &service.container,
+        );
     }
     for task in &service.tasks {
         let is_program = match &task.run {
@@ -147,6 +182,10 @@ pub(super) fn check(reader: &mut Reader<'_>, service: &Service) {
         if is_program {
             refuse(reader, task.at, &format!("Task {}", task.name), &task.container);
         }
+        if task.name == service.name {
+            let words = format!("Task {} has the name of its service", task.name);
+            reader.report_with_hint(task.at, words, "Give the task another name");
+        }
         if task.run.is_none() && of_program {
             let words = format!("Task {} says nothing that it runs", task.name);
             reader.report_with_hint(task.at, words, "Add program: [NAME, ARGUMENT]");
@@ -154,9 +193,23 @@ pub(super) fn check(reader: &mut Reader<'_>, service: &Service) {
     }
     for file in service.files.iter().filter(|file| file.path.is_some()) {
         let shown = quoted(&file.name);
+        // A container keeps the file that was there at its start, whatever takes its place.
+        if file.text.names().any(|name| LIVE.contains(&name)) {
+            let words =
+                format!("File {shown} changes while the service runs, and cannot have a path of its own");
+            reader.report_with_hint(
+                service.at,
+                words,
+                "Take path out: the program finds it in {{ files_dir }}",
+            );
+        }
         if of_program {
             let words = format!("File {shown} has a path of its own, which only a container can have");
-            reader.report_with_hint(service.at, words, "Take path out: the program finds it in {{ files_dir }}");
+            reader.report_with_hint(
+                service.at,
+                words,
+                "Take path out: the program finds it in {{ files_dir }}",
+            );
         }
     }
 }

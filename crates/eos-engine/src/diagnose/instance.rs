@@ -205,7 +205,13 @@ fn is_about_an_image(words: &str) -> bool {
 
 /// The task that went wrong first, and how.
 fn cause(one: &Allocation, group: Option<&TaskGroup>) -> Option<(String, Cause)> {
-    let causes = one.task_states.iter().filter_map(|(name, run)| {
+    // A task that runs to its end may have ended well.
+    let is_any_failed = one.task_states.values().any(|run| run.failed);
+    let tasks = one
+        .task_states
+        .iter()
+        .filter(|(_, run)| run.failed || !is_any_failed);
+    let causes = tasks.filter_map(|(name, run)| {
         let limit = group.and_then(|group| group.tasks.iter().find(|task| task.name == *name));
         let limit = limit.map(|task| task.resources.memory);
         cause_of_task(run, limit).map(|(time, cause)| (time, name.clone(), cause))

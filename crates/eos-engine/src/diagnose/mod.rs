@@ -140,7 +140,13 @@ impl Inquiry<'_> {
             Work::Prove(Proof::Stopped(stopped)) => self.remains(&stopped.services, found).await,
             Work::Prove(Proof::Gone(gone)) => self.remains(&gone.services, found).await,
             // The error says all that there is to know.
-            Work::Prove(Proof::Scheduled(_) | Proof::Kept(_) | Proof::Host(_) | Proof::Present(_) | Proof::Unwatched(_))
+            Work::Prove(
+                Proof::Scheduled(_)
+                | Proof::Kept(_)
+                | Proof::Host(_)
+                | Proof::Present(_)
+                | Proof::Unwatched(_),
+            )
             | Work::Unmake(_)
             | Work::Secret(_)
             | Work::Deliver => {}

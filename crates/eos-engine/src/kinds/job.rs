@@ -147,7 +147,10 @@ pub(super) async fn prove_scheduled(
             .with_hint("It was changed outside Eos: `eos drift` shows what differs"));
     }
     let words = format!("starts at {cron} ({zone})");
-    Ok(Verified::new(words, json!({"version": job.version, "cron": cron, "zone": zone})))
+    Ok(Verified::new(
+        words,
+        json!({"version": job.version, "cron": cron, "zone": zone}),
+    ))
 }
 
 /// A job that runs to its end: the component's own, or one run of one that has a schedule.
@@ -172,8 +175,13 @@ impl Run<'_> {
         let look = format!("`eos logs {}` shows its output", self.component);
         let ends = Instant::now() + Duration::from_secs(within);
         loop {
-            let found = context.engines.nomad.job_allocations(self.namespace, self.job).await?;
-            let is_current = |one: &&Allocation| self.version.is_none_or(|version| one.job_version == version);
+            let found = context
+                .engines
+                .nomad
+                .job_allocations(self.namespace, self.job)
+                .await?;
+            let is_current =
+                |one: &&Allocation| self.version.is_none_or(|version| one.job_version == version);
             let found: Vec<&Allocation> = found.iter().filter(is_current).collect();
             let has_ended = |group: &&String| {
                 let mut own = found.iter().filter(|one| one.task_group == **group);
@@ -185,12 +193,23 @@ impl Run<'_> {
                 return Ok(complete.map(|one| one.id.clone()).collect());
             }
             let is_lost = |one: &&&Allocation| matches!(one.client_status.as_str(), "failed" | "lost");
-            let running = found.iter().filter(|one| matches!(one.client_status.as_str(), "pending" | "running"));
-            if let Some(failed) = found.iter().find(is_lost).filter(|_| running.clone().count() == 0) {
-                let words = failed.trouble().unwrap_or_else(|| format!("instance {} {}", failed.id, failed.client_status));
+            let running = found
+                .iter()
+                .filter(|one| matches!(one.client_status.as_str(), "pending" | "running"));
+            if let Some(failed) = found
+                .iter()
+                .find(is_lost)
+                .filter(|_| running.clone().count() == 0)
+            {
+                let words = failed
+                    .trouble()
+                    .unwrap_or_else(|| format!("instance {} {}", failed.id, failed.client_status));
                 return Err(EngineError::new(Layer::Nomad, ErrorKind::Failed, object, words).with_hint(look));
             }
-            let words = format!("{ended} of {} ended", plural(groups.len(), "task group", "task groups"));
+            let words = format!(
+                "{ended} of {} ended",
+                plural(groups.len(), "task group", "task groups")
+            );
             if Instant::now() > ends {
                 let words = format!("not at its end after {within} s: {words}");
                 let hint = format!("{look}; its recipe can give it longer: ends: {{within: ...}}");
@@ -236,8 +255,13 @@ async fn run(
         version: None,
     };
     let groups: Vec<String> = acted.groups.iter().map(|group| group.group.clone()).collect();
-    let instances = run.end(context, &groups, acted.within.unwrap_or_default(), progress).await?;
-    Ok(Verified::new("the run ended well".to_owned(), json!({"run": job, "instances": instances})))
+    let instances = run
+        .end(context, &groups, acted.within.unwrap_or_default(), progress)
+        .await?;
+    Ok(Verified::new(
+        "the run ended well".to_owned(),
+        json!({"run": job, "instances": instances}),
+    ))
 }
 
 /// The minion restarts what runs; Nomad says that each instance is another one by now, or started again.

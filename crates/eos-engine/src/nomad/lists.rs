@@ -76,8 +76,13 @@ pub struct GroupSummary {
 impl ListedJob {
     /// Whether it ended otherwise than well, in all that is known of it.
     pub fn has_failed(&self) -> bool {
-        let groups = self.job_summary.iter().flat_map(|summary| summary.summary.values());
-        groups.clone().any(|group| group.failed + group.lost > 0 && group.complete == 0)
+        let groups = self
+            .job_summary
+            .iter()
+            .flat_map(|summary| summary.summary.values());
+        groups
+            .clone()
+            .any(|group| group.failed + group.lost > 0 && group.complete == 0)
     }
 }
 
@@ -159,14 +164,28 @@ impl NomadClient {
 
     /// The runs of a job with a schedule that have not ended yet.
     pub async fn runs_of(&self, namespace: &str, job: &str) -> Result<Vec<String>, EngineError> {
+        let open = self.all_runs(namespace, job).await?.into_iter();
+        Ok(open
+            .filter(|run| run.status != "dead")
+            .map(|run| run.id)
+            .collect())
+    }
+
+    /// The newest run of a job with a schedule that Nomad still knows.
+    pub async fn last_run(&self, namespace: &str, job: &str) -> Result<Option<String>, EngineError> {
+        let runs = self.all_runs(namespace, job).await?.into_iter();
+        Ok(runs.max_by_key(|run| run.submit_time).map(|run| run.id))
+    }
+
+    async fn all_runs(&self, namespace: &str, job: &str) -> Result<Vec<ListedJob>, EngineError> {
         let request = Request {
             object: &format!("runs of job {job}"),
             path: "jobs",
             query: &[("namespace", namespace), ("prefix", &format!("{job}/"))],
         };
-        let found: Vec<ListedJob> = self.get(request).await?;
-        let open = found.into_iter().filter(|run| run.parent == job && run.status != "dead");
-        Ok(open.map(|run| run.id).collect())
+        let mut found: Vec<ListedJob> = self.get(request).await?;
+        found.retain(|run| run.parent == job);
+        Ok(found)
     }
 
     /// The newest allocation comes first.

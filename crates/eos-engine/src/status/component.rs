@@ -85,11 +85,9 @@ impl ComponentStatus {
         }
         self.runs = Runs::of(asked, &name, self.runs_once);
         let Some(job) = asked.job(&name) else {
-            if self.runs.is_some() {
-                return;
-            }
             (self.desired, self.running, self.healthy) = (Some(0), Some(0), Some(0));
-            if self.is_applied {
+            let is_forgotten = self.runs.is_some() && self.is_finished;
+            if self.is_applied && !is_forgotten {
                 let words = "Nomad has no such job, although Eos applied it";
                 self.trouble = Some(Trouble::new(name, words, format!("eos plan{more}")));
             }
@@ -308,7 +306,8 @@ mod tests {
             "JobID": "web", "JobVersion": 2, "TaskGroup": "web", "DesiredStatus": "run", "ClientStatus": status,
             "DeploymentStatus": {"Healthy": healthy}, "CreateTime": 1_794_824_479_148_844_311_i64,
             "TaskStates": {"web": {"State": "running", "Restarts": 2, "Events": []}}});
-        let listed = json!({"ID": "web", "Type": "service", "Status": "running", "Meta": {"eos_version": "7"}});
+        let listed =
+            json!({"ID": "web", "Type": "service", "Status": "running", "Meta": {"eos_version": "7"}});
         NomadNow {
             nodes: Vec::new(),
             health: None,

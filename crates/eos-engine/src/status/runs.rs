@@ -71,7 +71,10 @@ impl Runs {
 
     /// What is wrong with it; a run that failed is, until one ends well.
     pub(super) fn trouble(&self, asked: &NomadNow, name: &str, more: &str) -> Option<Trouble> {
-        let failed = self.last.as_ref().filter(|last| last.outcome == RunOutcome::Failed)?;
+        let failed = self
+            .last
+            .as_ref()
+            .filter(|last| last.outcome == RunOutcome::Failed)?;
         let instances = asked.allocations_of(&failed.job);
         let why = instances.into_iter().find_map(Allocation::trouble);
         let words = match why {
@@ -89,7 +92,11 @@ impl Runs {
         component: &str,
         asked: &NomadNow,
     ) {
-        let Some(last) = self.last.as_mut().filter(|last| last.outcome == RunOutcome::Failed) else {
+        let Some(last) = self
+            .last
+            .as_mut()
+            .filter(|last| last.outcome == RunOutcome::Failed)
+        else {
             return;
         };
         let instances = asked.allocations_of(&last.job);

@@ -51,7 +51,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
             None => return Err(wanted.unwrap_err()),
         },
     };
-    let allocations = engines.nomad.job_allocations(&environment, &args.component).await;
+    let allocations = instances(&engines.nomad, &environment, &args.component).await;
     let allocations = match (wanted, allocations) {
         (Err(unknown), Err(_)) => return Err(unknown),
         (Err(unknown), Ok(found)) if found.is_empty() => return Err(unknown),
@@ -98,6 +98,19 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     }
     session.view.show(&Logs(logs));
     Ok(Exit::Done)
+}
+
+/// The instances of a job, or of the last run of one that has a schedule.
+async fn instances(
+    nomad: &NomadClient,
+    environment: &str,
+    job: &str,
+) -> Result<Vec<Allocation>, EngineError> {
+    let found = nomad.job_allocations(environment, job).await?;
+    match nomad.last_run(environment, job).await? {
+        Some(run) if found.is_empty() => nomad.job_allocations(environment, &run).await,
+        Some(_) | None => Ok(found),
+    }
 }
 
 /// The newest allocation comes first.

@@ -4,7 +4,7 @@ use crate::views::report::{Message, Page, Report};
 use crate::views::text::{
     BOLD, RED, Table, YELLOW, age, from_record, hang, moment, printable, short_operation, width,
 };
-use eos_engine::status::{ComponentStatus, Instance, LastOperation, Layers, Status, Trouble};
+use eos_engine::status::{ComponentStatus, Instance, LastOperation, Layers, RunOutcome, Status, Trouble};
 use jiff::Timestamp;
 use std::fmt::Write;
 
@@ -70,6 +70,13 @@ fn status_text(status: &Status, extent: Extent, columns: Option<usize>) -> Strin
     let of_layers = status.layers.iter().flat_map(Layers::troubles);
     for trouble in of_components.chain(of_layers) {
         text.push_str(&trouble_text(trouble, wide));
+    }
+    let failed = status
+        .components
+        .iter()
+        .filter_map(|one| one.runs.as_ref()?.last.as_ref());
+    for line in failed.flat_map(|last| last.lines.iter().map(move |line| format!("{}: {line}", last.job))) {
+        text.push_str(&hang("  ", &printable(&line), wide));
     }
     text
 }
@@ -168,6 +175,33 @@ fn is_at_rest(component: &ComponentStatus) -> bool {
     component.stopped.is_some() && component.is_well()
 }
 
+/// In place of the counts, of a job that runs to its end: how its last run did.
+fn run_word(component: &ComponentStatus) -> &'static str {
+    let runs = component.runs.as_ref();
+    match runs.and_then(|runs| runs.last.as_ref()).map(|last| last.outcome) {
+        Some(RunOutcome::Running) => "running",
+        Some(RunOutcome::Failed) => "failed!",
+        Some(RunOutcome::Ended) => "ended",
+        None if runs.is_some_and(|runs| runs.scheduled) => "waits",
+        None => "ended",
+    }
+}
+
+/// `failed, 2 min ago`.
+fn run_words(component: &ComponentStatus, now: Timestamp) -> Option<String> {
+    let runs = component.runs.as_ref()?;
+    let Some(last) = &runs.last else {
+        return Some(match runs.scheduled {
+            true => "none yet".to_owned(),
+            false => "ended well, and Nomad has forgotten it since".to_owned(),
+        });
+    };
+    let when = last
+        .began
+        .map_or_else(String::new, |began| format!(", {} ago", age(began, now)));
+    Some(format!("{}{when}", last.outcome.words()))
+}
+
 /// When somebody stopped it.
 fn stopped_when(component: &ComponentStatus) -> Option<Timestamp> {
     component.stopped.as_ref()?.by.as_ref()?.when.parse().ok()
@@ -195,6 +229,7 @@ fn component_row(component: &ComponentStatus, with_nodes: bool, now: Timestamp) 
     let counts = match component.runs_nothing {
         true => nothing(without_job(component)),
         false if is_at_rest(component) => nothing("stopped"),
+        false if component.runs.is_some() => nothing(run_word(component)),
         false => [
             number(component.desired),
             number(component.running),
@@ -238,6 +273,7 @@ fn component_text(
     let counts = match component.runs_nothing {
         true => format!("{}; it has no job", without_job(component)),
         false if is_at_rest(component) => "stopped; nothing of it runs".to_owned(),
+        false if component.runs.is_some() => run_word(component).trim_end_matches('!').to_owned(),
         false => format!(
             "{} desired, {} running, {} healthy",
             number(component.desired),
@@ -257,6 +293,7 @@ fn component_text(
     };
     fact("version", component.version.clone());
     fact("stopped", stopped_words(component, now));
+    fact("last run", run_words(component, now));
     fact("since", component.since.map(|since| age(since, now)));
     let hosts = || Vec::from_iter(component.nodes.iter().map(String::as_str)).join(", ");
     fact("where", component.runs_nothing.then(hosts));
