@@ -110,6 +110,12 @@ def examine(name: object, slices: Callable[[], dict]) -> str:
     return __salt__["eos_graph.of_workspace"](*name.split("/"))
 
 
+def parting(name: str, slices: dict) -> dict:
+    """A workspace goes whole, also one that is gone from the pillar."""
+    del name, slices
+    return {}
+
+
 def actions() -> dict[str, str]:
     """What a workspace is to be, its slice says. A restart leaves it as it is."""
     return {"restart": "step"}
