@@ -71,12 +71,14 @@ def deploy_nomad_service(environment: str, component: str, operation: str, step:
     return _with_retcode(answer)
 
 
-def rollback_to_snapshot(environment: str, component: str, snapshot: str, operation: str, step: str) -> dict:
+def rollback_to_snapshot(environment: str, component: str, snapshot: str | int, operation: str, step: str) -> dict:
     """Applies a configuration of before again (`snapshots` names them), with the secrets and hosts of now.
 
     The pillar stays: the next step of the workspace applies that again.
     """
-    work = functools.partial(_apply_snapshot, snapshot=snapshot)
+    # Salt takes the name of one for a number.
+    name = f"{snapshot:06}" if isinstance(snapshot, int) else snapshot
+    work = functools.partial(_apply_snapshot, snapshot=name)
     return _with_retcode(_answer(environment, component, operation, step, work))
 
 
