@@ -11,6 +11,8 @@ from collections.abc import Callable
 import salt.fileclient
 from salt.exceptions import CommandExecutionError, SaltInvocationError
 
+# What the components of an environment share: its namespace.
+_PLATFORM = "platform"
 # What a plan may not know before it runs.
 _UNKNOWN = ("secret_version", "namespace")
 
@@ -110,10 +112,11 @@ def examine(name: object, slices: Callable[[], dict]) -> str:
     return __salt__["eos_graph.of_workspace"](*name.split("/"))
 
 
-def parting(name: str, slices: dict) -> dict:
-    """A workspace goes whole, also one that is gone from the pillar."""
-    del name, slices
-    return {}
+def parting(name: str, slices: dict) -> dict | None:
+    """A workspace goes whole, whatever the pillar says. A namespace stays while Nomad has secrets in it."""
+    del slices
+    environment, component = name.split("/")
+    return None if component == _PLATFORM and __salt__["eos_terraform.secrets_in_nomad"](environment) else {}
 
 
 def actions() -> dict[str, str]:

@@ -36,14 +36,14 @@ def remove(
 ) -> dict | str:
     """Removes all of one kind that the pillar of this minion names of a component; answers the step record.
 
-    Data stay, and so do secrets: the answer says so.
+    Data stay and so do secrets, with the namespace that they are in: the answer says so.
     """
     _require_root(publication)
     name = f"{environment}/{component}"
     __utils__["eos_argument.check"]("component", name, "component")
     facts = __salt__[f"eos_kind_{kind}.parting"](name, _slices())
     if facts is None:
-        return f"Nothing of kind {kind} of {name} is removed"
+        return f"{name} keeps what it has of kind {kind}"
     part = {"kind": kind, "environment": environment, "component": component, "facts": facts}
     return __salt__["eos.remove"](operation=operation, step=step, **part, **publication)
 

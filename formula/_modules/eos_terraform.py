@@ -179,6 +179,14 @@ def missing_secrets(slices: list[dict]) -> list[str]:
     return missing
 
 
+def secrets_in_nomad(environment: str) -> list[str]:
+    """The paths of secrets in the namespace of an environment, if Nomad has secrets in this profile."""
+    profile = __salt__["eos_profile.of_this_minion"]()
+    with __salt__["eos_profile.closing"](profile, _log.warning):
+        profile.log_in()
+        return profile.secrets_in_nomad(environment)
+
+
 def contents(environment: str, component: str, files: dict[str, str]) -> dict[str, bytes]:
     """The files of a slice, as they are served now; one that is not what its digest says is refused."""
     profile = __salt__["eos_profile.of_this_minion"]()

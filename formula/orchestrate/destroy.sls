@@ -1,5 +1,5 @@
 {#- Takes down what the emitted tree makes, last wave first: workspaces, rules, files. Volumes with their data and secrets
-    stay, as `eos_orchestrator.remove` says. The runner `infrastructure` limits it to components. -#}
+    stay, with the namespace that has secrets, as `eos_orchestrator.remove` says. The runner `infrastructure` limits it to components. -#}
 {%- from "orchestrate/order.jinja" import waves with context %}
 {%- set components = pillar.get("eos_components") %}
 {%- set operation = "eject-" ~ ("now" | strftime("%Y%m%d%H%M%S%f")) %}

@@ -134,9 +134,10 @@ def test_salt_alone_destroys_it(ejected):
     assert ejected.file.exists() and ejected.rules.exists()
     ejected.must("destroy")
     assert estate.jobs() == []
-    assert estate.nomad("/v1/namespace/production") is None
+    # Nobody else has the secret: its namespace stays with it.
+    assert [one["Path"] for one in estate.nomad("/v1/vars?namespace=production")] == ["nomad/jobs/relic"]
     assert not ejected.file.exists() and not ejected.rules.exists()
-    assert estate.files("terraform/production/*") == []
+    assert [file.name for file in estate.files("terraform/production/*")] == ["platform"]
     assert all(volume.is_dir() for volume in ejected.volumes), "data stay"
     assert password not in json.dumps([file.read_text() for file in estate.files("salt/minion/**/eos/**/*.json")])
     # Twice is nothing more.
@@ -144,7 +145,11 @@ def test_salt_alone_destroys_it(ejected):
 
 
 def test_a_missing_secret_comes_first_and_by_name(ejected):
-    # From nothing: data of before are gone as well.
+    # From nothing: secret and data of before are gone, and the namespace with them.
+    ejected.estate.nomad("/v1/var/nomad/jobs/relic?namespace=production", "DELETE")
+    ejected.must("destroy")
+    assert ejected.estate.nomad("/v1/namespace/production") is None
+    assert ejected.estate.files("terraform/production/*") == []
     for volume in ejected.volumes:
         shutil.rmtree(volume)
     states = ejected.orchestrate("deploy")
