@@ -13,7 +13,6 @@ _log = logging.getLogger(__name__)
 # Terraform waits for a deployment to succeed. An instance that restarted since has so long for its checks.
 _SECONDS = 60
 _SECONDS_BETWEEN_LOOKS = 1.0
-_WELL = ("pending", "running", "complete")
 
 
 def unhealthy(workspaces: list[str], has_job: bool = False, seconds: int = _SECONDS) -> dict[str, str]:
@@ -110,10 +109,12 @@ def _why_not_all(profile: object, nomad: object, job: dict, group: dict, instanc
 
 
 def _why_not_ended(group: dict, instances: list[dict]) -> str | None:
-    """A job that ends is well while it runs, and once it has come to a good end."""
+    """A job that ends is well while it runs for the first time, and once it has come to a good end."""
     last = [one for one in instances if not one.get("NextAllocation")]
-    good = [one for one in last if one["ClientStatus"] in _WELL]
-    if len(good) < group["Count"]:
+    again = {one.get("NextAllocation") for one in instances if one["ClientStatus"] == "failed"}
+    tried = [one for one in last if one["ClientStatus"] in ("pending", "running") and one["ID"] not in again]
+    done = [one for one in last if one["ClientStatus"] == "complete"]
+    if len(tried) + len(done) < group["Count"]:
         states = ", ".join(sorted(one["ClientStatus"] for one in last)) or "not placed"
         return f"{group['Name']} is {states}"
     return None

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from configurations import job, platform, workspace
-from laboratory import MINION, ROLES
+from laboratory import MINION, ROLES, wait_until
 from test_eject import by_hand, resources
 
 FUNCTIONS = [
@@ -97,6 +97,38 @@ def test_a_service_that_does_not_run_is_no_success(laboratory):
     assert by_hand(laboratory, "eos_orchestrator.status")[f"{ENVIRONMENT}/broken"]["unhealthy"]
     names = json.dumps([f"{ENVIRONMENT}/broken"])
     assert f"{ENVIRONMENT}/broken: " in refused(laboratory, "eos_orchestrator.require_healthy", f"workspaces={names}")
+
+
+@pytest.mark.parametrize(
+    ("kind", "command", "words"),
+    [("batch", "/bin/true", None), ("batch", "/bin/false", "main is failed"), ("system", "/bin/sleep", None)],
+)
+def test_jobs_of_other_types_are_healthy_in_their_own_way(laboratory, kind, command, words):
+    component = f"{kind}-{command.rpartition('/')[2]}"
+    name, typed = (
+        f"{ENVIRONMENT}/{component}",
+        f'  type = "{kind}"\n  group "main" {{\n    restart {{\n      attempts = 0\n',
+    )
+    typed += '      mode = "fail"\n    }\n'
+    typed += "    reschedule {\n      attempts = 0\n    }\n" if kind == "batch" else ""
+    made = job(name)
+    for path, text in made["files"].items():
+        made["files"][path] = text.replace('  group "main" {\n', typed).replace("/bin/sleep", command)
+    laboratory.releases.deliver({f"{ENVIRONMENT}/platform": platform(ENVIRONMENT), name: made})
+    for one in ("platform", component):
+        applied = by_hand(laboratory, "eos_terraform.ensure_infrastructure", ENVIRONMENT, one, "typed", one)
+        assert applied["result"], applied
+
+    def has_settled() -> bool:
+        found = laboratory.nomad.call("GET", f"/v1/job/{component}/allocations?namespace={ENVIRONMENT}")
+        return [one for one in found if one["ClientStatus"] in ("complete", "failed") or kind == "system"] != []
+
+    wait_until("it ended, or runs", has_settled)
+    names = json.dumps([name])
+    if words is None:
+        assert by_hand(laboratory, "eos_orchestrator.require_healthy", f"workspaces={names}") is None
+        return
+    assert by_hand(laboratory, "eos_orchestrator.status")[name]["unhealthy"] == words
 
 
 def test_a_workspace_without_a_job_is_no_service(laboratory):

@@ -92,13 +92,14 @@ class Ejected:
             "jobs": {job["ID"]: job["JobModifyIndex"] for job in jobs},
             "instances": sorted(one["ID"] for job in jobs for one in self.estate.running(job["ID"])),
             "file": (self.file.stat().st_mtime_ns, self.file.stat().st_ino),
-            "rules": (self.rules.stat().st_mtime_ns, self.rules.stat().st_ino),
+            # Each run has Prometheus load them again: it may have started without them.
+            "rules": self.rules.read_text(),
             "volumes": [volume.stat().st_ctime_ns for volume in self.volumes[1:]],
             "terraform": {name: self.applied(name) for name in NAMES},
         }
 
     def applied(self, name: str) -> dict:
-        [file] = self.estate.files(f"terraform/{name}/applied.json")
+        [file] = self.estate.files(f"terraform/workspaces/{name}/applied.json")
         record = json.loads(file.read_text())
         return {key: record[key] for key in ("digest", "serial", "when")}
 
@@ -137,7 +138,7 @@ def test_salt_alone_destroys_it(ejected):
     # Nobody else has the secret: its namespace stays with it.
     assert [one["Path"] for one in estate.nomad("/v1/vars?namespace=production")] == ["nomad/jobs/relic"]
     assert not ejected.file.exists() and not ejected.rules.exists()
-    assert [file.name for file in estate.files("terraform/production/*")] == ["platform"]
+    assert [file.name for file in estate.files("terraform/workspaces/production/*")] == ["platform"]
     assert all(volume.is_dir() for volume in ejected.volumes), "data stay"
     assert password not in json.dumps([file.read_text() for file in estate.files("salt/minion/**/eos/**/*.json")])
     # Twice is nothing more.
@@ -149,7 +150,7 @@ def test_a_missing_secret_comes_first_and_by_name(ejected):
     ejected.estate.nomad("/v1/var/nomad/jobs/relic?namespace=production", "DELETE")
     ejected.must("destroy")
     assert ejected.estate.nomad("/v1/namespace/production") is None
-    assert ejected.estate.files("terraform/production/*") == []
+    assert ejected.estate.files("terraform/workspaces/production/*") == []
     for volume in ejected.volumes:
         shutil.rmtree(volume)
     states = ejected.orchestrate("deploy")
