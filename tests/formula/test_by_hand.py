@@ -1,4 +1,4 @@
-"""What an administrator without Eos does with one workspace: root's own calls on the control minion."""
+"""Root's own calls about one workspace on the control minion: the tools of an administrator without Eos."""
 
 from __future__ import annotations
 
