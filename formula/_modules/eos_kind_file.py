@@ -38,14 +38,18 @@ def lock(environment: str, component: str) -> contextlib.AbstractContextManager:
 
 
 def wanted(asked: dict, slices: Callable[[], dict]) -> dict:
-    """To write: the files that are to be there. To remove: those of all components that the pillar names."""
+    """To write: the files that are to be there. To remove: those that the pillar names of all components beside.
+
+    Root's own call removes what it still names, too: that is how an emitted tree is taken down without Eos.
+    """
     files = slices().get("files", {})
     if asked["verb"] == "make":
         return _compared(asked, files)
-    for name in asked["facts"]["files"]:
+    going = asked["facts"]["files"]
+    for name in () if asked["who"]["is_root"] else going:
         if name in files:
             raise CommandExecutionError(f"The pillar of minion {__opts__['id']} still names file {name}")
-    return files
+    return {name: facts for name, facts in files.items() if name not in going}
 
 
 def risks(asked: dict, wanted: dict) -> tuple[list[tuple], str]:
@@ -132,6 +136,11 @@ def examine(name: object, slices: Callable[[], dict]) -> None:
     """Refused: a minion keeps no more of files than `inspect` says."""
     del name, slices
     raise SaltInvocationError("There is nothing to examine of files")
+
+
+def parting(name: str, slices: dict) -> dict | None:
+    files = {part: facts["path"] for part, facts in slices.get("files", {}).items() if part.startswith(f"{name}/")}
+    return {"files": files} if files else None
 
 
 def actions() -> dict[str, str]:

@@ -25,13 +25,16 @@ def lock(environment: str, component: str) -> contextlib.AbstractContextManager:
 
 
 def wanted(asked: dict, slices: Callable[[], dict]) -> dict:
-    """To load: this minion's slices, which name all rules of the directory. To take away: the monitor's slice."""
+    """To load: this minion's slices, which name all rules of the directory. To take away: the monitor's slice.
+
+    Root's own call takes away what is still watched, too: that is how an emitted tree is taken down without Eos.
+    """
     found = slices()
     if asked["verb"] == "make":
         _compared(asked, found)
         return found
     name, monitor = asked["name"], asked["facts"]["monitor"]
-    if _is_watched(name, monitor, found):
+    if not asked["who"]["is_root"] and _is_watched(name, monitor, found):
         raise CommandExecutionError(f"The pillar of minion {__opts__['id']} still has {monitor} watch {name}")
     if (watching := _monitor(asked, monitor, found)) is None:
         raise CommandExecutionError(f"The pillar of minion {__opts__['id']} names no monitor {_beside(asked, monitor)}")
@@ -92,6 +95,11 @@ def examine(name: object, slices: Callable[[], dict]) -> None:
     """Refused: a minion keeps no more of rules than `inspect` says."""
     del name, slices
     raise SaltInvocationError("There is nothing to examine of rules")
+
+
+def parting(name: str, slices: dict) -> dict | None:
+    facts = slices.get("monitoring", {}).get(name)
+    return facts and {"monitor": facts["monitor"]}
 
 
 def actions() -> dict[str, str]:

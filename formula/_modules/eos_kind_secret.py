@@ -75,6 +75,11 @@ def remove(asked: dict, wanted: dict) -> dict:
     return _outcome(asked, "remove")
 
 
+def parting(name: str, slices: dict) -> None:
+    """Secrets stay: nobody but the secrets engine has them."""
+    del name, slices
+
+
 def actions() -> dict[str, str]:
     """`restore` is a step. The others concern values that wait or are shown: `eos_secrets` judges whose they are."""
     return {"restore": "step", "forget": "personal", "reveal": "personal"}

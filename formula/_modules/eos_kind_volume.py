@@ -135,6 +135,11 @@ def examine(name: object, slices: Callable[[], dict]) -> dict:
     return __salt__["eos_storage_report.of_this_minion"](slices().get("volumes", {}))
 
 
+def parting(name: str, slices: dict) -> None:
+    """Data stay."""
+    del name, slices
+
+
 def actions() -> dict[str, str]:
     """None: what a volume is to be, its facts say."""
     return {}

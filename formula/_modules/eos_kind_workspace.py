@@ -11,6 +11,8 @@ from collections.abc import Callable
 import salt.fileclient
 from salt.exceptions import CommandExecutionError, SaltInvocationError
 
+# What the components of an environment share: its namespace.
+_PLATFORM = "platform"
 # What a plan may not know before it runs.
 _UNKNOWN = ("secret_version", "namespace")
 # What is done with the job as it was applied: the module and the function that does it.
@@ -117,6 +119,13 @@ def examine(name: object, slices: Callable[[], dict]) -> str:
     del slices
     __utils__["eos_argument.check"]("name", name, "component")
     return __salt__["eos_graph.of_workspace"](*name.split("/"))
+
+
+def parting(name: str, slices: dict) -> dict | None:
+    """A workspace goes whole, whatever the pillar says. A namespace stays while Nomad has secrets in it."""
+    del slices
+    environment, component = name.split("/")
+    return None if component == _PLATFORM and __salt__["eos_terraform.secrets_in_nomad"](environment) else {}
 
 
 def actions() -> dict[str, str]:

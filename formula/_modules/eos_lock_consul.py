@@ -27,12 +27,22 @@ class _ConsulLock:
 
     def require(self, name: str, operation: str) -> None:
         """Eos holds the lock of its operation; an operation begun without Eos takes it here."""
-        key = _key(name)
-        if operation.startswith(_EJECTED) and self._taken is None:
-            since = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-            holder = {"operation": operation, "who": f"{getpass.getuser()} on {__opts__['id']}", "since": since}
-            self._taken = (key, __utils__["eos_consul.take_lock"](self._profile.consul(), key, holder))
-        __utils__["eos_consul.require_lock"](self._profile.consul(), key, operation)
+        key, consul = _key(name), self._profile.consul()
+        is_own = operation.startswith(_EJECTED) and self._taken is None
+        if is_own and __utils__["eos_consul.holder"](consul, key) != operation:
+            self._taken = (key, __utils__["eos_consul.take_lock"](consul, key, _holder(operation)))
+        __utils__["eos_consul.require_lock"](consul, key, operation)
+
+    def acquire(self, name: str, operation: str, minutes: int) -> dict:
+        """For several calls of one operation. Consul ends it by itself after so many minutes, or a little later."""
+        key, consul, holder = _key(name), self._profile.consul(), _holder(operation)
+        __utils__["eos_consul.take_lock"](consul, key, holder, TTL=f"{60 * minutes}s")
+        __utils__["eos_consul.require_lock"](consul, key, operation)
+        return holder
+
+    def release(self, name: str, operation: str) -> None:
+        """Ends what `acquire` of the same operation took."""
+        __utils__["eos_consul.release_lock"](self._profile.consul(), _key(name), operation)
 
     def keep_alive(self) -> None:
         if self._taken is not None:
@@ -42,6 +52,11 @@ class _ConsulLock:
         if self._taken is not None:
             taken, self._taken = self._taken, None
             __utils__["eos_consul.give_back_lock"](self._profile.consul(), *taken)
+
+
+def _holder(operation: str) -> dict:
+    since = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    return {"operation": operation, "who": f"{getpass.getuser()} on {__opts__['id']}", "since": since}
 
 
 def _key(name: str) -> str:

@@ -174,6 +174,10 @@ class _Solo:
         """Where the secrets of a component lie: namespace and path."""
         return environment, f"nomad/jobs/{component}"
 
+    def secrets_in_nomad(self, environment: str) -> list[str]:
+        """Where Nomad has secrets in the namespace of an environment: it keeps that as long."""
+        return __utils__["eos_nomad.variables_below"](self._nomad(), environment, "")
+
     def apart(self, path: str) -> tuple[str, str]:
         """A place that belongs to no component."""
         return _APART, path
@@ -274,6 +278,11 @@ class _Full:
     def secrets_of(self, environment: str, component: str) -> tuple[str, str]:
         """Where the secrets of a component lie; Vault has no namespaces."""
         return "", f"{environment}/{component}/app"
+
+    def secrets_in_nomad(self, environment: str) -> list[str]:
+        """None: Vault has them."""
+        del environment
+        return []
 
     def apart(self, path: str) -> tuple[str, str]:
         """A place that belongs to no component: the name of an environment holds no underscore."""

@@ -7,11 +7,8 @@ knows by Nomad's own times which instances it has restarted already, whatever th
 
 from __future__ import annotations
 
-import datetime
 import logging
 import time
-
-from salt.exceptions import CommandExecutionError
 
 _log = logging.getLogger(__name__)
 _SECONDS_BETWEEN_LOOKS = 1.0
@@ -50,7 +47,8 @@ class _Restart:
             # Not once for all: who lost the lock on the way restarts nothing more.
             self.profile.operation_lock.require(self.name, self.operation)
             now = self._ask("allocation", instance)
-            if _is_running(now) and _runs_since(now, before[instance]) and not _is_restarting(now):
+            is_running = __utils__["eos_instance.is_running"](now)
+            if is_running and _runs_since(now, before[instance]) and not _is_restarting(now):
                 self._ask("restart", instance, seconds=self._seconds_to_stop(now) + _SECONDS_TO_ANSWER)
             self._await_health(instance, before, number)
         # The file stays: a step that is killed before its record is written runs again, and finds all restarted.
@@ -68,8 +66,9 @@ class _Restart:
         noted = __utils__["eos_disk.read_json"](self.file, "operation", "step", "before")
         if noted and (noted["operation"], noted["step"]) == (self.operation, self.step):
             return noted["before"]
-        running = filter(_is_running, self._ask("allocations", self.component))
-        before = {one["ID"]: _started(one) for one in sorted(running, key=lambda one: one["Name"])}
+        running = filter(__utils__["eos_instance.is_running"], self._ask("allocations", self.component))
+        started = __utils__["eos_instance.started"]
+        before = {one["ID"]: started(one) for one in sorted(running, key=lambda one: one["Name"])}
         if not before:
             hint = f"`eos status {self.component}` says why"
             raise self.nomad.failure(f"job {self.component}", "Nothing of it runs", hint)
@@ -85,7 +84,7 @@ class _Restart:
             if now is None:
                 # Nomad forgets what ended long ago: the proof that follows counts what runs.
                 return
-            if now.get("NextAllocation") and not _is_running(now):
+            if now.get("NextAllocation") and not __utils__["eos_instance.is_running"](now):
                 instance = now["NextAllocation"]
                 continue
             why = self._why_not_healthy(now, before.get(instance))
@@ -100,35 +99,16 @@ class _Restart:
             time.sleep(_SECONDS_BETWEEN_LOOKS)
 
     def _why_not_healthy(self, now: dict, started_before: dict | None) -> str | None:
-        if not _is_running(now):
+        if not __utils__["eos_instance.is_running"](now):
             return f"it is {now['ClientStatus']}"
-        started = _started(now)
+        started = __utils__["eos_instance.started"](now)
         if not started:
             return "no task of it runs yet"
         for task, when in (started_before or {}).items():
             if started.get(task) in (None, when):
                 return f"task {task} has not started again"
-        for service in self._services(now["TaskGroup"]):
-            if why := self._why_not_passing(now, service, max(started.values())):
-                return why
-        return None
-
-    def _why_not_passing(self, now: dict, service: dict, started: str) -> str | None:
-        words = f"service {service['Name']} does not pass its check"
-        if service.get("Provider") == "consul":
-            found = __utils__["eos_consul.checks_of"](self.profile.consul(), service["Name"], now["ID"])
-            return None if found and all(status == "passing" for status in found) else words
-        checks = [one for one in self._ask("checks", now["ID"]).values() if one["Service"] == service["Name"]]
-        # A check keeps its last word until it runs again: one from before the start says nothing.
-        passing = [one for one in checks if one["Status"] == "success" and one["Timestamp"] > _second(started)]
-        return None if len(passing) >= len(service["Checks"]) else words
-
-    def _services(self, group: str) -> list[dict]:
-        """The services of a group that have a check."""
-        found = self._group(group)
-        services = [*(found.get("Services") or [])]
-        services += [service for task in found["Tasks"] for service in task.get("Services") or []]
-        return [service for service in services if service.get("Checks")]
+        given = (self.profile, self.nomad, self.namespace, now["ID"], self._group(now["TaskGroup"]))
+        return __salt__["eos_health.why_not_passing"](*given, since=max(started.values()))
 
     def _seconds_to_be_healthy(self, instance: str) -> int:
         now = self._ask("allocation", instance)
@@ -150,38 +130,20 @@ class _Restart:
         __salt__["event.send"](f"eos/{self.operation}/{self.step}", {"message": message})
 
 
-def _is_running(instance: dict | None) -> bool:
-    return bool(instance) and (instance["DesiredStatus"], instance["ClientStatus"]) == ("run", "running")
-
-
-def _started(instance: dict) -> dict[str, str]:
-    """When each task that runs was started, by the clock of its host."""
-    states = instance.get("TaskStates") or {}
-    return {task: state["StartedAt"] for task, state in states.items() if state["State"] == "running"}
-
-
 def _runs_since(instance: dict, before: dict[str, str]) -> bool:
     """Whether a task of it runs since before. Another may have restarted by itself."""
-    started = _started(instance)
+    started = __utils__["eos_instance.started"](instance)
     return any(started.get(task) == when for task, when in before.items())
 
 
 def _is_restarting(instance: dict) -> bool:
     """Whether Nomad was asked to restart it since it started: its tasks may still be about to end."""
-    for task, started in _started(instance).items():
+    for task, started in __utils__["eos_instance.started"](instance).items():
         events = instance["TaskStates"][task].get("Events") or []
         asked = [event["Time"] for event in events if event["Type"] == "Restart Signaled"]
-        if max(asked, default=0) // _NANOSECONDS > _second(started):
+        if max(asked, default=0) // _NANOSECONDS > __utils__["eos_instance.second"](started):
             return True
     return False
-
-
-def _second(moment: str) -> float:
-    """Nomad writes nanoseconds, which Python does not read; a check has whole seconds."""
-    try:
-        return datetime.datetime.fromisoformat(f"{moment[:19]}+00:00").timestamp()
-    except ValueError as error:
-        raise CommandExecutionError(f"Nomad says a task started at {moment!r}: {error}") from None
 
 
 def _short(instance: str) -> str:

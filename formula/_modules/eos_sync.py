@@ -23,7 +23,7 @@ def sync_states() -> dict:
     """
     _prune()
     named = __salt__["pillar.items"](unmask=True).get("eos", {}).get("workspaces", {})
-    found = {name: verdict for name in sorted(named) if (verdict := _verdict(name)) is not None}
+    found = {name: seen for name in sorted(named) if (seen := verdict(name)) is not None}
     when = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     record = {"when": when, "workspaces": found}
     __utils__["eos_disk.write_json"](_path(), record)
@@ -46,7 +46,7 @@ def synced() -> dict | None:
     return __utils__["eos_disk.read_json"](_path(), "when", "workspaces")
 
 
-def _verdict(name: str) -> dict | None:
+def verdict(name: str) -> dict | None:
     """What Terraform would change if it were run; None if nobody can say, since it was never applied or is in use."""
     profile = __salt__["eos_profile.of_this_minion"]()
     try:

@@ -1,6 +1,7 @@
 """Terraform workspaces on the control minion: apply, destroy, read back, take back.
 
-Nothing here may be called over the API; `eos` and the state `eos_terraform` call it. It reads the slice of the
+Nothing here may be called over the API; `eos` and the state `eos_terraform` call it, and root by hand, as
+formula/README.md says under "Without Eos". It reads the slice of the
 workspace from `__pillar__`, which is fresh inside a state run. A workspace's files are `eos_workspace`'s, Terraform's
 process is `eos_terraform_run`'s, where its Terraform state lies is `eos_backend`'s, and what differs between the
 profiles is `eos_profile`'s.
@@ -9,16 +10,20 @@ profiles is `eos_profile`'s.
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from salt.exceptions import CommandExecutionError
+from salt.exceptions import CommandExecutionError, SaltInvocationError
 
 _log = logging.getLogger(__name__)
 # Nomad's own words of a volume whose registration is there already.
 _EXISTS = "already exists"
 _COUNTED_AS = {"create": "added", "update": "changed", "delete": "destroyed"}
+# Minutes: as long as a session of Consul's may last.
+_LONGEST_LOCK = 24 * 60
+_FAILED = 2
 
 
 def ensure_infrastructure(
@@ -56,6 +61,91 @@ def plan(environment: str, component: str, operation: str, step: str) -> dict:
     return _answer(environment, component, operation, step, _plan_slice)
 
 
+def deploy_nomad_service(environment: str, component: str, operation: str, step: str) -> dict:
+    """Has Terraform register the component's job as its slice says; fails unless Nomad then has all of it healthy."""
+    answer, name = ensure_infrastructure(environment, component, operation, step), f"{environment}/{component}"
+    if answer["result"] and (why := __salt__["eos_health.unhealthy"]([name], has_job=True).get(name)):
+        hint = f"`nomad job status -namespace {environment} {component}` shows its instances"
+        error = {"layer": "nomad", "object": f"job {component}", "words": why, "hint": hint}
+        answer |= {"result": False, "error": error}
+    return _with_retcode(answer)
+
+
+def rollback_to_snapshot(environment: str, component: str, snapshot: str | int, operation: str, step: str) -> dict:
+    """Applies a configuration of before again (`snapshots` names them), with the secrets and hosts of now.
+
+    The pillar stays: the next step of the workspace applies that again.
+    """
+    # Salt takes the name of one for a number.
+    name = f"{snapshot:06}" if isinstance(snapshot, int) else snapshot
+    work = functools.partial(_apply_snapshot, snapshot=name)
+    return _with_retcode(_answer(environment, component, operation, step, work))
+
+
+def snapshots(environment: str, component: str) -> dict[str, str]:
+    """The configurations of before that are kept, newest first: {snapshot: digest}."""
+    profile = __salt__["eos_profile.of_this_minion"]()
+    return __salt__["eos_workspace.of"](environment, component, profile).snapshots_kept()
+
+
+def detect_drift(environment: str, component: str) -> dict:
+    """What Terraform would change of the workspace as it was last applied; changes nothing.
+
+    Answers {"verdict": "in step" or "differs", "resources": [{"address", "actions"}], "words"}.
+    """
+    name = f"{environment}/{component}"
+    found = __salt__["eos_sync.verdict"](name)
+    if found is None:
+        raise CommandExecutionError(f"Workspace {name} was never applied, or an operation holds it")
+    if found["verdict"] == "failed":
+        raise CommandExecutionError(f"Workspace {name}: {found['words']}")
+    return found
+
+
+def inject_credentials(environment: str, component: str) -> list[str]:
+    """Gets what Terraform is given for this workspace, reads its state with it, and gives it back.
+
+    So a credential that is missing or refused shows before a run. Answers the names of the variables, and no value.
+    """
+    profile = __salt__["eos_profile.of_this_minion"]()
+    with __salt__["eos_profile.closing"](profile, _log.warning):
+        profile.log_in()
+        workspace = __salt__["eos_workspace.of"](environment, component, profile)
+        wanted = workspace.slice()
+        providers = _providers(workspace.contents(wanted["files"]))
+        given = __salt__["eos_terraform_run.of"](workspace, "by-hand", "inject").credentials(wanted, providers)
+        workspace.read_state()
+    return sorted(given)
+
+
+def acquire_lock(environment: str, component: str, operation: str, minutes: int = 60) -> dict:
+    """Keeps every other operation out of the workspace, until `release_lock` or for so many minutes.
+
+    Waits for a call that is at work in it. Answers {"operation", "who", "since"}.
+    """
+    if type(minutes) is not int or not 0 < minutes <= _LONGEST_LOCK:
+        raise SaltInvocationError(f"minutes is not a number from 1 to {_LONGEST_LOCK}")
+    with _operation_lock(environment, component, operation) as held, lock(environment, component):
+        return held.acquire(f"{environment}/{component}", operation, minutes)
+
+
+def release_lock(environment: str, component: str, operation: str) -> bool:
+    """Ends what `acquire_lock` of the same operation took; fails if that holds no lock."""
+    with _operation_lock(environment, component, operation) as held:
+        held.release(f"{environment}/{component}", operation)
+        return True
+
+
+@contextlib.contextmanager
+def _operation_lock(environment: str, component: str, operation: str) -> Iterator[object]:
+    __utils__["eos_argument.check"]("component", f"{environment}/{component}", "component")
+    __utils__["eos_argument.check"]("operation", operation, "id")
+    profile = __salt__["eos_profile.of_this_minion"]()
+    with __salt__["eos_profile.closing"](profile, _log.warning):
+        profile.log_in()
+        yield profile.operation_lock
+
+
 def destroy(environment: str, component: str, operation: str, step: str, held: bool = False) -> dict:
     """Destroys all the workspace holds, by the configuration it was last given, then removes the workspace."""
     return _answer(environment, component, operation, step, _destroy, held)
@@ -87,6 +177,14 @@ def missing_secrets(slices: list[dict]) -> list[str]:
             except CommandExecutionError as failure:
                 missing.append(__utils__["eos_failure.described"](failure, "secrets")["words"])
     return missing
+
+
+def secrets_in_nomad(environment: str) -> list[str]:
+    """The paths of secrets in the namespace of an environment, if Nomad has secrets in this profile."""
+    profile = __salt__["eos_profile.of_this_minion"]()
+    with __salt__["eos_profile.closing"](profile, _log.warning):
+        profile.log_in()
+        return profile.secrets_in_nomad(environment)
 
 
 def contents(environment: str, component: str, files: dict[str, str]) -> dict[str, bytes]:
@@ -200,13 +298,20 @@ def _adopt(run: object) -> None:
         __salt__["eos_adoption.adopt"](run, configuration)
 
 
+def _apply_snapshot(run: object, report: dict, snapshot: str) -> None:
+    wanted, contents = run.workspace.kept(snapshot)
+    configuration = run.workspace.configuration_of(wanted)
+    _mend(run)
+    __salt__["eos_state_move.settle"](run, run.workspace.wanted_place())
+    _converge(run, report, configuration, contents)
+
+
 def _converge(run: object, report: dict, configuration: dict, contents: dict[str, bytes] | None) -> None:
     """Applies a configuration; if Terraform fails while applying, applies the previous one again."""
     workspace = run.workspace
     if contents is None:
         contents = workspace.contents(configuration["slice"]["files"])
-    texts = [content.decode(errors="replace") for path, content in contents.items() if path.endswith(".tf")]
-    __salt__["eos_provider.require"](workspace.name, __utils__["eos_providers.in_files"](texts))
+    __salt__["eos_provider.require"](workspace.name, _providers(contents))
     os.makedirs(workspace.directory, mode=0o700, exist_ok=True)
     _adopt(run)
     workspace.render(configuration, workspace.rendered, contents)
@@ -231,6 +336,11 @@ def _converge(run: object, report: dict, configuration: dict, contents: dict[str
         raise failure
     _record_applied(run, report, configuration, snapshot)
     _follow_service(run, report, configuration)
+
+
+def _providers(contents: dict[str, bytes]) -> set[str]:
+    texts = [content.decode(errors="replace") for path, content in contents.items() if path.endswith(".tf")]
+    return __utils__["eos_providers.in_files"](texts)
 
 
 def _follow_service(run: object, report: dict, configuration: dict) -> None:
@@ -381,6 +491,12 @@ def _record_applied(run: object, report: dict, configuration: dict, snapshot: st
 def _read_back(workspace: object) -> dict:
     state = workspace.read_state()
     return {"serial": state["serial"], "outputs": state["outputs"]}
+
+
+def _with_retcode(answer: dict) -> dict:
+    """For a shell: `salt-call --retcode-passthrough` ends with it."""
+    __context__["retcode"] = 0 if answer["result"] else _FAILED
+    return answer
 
 
 def _report() -> dict:

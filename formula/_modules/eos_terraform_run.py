@@ -301,12 +301,6 @@ class _Run:
         return 2 * _SECONDS + longest * (instances + 1)
 
     def _environment(self, configuration: dict) -> dict[str, str]:
-        named, name = self._providers(), self.workspace.name
-        __salt__["eos_provider.require"](name, named)
-        told = __salt__["eos_provider.environment"](named, self.profile)
-        if __salt__["eos_provider.needs_engines"](named):
-            management = configuration["slice"]["token"] == "management"
-            told |= self.profile.environment(name, management)
         environment = {
             "PATH": "/usr/local/bin:/usr/bin:/bin",
             "HOME": self.home,
@@ -316,13 +310,22 @@ class _Run:
             "TF_DATA_DIR": self.data,
             "TF_VAR_node_ids": json.dumps(configuration["node_ids"], sort_keys=True),
             "TF_VAR_registered": json.dumps(configuration.get("registered")),
-            **__salt__["eos_provider.merged"](name, told, self._credential()),
+            **self.credentials(configuration["slice"], self._providers()),
         }
         if (version := configuration.get("secret_version")) is not None:
             environment["TF_VAR_secret_version"] = str(version)
         if cli_config := __salt__["eos_profile.optional_setting"]("terraform_cli_config"):
             environment["TF_CLI_CONFIG_FILE"] = cli_config
         return environment
+
+    def credentials(self, wanted: dict, providers: set[str]) -> dict[str, str]:
+        """Addresses and tokens, as variables: for these providers, and for the backend."""
+        name = self.workspace.name
+        __salt__["eos_provider.require"](name, providers)
+        told = __salt__["eos_provider.environment"](providers, self.profile)
+        if __salt__["eos_provider.needs_engines"](providers):
+            told |= self.profile.environment(name, wanted["token"] == "management")
+        return __salt__["eos_provider.merged"](name, told, self._credential())
 
     def _providers(self) -> set[str]:
         """Those that the tree sets up."""

@@ -115,7 +115,7 @@ def of_others(name: str) -> dict[str, dict[str, bytes]]:
     found = {}
     for other in sorted(one for one in on_disk - {name} if _is_name(one)):
         workspace = _Workspace(*other.split("/"), profile)
-        contents = workspace.files_of_tree(workspace.configuration() or {"slice": {"files": {}}})
+        contents = workspace.files_in(workspace.tree, workspace.configuration() or {"slice": {"files": {}}})
         if any(_REGISTERS in content for content in contents.values()):
             found[other] = contents
     return found
@@ -391,7 +391,7 @@ class _Workspace:
             return False
         applied = self.proved(self.read_state())
         same = bool(applied) and _is_of(configuration, applied) and applied["node_ids"] == configuration["node_ids"]
-        return same and self._has_its_job()
+        return same and self.has_its_jobs()
 
     def begin_change(self, operation: str) -> None:
         """From now on Terraform makes what only the end of its run writes down."""
@@ -405,11 +405,15 @@ class _Workspace:
         """Whether a run did not end: it may have made what no Terraform state names."""
         return os.path.exists(self.unfinished_file)
 
-    def _has_its_job(self) -> bool:
-        """Whether Nomad has the job that Terraform registered: what somebody removed or replaced needs Terraform."""
-        state = self.state() or {}
-        jobs = [resource for resource in state.get("resources", []) if resource["type"] == "nomad_job"]
-        for registered in (instance["attributes"] for resource in jobs for instance in resource["instances"]):
+    def jobs(self) -> list[dict]:
+        """What Terraform knows of each job that it registered."""
+        resources = (self.state() or {}).get("resources", [])
+        jobs = [resource for resource in resources if resource["type"] == "nomad_job"]
+        return [instance["attributes"] for resource in jobs for instance in resource["instances"]]
+
+    def has_its_jobs(self) -> bool:
+        """Whether Nomad has each as Terraform registered it: what somebody removed or replaced needs Terraform."""
+        for registered in self.jobs():
             job = self.profile.job(registered["namespace"], registered["id"])
             variables = (registered.get("hcl2") or [{}])[0].get("vars") or {}
             if job is None or (job.get("Meta") or {}).get("eos_digest") != variables.get("eos_digest"):
@@ -440,13 +444,13 @@ class _Workspace:
         return self._risks_of(configuration) if recorded is None else [(tier, why) for tier, why in recorded]
 
     def _risks_of(self, configuration: dict) -> list[tuple]:
-        wanted, contents = configuration["slice"], self.files_of_tree(configuration)
+        wanted, contents = configuration["slice"], self.files_in(self.tree, configuration)
         return [(wanted.get("risk"), "its recipe"), *__salt__["eos_tiers.of_files"](self.name, wanted, contents)]
 
-    def files_of_tree(self, configuration: dict) -> dict[str, bytes]:
-        """The files of the tree as they are; one that is not there is empty."""
+    def files_in(self, directory: str, configuration: dict) -> dict[str, bytes]:
+        """The files of the tree, or of a snapshot, as they are; one that is not there is empty."""
         files = configuration["slice"]["files"]
-        return {path: _read(os.path.join(self.tree, os.path.relpath(path, "terraform"))) or b"" for path in files}
+        return {path: _read(os.path.join(directory, os.path.relpath(path, "terraform"))) or b"" for path in files}
 
     def applied_tree(self) -> str:
         """The directory of the configuration that was applied last; the tree, if that is not kept."""
@@ -494,6 +498,25 @@ class _Workspace:
 
     def snapshot(self, name: str) -> str:
         return os.path.join(self.snapshots, name)
+
+    def kept(self, name: str) -> tuple[dict, dict[str, bytes]]:
+        """(slice, files) of a snapshot; one that somebody edited is refused."""
+        there, hint = self._snapshots(), "`eos_terraform.snapshots` lists them"
+        configuration = self.configuration(self.snapshot(name)) if name in there else None
+        if configuration is None:
+            words = f"Snapshot {name} is not kept; these are: {', '.join(there) or 'none'}"
+            raise __utils__["eos_failure.of"]("salt", self.name, words, hint)
+        contents = self.files_in(self.snapshot(name), configuration)
+        for path, digest in configuration["slice"]["files"].items():
+            if hashlib.sha256(contents[path]).hexdigest() != digest:
+                words = f"Somebody changed {path} of snapshot {name} since it was applied"
+                raise __utils__["eos_failure.of"]("salt", self.name, words, f"Choose another one: {hint}")
+        return configuration["slice"], contents
+
+    def snapshots_kept(self) -> dict[str, str]:
+        """The digest of each configuration that is kept of those applied before, newest first."""
+        found = {name: self.configuration(self.snapshot(name)) for name in self._snapshots()}
+        return {name: configuration["slice"]["digest"] for name, configuration in found.items() if configuration}
 
     def keep_previous(self) -> str | None:
         """The name of the snapshot that holds the configuration applied last, which is made now if need be."""

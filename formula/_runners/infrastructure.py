@@ -21,7 +21,7 @@ def orchestrate_infrastructure(env: str = _DEFAULT_ENVIRONMENT) -> dict:
 
 
 def staged_rollback(components: list[str], preserve_data: bool = True) -> dict:
-    """Destroys the workspaces of these components ("<environment>/<component>", or a component of production).
+    """Takes these components down ("<environment>/<component>", or a component of production).
 
     The last of the waves goes first. Volumes and their data stay; to remove them as well is nothing this may do.
     """

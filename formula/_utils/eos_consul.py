@@ -131,23 +131,26 @@ def is_locked(consul: object, key: str) -> bool:
     return entry is not None and bool(entry["session"])
 
 
+def holder(consul: object, key: str) -> str | None:
+    """The operation that holds the lock now."""
+    return _held(_read(consul, key))
+
+
 def require_lock(consul: object, key: str, operation: str) -> None:
     """Fails unless this operation holds the lock now."""
-    entry = _read(consul, key)
-    held_by = _operation(entry["value"]) if entry and entry["session"] else None
+    held_by = holder(consul, key)
     if held_by != operation:
         words = f"Operation {operation} does not hold the lock: " + (f"{held_by} does" if held_by else "nobody does")
         hint = "eos takes the lock of a component before it asks for a step: run the operation again with eos"
         raise consul.failure(key, words, hint)
 
 
-def take_lock(consul: object, key: str, value: dict) -> str:
+def take_lock(consul: object, key: str, value: dict, **session: str) -> str:
     """Takes the lock, and answers the session that holds it."""
-    session = _must(consul, key, "PUT", "/v1/session/create", {"Name": key, **_SESSION})["ID"]
+    session = _must(consul, key, "PUT", "/v1/session/create", {"Name": key, **_SESSION, **session})["ID"]
     if not _must(consul, key, "PUT", f"/v1/kv/{key}?acquire={session}", value):
         _end_session(consul, session)
-        entry = _read(consul, key)
-        held_by = (entry and entry["session"] and _operation(entry["value"])) or "somebody, a moment ago"
+        held_by = holder(consul, key) or "somebody, a moment ago"
         raise consul.failure(key, f"The lock is held by {held_by}", "Wait for the other operation to end")
     return session
 
@@ -160,6 +163,16 @@ def give_back_lock(consul: object, key: str, session: str) -> None:
     """Releases the lock before its session ends: Consul keeps a lock closed for a while if its session ends with it."""
     _must(consul, key, "PUT", f"/v1/kv/{key}?release={session}")
     _end_session(consul, session)
+
+
+def release_lock(consul: object, key: str, operation: str) -> None:
+    """Ends the lock that an earlier call took for this operation; fails if it holds none."""
+    require_lock(consul, key, operation)
+    give_back_lock(consul, key, _read(consul, key)["session"])
+
+
+def _held(entry: dict | None) -> str | None:
+    return _operation(entry["value"]) if entry and entry["session"] else None
 
 
 def _end_session(consul: object, session: str) -> None:

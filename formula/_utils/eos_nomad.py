@@ -146,6 +146,11 @@ def allocations(nomad: object, namespace: str, job: str) -> list[dict]:
     return _found(nomad, f"/v1/job/{_quoted(job)}/allocations?namespace={_quoted(namespace)}", f"job {job}") or []
 
 
+def deployment(nomad: object, namespace: str, job: str) -> dict | None:
+    """The latest of a job, or None."""
+    return _found(nomad, f"/v1/job/{_quoted(job)}/deployment?namespace={_quoted(namespace)}", f"job {job}")
+
+
 def allocation(nomad: object, namespace: str, instance: str) -> dict | None:
     return _found(nomad, f"/v1/allocation/{_quoted(instance)}?namespace={_quoted(namespace)}", f"instance {instance}")
 

@@ -1,6 +1,7 @@
 {#- Converges the emitted tree without Eos: its waves in their order, each after the one before. What is missing of their
-    secrets is told first, by name; only the namespaces come before, since secrets may have to be put into them. The
-    runner `infrastructure` limits it to an environment. -#}
+    secrets is told first, by name; only the namespaces come before, since secrets may have to be put into them. At the end
+    every job is healthy, also one that Terraform had no reason to touch. The runner `infrastructure` limits it to an
+    environment. -#}
 {%- from "orchestrate/order.jinja" import waves as order with context %}
 {%- set environment = pillar.get("eos_environment") %}
 {%- set operation = "eject-" ~ ("now" | strftime("%Y%m%d%H%M%S%f")) %}
@@ -66,3 +67,16 @@ include:
 {%- endfor %}
 {% endfor %}
 {%- endfor %}
+{% for minion, names in workspaces.items() %}
+{{ ("jobs are healthy for " ~ minion) | tojson }}:
+  salt.function:
+    - name: eos_orchestrator.require_healthy
+    - tgt: {{ minion | tojson }}
+    - tgt_type: list
+    - kwarg:
+        workspaces: {{ names | tojson }}
+    - require:
+{%- for before in waves | last %}
+      - salt: {{ ("wave " ~ (waves | length) ~ " " ~ before.minion ~ " " ~ before.sls) | tojson }}
+{%- endfor %}
+{% endfor %}

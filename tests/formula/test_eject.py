@@ -116,7 +116,7 @@ def test_the_runners_limit_what_is_done(laboratory):
 
     # One that is not there: none is destroyed.
     ran = laboratory.salt.run("salt-run", "infrastructure.staged_rollback", '["limited/first", "limited/third"]')
-    assert "no workspace limited/third" in ran.stdout + ran.stderr, ran
+    assert "no component limited/third" in ran.stdout + ran.stderr, ran
     assert ran.returncode != 0, ran
     ran = laboratory.salt.run("salt-run", "infrastructure.staged_rollback", '["limited/first", "limited/second"]')
     assert ran.returncode == 0, ran

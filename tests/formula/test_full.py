@@ -14,7 +14,8 @@ import pytest
 
 from configurations import held, of_full, platform, provisioned, workspace
 from laboratory import MINION, required, wait_until
-from test_eject import state_by_hand
+from test_by_hand import refused
+from test_eject import by_hand, state_by_hand
 from test_inspect import sync
 from test_workspaces import record_file, remove
 
@@ -468,3 +469,51 @@ def test_the_schedule_leaves_alone_what_is_locked(full, alone):
     before = kept_in_consul(full, name)
     assert sync(full)["workspaces"][name]["verdict"] == "in step"
     assert kept_in_consul(full, name) == before
+
+
+def test_root_holds_the_lock_of_a_workspace_for_several_calls(full, alone):
+    name, names = "production/kept", ("production", "kept")
+    release = deliver(full, name, "x")
+    held = by_hand(full, "eos_terraform.acquire_lock", *names, "eject-me", "minutes=5")
+    value, session = full.consul.value(f"terraform/{name}/lock"), lock_session(full, name)
+    assert value == held and held["operation"] == "eject-me" and MINION in held["who"]
+    assert full.consul.call("GET", f"/v1/session/info/{session}")[0]["TTL"] == "300s"
+    # The token that took it is gone, the lock is not.
+    record = full.run_workspace("kept-1", name, release)
+    assert record["status"] == "failed" and "eject-me does" in record["error"]["words"], record
+    assert "The lock is held by eject-me" in refused(full, "eos_terraform.acquire_lock", *names, "eject-you")
+    assert "does not hold the lock" in refused(full, "eos_terraform.release_lock", *names, "eject-you")
+    other = by_hand(full, "eos_terraform.ensure_infrastructure", *names, "eject-you", "theirs")
+    assert other["result"] is False and "The lock is held by eject-me" in other["error"]["words"], other
+    for step in ("first", "second"):
+        applied = by_hand(full, "eos_terraform.apply", *names, "eject-me", step)
+        assert applied["result"], applied
+        assert lock_session(full, name) == session
+    assert by_hand(full, "eos_terraform.release_lock", *names, "eject-me") is True
+    assert lock_session(full, name) is None
+    assert "does not hold the lock" in refused(full, "eos_terraform.release_lock", *names, "eject-me")
+
+
+def lock_session(full, name: str) -> str | None:
+    return full.consul.call("GET", f"/v1/kv/terraform/{name}/lock")[0].get("Session")
+
+
+def test_credentials_of_both_engines_are_tried_and_end(full, alone):
+    name, names = "production/trusted", ("production", "trusted")
+    deliver(full, name, "x")
+    given = by_hand(full, "eos_terraform.inject_credentials", *names)
+    assert given == ["CONSUL_HTTP_ADDR", "CONSUL_HTTP_TOKEN", "NOMAD_ADDR", "NOMAD_TOKEN"], given
+    assert observed(full, name) is None
+
+
+def test_drift_and_snapshots_work_where_the_state_is_in_consul(full, alone):
+    name, names = "production/moved-back", ("production", "moved-back")
+    for greeting in ("first", "second"):
+        deliver(full, name, greeting)
+        applied = by_hand(full, "eos_terraform.ensure_infrastructure", *names, f"eject-{greeting}", "apply")
+        assert applied["result"], applied
+    assert by_hand(full, "eos_terraform.detect_drift", *names)["verdict"] == "in step"
+    rolled = by_hand(full, "eos_terraform.rollback_to_snapshot", *names, "000001", "eject-back", "back")
+    assert rolled["result"], rolled
+    assert full.consul.value(f"terraform/{name}/state")["outputs"]["greeting"]["value"] == "first"
+    assert lock_session(full, name) is None

@@ -11,7 +11,7 @@ import pytest
 from laboratory import FORMULA
 from test_records import KINDS, Engine, by, engine, eos, run  # noqa: F401  fixtures
 
-# What `eos` calls of a kind, with the parameters that it gives.
+# What `eos` and the orchestration call of a kind, with the parameters that they give.
 FUNCTIONS = {
     "check": ["asked"],
     "lock": ["environment", "component"],
@@ -25,6 +25,7 @@ FUNCTIONS = {
     "preview": ["asked", "plan", "unknown", "pillar"],
     "inspect": ["pillar"],
     "examine": ["name", "slices"],
+    "parting": ["name", "slices"],
 }
 # Kinds whose word every module has use for.
 WORDS = {"file"}
@@ -80,6 +81,7 @@ def test_a_kind_costs_its_own_module_only(eos, engine, tmp_path):  # noqa: F811
         "preview": lambda asked, plan, unknown, pillar: {"states": [asked["verb"]], "error": None},
         "inspect": lambda pillar: {"states": {}, "answer": {"notes": notes}},
         "examine": lambda name, slices: len(notes),
+        "parting": lambda name, slices: None,
     }
     assert {name: list(inspect.signature(one).parameters) for name, one in kind.items() if name != "act"} == FUNCTIONS
     eos.__file__ = str(tmp_path / "eos.py")

@@ -26,6 +26,8 @@ def test_the_functions_of_eos_and_what_salt_itself_needs_are_permitted(laborator
         "eos.step_status",
         "eos.require_secrets",
         "eos_secrets.require",
+        "eos_orchestrator.require_healthy",
+        "eos_orchestrator.remove",
         "eos_kind_workspace.remove",
         "eos_kind_secret.act",
         "eos_terraform.destroy",

@@ -1038,6 +1038,9 @@ static SUBJECTS: LazyLock<Vec<Subject>> = LazyLock::new(|| {
     subjects
 });
 
+/// What the estate says of a minion, for people: of a long value only where the pillar has it. It comes first.
+const ESTATE: &str = "pillar/hosts/control.sls/0/0/";
+
 /// The tree for a value is the tree for a marker with the marker replaced: nothing else changes, and no bit of it.
 fn check_carried(subject: &Subject, value: &str) -> Result<(), TestCaseError> {
     let Subject {
@@ -1066,13 +1069,17 @@ fn check_carried(subject: &Subject, value: &str) -> Result<(), TestCaseError> {
         }
     };
     let forms = forms(&value);
+    let size = serde_json::to_string(&value).unwrap().len();
+    let pointed = (size > 256).then(|| format!("({size} bytes in pillar/infrastructure/production.sls)"));
     let carried = carried(&compilation);
     prop_assert_eq!(
         carried.keys().collect::<Vec<_>>(),
         marked.keys().collect::<Vec<_>>()
     );
     for (at, text) in &carried {
-        let sound = forms.iter().any(|form| *text == marked[at].replace(marker, form));
+        let is_carried = forms.iter().any(|form| *text == marked[at].replace(marker, form));
+        let sound =
+            is_carried || at.starts_with(ESTATE) && marked[at] == *marker && Some(text) == pointed.as_ref();
         prop_assert!(sound, "{} {}: {:?} became {:?}", recipe, at, &marked[at], text);
     }
     let places: Vec<_> = marked

@@ -49,8 +49,13 @@ const ALLOWED: [&str; 13] = [
 const DECIDING: [&str; 2] = ["eos.approve", "eos.take_home"];
 /// Brings the formula to a minion.
 const BRING: &str = "saltutil.sync_all";
-/// What beside those root may publish by hand; `orchestrate.deploy` asks which secrets are missing.
-const BY_HAND: [&str; 2] = [BRING, "eos_secrets.require"];
+/// What beside those root may publish by hand: the orchestration of an emitted tree asks for it.
+const BY_HAND: [&str; 4] = [
+    BRING,
+    "eos_secrets.require",
+    "eos_orchestrator.require_healthy",
+    "eos_orchestrator.remove",
+];
 /// Of the formula: publishes, as the master's job cache, only what passed the master's door.
 const JOB_CACHE: &str = "eos_jobs";
 /// Of the formula: what master and API load. They read it at their start.

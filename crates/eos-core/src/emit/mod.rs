@@ -9,6 +9,7 @@ pub mod salt;
 mod task_templates;
 pub mod terraform;
 mod variables;
+mod words;
 
 pub(crate) use variables::identifier;
 

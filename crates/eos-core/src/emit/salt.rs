@@ -2,6 +2,7 @@
 //! The states themselves are static formula code.
 
 use super::terraform::{PLATFORM, Workspace, WorkspaceFacts};
+use super::words::Words;
 use super::{Artifacts, json_lines};
 use crate::compose::Key;
 use crate::kinds::{KINDS, Phase, Slices};
@@ -10,7 +11,7 @@ use crate::pillar::Pillar;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The minion that runs Terraform.
 pub fn control(pillar: &Pillar) -> Option<&str> {
@@ -35,13 +36,24 @@ pub fn emit(
     for kind in KINDS {
         kind.slices(components, &mut slices);
     }
-    for host in pillar.hosts.keys() {
+    let keys: BTreeMap<String, &Key> = (components.iter())
+        .map(|(key, component)| (component.workspace(), key))
+        .collect();
+    for host in pillar.hosts.values() {
+        let parts = slices.remove(host.name.as_str()).unwrap_or_default();
+        let is_control = control == Some(host.name.as_str());
+        let named = parts.values().flat_map(Map::keys);
+        let mut concerned: BTreeSet<&Key> = named
+            .filter_map(|name| keys.get(owner_of(name)).copied())
+            .collect();
+        concerned.extend(is_control.then(|| workspaces.keys()).into_iter().flatten());
         let eos = Slice {
-            parts: slices.remove(host.as_str()).unwrap_or_default(),
-            workspaces: (control == Some(host.as_str())).then(|| workspace_slices(workspaces)),
+            estate: Words::of(host, concerned, pillar, components),
+            parts,
+            workspaces: is_control.then(|| workspace_slices(workspaces)),
         };
         let slice = BTreeMap::from([("eos", eos)]);
-        artifacts.insert(format!("pillar/hosts/{host}.sls"), json_sls(&slice));
+        artifacts.insert(format!("pillar/hosts/{}.sls", host.name), json_sls(&slice));
     }
     let top: Map<String, Value> = pillar
         .hosts
@@ -102,9 +114,16 @@ pub fn emit(
     );
 }
 
+/// `environment/component` of a part: its name begins so.
+fn owner_of(part: &str) -> &str {
+    let ends = part.match_indices('/').nth(1).map(|(at, _)| at);
+    &part[..ends.unwrap_or(part.len())]
+}
+
 /// What one minion needs of the pillar. Written as it is: that of the control minion grows with the estate.
 #[derive(Serialize)]
 struct Slice<'a> {
+    estate: Words<'a>,
     /// In the order of their names, before those of workspaces.
     #[serde(flatten)]
     parts: BTreeMap<&'static str, Map<String, Value>>,

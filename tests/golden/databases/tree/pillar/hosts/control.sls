@@ -1,6 +1,41 @@
 #!json
 {
   "eos": {
+    "estate": {
+      "host": {
+        "address": "127.0.0.1",
+        "roles": [
+          "client",
+          "control"
+        ],
+        "datacenter": "dc1"
+      },
+      "components": {
+        "production/postgres": {
+          "recipe": "postgres",
+          "version": "17.6",
+          "options": {
+            "port": 5432
+          },
+          "volumes": {
+            "data": {
+              "size": "20 GiB",
+              "filesystem": "directory"
+            }
+          }
+        },
+        "production/redis": {
+          "recipe": "redis",
+          "version": "8.2",
+          "volumes": {
+            "data": {
+              "size": "2 GiB",
+              "filesystem": "directory"
+            }
+          }
+        }
+      }
+    },
     "volumes": {
       "production/postgres/data": {
         "path": "/srv/lab/volumes/opt/postgres/data",

@@ -1,6 +1,30 @@
 #!json
 {
   "eos": {
+    "estate": {
+      "host": {
+        "address": "10.0.0.1",
+        "roles": [
+          "client",
+          "control"
+        ],
+        "datacenter": "dc1"
+      },
+      "components": {
+        "production/hello": {
+          "recipe": "hello",
+          "version": "1"
+        },
+        "production/tuning": {
+          "recipe": "tuning",
+          "version": "1",
+          "options": {
+            "motd": "Tuned \"by\" {{ Eos }}, ümläut",
+            "swappiness": 1
+          }
+        }
+      }
+    },
     "files": {
       "production/tuning/etc/sysctl.d/60-tuning.conf": {
         "path": "/etc/sysctl.d/60-tuning.conf",

@@ -1,6 +1,25 @@
 #!json
 {
   "eos": {
+    "estate": {
+      "host": {
+        "address": "10.0.0.2",
+        "roles": [
+          "client"
+        ],
+        "datacenter": "dc1"
+      },
+      "components": {
+        "production/tuning": {
+          "recipe": "tuning",
+          "version": "1",
+          "options": {
+            "motd": "Tuned \"by\" {{ Eos }}, ümläut",
+            "swappiness": 1
+          }
+        }
+      }
+    },
     "files": {
       "production/tuning/etc/sysctl.d/60-tuning.conf": {
         "path": "/etc/sysctl.d/60-tuning.conf",

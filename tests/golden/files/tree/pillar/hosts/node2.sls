@@ -1,6 +1,30 @@
 #!json
 {
   "eos": {
+    "estate": {
+      "host": {
+        "address": "10.0.0.3",
+        "roles": [
+          "storage"
+        ],
+        "datacenter": "dc1"
+      },
+      "components": {
+        "production/tuning-storage": {
+          "recipe": "tuning",
+          "version": "1",
+          "options": {
+            "domains": [
+              "one.example",
+              "two.example"
+            ],
+            "hosts": [
+              "node2"
+            ]
+          }
+        }
+      }
+    },
     "files": {
       "production/tuning-storage/etc/sysctl.d/60-tuning-storage.conf": {
         "path": "/etc/sysctl.d/60-tuning-storage.conf",

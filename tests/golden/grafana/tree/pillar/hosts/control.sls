@@ -1,6 +1,31 @@
 #!json
 {
   "eos": {
+    "estate": {
+      "host": {
+        "address": "127.0.0.1",
+        "roles": [
+          "client",
+          "control"
+        ],
+        "datacenter": "dc1"
+      },
+      "components": {
+        "production/grafana": {
+          "recipe": "grafana",
+          "version": "11.6.0",
+          "options": {
+            "port": 3000
+          },
+          "volumes": {
+            "data": {
+              "size": "5 GiB",
+              "filesystem": "directory"
+            }
+          }
+        }
+      }
+    },
     "volumes": {
       "production/grafana/data": {
         "path": "/srv/lab/volumes/opt/grafana/data",

@@ -1,6 +1,22 @@
 #!json
 {
   "eos": {
+    "estate": {
+      "host": {
+        "address": "127.0.0.1",
+        "roles": [
+          "client",
+          "control"
+        ],
+        "datacenter": "dc1"
+      },
+      "components": {
+        "production/hello": {
+          "recipe": "hello",
+          "version": "1"
+        }
+      }
+    },
     "volumes": {},
     "workspaces": {
       "production/hello": {

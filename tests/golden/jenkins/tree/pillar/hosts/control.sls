@@ -1,6 +1,41 @@
 #!json
 {
   "eos": {
+    "estate": {
+      "host": {
+        "address": "10.0.0.1",
+        "roles": [
+          "client",
+          "control"
+        ],
+        "datacenter": "dc1"
+      },
+      "components": {
+        "development/jenkins": {
+          "recipe": "jenkins",
+          "version": "lts",
+          "options": {
+            "port": 8081
+          },
+          "volumes": {
+            "data": {
+              "size": "10 GiB",
+              "filesystem": "directory"
+            }
+          }
+        },
+        "production/jenkins": {
+          "recipe": "jenkins",
+          "version": "lts",
+          "volumes": {
+            "data": {
+              "size": "10 GiB",
+              "filesystem": "directory"
+            }
+          }
+        }
+      }
+    },
     "volumes": {
       "development/jenkins/data": {
         "path": "/opt/jenkins-development/data",

@@ -1,6 +1,92 @@
 #!json
 {
   "eos": {
+    "estate": {
+      "host": {
+        "address": "127.0.0.1",
+        "roles": [
+          "client",
+          "control"
+        ],
+        "datacenter": "dc1"
+      },
+      "components": {
+        "production/grafana": {
+          "recipe": "grafana",
+          "version": "11.6.0",
+          "options": {
+            "domain": "metrics.example.org"
+          },
+          "volumes": {
+            "data": {
+              "size": "5 GiB",
+              "filesystem": "directory"
+            }
+          }
+        },
+        "production/hecate-proxy": {
+          "recipe": "hecate-proxy",
+          "version": "2.10",
+          "volumes": {
+            "data": {
+              "size": "1 GiB",
+              "filesystem": "directory"
+            }
+          }
+        },
+        "production/mattermost": {
+          "recipe": "mattermost",
+          "version": "10.11.2",
+          "options": {
+            "domain": "chat.example.org"
+          },
+          "volumes": {
+            "data": {
+              "size": "10 GiB",
+              "filesystem": "directory"
+            }
+          }
+        },
+        "production/mattermost-database": {
+          "recipe": "postgres",
+          "version": "17.6",
+          "owner": "mattermost",
+          "options": {
+            "size": "50G"
+          },
+          "volumes": {
+            "data": {
+              "size": "50 GiB",
+              "filesystem": "directory"
+            }
+          }
+        },
+        "staging/mattermost": {
+          "recipe": "mattermost",
+          "version": "10.11.2",
+          "options": {
+            "port": 8066
+          },
+          "volumes": {
+            "data": {
+              "size": "10 GiB",
+              "filesystem": "directory"
+            }
+          }
+        },
+        "staging/mattermost-database": {
+          "recipe": "postgres",
+          "version": "17.6",
+          "owner": "mattermost",
+          "volumes": {
+            "data": {
+              "size": "20 GiB",
+              "filesystem": "directory"
+            }
+          }
+        }
+      }
+    },
     "volumes": {
       "production/grafana/data": {
         "path": "/srv/lab/volumes/opt/grafana/data",

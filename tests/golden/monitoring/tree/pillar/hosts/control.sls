@@ -1,6 +1,49 @@
 #!json
 {
   "eos": {
+    "estate": {
+      "host": {
+        "address": "127.0.0.1",
+        "roles": [
+          "client",
+          "control"
+        ],
+        "datacenter": "dc1"
+      },
+      "components": {
+        "production/alertmanager": {
+          "recipe": "alertmanager",
+          "version": "0.28.1",
+          "options": {
+            "webhook": "https://alerts.example.org/{{hook}}?a=\"b\""
+          },
+          "volumes": {
+            "data": {
+              "size": "1 GiB",
+              "filesystem": "directory"
+            }
+          }
+        },
+        "production/prometheus": {
+          "recipe": "prometheus",
+          "version": "3.5.0",
+          "options": {
+            "alerting": true,
+            "retention": "30d",
+            "targets": [
+              "10.0.0.2:9100",
+              "10.0.0.3:9100"
+            ]
+          },
+          "volumes": {
+            "data": {
+              "size": "20 GiB",
+              "filesystem": "directory"
+            }
+          }
+        }
+      }
+    },
     "monitoring": {
       "production/alertmanager": {
         "monitor": "prometheus",

@@ -1,6 +1,28 @@
 #!json
 {
   "eos": {
+    "estate": {
+      "host": {
+        "address": "10.0.0.1",
+        "roles": [
+          "client",
+          "control"
+        ],
+        "datacenter": "dc1"
+      },
+      "components": {
+        "production/edge": {
+          "recipe": "edge",
+          "version": "1.0",
+          "options": {
+            "ports": [
+              "22",
+              "443"
+            ]
+          }
+        }
+      }
+    },
     "volumes": {},
     "workspaces": {
       "production/edge": {

@@ -1,6 +1,22 @@
 #!json
 {
   "eos": {
+    "estate": {
+      "host": {
+        "address": "10.0.0.1",
+        "roles": [
+          "client",
+          "control"
+        ],
+        "datacenter": "dc1"
+      },
+      "components": {
+        "production/postgres": {
+          "recipe": "postgres",
+          "version": "17.6"
+        }
+      }
+    },
     "volumes": {},
     "workspaces": {
       "production/platform": {

@@ -1,6 +1,32 @@
 #!json
 {
   "eos": {
+    "estate": {
+      "host": {
+        "address": "127.0.0.1",
+        "roles": [
+          "client",
+          "control"
+        ],
+        "datacenter": "dc1"
+      },
+      "components": {
+        "production/hello": {
+          "recipe": "hello",
+          "version": "1",
+          "options": {
+            "greeting": "it's ready: \"$ {x}\" %{ % # ü 🦀"
+          }
+        },
+        "staging/hello": {
+          "recipe": "hello",
+          "version": "1",
+          "options": {
+            "replicas": 3
+          }
+        }
+      }
+    },
     "volumes": {},
     "workspaces": {
       "production/hello": {

@@ -1,6 +1,29 @@
 #!json
 {
   "eos": {
+    "estate": {
+      "host": {
+        "address": "10.0.0.2",
+        "roles": [
+          "storage"
+        ],
+        "datacenter": "dc1",
+        "volume_group": "data-vg",
+        "devices": [
+          "/dev/sdb"
+        ]
+      },
+      "volumes": {
+        "production/archive": {
+          "size": "1.5 TiB",
+          "filesystem": "btrfs"
+        },
+        "production/files": {
+          "size": "100 GiB",
+          "filesystem": "btrfs"
+        }
+      }
+    },
     "volumes": {
       "production/archive/data": {
         "path": "/srv/archive",
