@@ -238,7 +238,7 @@ def _planned_job(nomad: object, after: dict, changes: list[dict], unknown: list[
     if said is None and "namespace" in unknown:
         # The platform makes it before the job: no job is there yet, and elsewhere none may be called like this one.
         asked = {**job, "Namespace": "default", "ID": f"{job['ID']}-{os.urandom(8).hex()}"}
-        said = __utils__["eos_nomad.plan_job"](nomad, asked)
+        said = __utils__["eos_nomad.plan_job"](nomad, asked, job["ID"])
     if said is None:
         raise nomad.failure(f"job {job['ID']}", f"Namespace {job['Namespace']} does not exist", "Compile again")
     if asked is not job:

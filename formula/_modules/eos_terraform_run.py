@@ -397,11 +397,28 @@ class _Preview(_Run):
                     os.path.join(self.workspace.root(self.tree), "terraform.tfstate"), state
                 )
             wanted = ("-lock=false", f"-out={plan_file}", *options)
-            if not self._planned_as_initialised(configuration, wanted):
-                self._must(configuration, _MIRROR, "init", "-input=false", "-no-color")
-                self._plan(_Heard(self), configuration, *wanted)
+            try:
+                if not self._planned_as_initialised(configuration, wanted):
+                    self._must(configuration, _MIRROR, "init", "-input=false", "-no-color")
+                    self._plan(_Heard(self), configuration, *wanted)
+            except CommandExecutionError as failure:
+                if self._refuses(configuration, wanted):
+                    failure.info = {**__utils__["eos_failure.described"](failure, self.workspace.name), "refused": True}
+                raise
             said = self._must(configuration, _LOG, "show", "-json", "-no-color", plan_file)
         return json.loads(self.profile.without_tokens("".join(said)))
+
+    def _refuses(self, configuration: dict, wanted: tuple[str, ...]) -> bool:
+        """Whether Terraform makes no plan either if it looks at nothing that is there, while its engines answer.
+
+        Then it is the configuration that it cannot plan. What failed before Terraform ran is no refusal of Terraform's.
+        """
+        options = ("plan", "-input=false", "-json", "-refresh=false", *wanted)
+        try:
+            code = self._terraform(configuration, *options, heed=_Heard(self).line)
+        except CommandExecutionError:
+            return False
+        return code > 0 and not self.stopped and __salt__["eos_profile.engines_answer"]()
 
     def note_lock(self) -> None:
         """A preview takes no lock."""
