@@ -20,7 +20,7 @@ use crate::source::Source;
 use crate::storage::{HostStorage, Misfit, fit};
 use crate::tiers::Tiers;
 use changes::changes_of;
-use effects::{Effect, Unasked};
+use effects::{Effect, Refused, Unasked};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,6 +62,9 @@ pub struct Plan {
     /// What could not be asked.
     #[serde(default)]
     pub unasked: Vec<Unasked>,
+    /// What engines refuse of it: then it is never applied.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<Refused>,
 }
 
 impl Plan {
@@ -533,5 +536,6 @@ pub fn plan(input: PlanInput<'_>) -> Plan {
         steps,
         effects: Vec::new(),
         unasked: Vec::new(),
+        refused: Vec::new(),
     }
 }
