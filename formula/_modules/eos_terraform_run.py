@@ -62,6 +62,8 @@ class _NotInitialised(CommandExecutionError):
 class _Run:
     """What an operation does with a workspace by Terraform, in its tree."""
 
+    correction = "Fix the fault that Terraform names, then run the step again"
+
     def __init__(self, workspace: object, operation: str, step: str):
         self.workspace, self.operation, self.step = workspace, operation, step
         self.profile = workspace.profile
@@ -375,6 +377,8 @@ class _Late:
 class _Preview(_Run):
     """A run that changes nothing: it has a directory of its own, a copy of the Terraform state, and tells nobody."""
 
+    correction = "Fix the fault that Terraform names in the recipe, or choose other options"
+
     def __init__(self, workspace: object, scratch: str):
         super().__init__(workspace, "preview", "preview")
         self.home = scratch
@@ -494,7 +498,7 @@ class _Heard:
         if self.run.stopped:
             words = f"Asked to stop while {doing}"
             return __utils__["eos_failure.of"]("salt", self.run.workspace.name, words, "Run the step again")
-        hint = "Fix the fault that Terraform names, then run the step again"
+        hint = self.run.correction
         if not self.errors:
             words = "\n".join(self.plain)[-_LONGEST_WORDS:] or f"Terraform ended while {doing} without output"
             return __utils__["eos_failure.of"]("terraform", self.run.workspace.name, words, hint)
