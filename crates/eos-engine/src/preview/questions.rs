@@ -178,7 +178,7 @@ impl Heard {
         for step in &plan.steps {
             let question = Question::of(step, plan, &self.unknown, Asks::Refusals);
             match question.and_then(|question| self.answers.get(&question.digest())) {
-                Some(Ok(answer)) => said.add(fault_in(step, answer, prepared)),
+                Some(Ok(answer)) => said.add(fault_in(step, answer, prepared.takes_back())),
                 Some(Err(error)) => said.unasked.push(not_answered(step, error)),
                 None => {}
             }
@@ -203,7 +203,7 @@ impl Heard {
             return Ok(Said::default());
         };
         let answer = answer.clone()?;
-        let mut said = fault_in(step, &answer, prepared);
+        let mut said = fault_in(step, &answer, prepared.takes_back());
         let of = Of {
             environment: &step.environment,
             component: &step.component,
@@ -282,14 +282,14 @@ fn not_answered(step: &Step, error: &EngineError) -> Unasked {
 }
 
 /// What the minion says that is refused, or that it could not find out.
-fn fault_in(step: &Step, answer: &Value, prepared: &Prepared<'_>) -> Said {
+fn fault_in(step: &Step, answer: &Value, takes_back: bool) -> Said {
     let mut said = Said::default();
     let Some(error) = answer.get("error").filter(|error| error.is_object()) else {
         return said;
     };
     let layer = serde_json::from_value(error["layer"].clone()).unwrap_or(Layer::Salt);
     let text = |key: &str| error[key].as_str().unwrap_or_default();
-    let is_refused = error["refused"] == true && can_be_refused(step) && !prepared.takes_back();
+    let is_refused = error["refused"] == true && can_be_refused(step) && !takes_back;
     if is_refused {
         said.refused.push(Refused {
             engine: engine(layer),
@@ -365,4 +365,85 @@ fn places(plan: &Plan, prepared: &Prepared<'_>) -> Places {
             Some((place, node.address))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use eos_core::kinds::{Made, Unmade, volume, workspace};
+    use eos_core::recipe::Risk;
+
+    use super::*;
+
+    fn step(work: Work) -> Step {
+        Step {
+            id: "2-terraform".to_owned(),
+            environment: "production".to_owned(),
+            component: "hello".to_owned(),
+            after: Vec::new(),
+            risk: Risk::Low,
+            work,
+        }
+    }
+
+    fn applied() -> Step {
+        step(Work::Make(Made::Workspace(workspace::Made {
+            minion: "control".to_owned(),
+            digest: "d1".to_owned(),
+            loses: false,
+        })))
+    }
+
+    fn answer(refused: Value) -> Value {
+        json!({"error": {"layer": "nomad", "object": "job hello", "words": "no", "hint": "Mend it", "refused": refused}})
+    }
+
+    #[test]
+    fn what_is_refused_of_a_workspace_that_is_made_is_a_refusal() {
+        let said = fault_in(&applied(), &answer(json!(true)), false);
+        let refused = Refused {
+            engine: Engine::Nomad,
+            object: "job hello".to_owned(),
+            words: "no".to_owned(),
+            hint: "Mend it".to_owned(),
+        };
+        assert_eq!((said.refused, said.unasked.len()), (vec![refused], 0));
+    }
+
+    #[test]
+    fn a_way_back_a_removal_and_what_nobody_could_ask_are_not_refused() {
+        let removed = step(Work::Unmake(Unmade::Workspace(workspace::Unmade {
+            minion: "control".to_owned(),
+            loses: false,
+        })));
+        let volume = step(Work::Make(Made::Volume(volume::Made {
+            minion: "control".to_owned(),
+            digest: "d1".to_owned(),
+            paths: Vec::new(),
+            lasting: false,
+        })));
+        let refused = answer(json!(true));
+        for (step, answer, takes_back) in [
+            (applied(), &refused, true),
+            (removed, &refused, false),
+            (volume, &refused, false),
+            (applied(), &answer(Value::Null), false),
+            (applied(), &answer(json!("true")), false),
+        ] {
+            let said = fault_in(&step, answer, takes_back);
+            assert!(said.refused.is_empty(), "{step:?}");
+            assert_eq!(said.unasked[0].why, "job hello: no");
+        }
+        assert!(
+            fault_in(&applied(), &json!({"error": null}), false)
+                .unasked
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn a_workspace_is_called_as_a_person_calls_it() {
+        let answer = json!({"error": {"layer": "terraform", "object": "production/hello", "words": "no", "refused": true}});
+        let said = fault_in(&applied(), &answer, false);
+        assert_eq!(said.refused[0].object, "workspace production/hello");
+    }
 }
