@@ -134,7 +134,7 @@ def test_a_new_workspace_is_previewed_without_a_trace(laboratory, untouched):
 
 def test_a_job_is_previewed_as_nomad_then_has_it(laboratory, untouched, environment):
     name = f"{environment}/sayer"
-    odd = 'quotes " and \\ and ${NOMAD_ALLOC_ID} and %{x} and $${y}\nand a line'
+    odd = 'quotes " and \\ and ${NOMAD_ALLOC_ID} and %{x} and $${y}\nand a line, ü 🦀 \b\f\x7f'
     escaped = odd.replace("${NOMAD_ALLOC_ID}", "plain")
     plan = laboratory.releases.plan({name: job(name, escaped)})
     preview = untouched(lambda: laboratory.preview_workspace(plan, name))
