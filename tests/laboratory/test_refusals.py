@@ -1,4 +1,4 @@
-"""What Terraform or Nomad refuses stops an operation before its first effect: with --yes, at a prompt, and from a file."""
+"""Terraform and Nomad refuse before the first effect: with --yes, at a prompt, and for a plan from a file."""
 
 import json
 import os
