@@ -131,11 +131,7 @@ fn templates(recipe: &Recipe) -> Vec<(&Template, Place)> {
         found.extend(of_tasks.flat_map(|task| &task.args).map(|t| (t, Place::Task)));
         let containers = service.tasks.iter().map(|task| &task.container);
         let containers = containers.chain([&service.container]);
-        found.extend(
-            containers
-                .flat_map(Container::templates)
-                .map(|t| (t, Place::Service)),
-        );
+        found.extend(containers.flat_map(Container::templates).map(|t| (t, Place::Service)));
         if let Mode::Scheduled(schedule) = &service.mode {
             let times = [&schedule.cron].into_iter().chain(&schedule.zone);
             found.extend(times.map(|t| (t, Place::Early)));
@@ -219,9 +215,7 @@ fn check_sibling(reader: &mut Reader<'_>, recipe: &Recipe, template: &Template, 
     let known = recipe.services.iter().filter(|service| !service.ports.is_empty());
     let known: Vec<String> = known.map(|service| variable(&service.name)).collect();
     let mut parts = name.split('.').skip(1);
-    let is_known = parts
-        .next()
-        .is_some_and(|service| known.iter().any(|name| name == service))
+    let is_known = parts.next().is_some_and(|service| known.iter().any(|name| name == service))
         && parts.next().is_some_and(|fact| PLACE_FACTS.contains(&fact))
         && parts.next().is_none();
     if !is_known {
@@ -230,11 +224,7 @@ fn check_sibling(reader: &mut Reader<'_>, recipe: &Recipe, template: &Template, 
             known.join(", "),
             PLACE_FACTS.join(", ")
         );
-        reader.report_with_hint(
-            template.at,
-            format!("Unknown name {} in a template", quoted(name)),
-            hint,
-        );
+        reader.report_with_hint(template.at, format!("Unknown name {} in a template", quoted(name)), hint);
     }
 }
 
