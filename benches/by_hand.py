@@ -1,7 +1,7 @@
 """Does by hand what Eos does for one component, as an expert would script it: the bound for Eos.
 
-It takes the tree that Eos emitted, and runs `terraform init`, `plan` and `apply` of the platform and of the component.
-It waits until Nomad calls the deployment healthy, and reads back job, allocations, checks, service and Terraform state.
+It takes the tree that Eos emitted. Before anything runs it validates platform and component: `terraform init`, `validate`
+and `plan` of both, then Nomad's validator and plan of the job. Then it applies what it planned. It waits until Nomad calls the deployment healthy, and reads back job, allocations, checks, service and Terraform state.
 It knows nothing of Salt: no lock, no journal, no delivery, no rollback.
 """
 
@@ -30,16 +30,33 @@ class Nomad:
 
     def get(self, path: str):
         """The answer, or nothing where Nomad says 404."""
-        request = urllib.request.Request(
-            f"{self.address}/v1/{path}?namespace={self.namespace}", headers={"X-Nomad-Token": self.token}
-        )
         try:
-            with urllib.request.urlopen(request, timeout=20, context=self.trust) as answer:
-                return json.load(answer)
+            return self.ask(f"{path}?namespace={self.namespace}")
         except urllib.error.HTTPError as error:
             if error.code == 404:
                 return None
             raise
+
+    def ask(self, path: str, body: dict | None = None):
+        request = urllib.request.Request(
+            f"{self.address}/v1/{path}",
+            None if body is None else json.dumps(body).encode(),
+            headers={"X-Nomad-Token": self.token},
+        )
+        with urllib.request.urlopen(request, timeout=20, context=self.trust) as answer:
+            return json.load(answer)
+
+    def validate(self, jobspec: str, variables: dict[str, str]) -> None:
+        """What `nomad job validate` and `nomad job plan` say; a namespace that is still to come is replaced."""
+        literals = {name: json.dumps(value).replace("${", "$${") for name, value in variables.items()}
+        file = "".join(f"{name} = {literal}\n" for name, literal in literals.items())
+        job = self.ask("jobs/parse", {"JobHCL": jobspec, "Variables": file, "Canonicalize": True})
+        if self.get(f"namespace/{self.namespace}") is None:
+            job["Namespace"] = "default"
+        where = f"namespace={job['Namespace']}"
+        if wrong := self.ask(f"validate/job?{where}", {"Job": job})["ValidationErrors"]:
+            sys.exit(f"error: Nomad refuses {job['ID']}: {wrong}")
+        self.ask(f"job/{job['ID']}/plan?{where}", {"Job": job, "Diff": True})
 
     def allocations(self, job: str, *statuses: str) -> list[dict]:
         found = self.get(f"job/{job}/allocations") or []
@@ -60,30 +77,46 @@ class Workspace:
             "TF_DATA_DIR": str(self.directory / "data"),
             "TF_IN_AUTOMATION": "1",
             "CHECKPOINT_DISABLE": "1",
+            # The outputs of the workspace speak of no place.
+            "TF_VAR_registered": "null",
             "NOMAD_ADDR": options.nomad,
             "NOMAD_CACERT": str(options.authority),
             "NOMAD_TOKEN": options.token_file.read_text().strip(),
         }
 
-    def terraform(self, *words: str) -> None:
+    @property
+    def planned(self) -> Path:
+        return self.directory / "plan"
+
+    def terraform(self, *words: str) -> str:
         command = [self.terraform_program, f"-chdir={self.configuration}", *words]
         ran = subprocess.run(command, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if ran.returncode:
             sys.exit(f"error: terraform {words[0]} of {self.configuration} failed\n{ran.stdout}")
+        return ran.stdout
 
-    def apply(self, *planning: str) -> None:
+    def plan(self, *options: str) -> None:
         self.directory.mkdir(parents=True, exist_ok=True)
-        plan = self.directory / "plan"
         self.terraform("init", "-input=false", "-reconfigure", f"-backend-config=path={self.state}")
-        self.terraform("plan", "-input=false", f"-out={plan}", *planning)
-        self.terraform("apply", "-input=false", str(plan))
-        plan.unlink()
+        self.terraform("validate")
+        self.terraform("plan", "-input=false", f"-out={self.planned}", *options)
+
+    def job(self) -> tuple[str, dict[str, str]]:
+        """Text and variables of the job that the plan would register."""
+        changes = json.loads(self.terraform("show", "-json", str(self.planned)))["resource_changes"]
+        (job,) = [change["change"]["after"] for change in changes if change["type"] == "nomad_job"]
+        return job["jobspec"], job["hcl2"][0]["vars"]
+
+    def apply(self) -> None:
+        self.terraform("apply", "-input=false", str(self.planned))
+        self.planned.unlink()
 
     def resources(self) -> int:
         return len(json.loads(self.state.read_text())["resources"])
 
     def destroy(self) -> None:
-        self.apply("-destroy")
+        self.plan("-destroy")
+        self.apply()
         if self.resources():
             sys.exit(f"error: {self.state} still has resources")
         shutil.rmtree(self.directory)
@@ -140,6 +173,10 @@ def main() -> None:
         wait_until(lambda: is_gone(nomad, options.component, services), f"{options.component} is gone")
         platform.destroy()
         return
+    if options.verb == "create":
+        platform.plan()
+    component.plan()
+    nomad.validate(*component.job())
     if options.verb == "create":
         platform.apply()
         if not platform.resources() or nomad.get(f"namespace/{options.environment}") is None:

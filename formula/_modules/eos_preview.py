@@ -30,6 +30,8 @@ UNKNOWN = "(unknown)"
 _UNKNOWN_VERSION = 8181818181818181
 _DECLARED = re.compile(r'^variable "([^"]+)" \{\s*type\s*=\s*([a-z]+)', re.MULTILINE)
 _PLAIN = ("string", "number", "bool")
+# Quotes, backslashes, control characters, and the beginning of a template.
+_MORE_THAN_TEXT = re.compile(r'["\\\x00-\x1f\x7f-\x9f]|[$%](?=\{)')
 _VOLUME = "nomad_dynamic_host_volume_registration"
 
 
@@ -238,7 +240,7 @@ def _planned_job(nomad: object, after: dict, changes: list[dict], unknown: list[
     if said is None and "namespace" in unknown:
         # The platform makes it before the job: no job is there yet, and elsewhere none may be called like this one.
         asked = {**job, "Namespace": "default", "ID": f"{job['ID']}-{os.urandom(8).hex()}"}
-        said = __utils__["eos_nomad.plan_job"](nomad, asked)
+        said = __utils__["eos_nomad.plan_job"](nomad, asked, job["ID"])
     if said is None:
         raise nomad.failure(f"job {job['ID']}", f"Namespace {job['Namespace']} does not exist", "Compile again")
     if asked is not job:
@@ -278,8 +280,9 @@ def _variables(after: dict) -> str:
 
 
 def _hcl_string(value: str) -> str:
-    """JSON's escapes are HCL's as well; a template's beginning is written as a code point."""
-    return re.sub(r"([$%])(?=\{)", lambda match: f"\\u{ord(match[1]):04x}", json.dumps(value))
+    """Whatever HCL would read as more than text is written as a code point; JSON's surrogates are none of HCL's."""
+    text = _MORE_THAN_TEXT.sub(lambda match: f"\\u{ord(match[0]):04x}", value)
+    return f'"{text}"'
 
 
 def _all_at_once(job: dict) -> dict:

@@ -68,6 +68,15 @@ def engine(layer: str, token: str | None = None) -> object:
     return __utils__["eos_http.engine"](layer, setting(f"{layer}_address"), token, authority)
 
 
+def engines_answer() -> bool:
+    """Whether Nomad and Consul, as far as this minion has them, can answer Terraform's providers now."""
+    layers = [layer for layer in ("nomad", "consul") if optional_setting(f"{layer}_address")]
+    try:
+        return all(engine(layer).has_leader() for layer in layers)
+    except CommandExecutionError:
+        return False
+
+
 def credential_fault() -> str | None:
     """What is wrong with the root credential of this minion, if anything; never what it holds."""
     names = ("role_id", "secret_id") if _settings().get("vault_address") else ("nomad_token",)

@@ -22,7 +22,7 @@ def require(workspace: str, names: set[str]) -> None:
     if missing := sorted(names - set(available())):
         words = f"Minion {__opts__['id']} has no Terraform provider {missing[0]}"
         hint = f"An administrator adds eos:providers:{missing[0]} to its settings: formula/README.md"
-        raise __utils__["eos_failure.of"]("terraform", workspace, words, hint)
+        raise __utils__["eos_failure.refusal"]("terraform", workspace, words, hint)
 
 
 def require_sources(workspace: str, addresses: list[str]) -> None:

@@ -62,6 +62,8 @@ class _NotInitialised(CommandExecutionError):
 class _Run:
     """What an operation does with a workspace by Terraform, in its tree."""
 
+    correction = "Fix the fault that Terraform names, then run the step again"
+
     def __init__(self, workspace: object, operation: str, step: str):
         self.workspace, self.operation, self.step = workspace, operation, step
         self.profile = workspace.profile
@@ -378,6 +380,8 @@ class _Late:
 class _Preview(_Run):
     """A run that changes nothing: it has a directory of its own, a copy of the Terraform state, and tells nobody."""
 
+    correction = "Fix the fault that Terraform names in the recipe, or choose other options"
+
     def __init__(self, workspace: object, scratch: str):
         super().__init__(workspace, "preview", "preview")
         self.home = scratch
@@ -400,11 +404,28 @@ class _Preview(_Run):
                     os.path.join(self.workspace.root(self.tree), "terraform.tfstate"), state
                 )
             wanted = ("-lock=false", f"-out={plan_file}", *options)
-            if not self._planned_as_initialised(configuration, wanted):
-                self._must(configuration, _MIRROR, "init", "-input=false", "-no-color")
-                self._plan(_Heard(self), configuration, *wanted)
+            try:
+                if not self._planned_as_initialised(configuration, wanted):
+                    self._must(configuration, _MIRROR, "init", "-input=false", "-no-color")
+                    self._plan(_Heard(self), configuration, *wanted)
+            except CommandExecutionError as failure:
+                if self._refuses(configuration, wanted):
+                    failure.info = {**__utils__["eos_failure.described"](failure, self.workspace.name), "refused": True}
+                raise
             said = self._must(configuration, _LOG, "show", "-json", "-no-color", plan_file)
         return json.loads(self.profile.without_tokens("".join(said)))
+
+    def _refuses(self, configuration: dict, wanted: tuple[str, ...]) -> bool:
+        """Whether Terraform makes no plan either if it looks at nothing that is there, while its engines answer.
+
+        Then it is the configuration that it cannot plan. What failed before Terraform ran is no refusal of Terraform's.
+        """
+        options = ("plan", "-input=false", "-json", "-refresh=false", *wanted)
+        try:
+            code = self._terraform(configuration, *options, heed=_Heard(self).line)
+        except CommandExecutionError:
+            return False
+        return code > 0 and not self.stopped and __salt__["eos_profile.engines_answer"]()
 
     def note_lock(self) -> None:
         """A preview takes no lock."""
@@ -480,7 +501,7 @@ class _Heard:
         if self.run.stopped:
             words = f"Asked to stop while {doing}"
             return __utils__["eos_failure.of"]("salt", self.run.workspace.name, words, "Run the step again")
-        hint = "Fix the fault that Terraform names, then run the step again"
+        hint = self.run.correction
         if not self.errors:
             words = "\n".join(self.plain)[-_LONGEST_WORDS:] or f"Terraform ended while {doing} without output"
             return __utils__["eos_failure.of"]("terraform", self.run.workspace.name, words, hint)

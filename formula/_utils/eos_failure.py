@@ -11,6 +11,13 @@ def of(layer: str, name: str, words: str, hint: str) -> CommandExecutionError:
     return CommandExecutionError(words, info={"layer": layer, "object": name, "words": words, "hint": hint})
 
 
+def refusal(layer: str, name: str, words: str, hint: str) -> CommandExecutionError:
+    """What will not be done however often it is asked for."""
+    failure = of(layer, name, words, hint)
+    failure.info["refused"] = True
+    return failure
+
+
 def is_of(failure: CommandExecutionError, layer: str) -> bool:
     """Whether it is this layer's, by its own account."""
     return isinstance(failure.info, dict) and failure.info.get("layer") == layer

@@ -12,6 +12,7 @@ from salt.exceptions import CommandExecutionError
 # Less than whoever asked this minion waits for it.
 _SECONDS_TO_ANSWER = 10
 _LONGEST = 64 << 20
+_SUCCESS = 200
 _FIRST_FAILURE = 300
 _TOKEN_HEADERS = {"consul": "X-Consul-Token", "nomad": "X-Nomad-Token", "vault": "X-Vault-Token"}
 
@@ -73,8 +74,19 @@ class _Engine:
             words = f"{name} at {self.address} does not answer: {error}"
             raise self.failure(self.address, words, f"Is {name} running?") from None
 
+    def has_leader(self) -> bool:
+        """Whether Nomad or Consul can answer at all: without a leader it refuses everything."""
+        status, leader = self.ask("GET", "/v1/status/leader")
+        return status == _SUCCESS and bool(leader)
+
     def failure(self, name: str, words: str, hint: str) -> CommandExecutionError:
         return CommandExecutionError(words, info={"layer": self.layer, "object": name, "words": words, "hint": hint})
+
+    def refusal(self, name: str, words: str, hint: str) -> CommandExecutionError:
+        """It answered, and will not do this however often it is asked."""
+        failure = self.failure(name, words, hint)
+        failure.info["refused"] = True
+        return failure
 
 
 def _read(answer: object) -> bytes:

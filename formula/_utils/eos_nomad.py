@@ -5,6 +5,7 @@ from __future__ import annotations
 import urllib.parse
 
 _TOKEN_LIFETIME = "30m"
+_FIX = "Fix the fault that Nomad names in the recipe"
 _MAY_PLAN = "Does Nomad's policy eos-deploy let the run's token do so?"
 
 
@@ -40,7 +41,8 @@ def node_ids(nomad: object, hosts: list[str]) -> dict[str, str]:
     for host, ids in found.items():
         if len(ids) != 1:
             words = f"Nomad knows {len(ids)} ready nodes named {host}"
-            raise nomad.failure(f"node {host}", words, "A Nomad node's name is the id of its Salt minion")
+            hint = "A Nomad node's name is the id of its Salt minion; nomad node status lists the nodes"
+            raise nomad.refusal(f"node {host}", words, hint)
     return {host: ids[0] for host, ids in found.items()}
 
 
@@ -185,20 +187,35 @@ def parse_job(nomad: object, text: str, variables: str) -> dict:
     """The job that this text is with this file of variables, with all that Nomad fills in."""
     body = {"JobHCL": text, "Variables": variables, "Canonicalize": True}
     status, answer = nomad.ask("POST", "/v1/jobs/parse", body)
+    if status == 400:
+        raise nomad.refusal("jobspec", answer, _FIX)
     if status != 200:
-        raise nomad.failure("jobspec", f"{status}: {answer}", "Fix the fault that Nomad names in the recipe")
+        raise nomad.failure("jobspec", f"{status}: {answer}", _FIX)
     return answer
 
 
-def plan_job(nomad: object, job: dict) -> dict | None:
-    """What registering this job would do; changes nothing. None if its namespace is not there."""
+def plan_job(nomad: object, job: dict, called: str | None = None) -> dict | None:
+    """What registering this job would do; changes nothing. None if its namespace is not there.
+
+    A failure has the name by which a person calls the job.
+    """
     where = f"/v1/job/{_quoted(job['ID'])}/plan?namespace={_quoted(job['Namespace'])}"
     status, answer = nomad.ask("POST", where, {"Job": job, "Diff": True})
     if status != 200 and "nonexistent namespace" in str(answer):
         return None
     if status != 200:
-        raise nomad.failure(f"job {job['ID']}", f"{status}: {answer}", _MAY_PLAN)
+        called = called or job["ID"]
+        if wrong := _validation_errors(nomad, job):
+            raise nomad.refusal(f"job {called}", "\n".join(wrong).replace(job["ID"], called), _FIX)
+        raise nomad.failure(f"job {called}", f"{status}: {answer}", _MAY_PLAN)
     return answer
+
+
+def _validation_errors(nomad: object, job: dict) -> list[str]:
+    """What Nomad's validator has against a job: its plan says no more than that it failed."""
+    where = f"/v1/validate/job?namespace={_quoted(job['Namespace'])}"
+    status, answer = nomad.ask("POST", where, {"Job": job})
+    return [error.strip() for error in answer["ValidationErrors"] or []] if status == 200 else []
 
 
 def _found(nomad: object, path: str, name: str) -> object:

@@ -134,7 +134,7 @@ def test_a_new_workspace_is_previewed_without_a_trace(laboratory, untouched):
 
 def test_a_job_is_previewed_as_nomad_then_has_it(laboratory, untouched, environment):
     name = f"{environment}/sayer"
-    odd = 'quotes " and \\ and ${NOMAD_ALLOC_ID} and %{x} and $${y}\nand a line'
+    odd = 'quotes " and \\ and ${NOMAD_ALLOC_ID} and %{x} and $${y}\nand a line, ü 🦀 \b\f\x7f'
     escaped = odd.replace("${NOMAD_ALLOC_ID}", "plain")
     plan = laboratory.releases.plan({name: job(name, escaped)})
     preview = untouched(lambda: laboratory.preview_workspace(plan, name))
@@ -193,6 +193,94 @@ def test_a_job_without_a_place_is_told(laboratory, untouched, environment):
         plan = laboratory.releases.plan({name: job(name, **how)})
         preview = untouched(lambda plan=plan, name=name: laboratory.preview_workspace(plan, name))
         assert preview["nomad"]["failed"] == {"main": {"words": [words]}}, preview
+
+
+# Nomad's validator refuses a job that ends before it begins; its parser reads it all the same.
+INVALID = {"count": -1}
+# Terraform's own grammar has nothing against it, nor has `terraform validate`.
+UNPLANNABLE = """
+resource "terraform_data" "never" {
+  lifecycle {
+    precondition {
+      condition     = length(var.greeting) > 99
+      error_message = "the greeting is too short"
+    }
+  }
+}
+"""
+
+
+def refusal(preview: dict) -> tuple[str, str]:
+    """Layer and object of what is refused; nothing was found out beside."""
+    assert preview["error"]["refused"] is True, preview["error"]
+    assert preview["error"]["words"] and preview["error"]["hint"]
+    return preview["error"]["layer"], preview["error"]["object"]
+
+
+def test_a_job_that_nomad_refuses_is_refused_with_and_without_its_namespace(laboratory, untouched, environment):
+    name = f"{environment}/invalid"
+    plan = laboratory.releases.plan({name: job(name, **INVALID)})
+    preview = untouched(lambda: laboratory.preview_workspace(plan, name))
+    # The provider asks Nomad while Terraform plans.
+    assert refusal(preview) == ("nomad", "nomad_job.component")
+    assert "negative" in preview["error"]["words"], preview["error"]
+
+    name = "nowhere-yet/invalid"
+    plan = laboratory.releases.plan({name: job(name, **INVALID)})
+    preview = untouched(lambda: laboratory.preview_workspace(plan, name, "namespace"))
+    assert refusal(preview) == ("nomad", "job invalid")
+    assert "negative" in preview["error"]["words"], preview["error"]
+    # What the plan makes first is no reason to refuse the rest.
+    plan = laboratory.releases.plan({name: job(name)})
+    assert untouched(lambda: laboratory.preview_workspace(plan, name, "namespace"))["error"] is None
+
+
+def test_a_workspace_that_terraform_cannot_plan_is_refused(laboratory, untouched):
+    name = "production/unplannable"
+    plan = laboratory.releases.plan({name: workspace(name, "short", UNPLANNABLE)})
+    preview = untouched(lambda: laboratory.preview_workspace(plan, name))
+    assert refusal(preview)[0] == "terraform"
+    assert "the greeting is too short" in preview["error"]["words"], preview["error"]
+    assert preview["terraform"] is None
+    plan = laboratory.releases.plan({name: workspace(name, "long" * 25, UNPLANNABLE)})
+    assert untouched(lambda: laboratory.preview_workspace(plan, name))["error"] is None
+
+
+def test_a_volume_on_a_node_that_nomad_lacks_is_refused(laboratory, untouched):
+    name = "production/homeless"
+    plan = laboratory.releases.plan({name: workspace(name, "x", hosts=["nobody"])})
+    preview = untouched(lambda: laboratory.preview_workspace(plan, name))
+    assert refusal(preview) == ("nomad", "node nobody")
+
+
+@pytest.mark.parametrize(
+    ("fails_alone", "stopped", "answers", "refused"),
+    [
+        (True, False, True, True),
+        # With nothing to look at Terraform plans: what it looked at failed.
+        (False, False, True, False),
+        (True, True, True, False),
+        (True, False, False, False),
+        # A signal ended Terraform, or it never ran.
+        (None, False, True, False),
+    ],
+)
+def test_terraform_refuses_only_what_it_cannot_plan_without_a_look(load, fails_alone, stopped, answers, refused):
+    run = load("_modules/eos_terraform_run.py", salt={"eos_profile.engines_answer": lambda: answers})
+    asked = []
+
+    class Preview(run._Preview):
+        def __init__(self):
+            self.stopped = stopped
+
+        def _terraform(self, configuration, *arguments, heed):
+            asked.append(arguments)
+            if fails_alone is None:
+                raise run.CommandExecutionError("Terraform was not run")
+            return 1 if fails_alone else 0
+
+    assert Preview()._refuses({}, ("-out=plan",)) is refused
+    assert [{"plan", "-refresh=false", "-out=plan"} <= set(arguments) for arguments in asked] == [True]
 
 
 def test_what_the_plan_makes_first_is_left_out_and_named(laboratory, untouched):
@@ -378,7 +466,7 @@ def test_a_silent_nomad_is_an_error_of_the_answer(laboratory, environment):
     finally:
         os.killpg(nomad, signal.SIGCONT)
     assert (preview["terraform"], preview["nomad"], preview["error"]["layer"]) == (None, None, "nomad")
-    assert "does not answer" in preview["error"]["words"]
+    assert "does not answer" in preview["error"]["words"] and "refused" not in preview["error"]
     assert preview["error"]["hint"]
     wait_until("Nomad's answer", lambda: laboratory.preview_workspace(plan, name)["error"] is None)
 

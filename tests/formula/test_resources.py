@@ -247,4 +247,5 @@ def test_a_minion_without_the_provider_refuses_the_workspace_and_touches_nothing
     answer = by_hand(laboratory, "eos_terraform.apply", *names)
     assert answer["result"] is False
     assert answer["error"]["words"].endswith("has no Terraform provider hcloud"), answer
+    assert answer["error"]["refused"] is True
     assert laboratory.runs() == before and not (laboratory.workspace(NAME) / "tree").exists()

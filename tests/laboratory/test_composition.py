@@ -142,13 +142,37 @@ def test_what_is_owned_cannot_go_alone_and_goes_along(recipes):
     assert witness.pending(estate, "notes") == witness.pending(estate, "notes-store") == []
 
 
+def test_a_job_that_nomad_refuses_stops_before_what_it_uses_is_made(recipes):
+    estate = recipes
+    estate.write_recipe("notes", NOTES.replace("check: {http: /health}", "check: {http: 'http://elsewhere/'}"))
+    before = witness.operations(estate, "notes")
+    try:
+        for words in ((), ("--json",), ("--keep",)):
+            refused = estate.eos("create", "notes", "--yes", *words)
+            said = refused.stdout + refused.stderr
+            assert refused.returncode == 1 and "relative http path" in said, said
+            assert "Nothing was changed: nomad refused" in " ".join(said.split()), said
+        event = json.loads(estate.eos("create", "notes", "--yes", "--json").stdout.strip().split("\n")[-1])
+        assert (event["event"], event["layer"]) == ("error", "nomad"), event
+        assert "relative http path" in event["words"] and "notes" in event["object"] and event["hint"], event
+        for component in ("notes-store", "notes"):
+            witness.nothing(estate, component)
+            assert witness.pillar(estate, component) == ""
+        assert witness.operations(estate, "notes") == before, "no operation began"
+        assert witness.pending(estate, "notes") == []
+    finally:
+        estate.write_recipe("notes", NOTES)
+
+
 def test_a_failed_create_leaves_nothing_or_what_can_be_deleted(recipes):
     estate = recipes
-    # Nomad refuses the job, when what it uses is there already.
-    estate.write_recipe("notes", NOTES.replace("check: {http: /health}", "check: {http: 'http://elsewhere/'}"))
+    # Nomad takes the job and finds no place for it, when what it uses is there already.
+    head, own = NOTES.split("  notes:\n    replicas")
+    large = f"{head}  notes:\n    replicas{own.replace('cpu: 50', 'cpu: 900000')}"
+    estate.write_recipe("notes", large)
     try:
         failed = estate.eos("create", "notes", "--yes")
-        assert failed.returncode == 1 and "relative http path" in failed.stderr, failed.stderr
+        assert failed.returncode == 1 and "900000 MHz wanted" in " ".join(failed.stderr.split()), failed.stderr
         assert "rolled back:" in failed.stderr and not [job for job in estate.jobs() if "/notes" in job], failed.stderr
         assert variable(estate, "notes-store") == {}
         kept = estate.eos("create", "notes", "--yes", "--keep")

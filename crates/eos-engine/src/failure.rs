@@ -15,6 +15,8 @@ pub enum Failure {
     Input(Vec<Diagnostic>),
     /// An engine, or the estate on this machine; nothing was changed.
     Engine(EngineError),
+    /// Engines refuse the plan; nothing was changed.
+    Refused(Vec<EngineError>),
     /// A step of an operation failed.
     Step(Box<StepFailure>),
     /// A person stopped an operation.
@@ -119,6 +121,10 @@ impl fmt::Display for Failure {
                 None => f.write_str("the input is wrong"),
             },
             Self::Engine(error) => error.fmt(f),
+            Self::Refused(refused) => match refused.first() {
+                Some(first) => first.fmt(f),
+                None => f.write_str("an engine refuses the plan"),
+            },
             Self::Step(step) => write!(f, "step {} failed: {}", step.title, step.error),
             Self::Waiting(waiting) => write!(
                 f,

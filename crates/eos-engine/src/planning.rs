@@ -105,10 +105,7 @@ impl Planned {
 pub async fn make_plan(estate: &Estate, engines: Option<&Engines>, wish: &Wish) -> Result<Planned, Failure> {
     let prepared = Prepared::new(estate, wish).await?;
     let plan = match engines {
-        Some(engines) => {
-            let answers = prepared.ask(engines).await?;
-            prepared.settle(estate, engines, &answers).await?
-        }
+        Some(engines) => prepared.observed_plan(estate, engines).await?,
         None => prepared.plan(None),
     };
     Ok(prepared.planned(plan))
@@ -157,6 +154,11 @@ impl<'w> Prepared<'w> {
         })
     }
 
+    /// Whether it puts back what was there before.
+    pub fn takes_back(&self) -> bool {
+        self.wish.take_back.is_some()
+    }
+
     /// The plan that came of it, with what was compiled.
     pub fn planned(self, plan: Plan) -> Planned {
         Planned {
@@ -164,6 +166,12 @@ impl<'w> Prepared<'w> {
             beforehand: Some(Beforehand::new(self.inputs, &self.edited, self.compilation)),
             exact: false,
         }
+    }
+
+    /// The plan against what the engines have, pinned to that.
+    pub async fn observed_plan(&self, estate: &Estate, engines: &Engines) -> Result<Plan, Failure> {
+        let answers = self.ask(engines).await?;
+        self.settle(estate, engines, &answers).await
     }
 
     /// The plan against what was observed; without that, against what was last applied.

@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use eos_core::plan::Plan;
 use secrecy::SecretString;
 
 use crate::engines::Engines;
 use crate::estate::Estate;
 use crate::failure::Failure;
-use crate::planning::{Planned, Wish, make_plan};
-use crate::preview::{Joint, joint_plan, without_preview};
+use crate::planning::{Planned, Wish};
+use crate::preview::{Joint, confirmed_plan, joint_plan, unconfirmed_plan};
 
 /// Who asks, in which words, and how it is to go.
 #[derive(Clone, Debug, Default)]
@@ -65,17 +66,18 @@ impl Request {
         self.wish.take_back.as_ref()?.operation.as_deref()
     }
 
-    /// The plan to be confirmed, against all engines. Where nobody confirms it, the engines are not asked what they would
-    /// do: they do it next.
+    /// The plan to be confirmed, against all engines. Where nobody confirms it, the engines are only asked what they refuse:
+    /// they do the rest next.
     pub async fn plan(&self, estate: &Estate, engines: Option<&Engines>) -> Result<Planned, Failure> {
         match (engines, self.by.terms.yes) {
-            (Some(engines), true) => {
-                let mut planned = make_plan(estate, Some(engines), &self.wish).await?;
-                without_preview(&mut planned.plan);
-                Ok(planned)
-            }
+            (Some(engines), true) => unconfirmed_plan(estate, engines, &self.wish).await,
             (Some(_), false) | (None, _) => joint_plan(estate, engines, &self.wish).await?.observed(),
         }
+    }
+
+    /// A plan that was made and confirmed before, with what the engines refuse of it by now.
+    pub async fn again(&self, estate: &Estate, engines: &Engines, plan: Plan) -> Result<Planned, Failure> {
+        confirmed_plan(estate, engines, &self.wish, plan).await
     }
 
     /// The plan to look at, as far as the engines answer.

@@ -68,6 +68,7 @@ impl Problem {
             }
             Self::NotDone(diagnostic) => vec![diagnostic.into()],
             Self::Failure(Failure::Engine(error)) => vec![error.into()],
+            Self::Failure(Failure::Refused(refused)) => refused.iter().map(Fault::of_plan).collect(),
             Self::Failure(Failure::Step(step)) => {
                 let fault = Fault::of_step(step);
                 let (next, taken_back, stands) = match &step.aftermath {
@@ -220,6 +221,15 @@ impl Fault {
         Fault {
             lines: known.lines.clone(),
             ..Fault::from(&error.with_hint(&known.hint))
+        }
+    }
+
+    /// An engine refuses a plan before anything of it is done.
+    fn of_plan(error: &EngineError) -> Self {
+        let fault = Fault::from(error);
+        Fault {
+            message: format!("Nothing was changed: {}", lower(&fault.message)),
+            ..fault
         }
     }
 

@@ -126,6 +126,16 @@ pub struct Unasked {
     pub why: String,
 }
 
+/// What an engine refuses: the plan cannot be applied as it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Refused {
+    pub engine: Engine,
+    pub object: String,
+    /// The engine's own words.
+    pub words: String,
+    pub hint: String,
+}
+
 /// Whose step is asked about.
 #[derive(Clone, Copy, Debug)]
 pub struct Of<'a> {

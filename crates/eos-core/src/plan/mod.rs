@@ -22,7 +22,7 @@ use crate::source::Source;
 use crate::storage::{HostStorage, Misfit, fit};
 use crate::tiers::Tiers;
 use changes::changes_of;
-use effects::{Effect, Unasked};
+use effects::{Effect, Refused, Unasked};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,6 +64,9 @@ pub struct Plan {
     /// What could not be asked.
     #[serde(default)]
     pub unasked: Vec<Unasked>,
+    /// What engines refuse of it: then it is never applied.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<Refused>,
 }
 
 impl Plan {
@@ -595,5 +598,6 @@ pub fn plan(input: PlanInput<'_>) -> Plan {
         steps,
         effects: Vec::new(),
         unasked: Vec::new(),
+        refused: Vec::new(),
     }
 }

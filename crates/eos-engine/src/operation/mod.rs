@@ -40,6 +40,7 @@ use crate::failure::Failure;
 use crate::home;
 use crate::lock::{Lock, Target};
 use crate::planning::Planned;
+use crate::preview;
 use crate::request::{Request, Requester};
 use crate::secrets;
 use crate::steps;
@@ -142,6 +143,7 @@ pub async fn apply<'a>(
         .with_hint("Plan again now that they answer")
         .into());
     }
+    preview::accepted(&plan)?;
     let by = site.actor();
     let control = home::require(engines, estate, by).await?;
     let mut store = estate.store()?;

@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use eos_core::emit::terraform::PLATFORM;
 use eos_core::kinds::namespace;
 use eos_core::plan::effects::nomad::JobNow;
-use eos_core::plan::{Action, Plan};
+use eos_core::plan::{Action, Plan, Step, Work};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::Asks;
 use super::secrets::{SecretEffects, secret_effects};
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind};
@@ -21,17 +22,28 @@ use crate::planning::Prepared;
 pub(super) struct Unknown {
     /// Whether the plan makes the namespace of its environment.
     pub namespace: bool,
-    /// What Eos's own steps write.
-    pub secrets: SecretEffects,
+    /// What Eos's own steps write; nothing where nobody wants to know which of them write anything.
+    pub secrets: Option<SecretEffects>,
 }
 
 impl Unknown {
-    pub async fn of(engines: &Engines, prepared: &Prepared<'_>, plan: &Plan) -> Self {
-        let (namespace, secrets) = tokio::join!(
-            makes_namespace(engines, plan),
-            secret_effects(engines, &prepared.compilation, plan),
-        );
+    pub async fn of(engines: &Engines, prepared: &Prepared<'_>, plan: &Plan, asks: Asks) -> Self {
+        let secrets = async {
+            match asks {
+                Asks::Effects => Some(secret_effects(engines, &prepared.compilation, plan).await),
+                Asks::Refusals => None,
+            }
+        };
+        let (namespace, secrets) = tokio::join!(makes_namespace(engines, plan), secrets);
         Self { namespace, secrets }
+    }
+
+    /// Whether a step writes a secret, or may do so.
+    pub fn writes(&self, step: &Step) -> bool {
+        match &self.secrets {
+            Some(effects) => matches!(effects.get(&step.id), Some(Ok(Some(_)) | Err(_))),
+            None => matches!(step.work, Work::Secret(_)),
+        }
     }
 }
 

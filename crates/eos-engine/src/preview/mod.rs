@@ -8,15 +8,16 @@ mod ground;
 mod questions;
 mod secrets;
 
+use std::collections::BTreeMap;
 use std::pin::pin;
 
 use eos_core::plan::Plan;
-use eos_core::plan::effects::{Engine, Unasked};
+use eos_core::plan::effects::{Engine, Refused, Unasked};
 
 use self::ground::Unknown;
 use self::questions::Heard;
 use crate::engines::Engines;
-use crate::error::{EngineError, Layer};
+use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::Estate;
 use crate::failure::Failure;
 use crate::plan_delivery::remove_abandoned;
@@ -40,6 +41,15 @@ impl Joint {
     }
 }
 
+/// What the engines are asked about a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asks {
+    /// All that its steps would do: a person reads it.
+    Effects,
+    /// Only whether Terraform and Nomad refuse it: nobody confirms it, or somebody has already.
+    Refusals,
+}
+
 /// The joint plan for a wish.
 pub async fn joint_plan(estate: &Estate, engines: Option<&Engines>, wish: &Wish) -> Result<Joint, Failure> {
     let prepared = Prepared::new(estate, wish).await?;
@@ -52,7 +62,7 @@ pub async fn joint_plan(estate: &Estate, engines: Option<&Engines>, wish: &Wish)
         });
     };
     remove_abandoned(&engines.endpoints.delivery);
-    let (planned, heard) = plan_and_ask(estate, engines, &prepared, &guess).await;
+    let (planned, heard) = plan_and_ask(estate, engines, &prepared, &guess, Asks::Effects).await;
     let mut plan = match planned {
         Ok(plan) => plan,
         Err(Failure::Engine(error)) if !matches!(error.layer, Layer::Estate | Layer::Git) => {
@@ -70,10 +80,7 @@ pub async fn joint_plan(estate: &Estate, engines: Option<&Engines>, wish: &Wish)
         }
         Err(failure) => return Err(failure),
     };
-    let heard = match heard {
-        Some(heard) if plan.steps == guess.steps => heard,
-        known => hear(engines, &prepared, &plan, known.unwrap_or_default()).await,
-    };
+    let heard = heard_of(engines, &prepared, &plan, &guess, heard, Asks::Effects).await;
     heard.tell(&mut plan, &prepared);
     Ok(Joint {
         planned: prepared.planned(plan),
@@ -81,10 +88,65 @@ pub async fn joint_plan(estate: &Estate, engines: Option<&Engines>, wish: &Wish)
     })
 }
 
-/// Marks a plan that is carried out without a question: nobody would read what the engines say of it.
-pub fn without_preview(plan: &mut Plan) {
+/// The plan for a wish that nobody confirms, with what the engines refuse of it.
+pub(crate) async fn unconfirmed_plan(
+    estate: &Estate,
+    engines: &Engines,
+    wish: &Wish,
+) -> Result<Planned, Failure> {
+    let prepared = Prepared::new(estate, wish).await?;
+    // What was there before is put back whatever an engine says of it.
+    let mut plan = if prepared.takes_back() {
+        prepared.observed_plan(estate, engines).await?
+    } else {
+        let guess = prepared.plan(None);
+        remove_abandoned(&engines.endpoints.delivery);
+        let (planned, heard) = plan_and_ask(estate, engines, &prepared, &guess, Asks::Refusals).await;
+        let mut plan = planned?;
+        let heard = heard_of(engines, &prepared, &plan, &guess, heard, Asks::Refusals).await;
+        heard.tell_refusals(&mut plan, &prepared);
+        plan
+    };
     plan.unasked
         .push(unasked("Eos applies the plan without confirmation"));
+    Ok(prepared.planned(plan))
+}
+
+/// A plan that somebody confirmed before, with what the engines refuse of it by now. One that was overtaken is not asked
+/// about: its operation refuses it.
+pub(crate) async fn confirmed_plan(
+    estate: &Estate,
+    engines: &Engines,
+    wish: &Wish,
+    mut plan: Plan,
+) -> Result<Planned, Failure> {
+    match Prepared::new(estate, wish).await {
+        Ok(prepared) if prepared.compilation.release == plan.release => {
+            remove_abandoned(&engines.endpoints.delivery);
+            let heard = hear(engines, &prepared, &plan, Asks::Refusals, Heard::default()).await;
+            heard.tell_refusals(&mut plan, &prepared);
+        }
+        Ok(_) | Err(Failure::Input(_)) => {}
+        Err(failure) => return Err(failure),
+    }
+    Ok(Planned::exact(plan))
+}
+
+/// Refuses a plan that an engine refuses.
+pub fn accepted(plan: &Plan) -> Result<(), Failure> {
+    let refused = plan.refused.iter().map(|refused| {
+        let Refused {
+            engine,
+            object,
+            words,
+            hint,
+        } = refused;
+        EngineError::new(questions::layer(*engine), ErrorKind::Refused, object, words).with_hint(hint)
+    });
+    match refused.collect::<Vec<_>>() {
+        none if none.is_empty() => Ok(()),
+        refused => Err(Failure::Refused(refused)),
+    }
 }
 
 fn unasked(why: &str) -> Unasked {
@@ -101,15 +163,13 @@ async fn plan_and_ask(
     engines: &Engines,
     prepared: &Prepared<'_>,
     guess: &Plan,
+    asks: Asks,
 ) -> (Result<Plan, Failure>, Option<Heard>) {
-    let mut planning = pin!(async {
-        let answers = prepared.ask(engines).await?;
-        prepared.settle(estate, engines, &answers).await
-    });
-    let mut asking = pin!(hear(engines, prepared, guess, Heard::default()));
+    let mut planning = pin!(prepared.observed_plan(estate, engines));
+    let mut asking = pin!(hear(engines, prepared, guess, asks, Heard::default()));
     // What is refused is refused whatever the engines would say, and a Salt that does not answer answers nothing else.
-    let is_end = |failure: &Failure| match failure {
-        Failure::Engine(error) => error.layer == Layer::Salt,
+    let is_end = |failure: &Failure| match (failure, asks) {
+        (Failure::Engine(error), Asks::Effects) => error.layer == Layer::Salt,
         _ => true,
     };
     tokio::select! {
@@ -121,15 +181,36 @@ async fn plan_and_ask(
     }
 }
 
+/// What was heard of the guess, if that is the plan; else of the plan.
+async fn heard_of(
+    engines: &Engines,
+    prepared: &Prepared<'_>,
+    plan: &Plan,
+    guess: &Plan,
+    heard: Option<Heard>,
+    asks: Asks,
+) -> Heard {
+    match heard {
+        Some(heard) if plan.steps == guess.steps => heard,
+        known => hear(engines, prepared, plan, asks, known.unwrap_or_default()).await,
+    }
+}
+
 /// Asks about all steps of a plan that were not asked about yet.
-async fn hear(engines: &Engines, prepared: &Prepared<'_>, plan: &Plan, known: Heard) -> Heard {
+async fn hear(engines: &Engines, prepared: &Prepared<'_>, plan: &Plan, asks: Asks, known: Heard) -> Heard {
     if plan.steps.is_empty() {
         return known;
     }
-    let unknown = Unknown::of(engines, prepared, plan).await;
+    let unknown = Unknown::of(engines, prepared, plan, asks).await;
+    let jobs = async {
+        match asks {
+            Asks::Effects => ground::jobs(engines, plan).await,
+            Asks::Refusals => Ok(BTreeMap::new()),
+        }
+    };
     let (jobs, answers) = tokio::join!(
-        ground::jobs(engines, plan),
-        questions::ask(engines, prepared, plan, &unknown, known.answers),
+        jobs,
+        questions::ask(engines, prepared, plan, &unknown, asks, known.answers),
     );
     Heard {
         unknown,

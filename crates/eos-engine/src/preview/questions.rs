@@ -5,15 +5,16 @@ use std::time::Duration;
 
 use eos_core::canonical::canonical_digest;
 use eos_core::emit::terraform::PLATFORM;
-use eos_core::kinds::Function;
+use eos_core::kinds::{Function, Request};
 use eos_core::plan::effects::explain::{Places, explain};
 use eos_core::plan::effects::nomad::{self, JobNow, removed};
 use eos_core::plan::effects::terraform::{self, JobWork};
-use eos_core::plan::effects::{Effect, Engine, Of, Unasked};
+use eos_core::plan::effects::{Effect, Engine, Of, Refused, Unasked};
 use eos_core::plan::{Action, Plan, Step, Work};
 use futures_util::stream::{self, StreamExt};
 use serde_json::{Value, json};
 
+use super::Asks;
 use super::ground::{Jobs, Unknown};
 use crate::calls::{Call, call_of};
 use crate::engines::Engines;
@@ -46,6 +47,22 @@ impl Default for Heard {
     }
 }
 
+/// What was said of one step, or of all.
+#[derive(Default)]
+struct Said {
+    effects: Vec<Effect>,
+    unasked: Vec<Unasked>,
+    refused: Vec<Refused>,
+}
+
+impl Said {
+    fn add(&mut self, other: Self) {
+        self.effects.extend(other.effects);
+        self.unasked.extend(other.unasked);
+        self.refused.extend(other.refused);
+    }
+}
+
 /// One step and what is asked about it.
 struct Question<'p> {
     step: &'p Step,
@@ -55,19 +72,22 @@ struct Question<'p> {
 }
 
 impl<'p> Question<'p> {
-    fn of(step: &'p Step, plan: &Plan, not_known: &Unknown) -> Option<Self> {
-        let request = step.work.request().filter(|request| request.is_previewed())?;
+    fn of(step: &'p Step, plan: &Plan, not_known: &Unknown, asks: Asks) -> Option<Self> {
+        let is_asked = match asks {
+            Asks::Effects => step.work.request().is_some_and(Request::is_previewed),
+            Asks::Refusals => can_be_refused(step),
+        };
+        if !is_asked {
+            return None;
+        }
         let call = call_of(step, "")?;
         let mut unknown = Vec::new();
-        let is_applied = request.is_workspace() && request.function() == Function::Make;
-        if is_applied && step.component != PLATFORM {
+        if can_be_refused(step) && step.component != PLATFORM {
             let mut before = plan
                 .steps
                 .iter()
                 .filter(|other| other.component == step.component);
-            let writes =
-                |other: &Step| matches!(not_known.secrets.get(&other.id), Some(Ok(Some(_)) | Err(_)));
-            if before.any(writes) {
+            if before.any(|other| not_known.writes(other)) {
                 unknown.push("secret_version");
             }
             if not_known.namespace {
@@ -102,12 +122,13 @@ pub(super) async fn ask(
     prepared: &Prepared<'_>,
     plan: &Plan,
     unknown: &Unknown,
+    asks: Asks,
     mut answers: Answers,
 ) -> Answers {
     let open: Vec<(String, Question<'_>)> = plan
         .steps
         .iter()
-        .filter_map(|step| Question::of(step, plan, unknown))
+        .filter_map(|step| Question::of(step, plan, unknown, asks))
         .map(|question| (question.digest(), question))
         .filter(|(digest, _)| !answers.contains_key(digest))
         .collect();
@@ -138,56 +159,71 @@ pub(super) async fn ask(
 impl Heard {
     /// Writes into the plan what was said of it, in the order of its steps.
     pub fn tell(self, plan: &mut Plan, prepared: &Prepared<'_>) {
-        let (mut effects, mut unasked) = (Vec::new(), Vec::new());
+        let mut said = Said::default();
         for step in &plan.steps {
             match self.of_step(step, plan, prepared) {
-                Ok((told, not_told)) => {
-                    effects.extend(told);
-                    unasked.extend(not_told);
-                }
-                Err(error) => unasked.push(not_answered(step, &error)),
+                Ok(of_step) => said.add(of_step),
+                Err(error) => said.unasked.push(not_answered(step, &error)),
             }
         }
-        explain(&mut effects, &plan.changes, &places(plan, prepared));
-        plan.effects = effects;
-        plan.unasked = unasked;
+        explain(&mut said.effects, &plan.changes, &places(plan, prepared));
+        plan.effects = said.effects;
+        plan.unasked = said.unasked;
+        plan.refused = said.refused;
     }
 
-    fn of_step(
-        &self,
-        step: &Step,
-        plan: &Plan,
-        prepared: &Prepared<'_>,
-    ) -> Result<(Vec<Effect>, Option<Unasked>), EngineError> {
-        if let Some(secret) = self.unknown.secrets.get(&step.id) {
-            let effect = secret.clone()?;
-            return Ok((effect.into_iter().collect(), None));
+    /// Writes into the plan what engines refuse of it, and of what they did not say whether they do.
+    pub fn tell_refusals(self, plan: &mut Plan, prepared: &Prepared<'_>) {
+        let mut said = Said::default();
+        for step in &plan.steps {
+            let question = Question::of(step, plan, &self.unknown, Asks::Refusals);
+            match question.and_then(|question| self.answers.get(&question.digest())) {
+                Some(Ok(answer)) => said.add(fault_in(step, answer, prepared.takes_back())),
+                Some(Err(error)) => said.unasked.push(not_answered(step, error)),
+                None => {}
+            }
         }
-        let Some(question) = Question::of(step, plan, &self.unknown) else {
-            return Ok((Vec::new(), None));
+        plan.unasked = said.unasked;
+        plan.refused = said.refused;
+    }
+
+    fn of_step(&self, step: &Step, plan: &Plan, prepared: &Prepared<'_>) -> Result<Said, EngineError> {
+        let secrets = self.unknown.secrets.as_ref();
+        if let Some(secret) = secrets.and_then(|secrets| secrets.get(&step.id)) {
+            let effects = secret.clone()?.into_iter().collect();
+            return Ok(Said {
+                effects,
+                ..Said::default()
+            });
+        }
+        let Some(question) = Question::of(step, plan, &self.unknown, Asks::Effects) else {
+            return Ok(Said::default());
         };
         let Some(answer) = self.answers.get(&question.digest()) else {
-            return Ok((Vec::new(), None));
+            return Ok(Said::default());
         };
         let answer = answer.clone()?;
-        let mut unasked = said_error(step, &answer);
+        let mut said = fault_in(step, &answer, prepared.takes_back());
         let of = Of {
             environment: &step.environment,
             component: &step.component,
         };
-        let effects = match step.work.request() {
+        match step.work.request() {
             Some(request) if request.is_workspace() => {
                 let (effects, unknown) = self.of_workspace(of, step, plan, prepared, &answer);
-                unasked = unasked.or(unknown);
-                effects
+                said.effects = effects;
+                // One reason a step is enough.
+                if said.unasked.is_empty() {
+                    said.unasked.extend(unknown);
+                }
             }
             Some(request) => {
                 let component = prepared.compilation.component(of.environment, of.component);
-                request.effects(of, component, &answer)
+                said.effects = request.effects(of, component, &answer);
             }
-            None => Vec::new(),
-        };
-        Ok((effects, unasked))
+            None => {}
+        }
+        Ok(said)
     }
 
     fn of_workspace(
@@ -245,19 +281,43 @@ fn not_answered(step: &Step, error: &EngineError) -> Unasked {
     }
 }
 
-/// What the minion says that it could not find out.
-fn said_error(step: &Step, answer: &Value) -> Option<Unasked> {
-    let error = answer.get("error").filter(|error| error.is_object())?;
+/// What the minion says that is refused, or that it could not find out.
+fn fault_in(step: &Step, answer: &Value, takes_back: bool) -> Said {
+    let mut said = Said::default();
+    let Some(error) = answer.get("error").filter(|error| error.is_object()) else {
+        return said;
+    };
     let layer = serde_json::from_value(error["layer"].clone()).unwrap_or(Layer::Salt);
     let text = |key: &str| error[key].as_str().unwrap_or_default();
-    Some(Unasked {
-        engine: engine(layer),
-        object: object(step),
-        why: match (text("object"), text("words")) {
-            ("", words) => words.to_owned(),
-            (object, words) => format!("{object}: {words}"),
-        },
-    })
+    let is_refused = error["refused"] == true && can_be_refused(step) && !takes_back;
+    if is_refused {
+        said.refused.push(Refused {
+            engine: engine(layer),
+            object: match text("object") {
+                name if name.is_empty() || name == step.place() => object(step),
+                name => name.to_owned(),
+            },
+            words: text("words").to_owned(),
+            hint: text("hint").to_owned(),
+        });
+    } else {
+        said.unasked.push(Unasked {
+            engine: engine(layer),
+            object: object(step),
+            why: match (text("object"), text("words")) {
+                ("", words) => words.to_owned(),
+                (object, words) => format!("{object}: {words}"),
+            },
+        });
+    }
+    said
+}
+
+/// Whether a plan stops if an engine refuses this step: what is to be made needs it. What goes away goes, whatever
+/// anybody says of it.
+fn can_be_refused(step: &Step) -> bool {
+    let request = step.work.request();
+    request.is_some_and(|request| request.is_workspace() && request.function() == Function::Make)
 }
 
 /// What a person calls the thing that a step is about.
@@ -280,6 +340,17 @@ pub(super) fn engine(layer: Layer) -> Engine {
     }
 }
 
+pub(super) fn layer(engine: Engine) -> Layer {
+    match engine {
+        Engine::Terraform => Layer::Terraform,
+        Engine::Nomad => Layer::Nomad,
+        Engine::Consul => Layer::Consul,
+        Engine::Vault => Layer::Vault,
+        Engine::Salt => Layer::Salt,
+        Engine::Eos | Engine::Engines => Layer::Estate,
+    }
+}
+
 /// Where the things lie that the plan's components have or had on hosts.
 fn places(plan: &Plan, prepared: &Prepared<'_>) -> Places {
     let keys: BTreeSet<(String, String)> = plan.steps.iter().map(Step::key).collect();
@@ -294,4 +365,85 @@ fn places(plan: &Plan, prepared: &Prepared<'_>) -> Places {
             Some((place, node.address))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use eos_core::kinds::{Made, Unmade, volume, workspace};
+    use eos_core::recipe::Risk;
+
+    use super::*;
+
+    fn step(work: Work) -> Step {
+        Step {
+            id: "2-terraform".to_owned(),
+            environment: "production".to_owned(),
+            component: "hello".to_owned(),
+            after: Vec::new(),
+            risk: Risk::Low,
+            work,
+        }
+    }
+
+    fn applied() -> Step {
+        step(Work::Make(Made::Workspace(workspace::Made {
+            minion: "control".to_owned(),
+            digest: "d1".to_owned(),
+            loses: false,
+        })))
+    }
+
+    fn answer(refused: Value) -> Value {
+        json!({"error": {"layer": "nomad", "object": "job hello", "words": "no", "hint": "Mend it", "refused": refused}})
+    }
+
+    #[test]
+    fn what_is_refused_of_a_workspace_that_is_made_is_a_refusal() {
+        let said = fault_in(&applied(), &answer(json!(true)), false);
+        let refused = Refused {
+            engine: Engine::Nomad,
+            object: "job hello".to_owned(),
+            words: "no".to_owned(),
+            hint: "Mend it".to_owned(),
+        };
+        assert_eq!((said.refused, said.unasked.len()), (vec![refused], 0));
+    }
+
+    #[test]
+    fn a_way_back_a_removal_and_what_nobody_could_ask_are_not_refused() {
+        let removed = step(Work::Unmake(Unmade::Workspace(workspace::Unmade {
+            minion: "control".to_owned(),
+            loses: false,
+        })));
+        let volume = step(Work::Make(Made::Volume(volume::Made {
+            minion: "control".to_owned(),
+            digest: "d1".to_owned(),
+            paths: Vec::new(),
+            lasting: false,
+        })));
+        let refused = answer(json!(true));
+        for (step, answer, takes_back) in [
+            (applied(), &refused, true),
+            (removed, &refused, false),
+            (volume, &refused, false),
+            (applied(), &answer(Value::Null), false),
+            (applied(), &answer(json!("true")), false),
+        ] {
+            let said = fault_in(&step, answer, takes_back);
+            assert!(said.refused.is_empty(), "{step:?}");
+            assert_eq!(said.unasked[0].why, "job hello: no");
+        }
+        assert!(
+            fault_in(&applied(), &json!({"error": null}), false)
+                .unasked
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn a_workspace_is_called_as_a_person_calls_it() {
+        let answer = json!({"error": {"layer": "terraform", "object": "production/hello", "words": "no", "refused": true}});
+        let said = fault_in(&applied(), &answer, false);
+        assert_eq!(said.refused[0].object, "workspace production/hello");
+    }
 }

@@ -1,11 +1,11 @@
 //! `eos apply`: carry out a plan, or the pillar as it stands.
 
-use super::carry_out::{carry_out, change, confirm, need_engines};
+use super::carry_out::{carry_out, change, confirm_plan, need_engines};
 use super::plan_file::{self, PlanOnly};
 use super::{Ended, Session};
 use crate::problem::{Exit, Problem};
 use crate::views::reports::plan::{NothingToDo, PlanReport};
-use eos_engine::planning::{Planned, Wish};
+use eos_engine::planning::Wish;
 use eos_engine::request::Request;
 use std::path::PathBuf;
 
@@ -59,12 +59,13 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
         session.view.show(&NothingToDo(&plan));
         return Ok(Exit::Done);
     }
-    session.view.show(&PlanReport::to_confirm(&plan));
     let engines = need_engines(&estate)?;
-    confirm(session, "Apply?")?;
     if let Some(intent) = &plan.intent {
         by.words.clone_from(&intent.said.words);
     }
     let request = Request::new(by, Wish::again(&plan));
-    carry_out(session, &estate, &engines, &request, Planned::exact(plan)).await
+    let planned = request.again(&estate, &engines, plan).await?;
+    session.view.show(&PlanReport::to_confirm(&planned.plan));
+    confirm_plan(session, &planned.plan)?;
+    carry_out(session, &estate, &engines, &request, planned).await
 }

@@ -9,13 +9,14 @@ use crate::views::reports::plan::{NothingToDo, PlanReport};
 use eos_core::diagnostic::Diagnostic;
 use eos_core::intent::{Intent, Sentence};
 use eos_core::pillar::{Pillar, Words};
+use eos_core::plan::Plan;
 use eos_engine::audit::Actor;
 use eos_engine::engines::Engines;
 use eos_engine::estate::Estate;
 use eos_engine::failure::Failure;
 use eos_engine::operation::{self, Event, Finished, Stop};
 use eos_engine::planning::{Planned, Wish};
-use eos_engine::preview::Joint;
+use eos_engine::preview::{Joint, accepted};
 use eos_engine::request::{Request, Requester};
 use eos_engine::store::{Operation, Outcome};
 use secrecy::SecretString;
@@ -116,7 +117,7 @@ pub async fn change(session: &mut Session<'_>, estate: &Estate, request: Request
     let Some(engines) = engines else {
         return Err(no_engines(session, gives_secret));
     };
-    confirm(session, "Apply?")?;
+    confirm_plan(session, &planned.plan)?;
     carry_out(session, estate, &engines, &request, planned).await
 }
 
@@ -194,6 +195,12 @@ pub async fn plan_as_possible(
             .warn(&Diagnostic::new(capital(&error.to_string())).hint(hint));
     }
     Ok(planned)
+}
+
+/// Asks the person about a plan that was shown. Nobody can confirm one that an engine refuses.
+pub fn confirm_plan(session: &Session<'_>, plan: &Plan) -> Result<(), Problem> {
+    accepted(plan)?;
+    confirm(session, "Apply?")
 }
 
 /// Asks the person, unless `--yes` was said. Nobody to ask is a refusal, not a yes.

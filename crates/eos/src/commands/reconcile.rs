@@ -1,6 +1,6 @@
 //! `eos reconcile`: what was changed behind Eos is brought back to what the pillar says, or taken into it.
 
-use super::carry_out::{Asked, ask, carry_out, confirm, need_engines, said};
+use super::carry_out::{Asked, ask, carry_out, confirm, confirm_plan, need_engines, said};
 use super::plan_file::{self, PlanOnly};
 use super::{Ended, Session, drift};
 use crate::problem::{Exit, Problem};
@@ -104,7 +104,7 @@ async fn bring_back(
         return Ok(after);
     }
     session.view.show(&PlanReport::to_confirm(&planned.plan));
-    confirm(session, "Apply?")?;
+    confirm_plan(session, &planned.plan)?;
     if !remedy.files.is_empty() {
         write_files(estate)?;
     }

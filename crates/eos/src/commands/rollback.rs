@@ -1,6 +1,6 @@
 //! `eos rollback` and `eos undo`: what an operation did is taken back.
 
-use super::carry_out::{carry_out, confirm, give_up, need_engines, plan_as_possible};
+use super::carry_out::{carry_out, confirm, confirm_plan, give_up, need_engines, plan_as_possible};
 use super::{Ended, Session, who};
 use crate::problem::{Exit, Problem};
 use crate::views::reports::plan::{NothingToDo, PlanReport};
@@ -113,7 +113,7 @@ async fn roll_back(
                 return Ok(Exit::Done);
             }
             session.view.show(&PlanReport::to_confirm(&planned.plan));
-            confirm(session, "Apply?")?;
+            confirm_plan(session, &planned.plan)?;
             carry_out(session, estate, &engines, &request, planned).await
         }
         Outcome::Running | Outcome::Failed | Outcome::Interrupted | Outcome::Waiting => {

@@ -2,7 +2,7 @@
 
 use super::plan::value_words;
 use crate::views::text::{hang, printable};
-use eos_core::plan::effects::{Effect, EffectAttribute, Engine, Unasked};
+use eos_core::plan::effects::{Effect, EffectAttribute, Engine, Refused, Unasked};
 use eos_core::plan::{Action, Change, Plan};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -123,6 +123,22 @@ fn becomes(attribute: &EffectAttribute) -> String {
         true => format!("{name} {before} -> not known yet"),
         false => format!("{name} {before} -> {}", value(&attribute.after)),
     }
+}
+
+/// What engines refuse, each with its words.
+pub fn refused(plan: &Plan, columns: usize) -> String {
+    let refused = plan.refused.iter().map(|refused| {
+        let Refused {
+            engine,
+            object,
+            words,
+            ..
+        } = refused;
+        let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        let sentence = format!("{} refuses {object}: {words}", engine.name());
+        hang("! ", &printable(&sentence), columns)
+    });
+    refused.collect()
 }
 
 /// What nobody could say, with why; once for all that have the same reason. That a plan was made without any engine is

@@ -1,7 +1,7 @@
 //! The report of a plan: the summary first, then what cannot be taken back, then one row a change, by component
 //! and layer, then what was changed behind Eos and what nobody could say.
 
-use super::effects::{changed_behind, not_asked, words_of_engines};
+use super::effects::{changed_behind, not_asked, refused, words_of_engines};
 use crate::views::report::{Message, Page, Purpose, Report, value};
 use crate::views::text::{BOLD, GREEN, RED, YELLOW, hang, printable, wrap};
 use eos_core::catalog::KEPT;
@@ -113,7 +113,7 @@ fn plan_text(plan: &Plan, columns: usize) -> String {
         name = "";
     }
     by_components(&mut text, plan, columns);
-    let beside = changed_behind(plan, columns) + &not_asked(plan, columns);
+    let beside = changed_behind(plan, columns) + &not_asked(plan, columns) + &refused(plan, columns);
     if !beside.is_empty() {
         text.push('\n');
         text.push_str(&beside);
