@@ -235,7 +235,7 @@ fn schema_and_core_know_the_same_words() {
         set(&built_in)
     );
     assert_eq!(words(&recipe, "/properties/recipe/not/enum"), set(RESERVED));
-    assert_eq!(words(&pillar, "/$defs/name/not/enum"), set(RESERVED));
+    assert_eq!(words(&pillar, "/$defs/reserved/enum"), set(RESERVED));
     assert_eq!(
         words(&pillar, "/$defs/host/properties/roles/items/enum"),
         set(ROLES)

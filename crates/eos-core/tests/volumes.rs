@@ -296,11 +296,6 @@ fn what_cannot_be_is_refused_before_anybody_is_asked() {
         ),
         (
             FILES,
-            intent(Verb::Create, "snapshot1", json!({"size": "1G"})),
-            "LVM reserves names that begin like this",
-        ),
-        (
-            FILES,
             intent(Verb::Create, "files", json!({"size": "11G"})),
             "exists in production with other options",
         ),

@@ -3,7 +3,7 @@
 use super::{HostsOfVolume, Words, read_words};
 use crate::diagnostic::{Place, Position};
 use crate::lowered::Filesystem;
-use crate::name;
+use crate::name::{self, Sort};
 use crate::option;
 use crate::read::{Reader, find};
 use crate::recipe::Purpose;
@@ -129,7 +129,7 @@ pub const SETTINGS: &[&str] = &[
 pub const STANDING: &[&str] = &["host", "intent", "mode", "mount", "owner", "purpose"];
 
 pub fn read_standing(reader: &mut Reader<'_>, entry: &Entry, environment: &str) -> Option<StandingVolume> {
-    if let Some(problem) = name::problem("volume", &entry.key) {
+    if let Some(problem) = name::problem(Sort::Volume, &entry.key) {
         reader.report_with_hint(entry.key_at, problem, "Choose another name");
     }
     let known = [SETTINGS, STANDING].concat();
@@ -288,7 +288,7 @@ fn read_settings(reader: &mut Reader<'_>, prefix: &str, fields: &[Entry]) -> Vol
     let shrink_from = given("shrink_from").and_then(|node| read_size(reader, "shrink_from", node));
     let mut snapshots = BTreeMap::new();
     for snapshot in given("snapshots").map_or(&[][..], |node| reader.map("snapshots", node)) {
-        if let Some(problem) = name::problem("snapshot", &snapshot.key) {
+        if let Some(problem) = name::problem(Sort::Snapshot, &snapshot.key) {
             reader.report(snapshot.key_at, problem);
         }
         let room = read_size(reader, "snapshots", &snapshot.value);
