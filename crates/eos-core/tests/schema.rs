@@ -497,7 +497,7 @@ const WRONG_PILLARS: &[(&str, &str)] = &[
     ("common", "[]"),
     ("common", "hosts: []"),
     ("common", "hosts: {a: {}}"),
-    ("common", "hosts: {A: {address: x}}"),
+    ("common", "hosts: {A..b: {address: x}}"),
     ("common", "hosts: {volume: {address: x}}"),
     ("common", "hosts: {a: {address: 1}}"),
     ("common", "hosts: {a: {address: x, roles: [boss]}}"),
