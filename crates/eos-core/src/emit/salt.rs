@@ -140,8 +140,8 @@ fn secret_paths(components: &BTreeMap<Key, Lowered>) -> Value {
         .values()
         .filter(|component| !component.secrets.is_empty())
         .map(|component| {
-            let path = format!("secret/{}", component.workspace());
-            (path, json!(item_names(component)))
+            let facts = json!({"place": component.secret_place(), "items": item_names(component)});
+            (component.workspace(), facts)
         })
         .collect();
     json!({"secrets": paths})
