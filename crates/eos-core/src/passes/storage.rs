@@ -450,10 +450,6 @@ fn policy(purpose: Purpose, host: &Host, settings: &VolumeSettings) -> Sourced<F
         Purpose::Application => by(Filesystem::Xfs, "applications are on XFS, on LVM".to_owned()),
         Purpose::Database => by(Filesystem::Xfs, "databases are on XFS, on LVM".to_owned()),
         Purpose::Backup => by(Filesystem::Btrfs, "backups are on Btrfs, compressed".to_owned()),
-        Purpose::Shared => by(
-            Filesystem::Directory,
-            "shared data wants CephFS, which this estate does not have".to_owned(),
-        ),
     }
 }
 

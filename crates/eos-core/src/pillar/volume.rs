@@ -201,11 +201,17 @@ pub fn read_of_component(reader: &mut Reader<'_>, node: &Node) -> BTreeMap<Strin
     volumes
 }
 
+const NOTHING_SHARED: &str = "No volume can be shared: Eos makes no storage yet that several hosts have";
+
 pub fn read_purpose(reader: &mut Reader<'_>, node: &Node) -> Option<Purpose> {
     let purpose = node.as_str().and_then(Purpose::from_word);
     if purpose.is_none() {
+        let words = match node.as_str() {
+            Some(Purpose::SHARED) => NOTHING_SHARED,
+            _ => "Unknown purpose of a volume",
+        };
         let hint = format!("Use {}", Purpose::WORDS.join(", "));
-        reader.report_with_hint(node.at, "Unknown purpose of a volume", hint);
+        reader.report_with_hint(node.at, words, hint);
     }
     purpose
 }
