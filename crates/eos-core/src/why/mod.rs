@@ -50,6 +50,9 @@ pub struct Explained {
     pub address: String,
     pub attribute: String,
     pub value: Value,
+    /// How far reality falls short of the value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub truth: Option<String>,
     pub from: Source,
     pub place: Option<Spot>,
     /// What else would have set it, strongest first.

@@ -168,6 +168,12 @@ pub fn address(volume: &Volume) -> Address {
     })
 }
 
+/// What an attribute of it promises and Eos does not keep.
+pub fn truth(volume: &Volume, attribute: &str) -> Option<String> {
+    let copies = shown::copies(volume).filter(|_| attribute == shown::DURABILITY)?;
+    Some(format!("{copies}, on {}", volume.host.value))
+}
+
 pub(crate) struct Volumes;
 
 impl Kind for Volumes {

@@ -51,6 +51,7 @@ fn one(explained: &Explained, columns: usize) -> String {
             text.push_str(&hang(&format!("  {}  ", pad(name, 8)), line, columns));
         }
     };
+    add("in truth", explained.truth.iter().cloned().collect());
     add("set by", vec![explained.from.words()]);
     let with_place = |words: String, place: &Option<Spot>| match place {
         Some(place) => format!("{words}, {}", spot(place)),
@@ -95,7 +96,8 @@ fn several(explained: &[Explained], columns: usize) -> String {
             address = Some(&one.address);
         }
         let value = first_line(&attribute_value(&one.attribute, &one.value));
-        let line = format!("{}  ({})", shown(shorten(&value, VALUE)), one.from);
+        let truth = one.truth.as_ref().map_or_else(String::new, |truth| format!(", in truth {truth}"));
+        let line = format!("{}{truth}  ({})", shown(shorten(&value, VALUE)), one.from);
         let first = match width(&one.attribute) <= names {
             true => pad(&one.attribute, names),
             // Its value goes below a name that would push it out of its column.
