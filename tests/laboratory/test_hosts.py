@@ -44,6 +44,7 @@ def minion(estate, tmp_path):
         "extension_modules": str(tmp_path / "extmods"),
         "pidfile": str(tmp_path / "minion.pid"),
         "eos": {"volumes_below": [str(tmp_path / "volumes")]},
+        "eos_tiers": settings.get("eos_tiers", {}) | {"volumes_below": [str(tmp_path / "volumes")]},
     }
     (etc / "minion").write_text(json.dumps(settings))
     pki = Path(master["pki_dir"])
