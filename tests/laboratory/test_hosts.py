@@ -43,8 +43,7 @@ def minion(estate, tmp_path):
         "sock_dir": str(sockets),
         "extension_modules": str(tmp_path / "extmods"),
         "pidfile": str(tmp_path / "minion.pid"),
-        "eos": {"volumes_below": [str(tmp_path / "volumes")]},
-        "eos_tiers": settings.get("eos_tiers", {}) | {"volumes_below": [str(tmp_path / "volumes")]},
+        "eos": {"volumes_below": [str(estate.lab / "volumes")]},
     }
     (etc / "minion").write_text(json.dumps(settings))
     pki = Path(master["pki_dir"])
@@ -224,7 +223,7 @@ def by_hand(estate: Estate, minion: str, place: Path, *words: str) -> dict:
 
 def test_a_volume_with_an_underscore_on_a_host_with_its_full_name(estate, minion, tmp_path):
     serve_formula(estate, minion)
-    name, place = "database_volume", tmp_path / "volumes/database_volume"
+    name, place = "database_volume", estate.lab / "volumes/database_volume"
     estate.must("create", "host", minion, "--address", "127.0.0.2", "--role", "storage", "--yes")
     create = ("create", "volume", name, "--size", "1G", "--host", minion, "--mount", str(place))
     try:

@@ -96,7 +96,7 @@ fn existing<'p>(pillar: &'p Pillar, name: &str) -> Result<&'p Host, Vec<Diagnost
 fn check(name: &str, facts: &Options, is_new: bool) -> Result<(), Vec<Diagnostic>> {
     let mut found = Vec::new();
     if let Some(problem) = name::problem(Sort::Host, name) {
-        found.push(Diagnostic::new(problem));
+        found.push(Diagnostic::new(problem).hint("Give the id of its Salt minion"));
     }
     if is_new && !facts.contains_key("address") {
         found.push(Diagnostic::new("A host needs an address").hint("Give it with --address"));
