@@ -17,7 +17,7 @@ _FORMS = {
     "name": re.compile(_NAME),
     "owner": re.compile(_OWNER),
     "digest": re.compile(r"[0-9a-f]{64}"),
-    "component": re.compile(rf"{_NAME}/{_NAME}"),
+    "component": re.compile(rf"{_NAME}/{_OWNER}"),
     "part": re.compile(rf"{_NAME}/{_OWNER}/[a-z][a-z0-9_]{{0,47}}"),
     "path": re.compile(r"(/[^/\x00-\x1f]+)+"),
     "item": re.compile(r"[a-z][a-z0-9_]{0,95}"),

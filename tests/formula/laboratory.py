@@ -664,7 +664,7 @@ class Releases:
 
 def digest_of(sls: str, slice_of_minion: dict) -> str:
     """The digest that belongs to an SLS: a workspace's own, or that of a component's volumes, files or monitoring."""
-    _, component, environment, kind = sls.split(".")
+    _, component, environment, kind = sls.split(".", 3)
     name = f"{environment}/{component}"
     if kind == "workspace":
         slices = slice_of_minion["workspaces"][name].items()

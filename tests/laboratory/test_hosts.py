@@ -43,7 +43,7 @@ def minion(estate, tmp_path):
         "sock_dir": str(sockets),
         "extension_modules": str(tmp_path / "extmods"),
         "pidfile": str(tmp_path / "minion.pid"),
-        "eos": {"volumes_below": [str(estate.lab / "volumes")]},
+        "eos": {"roles": settings["eos"]["roles"], "volumes_below": [str(estate.lab / "volumes")]},
     }
     (etc / "minion").write_text(json.dumps(settings))
     pki = Path(master["pki_dir"])
