@@ -679,7 +679,7 @@ def digest_of(sls: str, slice_of_minion: dict) -> str:
 
 def part_of(sls: str) -> dict:
     """The part that an emitted SLS is about, as a call names it."""
-    _, component, environment, piece = sls.split(".")
+    _, component, environment, piece = sls.split(".", 3)
     kind = {"volumes": "volume", "files": "file", "monitoring": "rules", "workspace": "workspace"}[
         piece.partition("-")[0]
     ]
