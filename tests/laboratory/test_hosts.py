@@ -188,7 +188,11 @@ def test_a_host_edited_by_hand_is_planned_proved_and_taken_back(estate, minion):
     estate.must("apply", "--yes")
     taken = estate.json("undo", "--plan")["plan"]
     [address] = taken["changes"][0]["attributes"]
-    assert (told(taken), address["before"], address["after"]) == ([("change", f"host/{NODE}")], "127.0.0.8", "127.0.0.7")
+    assert (told(taken), address["before"], address["after"]) == (
+        [("change", f"host/{NODE}")],
+        "127.0.0.8",
+        "127.0.0.7",
+    )
     estate.must("undo", "--yes")
     assert "127.0.0.7" in common.read_text() and "127.0.0.8" not in common.read_text()
 
@@ -214,7 +218,9 @@ def test_a_host_edited_by_hand_is_planned_proved_and_taken_back(estate, minion):
 def by_hand(estate: Estate, minion: str, place: Path, *words: str) -> dict:
     """What Salt alone makes of the emitted tree for this minion, without any code of Eos."""
     place.mkdir(exist_ok=True)
-    roots = {name: {"base": [str(estate.root / tree)]} for name, tree in (("pillar_roots", "pillar"), ("file_roots", "salt"))}
+    roots = {
+        name: {"base": [str(estate.root / tree)]} for name, tree in (("pillar_roots", "pillar"), ("file_roots", "salt"))
+    }
     own = {name: str(place / name) for name in ("root_dir", "cachedir", "pki_dir", "sock_dir", "log_file")}
     (place / "minion").write_text(json.dumps({"file_client": "local", "id": minion, **own, **roots}))
     command = [salt_program("salt-call"), "--local", "-c", str(place), "--out=json", "--log-level=error", *words]
@@ -239,7 +245,9 @@ def test_a_volume_with_an_underscore_on_a_host_with_its_full_name(estate, minion
         # The tree serves whoever applies it by hand, or orchestrates it.
         slices = by_hand(estate, minion, tmp_path / "by-hand", "pillar.items", "unmask=True")
         assert slices["eos"]["volumes"][f"production/{name}/data"]["path"] == str(place)
-        states = by_hand(estate, minion, tmp_path / "by-hand", "state.show_sls", f"components.{name}.production.volumes")
+        states = by_hand(
+            estate, minion, tmp_path / "by-hand", "state.show_sls", f"components.{name}.production.volumes"
+        )
         assert list(states) == [f"production/{name}/data"]
         (place / "kept").write_text("kept")
         estate.must("delete", "volume", name, "--yes")

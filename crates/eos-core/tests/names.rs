@@ -152,9 +152,9 @@ fn it_is_said_where_an_engine_has_another_name() {
             ("kernel", "/dev/mapper/data--vg-database_volume".to_owned()),
         ]
     );
-    let slice = ("Salt", "pillar/hosts/web1/example/org.sls".to_owned());
+    let slice = [("Salt", "pillar/hosts/web1/example/org.sls".to_owned())];
     for about in ["host/web1.example.org", FULL] {
-        assert_eq!(called(&files, about), [slice.clone()], "{about}");
+        assert_eq!(called(&files, about), slice, "{about}");
     }
     assert_eq!(called(&files, "host/control"), []);
     assert_eq!(called(&files, "volume/database_volume.size"), []);
@@ -212,7 +212,10 @@ fn two_names_that_would_be_one_are_refused() {
         ),
         (
             &on_lvm,
-            format!("{}components:\n  shop: {{options: {{replicas: 1}}}}\n", volume("shop-data")),
+            format!(
+                "{}components:\n  shop: {{options: {{replicas: 1}}}}\n",
+                volume("shop-data")
+            ),
             "production/shop and production/shop-data would both have the volume shop-data",
         ),
         (

@@ -96,7 +96,10 @@ fn several(explained: &[Explained], columns: usize) -> String {
             address = Some(&one.address);
         }
         let value = first_line(&attribute_value(&one.attribute, &one.value));
-        let truth = one.truth.as_ref().map_or_else(String::new, |truth| format!(", in truth {truth}"));
+        let truth = one
+            .truth
+            .as_ref()
+            .map_or_else(String::new, |truth| format!(", in truth {truth}"));
         let line = format!("{}{truth}  ({})", shown(shorten(&value, VALUE)), one.from);
         let first = match width(&one.attribute) <= names {
             true => pad(&one.attribute, names),
