@@ -251,7 +251,7 @@ fn recipe_parser() {
                 return;
             }
         };
-        assert_eq!(name::problem("recipe", &recipe.name), None);
+        assert_eq!(name::problem(name::Sort::Recipe, &recipe.name), None);
         // What it uses must be in the catalog, and have what is asked of it.
         let catalog = match Catalog::load(&[(OWN_RECIPE.to_owned(), input.to_vec())]) {
             Ok(catalog) => catalog,

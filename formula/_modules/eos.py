@@ -283,7 +283,7 @@ def _asked(
     name = None
     if is_of_component:
         _check("environment", part["environment"], "name")
-        _check("component", part["component"], "name")
+        _check("component", part["component"], "owner")
         name = f"{part['environment']}/{part['component']}"
     asked = {**part, "verb": verb, "name": name, "operation": operation, "step": step, "who": who}
     _of(part["kind"], "check")(asked)

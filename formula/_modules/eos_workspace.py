@@ -22,6 +22,8 @@ import salt.fileclient
 from salt.exceptions import CommandExecutionError
 
 _NAME = re.compile(r"[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
+# Eos asks about volumes that stand for themselves as well: they have no workspace.
+_OWNER = re.compile(r"[a-z]([a-z0-9_-]{0,61}[a-z0-9])?")
 _FILE = re.compile(r"terraform/([A-Za-z0-9_-][A-Za-z0-9._-]*/)+[A-Za-z0-9_-][A-Za-z0-9._-]*")
 # Which providers a configuration is run with; Terraform writes it beside the configuration.
 _LOCK_FILE = ".terraform.lock.hcl"
@@ -124,13 +126,13 @@ def of_others(name: str) -> dict[str, dict[str, bytes]]:
 def _is_name(name: str) -> bool:
     """Whether this is a workspace's, and not what the removal of one left."""
     parts = name.split("/")
-    return len(parts) == 2 and all(map(_NAME.fullmatch, parts))  # noqa: PLR2004  environment and component
+    return len(parts) == 2 and all(map(_OWNER.fullmatch, parts))  # noqa: PLR2004  environment and component
 
 
 class _Workspace:
     def __init__(self, environment: str, component: str, profile: object, wanted: dict | None = None):
         for name in (environment, component):
-            if not isinstance(name, str) or not _NAME.fullmatch(name):
+            if not isinstance(name, str) or not _OWNER.fullmatch(name):
                 raise CommandExecutionError(f"{name!r} cannot name an environment or component")
         self.name, self.profile, self._wanted = f"{environment}/{component}", profile, wanted
         self._backend: object = None

@@ -8,13 +8,17 @@ import re
 from salt.exceptions import SaltInvocationError
 
 _NAME = r"[a-z]([a-z0-9-]{0,61}[a-z0-9])?"
+# A volume that stands for itself has no name in DNS.
+_OWNER = r"[a-z]([a-z0-9_-]{0,61}[a-z0-9])?"
 _FORMS = {
-    # Locks lie beside the records, under names with an ending of their own.
-    "id": re.compile(r"(?!.*\.lock\Z)[A-Za-z0-9][A-Za-z0-9._-]{0,127}"),
+    # Locks lie beside the records, under names with an ending of their own. A step without Eos is called after its SLS,
+    # which may have the id of a minion in its name.
+    "id": re.compile(r"(?!.*\.lock\Z)[A-Za-z0-9][A-Za-z0-9._-]{0,219}"),
     "name": re.compile(_NAME),
+    "owner": re.compile(_OWNER),
     "digest": re.compile(r"[0-9a-f]{64}"),
-    "component": re.compile(rf"{_NAME}/{_NAME}"),
-    "part": re.compile(rf"{_NAME}/{_NAME}/[a-z][a-z0-9_]{{0,47}}"),
+    "component": re.compile(rf"{_NAME}/{_OWNER}"),
+    "part": re.compile(rf"{_NAME}/{_OWNER}/[a-z][a-z0-9_]{{0,47}}"),
     "path": re.compile(r"(/[^/\x00-\x1f]+)+"),
     "item": re.compile(r"[a-z][a-z0-9_]{0,95}"),
     "title": re.compile(r"[^\x00-\x1f\x7f]{1,200}"),

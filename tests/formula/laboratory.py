@@ -664,7 +664,7 @@ class Releases:
 
 def digest_of(sls: str, slice_of_minion: dict) -> str:
     """The digest that belongs to an SLS: a workspace's own, or that of a component's volumes, files or monitoring."""
-    _, component, environment, kind = sls.split(".")
+    _, component, environment, kind = sls.split(".", 3)
     name = f"{environment}/{component}"
     if kind == "workspace":
         slices = slice_of_minion["workspaces"][name].items()
@@ -679,7 +679,7 @@ def digest_of(sls: str, slice_of_minion: dict) -> str:
 
 def part_of(sls: str) -> dict:
     """The part that an emitted SLS is about, as a call names it."""
-    _, component, environment, piece = sls.split(".")
+    _, component, environment, piece = sls.split(".", 3)
     kind = {"volumes": "volume", "files": "file", "monitoring": "rules", "workspace": "workspace"}[
         piece.partition("-")[0]
     ]

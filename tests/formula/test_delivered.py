@@ -133,6 +133,9 @@ def delivered(load, tmp_path):
         file = tmp_path / place / "pillar/hosts/control.sls"
         file.parent.mkdir(parents=True)
         file.write_text("#!json\n" + json.dumps({"eos": content, "roles": {"eos-user": "architect"}}))
+    full = tmp_path / "current/pillar/hosts/web1/example/org.sls"
+    full.parent.mkdir(parents=True)
+    full.write_text('#!json\n{"eos": {"full": {}}}')
     module = load("master/pillar/eos_pillar.py")
     ignored = re.search(r"^file_ignore_regex: \['(.*)', '(.*)'\]$", readme_block("file_roots"), re.MULTILINE)
     module.__opts__ |= {
@@ -154,6 +157,13 @@ def delivered(load, tmp_path):
         ("control", "../current", {}),
         ("../hosts/control", None, {}),
         ("other", None, {}),
+        ("web1.example.org", None, {"full": {}}),
+        ("web1", None, {}),
+        # What would be the same file is no id of a minion.
+        ("web1..example.org", None, {}),
+        ("web1/example/org", None, {}),
+        ("web1.example.org.", None, {}),
+        (".web1.example.org", None, {}),
     ],
 )
 def test_a_minion_gets_its_own_slice_alone(delivered, tmp_path, minion, pillarenv, expected):

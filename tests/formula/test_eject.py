@@ -11,10 +11,12 @@ import pytest
 from configurations import provisioned, workspace
 from laboratory import MINION
 
+# A component with volumes on several hosts has one SLS for each, whose name ends in the host's; and that may be long.
+VOLUMES = f"components.data.ejected.volumes-{'.'.join(['w' * 31] * 4)}"
 WAVES = [
     [
         {"minion": MINION, "sls": "components.platform.ejected.workspace"},
-        {"minion": MINION, "sls": "components.data.ejected.volumes"},
+        {"minion": MINION, "sls": VOLUMES},
     ],
     [
         {"minion": MINION, "sls": "components.first.ejected.workspace"},
@@ -48,7 +50,7 @@ def test_waves_run_in_order_and_stop_at_the_first_failure(laboratory):
     deliver(laboratory, second=provisioned("exit 3"))
     states = orchestrate(laboratory, "orchestrate.deploy")
     outcome = {name.rpartition(" ")[2]: state["result"] for name, state in states.items()}
-    assert outcome["components.data.ejected.volumes"] is True
+    assert outcome[VOLUMES] is True
     assert outcome["components.first.ejected.workspace"] is True
     assert outcome["components.second.ejected.workspace"] is False
     assert outcome["components.third.ejected.workspace"] is False

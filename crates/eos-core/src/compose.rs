@@ -4,7 +4,7 @@ use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::expand::{Expanded, ROUTES, expand, flag};
 use crate::lowered::{CopyOf, SecretItem, service_name};
-use crate::name;
+use crate::name::{self, Sort};
 use crate::order::{self, Before};
 use crate::pillar::{Component, HostsOfVolume, OptionValue, Pillar, SetBy};
 use crate::recipe::{self, Mode, Recipe, Use};
@@ -419,7 +419,7 @@ fn two_owners(name: &str, one: &Option<String>, other: &Option<String>, at: &Pla
 }
 
 fn checked_name(target: &str, consumer: &Component) -> Result<String, Diagnostic> {
-    match name::problem("component", target) {
+    match name::problem(Sort::Component, target) {
         Some(problem) => Err(Diagnostic::new(problem)
             .at(&consumer.at.file, consumer.at.position)
             .hint("Choose a shorter name with --name")),

@@ -2,6 +2,7 @@
 
 pub mod address;
 pub mod backend;
+pub mod called;
 pub mod canonical;
 pub mod catalog;
 pub mod compile;

@@ -502,6 +502,10 @@ impl Lowered {
     pub fn secret_path(&self) -> String {
         secret_path(self.profile, &self.environment, &self.component)
     }
+
+    pub fn secret_place(&self) -> String {
+        secret_place(self.profile, &self.environment, &self.component)
+    }
 }
 
 /// The service that others mean when they name the component of these.
@@ -514,6 +518,15 @@ pub fn secret_path(profile: Profile, environment: &str, component: &str) -> Stri
     match profile {
         Profile::Solo => format!("nomad/jobs/{component}"),
         Profile::Full => format!("{environment}/{component}/app"),
+    }
+}
+
+/// The same place as a person asks the engine for it.
+pub fn secret_place(profile: Profile, environment: &str, component: &str) -> String {
+    let path = secret_path(profile, environment, component);
+    match profile {
+        Profile::Solo => format!("{path} in namespace {environment}"),
+        Profile::Full => format!("secret/{path}"),
     }
 }
 

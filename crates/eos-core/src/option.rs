@@ -1,7 +1,7 @@
 //! Options: their types, and how a value given as words or in the pillar becomes a checked one.
 
 use crate::diagnostic::Position;
-use crate::name::{self, quoted};
+use crate::name::{self, Sort, quoted};
 use crate::recipe::OptionSpec;
 use crate::runtime;
 use crate::template::Template;
@@ -177,7 +177,7 @@ impl OptionType {
             Self::Size => bytes(text).map(|_| value.clone()),
             Self::Duration => milliseconds(text).map(|length| Value::from(go_duration(length))),
             Self::Domain => domain(text).map(Value::from),
-            Self::Component => match name::problem("component", text) {
+            Self::Component => match name::problem(Sort::Component, text) {
                 Some(problem) => Err(problem),
                 None => Ok(value),
             },

@@ -382,6 +382,10 @@ fn names_are_plain_or_refused() {
             format!("#!yaml\ncomponents:\n  {}", quoted.replace('\n', "\n  ")),
             &[("cannot name a component", 3, 3)],
         );
+        // Salt has minions of these names.
+        if ["a-", "a_b", "A"].contains(&name) || name.len() == 49 {
+            continue;
+        }
         let host = yaml::quote(name);
         refused_common(
             &format!(

@@ -235,7 +235,7 @@ fn schema_and_core_know_the_same_words() {
         set(&built_in)
     );
     assert_eq!(words(&recipe, "/properties/recipe/not/enum"), set(RESERVED));
-    assert_eq!(words(&pillar, "/$defs/name/not/enum"), set(RESERVED));
+    assert_eq!(words(&pillar, "/$defs/reserved/enum"), set(RESERVED));
     assert_eq!(
         words(&pillar, "/$defs/host/properties/roles/items/enum"),
         set(ROLES)
@@ -329,7 +329,7 @@ const RIGHT: &[&str] = &[
     "needs: {k: {secret: {}}, s: {secret: {generate: 12}}}\nservices: {mine: {program: [x], secrets: {A: k, B: {file: s}, C: {text: 'x{{ k }}'}, D: {file: name.conf, text: '{{ s }}'}}}}\n",
     "needs: {d: {database: {engine: postgres, name: x, size: 1G, when: '{{ component }}'}}}\nservices: {mine: {instances: many, image: x, args: ['{{ files_dir }}'], replicas: {production: 3, staging: 1, minimum: 1}, cpu: 1000000, env: {A: null, B: 1, C: true}, files: {a.conf: text}, ports: {p: {to: 80, static: 80}, q: {static: null}}, check: {tcp: true}}}\n",
     "resources: {net: {type: hcloud_network, arguments: {name: x, labels: {a.b/c: d}}}, web: {type: hcloud_server, when: true, arguments: {name: '${x}', count_me: 1, network: [{network_id: {resource: net, attribute: id}}]}}}\n",
-    "needs: {v: {volume: {purpose: shared, size: 1G, path: /x, filesystem: ext4, mode: '0700', each: true, when: true}}}\nservices: {mine: {program: [x], volumes: {v: /v}}}\n",
+    "needs: {v: {volume: {purpose: backup, size: 1G, path: /x, filesystem: ext4, mode: '0700', each: true, when: true}}}\nservices: {mine: {program: [x], volumes: {v: /v}}}\n",
 ];
 
 const RIGHT_PILLARS: &[(&str, &str)] = &[
@@ -497,7 +497,7 @@ const WRONG_PILLARS: &[(&str, &str)] = &[
     ("common", "[]"),
     ("common", "hosts: []"),
     ("common", "hosts: {a: {}}"),
-    ("common", "hosts: {A: {address: x}}"),
+    ("common", "hosts: {A..b: {address: x}}"),
     ("common", "hosts: {volume: {address: x}}"),
     ("common", "hosts: {a: {address: 1}}"),
     ("common", "hosts: {a: {address: x, roles: [boss]}}"),

@@ -296,11 +296,6 @@ fn what_cannot_be_is_refused_before_anybody_is_asked() {
         ),
         (
             FILES,
-            intent(Verb::Create, "snapshot1", json!({"size": "1G"})),
-            "LVM reserves names that begin like this",
-        ),
-        (
-            FILES,
             intent(Verb::Create, "files", json!({"size": "11G"})),
             "exists in production with other options",
         ),
@@ -537,4 +532,22 @@ fn no_two_directories_of_a_host_have_one_path() {
     let expected = "would both be at /srv/eos/shared on host control";
     assert!(said.contains(expected), "{said}");
     assert_eq!(said_of_paths(&["/one", "/two"]), "");
+}
+
+/// It would be a directory of one host.
+#[test]
+fn nothing_is_shared_by_several_hosts() {
+    let words = "No volume can be shared: Eos makes no storage yet that several hosts have";
+    let recipe = "recipe: wiki\nsummary: A wiki\nversion: \"1\"\nneeds:\n  files: {volume: {purpose: shared, size: 1G, \
+                  path: /srv/wiki}}\n";
+    let refused = Catalog::load(&[("recipes/wiki/recipe.yaml".to_owned(), recipe.into())]);
+    let found = refused.expect_err("a recipe that shares a volume is accepted");
+    assert_eq!(found[0].message, words);
+    assert_eq!(
+        found[0].hint.as_deref(),
+        Some("Use application, database, backup")
+    );
+    let shared = format!("{FILES}    purpose: shared\n");
+    let found = Pillar::read(&files(&shared)).expect_err("a pillar that shares a volume is accepted");
+    assert_eq!(found[0].message, words);
 }

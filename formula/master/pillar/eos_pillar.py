@@ -12,7 +12,8 @@ import stat
 
 _HEAD = "#!json\n"
 _PLAN = re.compile(r"plan-[0-9a-f]{32}")
-_MINION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}")
+# Without a label that is empty, no two ids are one path.
+_MINION = re.compile(r"(?=.{1,253}\Z)[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*")
 # Salt would run the ones on minions, and the other for whoever applies the highstate.
 _NEVER_SERVED = ("_modules/eos.py", "top.sls")
 
@@ -53,7 +54,8 @@ def _slice_of(minion_id, directory):
     if not _MINION.fullmatch(minion_id) or not (wanted == "base" or _PLAN.fullmatch(wanted)):
         return {}
     place = "current" if wanted == "base" else os.path.join("plans", wanted)
-    path = os.path.join(directory, place, "pillar", "hosts", f"{minion_id}.sls")
+    # Where Salt itself looks for an SLS of that name: it takes a dot for the end of a directory.
+    path = os.path.join(directory, place, "pillar", "hosts", f"{minion_id.replace('.', '/')}.sls")
     text = _read(path)
     if text is None:
         return {}

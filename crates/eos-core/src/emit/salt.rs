@@ -4,6 +4,7 @@
 use super::terraform::{PLATFORM, Workspace, WorkspaceFacts};
 use super::words::Words;
 use super::{Artifacts, json_lines};
+use crate::called::{piece_sls, slice_file, slice_sls, sls_file};
 use crate::compose::Key;
 use crate::kinds::{KINDS, Phase, Slices};
 use crate::lowered::Lowered;
@@ -17,11 +18,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub fn control(pillar: &Pillar) -> Option<&str> {
     let control = pillar.hosts.values().find(|host| host.has_role("control"));
     control.map(|host| host.name.as_str())
-}
-
-/// SLS names of one component.
-pub fn sls(component: &str, environment: &str, piece: &str) -> String {
-    format!("components.{component}.{environment}.{piece}")
 }
 
 pub fn emit(
@@ -53,12 +49,12 @@ pub fn emit(
             workspaces: is_control.then(|| workspace_slices(workspaces)),
         };
         let slice = BTreeMap::from([("eos", eos)]);
-        artifacts.insert(format!("pillar/hosts/{}.sls", host.name), json_sls(&slice));
+        artifacts.insert(slice_file(&host.name), json_sls(&slice));
     }
     let top: Map<String, Value> = pillar
         .hosts
         .keys()
-        .map(|host| (host.clone(), json!([format!("hosts.{host}")])))
+        .map(|host| (host.clone(), json!([slice_sls(host)])))
         .collect();
     artifacts.insert("pillar/top.sls".to_owned(), json_sls(&json!({"base": top})));
     artifacts.insert(
@@ -73,8 +69,8 @@ pub fn emit(
         let folder = format!("salt/components/{name}/{environment}");
         for kind in KINDS {
             for piece in kind.pieces(component) {
-                artifacts.insert(format!("{folder}/{}.sls", piece.name), json_sls(&piece.states));
-                let sls = sls(name, environment, &piece.name);
+                let sls = piece_sls(environment, name, &piece.name);
+                artifacts.insert(sls_file("salt", &sls), json_sls(&piece.states));
                 if piece.deploys {
                     included.entry(name).or_default().push(sls.clone());
                 }
@@ -93,13 +89,9 @@ pub fn emit(
         let name = format!("{}/{}", workspace.environment, workspace.component);
         let mut states = Map::new();
         states.insert(name.clone(), json!({"eos_terraform.applied": [{"name": name}]}));
-        let path = format!(
-            "salt/components/{}/{}/workspace.sls",
-            workspace.component, workspace.environment
-        );
-        artifacts.insert(path, json_sls(&Value::Object(states)));
-        let included = included.entry(&workspace.component).or_default();
-        included.push(sls(&workspace.component, &workspace.environment, "workspace"));
+        let sls = piece_sls(&workspace.environment, &workspace.component, "workspace");
+        artifacts.insert(sls_file("salt", &sls), json_sls(&Value::Object(states)));
+        included.entry(&workspace.component).or_default().push(sls);
     }
     for (component, included) in &included {
         artifacts.insert(
@@ -167,8 +159,8 @@ fn secret_paths(components: &BTreeMap<Key, Lowered>) -> Value {
         .values()
         .filter(|component| !component.secrets.is_empty())
         .map(|component| {
-            let path = format!("secret/{}", component.workspace());
-            (path, json!(item_names(component)))
+            let facts = json!({"place": component.secret_place(), "items": item_names(component)});
+            (component.workspace(), facts)
         })
         .collect();
     json!({"secrets": paths})
@@ -196,7 +188,7 @@ fn waves<'a>(
     let Some(control) = control else { return Vec::new() };
     let on_control = |key: &Key| Call {
         minion: control.into(),
-        sls: sls(&key.1, &key.0, "workspace"),
+        sls: piece_sls(&key.0, &key.1, "workspace"),
         digest: workspaces[key].digest.as_str().into(),
     };
     let platforms = workspaces.keys().filter(|(_, component)| component == PLATFORM);

@@ -2,7 +2,7 @@
 
 use super::{Options, words_json, yaml_value};
 use crate::diagnostic::Diagnostic;
-use crate::name::{self, quoted};
+use crate::name::{self, Sort, quoted};
 use crate::option;
 use crate::pillar::{COMMON_FILE, Host, Pillar, PillarFiles, ROLES, Words};
 use crate::splice;
@@ -95,8 +95,8 @@ fn existing<'p>(pillar: &'p Pillar, name: &str) -> Result<&'p Host, Vec<Diagnost
 
 fn check(name: &str, facts: &Options, is_new: bool) -> Result<(), Vec<Diagnostic>> {
     let mut found = Vec::new();
-    if let Some(problem) = name::problem("host", name) {
-        found.push(Diagnostic::new(problem));
+    if let Some(problem) = name::problem(Sort::Host, name) {
+        found.push(Diagnostic::new(problem).hint("Give the id of its Salt minion"));
     }
     if is_new && !facts.contains_key("address") {
         found.push(Diagnostic::new("A host needs an address").hint("Give it with --address"));

@@ -14,7 +14,7 @@ use crate::catalog::Catalog;
 use crate::compose::{member_name, own_name};
 use crate::diagnostic::{Diagnostic, Place, Position};
 use crate::kinds::Deed;
-use crate::name;
+use crate::name::{self, Sort};
 use crate::option::{HIDDEN, OptionType};
 use crate::pillar::{
     COMMON_FILE, Component, OptionValue, Pillar, PillarFiles, SetBy, Words, environment_file,
@@ -541,7 +541,7 @@ fn create(
         catalog,
         ..
     } = *subject;
-    if let Some(problem) = name::problem("component", name) {
+    if let Some(problem) = name::problem(Sort::Component, name) {
         return Err(vec![Diagnostic::new(problem)]);
     }
     let existing = subject.existing();

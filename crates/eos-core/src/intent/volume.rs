@@ -5,7 +5,7 @@ use crate::catalog::Catalog;
 use crate::compile::lower;
 use crate::diagnostic::Diagnostic;
 use crate::lowered::{Filesystem, Lowered, Lvm, Volume};
-use crate::name::{self, quoted};
+use crate::name::{self, Sort, quoted};
 use crate::option::{self, human_size};
 use crate::pillar::{
     ALERTS, COMPRESSIONS, Pillar, PillarFiles, STANDING_NEED, StandingVolume, VolumeSettings, Words,
@@ -185,18 +185,8 @@ impl Edit<'_> {
 
     fn create(&mut self) -> Edited<()> {
         let (environment, name) = (self.subject.environment, self.subject.name);
-        if let Some(problem) = name::problem("volume", name) {
+        if let Some(problem) = name::problem(Sort::Volume, name) {
             return wrong(problem, "Choose another name");
-        }
-        // LVM keeps these for itself.
-        if name.starts_with("snapshot") || name.starts_with("pvmove") {
-            return wrong(
-                format!(
-                    "{} cannot name a volume: LVM reserves names that begin like this",
-                    quoted(name)
-                ),
-                "Choose another name",
-            );
         }
         if self.subject.pillar.component(environment, name).is_some() {
             return wrong(
@@ -522,7 +512,7 @@ impl Edit<'_> {
             }
         };
         if let Some(name) = self.option("snapshot").map(str::to_owned) {
-            if let Some(problem) = name::problem("snapshot", &name) {
+            if let Some(problem) = name::problem(Sort::Snapshot, &name) {
                 return wrong(problem, "Choose another name");
             }
             if lvm.snapshots.contains_key(&name) {

@@ -5,6 +5,7 @@ use super::{
 };
 use super::{Unmade as UnmadePart, Wanted};
 use crate::address::Address;
+use crate::called::slice_file;
 use crate::canonical::canonical_digest;
 use crate::compile::Compilation;
 use crate::diagnostic::{Diagnostic, Position};
@@ -404,8 +405,7 @@ fn applied(
 
 /// Whether the pillar has the host. One that it has no longer is asked for nothing.
 fn is_asked(input: &PlanInput<'_>, host: &str) -> bool {
-    let slice = format!("pillar/hosts/{host}.sls");
-    input.compilation.artifacts.contains_key(&slice)
+    input.compilation.artifacts.contains_key(&slice_file(host))
 }
 
 fn unmade(minion: String, files: BTreeMap<String, String>) -> Work {

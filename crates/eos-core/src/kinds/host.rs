@@ -1,6 +1,7 @@
 //! Hosts: machines of the whole estate. A host is proved, not made: its slice comes with the delivery.
 
 use crate::address::NodeKind;
+use crate::called::{Called, slice_file};
 use crate::canonical::canonical_digest;
 use crate::node::{Attribute, Layer, Node, Reversibility, Writer, attributes};
 use crate::pillar::Host;
@@ -32,6 +33,14 @@ pub fn digest(host: &Host) -> String {
         .iter()
         .map(|(name, one)| (name.clone(), one.value.clone()));
     canonical_digest(&json!(values.collect::<std::collections::BTreeMap<_, _>>()))
+}
+
+/// Its minion, its Nomad node and its lock have its own name.
+pub fn called(host: &str) -> Vec<Called> {
+    match host.contains('.') {
+        true => vec![Called::new("Salt", slice_file(host))],
+        false => Vec::new(),
+    }
 }
 
 /// A host as a node: what a plan says of it.

@@ -14,6 +14,7 @@ pub mod volume;
 pub mod workspace;
 
 use crate::address::Address;
+use crate::called::Called;
 use crate::compile::Compilation;
 use crate::diagnostic::Diagnostic;
 use crate::drift::{Look, Object};
@@ -552,6 +553,11 @@ pub(crate) trait Kind: Sync {
     /// The risk that its minion will find in a node, beside the one that its recipe says; `tiers` are the minion's lists.
     fn risk(&self, _: &Node, _: &Tiers) -> Risk {
         Risk::Low
+    }
+
+    /// What engines call a node, where that is another name than its own.
+    fn called(&self, _: &Lowered, _: &Node) -> Vec<Called> {
+        Vec::new()
     }
 
     /// Whether something goes with a node that nothing brings back.

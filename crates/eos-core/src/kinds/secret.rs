@@ -370,7 +370,7 @@ fn summary(lowered: &Lowered) -> String {
         .iter()
         .map(|secret| secret.item.as_str())
         .collect();
-    format!("secret/{}  {}", lowered.workspace(), items.join(", "))
+    format!("{}  {}", lowered.secret_place(), items.join(", "))
 }
 
 fn secret_attributes(lowered: &Lowered) -> BTreeMap<String, Attribute> {

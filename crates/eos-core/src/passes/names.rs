@@ -37,8 +37,7 @@ fn names(component: &Lowered) -> impl Iterator<Item = (&'static str, String)> {
         let sidecar = group.mesh.as_ref().map(|_| format!("{}{SIDECAR}", group.service));
         [Some(group.service.clone()), sidecar].into_iter().flatten()
     });
-    // One that stands for itself is not registered anywhere.
-    let volumes = component.volumes.iter().filter(|_| component.runs());
+    let volumes = component.volumes.iter();
     services
         .map(|name| ("service", name))
         .chain(volumes.map(|volume| ("volume", volume.name.clone())))

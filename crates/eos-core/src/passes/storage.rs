@@ -5,6 +5,7 @@ use crate::emit::digest_of;
 use crate::expand::Expanded;
 use crate::kinds::{HostParts, WorkspaceParts};
 use crate::lowered::{Filesystem, Group, Lowered, Lvm, STANDING_RECIPE, Shape, Volume, instance_name};
+use crate::name;
 use crate::option;
 use crate::passes::environment;
 use crate::passes::placement::Ground;
@@ -88,7 +89,7 @@ fn hosts<'a>(
                         "Volume {} of {} lies on {}, which is no host with the role client",
                         need.name,
                         component.name,
-                        crate::name::named(name)
+                        name::named(name)
                     ))
                     .at(&kept.at.file, kept.at.position)
                     .hint("Bring the host back, or move the data and name another host here"),
@@ -176,7 +177,7 @@ pub fn standing(volume: &StandingVolume, ground: &Ground<'_>) -> Result<Lowered,
     let host = ground.hosts.get(host_name).ok_or_else(|| {
         Diagnostic::new(format!(
             "Volume {name} lies on {}, which is no host of the estate",
-            crate::name::named(host_name)
+            name::named(host_name)
         ))
         .at(&volume.host.at.file, volume.host.at.position)
         .hint("`eos create host NAME --address ADDRESS` adds one; or name another here")
@@ -301,7 +302,13 @@ impl WantedVolume<'_> {
         }
         let lvm = match filesystem.value {
             Filesystem::Directory => None,
-            _ => Some(Box::new(self.lvm(filesystem.value))),
+            Filesystem::Xfs | Filesystem::Btrfs | Filesystem::Ext4 => {
+                if let Some(problem) = name::lvm_problem(&self.name) {
+                    let words = Diagnostic::new(problem).at(&self.at.file, self.at.position);
+                    return Err(words.hint("Choose another name"));
+                }
+                Some(Box::new(self.lvm(filesystem.value)))
+            }
         };
         if lvm.is_none() && settings.needs_lvm() {
             let why = format!(
@@ -443,10 +450,6 @@ fn policy(purpose: Purpose, host: &Host, settings: &VolumeSettings) -> Sourced<F
         Purpose::Application => by(Filesystem::Xfs, "applications are on XFS, on LVM".to_owned()),
         Purpose::Database => by(Filesystem::Xfs, "databases are on XFS, on LVM".to_owned()),
         Purpose::Backup => by(Filesystem::Btrfs, "backups are on Btrfs, compressed".to_owned()),
-        Purpose::Shared => by(
-            Filesystem::Directory,
-            "shared data wants CephFS, which this estate does not have".to_owned(),
-        ),
     }
 }
 

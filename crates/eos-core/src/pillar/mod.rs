@@ -3,7 +3,7 @@
 mod volume;
 
 use crate::diagnostic::{Diagnostic, Place};
-use crate::name::{self, ENVIRONMENTS};
+use crate::name::{self, ENVIRONMENTS, Sort};
 use crate::option;
 use crate::read::{Reader, find};
 use crate::source::Source;
@@ -194,6 +194,12 @@ fn read_common(reader: &mut Reader<'_>, root: &Node, pillar: &mut Pillar) {
         return;
     };
     for entry in reader.map("hosts", hosts) {
+        // Consul and DNS take two such names for one.
+        let same = |name: &&String| name.eq_ignore_ascii_case(&entry.key);
+        if let Some(other) = pillar.hosts.keys().find(same) {
+            let words = format!("Hosts {} and {} differ in letter case alone", other, entry.key);
+            reader.report_with_hint(entry.key_at, words, "Give one of the two minions another id");
+        }
         if let Some(host) = read_host(reader, entry) {
             pillar.hosts.insert(host.name.clone(), host);
         }
@@ -210,7 +216,7 @@ fn read_host(reader: &mut Reader<'_>, entry: &Entry) -> Option<Host> {
         "volume_group",
         "volumes_below",
     ];
-    if let Some(problem) = name::problem("host", &entry.key) {
+    if let Some(problem) = name::problem(Sort::Host, &entry.key) {
         reader.report_with_hint(entry.key_at, problem, "Choose another name");
     }
     let fields = reader.record("a host", &entry.value, KEYS);
@@ -308,7 +314,7 @@ fn read_component(reader: &mut Reader<'_>, entry: &Entry, environment: &str) -> 
         "stopped",
         "intent",
     ];
-    if let Some(problem) = name::problem("component", &entry.key) {
+    if let Some(problem) = name::problem(Sort::Component, &entry.key) {
         reader.report_with_hint(
             entry.key_at,
             problem,

@@ -3,7 +3,7 @@
 use super::{HostsOfVolume, Words, read_words};
 use crate::diagnostic::{Place, Position};
 use crate::lowered::Filesystem;
-use crate::name;
+use crate::name::{self, Sort};
 use crate::option;
 use crate::read::{Reader, find};
 use crate::recipe::Purpose;
@@ -129,7 +129,7 @@ pub const SETTINGS: &[&str] = &[
 pub const STANDING: &[&str] = &["host", "intent", "mode", "mount", "owner", "purpose"];
 
 pub fn read_standing(reader: &mut Reader<'_>, entry: &Entry, environment: &str) -> Option<StandingVolume> {
-    if let Some(problem) = name::problem("volume", &entry.key) {
+    if let Some(problem) = name::problem(Sort::Volume, &entry.key) {
         reader.report_with_hint(entry.key_at, problem, "Choose another name");
     }
     let known = [SETTINGS, STANDING].concat();
@@ -201,11 +201,17 @@ pub fn read_of_component(reader: &mut Reader<'_>, node: &Node) -> BTreeMap<Strin
     volumes
 }
 
+const NOTHING_SHARED: &str = "No volume can be shared: Eos makes no storage yet that several hosts have";
+
 pub fn read_purpose(reader: &mut Reader<'_>, node: &Node) -> Option<Purpose> {
     let purpose = node.as_str().and_then(Purpose::from_word);
     if purpose.is_none() {
+        let words = match node.as_str() {
+            Some(Purpose::SHARED) => NOTHING_SHARED,
+            _ => "Unknown purpose of a volume",
+        };
         let hint = format!("Use {}", Purpose::WORDS.join(", "));
-        reader.report_with_hint(node.at, "Unknown purpose of a volume", hint);
+        reader.report_with_hint(node.at, words, hint);
     }
     purpose
 }
@@ -288,7 +294,7 @@ fn read_settings(reader: &mut Reader<'_>, prefix: &str, fields: &[Entry]) -> Vol
     let shrink_from = given("shrink_from").and_then(|node| read_size(reader, "shrink_from", node));
     let mut snapshots = BTreeMap::new();
     for snapshot in given("snapshots").map_or(&[][..], |node| reader.map("snapshots", node)) {
-        if let Some(problem) = name::problem("snapshot", &snapshot.key) {
+        if let Some(problem) = name::problem(Sort::Snapshot, &snapshot.key) {
             reader.report(snapshot.key_at, problem);
         }
         let room = read_size(reader, "snapshots", &snapshot.value);

@@ -154,18 +154,18 @@ pub enum Purpose {
     Application,
     Database,
     Backup,
-    Shared,
 }
 
 impl Purpose {
-    pub const WORDS: &'static [&'static str] = &["application", "database", "backup", "shared"];
+    pub const WORDS: &'static [&'static str] = &["application", "database", "backup"];
+    /// It wants storage that several hosts have, which Eos does not make.
+    pub const SHARED: &'static str = "shared";
 
     pub fn from_word(word: &str) -> Option<Self> {
         Some(match word {
             "application" => Self::Application,
             "database" => Self::Database,
             "backup" => Self::Backup,
-            "shared" => Self::Shared,
             _ => return None,
         })
     }

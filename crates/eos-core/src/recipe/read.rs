@@ -3,7 +3,7 @@
 use super::*;
 use crate::catalog::KEPT;
 use crate::diagnostic::Position;
-use crate::name::{self, ENVIRONMENTS, quoted};
+use crate::name::{self, ENVIRONMENTS, Sort, quoted};
 use crate::option::{CPU, MEMORY, REPLICAS};
 use crate::output::TAKEN;
 use crate::pillar::{read_mode, read_owner, read_purpose};
@@ -31,7 +31,7 @@ pub fn read(reader: &mut Reader<'_>, root: &Node, text: &[u8]) -> Option<Recipe>
     };
     let (name, summary, version) = (required("recipe"), required("summary"), required("version"));
     let place = |key: &str| find(entries, key).map_or(root.at, |node| node.at);
-    if let Some(problem) = name.as_deref().and_then(|name| name::problem("recipe", name)) {
+    if let Some(problem) = name.as_deref().and_then(|name| name::problem(Sort::Recipe, name)) {
         reader.report(place("recipe"), problem);
     }
     if version.as_deref().is_some_and(|version| !is_version(version)) {
@@ -558,7 +558,7 @@ fn read_service(reader: &mut Reader<'_>, entry: &Entry) -> Option<Service> {
     ];
     let (name, at) = (&entry.key, entry.key_at);
     let what = format!("service {}", quoted(name));
-    if let Some(problem) = name::problem("service", name) {
+    if let Some(problem) = name::problem(Sort::Service, name) {
         reader.report(at, problem);
     }
     let keys: Vec<&str> = KEYS.iter().chain(Container::KEYS).copied().collect();

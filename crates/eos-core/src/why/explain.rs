@@ -7,7 +7,7 @@ use crate::compile::Compilation;
 use crate::compose::Composed;
 use crate::expand::{Expanded, flag};
 use crate::kinds::{job, volume};
-use crate::lowered::Lowered;
+use crate::lowered::{Lowered, Volume};
 use crate::node::{Attribute, Node};
 use crate::option::OptionType;
 use crate::pillar::{Host, Pillar};
@@ -73,6 +73,7 @@ impl<'a> Explainer<'a> {
             address: node.address.to_string(),
             attribute: name.to_owned(),
             value: attribute.value.clone(),
+            truth: self.volume(node).and_then(|volume| volume::truth(volume, name)),
             from: from.clone(),
             place: self
                 .place(home, origin, name, from)
@@ -86,6 +87,12 @@ impl<'a> Explainer<'a> {
         }
     }
 
+    fn volume(&self, node: &Node) -> Option<&'a Volume> {
+        let key = (node.environment.clone(), node.component.clone());
+        let mut volumes = self.compilation.components.get(&key)?.volumes.iter();
+        volumes.find(|volume| volume::address(volume) == node.address)
+    }
+
     /// Where a volume that stands for itself stands.
     fn place_of_standing(&self, node: &Node) -> Option<Spot> {
         let volume = self.pillar.volume(&node.environment, &node.component)?;
@@ -94,11 +101,7 @@ impl<'a> Explainer<'a> {
 
     /// What a volume on LVM is, its own verbs change.
     fn change_of_volume(&self, node: &Node, name: &str) -> Option<Change> {
-        let key = (node.environment.clone(), node.component.clone());
-        let component = self.compilation.components.get(&key)?;
-        let mut volumes = component.volumes.iter();
-        let volume =
-            volumes.find(|volume| volume.lvm.is_some() && volume::address(volume) == node.address)?;
+        let volume = self.volume(node).filter(|volume| volume.lvm.is_some())?;
         let command = match name {
             "size" => format!("eos resize lvm {} SIZE", volume.name),
             "filesystem" | "compression" => {

@@ -3,11 +3,12 @@
 mod explain;
 
 use crate::address::NodeKind;
+use crate::called::Called;
 use crate::catalog::Catalog;
 use crate::compile::Compilation;
 use crate::compose::compose;
 use crate::diagnostic::Diagnostic;
-use crate::kinds::host;
+use crate::kinds::{self, host};
 use crate::name::{closest, quoted};
 use crate::node::{Attribute, Node};
 use crate::pillar::Pillar;
@@ -28,6 +29,8 @@ pub struct Question<'q> {
 pub struct Explanation {
     pub extent: Extent,
     pub explained: Vec<Explained>,
+    /// Of the one node that was asked about as a whole: its other names.
+    pub called: Vec<Called>,
 }
 
 /// How much was asked about.
@@ -47,6 +50,9 @@ pub struct Explained {
     pub address: String,
     pub attribute: String,
     pub value: Value,
+    /// How far reality falls short of the value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub truth: Option<String>,
     pub from: Source,
     pub place: Option<Spot>,
     /// What else would have set it, strongest first.
@@ -146,16 +152,37 @@ pub fn why(
         (Some(_), 1) => Extent::Attribute,
         _ => Extent::Several,
     };
-    Ok(Explanation { extent, explained })
+    let called = match (attribute, named.as_slice()) {
+        (None, [node]) => called(node, compilation),
+        _ => Vec::new(),
+    };
+    Ok(Explanation {
+        extent,
+        explained,
+        called,
+    })
 }
 
-/// `job/grafana.group.count` as `job/grafana` and `group.count`. The name of a node may have dots in it: the longest that
-/// fits is meant. No component has one.
+/// What engines call a node, where that is another name than its own.
+fn called(node: &Node, compilation: &Compilation) -> Vec<Called> {
+    let key = (node.environment.clone(), node.component.clone());
+    match (kinds::of(node.address.kind), compilation.components.get(&key)) {
+        (Some(kind), Some(component)) => kind.called(component, node),
+        _ if node.address.kind == NodeKind::Host => host::called(&node.component),
+        _ => Vec::new(),
+    }
+}
+
+/// `job/grafana.group.count` as `job/grafana` and `group.count`. The name of a node, as that of a host, may have dots in
+/// it: the longest that fits is meant.
 fn split<'a>(about: &'a str, nodes: &[&Node]) -> (&'a str, Option<&'a str>) {
-    let ends = nodes.iter().filter_map(|node| {
-        let address = node.address.to_string();
-        let rest = about.strip_prefix(&address)?;
-        (rest.is_empty() || rest.starts_with('.')).then_some(address.len())
+    let ends = nodes.iter().flat_map(|node| {
+        [node.address.to_string(), node.component.clone()]
+            .into_iter()
+            .filter_map(|name| {
+                let rest = about.strip_prefix(&name)?;
+                (rest.is_empty() || rest.starts_with('.')).then_some(name.len())
+            })
     });
     let dot = match ends.max() {
         Some(end) if end == about.len() => return (about, None),

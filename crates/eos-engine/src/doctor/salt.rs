@@ -1,9 +1,11 @@
 //! Salt: its API, who Eos is to it, and every minion.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use eos_core::pillar::Host;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -86,6 +88,9 @@ impl Examination<'_> {
         );
         for (minion, told) in &told {
             findings.extend(told.examined.iter().flat_map(|seen| self.disks_of(minion, seen)));
+            let host = self.expected.pillar.and_then(|pillar| pillar.hosts.get(minion));
+            let both = host.zip(told.info.as_ref().ok());
+            findings.extend(both.and_then(|(host, info)| address_finding(host, info)));
         }
         // One that answers nothing is told of once, as the minion.
         let examined = told
@@ -293,6 +298,30 @@ fn role_finding(info: &Value, user: &str, mend: &str) -> Finding {
     }
 }
 
+/// What others are told of a host, against what its minion says of itself. Nobody is asked what a name stands for, and a
+/// loopback address is every machine's own.
+fn address_finding(host: &Host, info: &Value) -> Option<Finding> {
+    let wanted: Ipv4Addr = host.address.parse().ok()?;
+    let told = info.pointer("/grains/ipv4")?.as_array()?.iter();
+    let own: Vec<&str> = told.filter_map(Value::as_str).collect();
+    if wanted.is_loopback() || own.is_empty() || own.contains(&host.address.as_str()) {
+        return None;
+    }
+    let others: Vec<&str> = own.into_iter().filter(|one| !one.starts_with("127.")).collect();
+    let (words, mend) = match others.first() {
+        Some(first) => (
+            format!("the pillar says {wanted}; its minion has {}", others.join(", ")),
+            format!("eos update host {} --address {first}", host.name),
+        ),
+        None => (
+            format!("the pillar says {wanted}; its minion has loopback addresses alone"),
+            format!("eos update host {} --address ADDRESS", host.name),
+        ),
+    };
+    let what = format!("address of {}", host.name);
+    Some(Finding::not_ok(Area::Salt, what, Condition::Limited, words, mend))
+}
+
 fn formula_finding(minion: &str, info: &Value, expected: &str, bring: &str, renew: &str) -> Finding {
     let what = format!("minion {minion}");
     let said = |name: &str| info.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -314,6 +343,7 @@ fn formula_finding(minion: &str, info: &Value, expected: &str, bring: &str, rene
 #[cfg(test)]
 mod tests {
     use super::*;
+    use eos_core::pillar::Pillar;
 
     #[test]
     fn a_machine_is_busy_where_more_wants_to_run_than_can() {
@@ -328,6 +358,40 @@ mod tests {
         assert!(exposed_by(&sound).is_empty());
         let exposed = json!({"returners": ["rawfile_json"], "executors": ["direct_call", "splay"]});
         assert_eq!(exposed_by(&exposed), ["returner rawfile_json", "executor splay"]);
+    }
+
+    #[test]
+    fn an_address_that_the_minion_does_not_have_is_told() {
+        let files = |address: &str| {
+            let text = format!("#!yaml\nhosts:\n  web1.example.org: {{address: {address}}}\n");
+            [("pillar/infrastructure/common.sls".to_owned(), text.into_bytes())]
+        };
+        let told = |address: &str, own: Value| {
+            let pillar = Pillar::read(&files(address).into()).unwrap();
+            let info = json!({"grains": {"ipv4": own}});
+            address_finding(&pillar.hosts["web1.example.org"], &info)
+        };
+        let own = || json!(["10.0.0.2", "127.0.0.1", "192.168.1.2"]);
+        for (address, own) in [
+            ("10.0.0.2", own()),
+            ("192.168.1.2", own()),
+            ("127.0.0.7", own()),
+            ("web1.example.org", own()),
+            ("10.0.0.9", json!([])),
+            ("10.0.0.9", Value::Null),
+        ] {
+            assert_eq!(told(address, own), None, "{address}");
+        }
+        let found = told("10.0.0.9", own()).unwrap();
+        assert_eq!(found.condition, Condition::Limited);
+        assert_eq!(
+            found.words,
+            "the pillar says 10.0.0.9; its minion has 10.0.0.2, 192.168.1.2"
+        );
+        let mend = "eos update host web1.example.org --address 10.0.0.2";
+        assert_eq!(found.mend.as_deref(), Some(mend));
+        let bare = told("10.0.0.9", json!(["127.0.0.1"])).unwrap();
+        assert!(bare.words.ends_with("loopback addresses alone"), "{}", bare.words);
     }
 
     #[test]

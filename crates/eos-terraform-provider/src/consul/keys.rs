@@ -2,6 +2,9 @@
 //!
 //! The published resource also reads keys for other resources to use, which it calls deprecated itself; that
 //! part is not here.
+//!
+//! Nothing that Eos emits has one yet. It is here for modules of somebody's own: what running tasks read as their settings
+//! belongs in Consul's store, and a laboratory reaches no other provider for it.
 
 use std::collections::BTreeSet;
 

@@ -179,7 +179,7 @@ fn read(file: &PathBuf) -> Result<(String, Vec<u8>), Problem> {
 
 fn new(session: &Session<'_>, name: &str) -> Result<MadeRecipe, Problem> {
     let estate = session.estate()?;
-    if let Some(problem) = name::problem("recipe", name) {
+    if let Some(problem) = name::problem(name::Sort::Recipe, name) {
         return Err(Problem::usage(problem, "For example: eos catalog new guestbook"));
     }
     if let Some(there) = estate.catalog()?.get(name) {

@@ -7,7 +7,7 @@ use crate::options::{self, Chosen, Typed};
 use crate::problem::Problem;
 use clap::ValueHint;
 use eos_core::intent::Sentence;
-use eos_core::name;
+use eos_core::name::{self, Sort};
 use std::path::PathBuf;
 
 /// Create a component from a recipe
@@ -64,7 +64,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -
         ));
     };
     let component = args.name.as_ref().unwrap_or(recipe);
-    if let Some(problem) = name::problem("component", component) {
+    if let Some(problem) = name::problem(Sort::Component, component) {
         return Err(Problem::usage(problem, "Choose another name with --name"));
     }
     typed.add_file(args.env_file.as_deref(), session.view)?;

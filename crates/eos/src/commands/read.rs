@@ -9,7 +9,7 @@ use eos_core::compile::{Compilation, compile};
 use eos_core::compose::compose;
 use eos_core::diagnostic::Diagnostic;
 use eos_core::intent::unknown_secret;
-use eos_core::lowered::{SecretItem, secret_path};
+use eos_core::lowered::{SecretItem, secret_path, secret_place};
 use eos_core::option::HIDDEN;
 use eos_core::pillar::Pillar;
 use eos_engine::audit::{Action, Actor, NewEntry};
@@ -101,7 +101,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     let secret = |name: &String| SecretReport {
         name: name.clone(),
         value: HIDDEN,
-        path: format!("secret/{environment}/{}", component.name),
+        path: secret_place(estate.settings.profile, &environment, &component.name),
     };
     let report = ComponentReport {
         component: component.name.clone(),

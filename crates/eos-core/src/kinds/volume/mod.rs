@@ -9,6 +9,7 @@ use super::{
 };
 use super::{Unmade as UnmadePart, Wanted};
 use crate::address::{Address, NodeKind};
+use crate::called::{Called, device};
 use crate::compile::Compilation;
 use crate::lowered::{Lowered, Volume};
 use crate::node::{Layer, Node, Writer};
@@ -167,6 +168,12 @@ pub fn address(volume: &Volume) -> Address {
     })
 }
 
+/// What an attribute of it promises and Eos does not keep.
+pub fn truth(volume: &Volume, attribute: &str) -> Option<String> {
+    let copies = shown::copies(volume).filter(|_| attribute == shown::DURABILITY)?;
+    Some(format!("{copies}, on {}", volume.host.value))
+}
+
 pub(crate) struct Volumes;
 
 impl Kind for Volumes {
@@ -190,6 +197,23 @@ impl Kind for Volumes {
             )
         };
         component.volumes.iter().map(node).collect()
+    }
+
+    fn called(&self, component: &Lowered, node: &Node) -> Vec<Called> {
+        let mut volumes = component.volumes.iter();
+        let Some(volume) = volumes.find(|volume| address(volume) == node.address) else {
+            return Vec::new();
+        };
+        let mut all = vec![Called::new("Salt", facts::id(component, volume))];
+        if let Some(lvm) = &volume.lvm {
+            let group = lvm.group.value.as_str();
+            all.push(Called::new("LVM", format!("{group}/{}", volume.name)));
+            all.push(Called::new("kernel", device(group, &volume.name)));
+        }
+        if component.registers_volumes() && volume.name != node.address.name {
+            all.push(Called::new("Nomad", volume.name.as_str()));
+        }
+        all
     }
 
     fn part(&self, node: &Node) -> Option<String> {

@@ -11,7 +11,16 @@ const SNAPSHOT: &str = "snapshot.";
 pub(super) const RESTORED: &str = "restored";
 pub(super) const CONVERTED: &str = "converted";
 pub(super) const SIZE: &str = "size";
+pub(super) const DURABILITY: &str = "durability";
 pub(super) const FILESYSTEM: &str = "filesystem";
+
+/// How many copies there are where an environment asks for more than Eos keeps.
+pub(super) fn copies(volume: &Volume) -> Option<&'static str> {
+    match volume.durability.value {
+        Durability::Redundant => Some("one copy"),
+        Durability::Ephemeral | Durability::Persistent => None,
+    }
+}
 
 /// The snapshot that an attribute is about.
 pub(super) fn snapshot_in(attribute: &str) -> Option<&str> {
@@ -21,19 +30,16 @@ pub(super) fn snapshot_in(attribute: &str) -> Option<&str> {
 pub(super) fn summary(volume: &Volume) -> String {
     let (host, name, path) = (&volume.host.value, &volume.name, &volume.path.value);
     let size = human_size(volume.size.value);
+    let copies = copies(volume).map_or_else(String::new, |copies| format!(", {copies}"));
     match &volume.lvm {
         None => {
-            let copies = match volume.durability.value {
-                Durability::Redundant => ", one copy",
-                Durability::Ephemeral | Durability::Persistent => "",
-            };
             format!("{host}  volume {name}  directory {path} (size {size} not enforced{copies})")
         }
         Some(lvm) => {
             let (filesystem, group) = (volume.filesystem.value.title(), &lvm.group.value);
             let compressed = lvm.compression.as_ref();
             let compressed = compressed.map_or_else(String::new, |word| format!(" ({})", word.value));
-            format!("{host}  volume {name}  {size} {filesystem}{compressed} on {group}, {path}")
+            format!("{host}  volume {name}  {size} {filesystem}{compressed} on {group}, {path}{copies}")
         }
     }
 }
@@ -49,7 +55,7 @@ pub(super) fn all_attributes(volume: &Volume) -> BTreeMap<String, Attribute> {
             Attribute::of(&volume.filesystem, volume.filesystem.value.word()),
         ),
         (
-            "durability",
+            DURABILITY,
             Attribute::of(&volume.durability, volume.durability.value.word()),
         ),
         (

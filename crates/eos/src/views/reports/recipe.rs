@@ -39,7 +39,6 @@ pub fn purpose_word(purpose: Purpose) -> &'static str {
         Purpose::Application => "application",
         Purpose::Database => "database",
         Purpose::Backup => "backup",
-        Purpose::Shared => "shared",
     }
 }
 

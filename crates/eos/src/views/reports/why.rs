@@ -3,6 +3,7 @@
 use super::plan::attribute_value;
 use crate::views::report::{Message, Page, Report, value};
 use crate::views::text::{BOLD, hang, pad, printable, shorten, width};
+use eos_core::called::Called;
 use eos_core::why::{Change, Explained, Explanation, Extent, Spot};
 use serde_json::json;
 use std::fmt::Write;
@@ -18,14 +19,26 @@ impl Report for Explanation {
     }
 
     fn json(&self) -> Message {
-        Message::Document("why", json!({"attributes": value(&self.explained)}))
+        let (attributes, called) = (value(&self.explained), value(&self.called));
+        Message::Document("why", json!({"attributes": attributes, "called": called}))
     }
 }
 
 fn why_text(answer: &Explanation, columns: usize) -> String {
     match (answer.extent, answer.explained.as_slice()) {
         (Extent::Attribute, [explained]) => one(explained, columns),
-        (_, explained) => several(explained, columns),
+        (_, explained) => several(explained, columns) + &names(&answer.called),
+    }
+}
+
+fn names(called: &[Called]) -> String {
+    let widest = called.iter().map(|one| width(one.by)).max().unwrap_or(0);
+    let lines = called
+        .iter()
+        .map(|one| format!("  {}  {}\n", pad(one.by, widest), one.name));
+    match called.is_empty() {
+        true => String::new(),
+        false => format!("\nIts names elsewhere\n{}", lines.collect::<String>()),
     }
 }
 
@@ -38,6 +51,7 @@ fn one(explained: &Explained, columns: usize) -> String {
             text.push_str(&hang(&format!("  {}  ", pad(name, 8)), line, columns));
         }
     };
+    add("in truth", explained.truth.iter().cloned().collect());
     add("set by", vec![explained.from.words()]);
     let with_place = |words: String, place: &Option<Spot>| match place {
         Some(place) => format!("{words}, {}", spot(place)),
@@ -82,7 +96,11 @@ fn several(explained: &[Explained], columns: usize) -> String {
             address = Some(&one.address);
         }
         let value = first_line(&attribute_value(&one.attribute, &one.value));
-        let line = format!("{}  ({})", shown(shorten(&value, VALUE)), one.from);
+        let truth = one
+            .truth
+            .as_ref()
+            .map_or_else(String::new, |truth| format!(", in truth {truth}"));
+        let line = format!("{}{truth}  ({})", shown(shorten(&value, VALUE)), one.from);
         let first = match width(&one.attribute) <= names {
             true => pad(&one.attribute, names),
             // Its value goes below a name that would push it out of its column.

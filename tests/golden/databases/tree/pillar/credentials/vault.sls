@@ -1,11 +1,17 @@
 #!json
 {
   "secrets": {
-    "secret/production/postgres": [
-      "password"
-    ],
-    "secret/production/redis": [
-      "password"
-    ]
+    "production/postgres": {
+      "place": "nomad/jobs/postgres in namespace production",
+      "items": [
+        "password"
+      ]
+    },
+    "production/redis": {
+      "place": "nomad/jobs/redis in namespace production",
+      "items": [
+        "password"
+      ]
+    }
   }
 }

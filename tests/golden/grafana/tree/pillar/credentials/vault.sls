@@ -1,8 +1,11 @@
 #!json
 {
   "secrets": {
-    "secret/production/grafana": [
-      "admin_password"
-    ]
+    "production/grafana": {
+      "place": "nomad/jobs/grafana in namespace production",
+      "items": [
+        "admin_password"
+      ]
+    }
   }
 }

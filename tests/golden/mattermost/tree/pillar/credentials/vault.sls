@@ -1,20 +1,35 @@
 #!json
 {
   "secrets": {
-    "secret/production/grafana": [
-      "admin_password"
-    ],
-    "secret/production/mattermost": [
-      "database_password"
-    ],
-    "secret/production/mattermost-database": [
-      "password"
-    ],
-    "secret/staging/mattermost": [
-      "database_password"
-    ],
-    "secret/staging/mattermost-database": [
-      "password"
-    ]
+    "production/grafana": {
+      "place": "nomad/jobs/grafana in namespace production",
+      "items": [
+        "admin_password"
+      ]
+    },
+    "production/mattermost": {
+      "place": "nomad/jobs/mattermost in namespace production",
+      "items": [
+        "database_password"
+      ]
+    },
+    "production/mattermost-database": {
+      "place": "nomad/jobs/mattermost-database in namespace production",
+      "items": [
+        "password"
+      ]
+    },
+    "staging/mattermost": {
+      "place": "nomad/jobs/mattermost in namespace staging",
+      "items": [
+        "database_password"
+      ]
+    },
+    "staging/mattermost-database": {
+      "place": "nomad/jobs/mattermost-database in namespace staging",
+      "items": [
+        "password"
+      ]
+    }
   }
 }

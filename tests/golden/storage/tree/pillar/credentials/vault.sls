@@ -1,8 +1,11 @@
 #!json
 {
   "secrets": {
-    "secret/production/postgres": [
-      "password"
-    ]
+    "production/postgres": {
+      "place": "nomad/jobs/postgres in namespace production",
+      "items": [
+        "password"
+      ]
+    }
   }
 }

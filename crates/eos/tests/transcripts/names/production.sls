@@ -1,0 +1,6 @@
+#!yaml
+volumes:
+  database_volume:
+    host: web1.example.org
+    purpose: database
+    size: 100G
