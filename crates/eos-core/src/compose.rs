@@ -571,10 +571,7 @@ impl Members {
     }
 }
 
-fn members(
-    components: &BTreeMap<Key, Expanded<'_>>,
-    found: &mut Vec<Diagnostic>,
-) -> BTreeMap<Key, Members> {
+fn members(components: &BTreeMap<Key, Expanded<'_>>, found: &mut Vec<Diagnostic>) -> BTreeMap<Key, Members> {
     let mut all = BTreeMap::new();
     let several = components
         .iter()
@@ -596,7 +593,12 @@ fn members(
             };
             let name = member_name(&key.1, &service.name);
             if components.contains_key(&(key.0.clone(), name.clone())) {
-                found.push(two_owners(&name, &None, &Some(key.1.clone()), &component.component.at));
+                found.push(two_owners(
+                    &name,
+                    &None,
+                    &Some(key.1.clone()),
+                    &component.component.at,
+                ));
                 continue;
             }
             if !matches!(service.mode, Mode::Scheduled(_)) {
@@ -635,10 +637,7 @@ fn of_environment<'c>(
         .map(|(_, name)| name.as_str())
 }
 
-fn waves(
-    before: &BTreeMap<Key, BTreeSet<String>>,
-    found: &mut Vec<Diagnostic>,
-) -> BTreeMap<Key, usize> {
+fn waves(before: &BTreeMap<Key, BTreeSet<String>>, found: &mut Vec<Diagnostic>) -> BTreeMap<Key, usize> {
     let mut graphs: BTreeMap<&str, Before<'_>> = BTreeMap::new();
     for ((environment, name), names) in before {
         let there = |other: &&str| before.contains_key(&(environment.clone(), (*other).to_owned()));

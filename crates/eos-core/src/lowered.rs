@@ -448,7 +448,10 @@ impl Lowered {
 
     /// Whether it has a job of which nothing runs, because a person stopped it.
     pub fn is_stopped(&self) -> bool {
-        let rests = self.shape.schedule().is_some_and(|schedule| schedule.rests.is_some());
+        let rests = self
+            .shape
+            .schedule()
+            .is_some_and(|schedule| schedule.rests.is_some());
         self.runs() && (rests || self.groups.iter().all(Group::is_stopped))
     }
 

@@ -17,11 +17,31 @@ struct Field {
 }
 
 const FIELDS: [Field; 5] = [
-    Field { name: "minute", numbers: 0..=59, words: &[] },
-    Field { name: "hour", numbers: 0..=23, words: &[] },
-    Field { name: "day of the month", numbers: 1..=31, words: &[] },
-    Field { name: "month", numbers: 1..=12, words: MONTHS },
-    Field { name: "day of the week", numbers: 0..=7, words: DAYS },
+    Field {
+        name: "minute",
+        numbers: 0..=59,
+        words: &[],
+    },
+    Field {
+        name: "hour",
+        numbers: 0..=23,
+        words: &[],
+    },
+    Field {
+        name: "day of the month",
+        numbers: 1..=31,
+        words: &[],
+    },
+    Field {
+        name: "month",
+        numbers: 1..=12,
+        words: MONTHS,
+    },
+    Field {
+        name: "day of the week",
+        numbers: 0..=7,
+        words: DAYS,
+    },
 ];
 
 /// Whether Nomad can read these times.
@@ -55,7 +75,9 @@ impl Field {
         let steps = step.is_none_or(|step| step.parse().is_ok_and(|step: u32| step > 0));
         let is_range = match range.split_once('-') {
             _ if range == "*" => true,
-            Some((from, to)) => matches!((self.number(from), self.number(to)), (Some(from), Some(to)) if from <= to),
+            Some((from, to)) => {
+                matches!((self.number(from), self.number(to)), (Some(from), Some(to)) if from <= to)
+            }
             None => self.number(range).is_some(),
         };
         steps && is_range
@@ -76,7 +98,9 @@ impl Field {
 pub fn check_zone(zone: &str) -> Result<(), String> {
     let fits = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphabetic())
-            && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+'))
+            && part
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+'))
     };
     match zone.len() <= 40 && zone.split('/').all(fits) {
         true => Ok(()),
@@ -90,17 +114,40 @@ mod tests {
 
     #[test]
     fn what_nomad_reads_is_a_schedule() {
-        for good in ["0 3 * * *", "*/5 * * * *", "30 2 1-15/2 jan,Jul mon-fri", "@daily", "0 0 * * 7"] {
+        for good in [
+            "0 3 * * *",
+            "*/5 * * * *",
+            "30 2 1-15/2 jan,Jul mon-fri",
+            "@daily",
+            "0 0 * * 7",
+        ] {
             assert_eq!(check(good), Ok(()), "{good}");
         }
-        for bad in ["", "* * * *", "60 * * * *", "0 24 * * *", "0 0 0 * *", "0 0 * 13 *", "5-1 * * * *", "*/0 * * * *", "@never", "a * * * *", "0 3 * * * *"] {
+        for bad in [
+            "",
+            "* * * *",
+            "60 * * * *",
+            "0 24 * * *",
+            "0 0 0 * *",
+            "0 0 * 13 *",
+            "5-1 * * * *",
+            "*/0 * * * *",
+            "@never",
+            "a * * * *",
+            "0 3 * * * *",
+        ] {
             assert!(check(bad).is_err(), "{bad}");
         }
     }
 
     #[test]
     fn a_zone_is_a_name() {
-        for good in ["UTC", "Europe/Berlin", "Etc/GMT+1", "America/Argentina/Buenos_Aires"] {
+        for good in [
+            "UTC",
+            "Europe/Berlin",
+            "Etc/GMT+1",
+            "America/Argentina/Buenos_Aires",
+        ] {
             assert_eq!(check_zone(good), Ok(()), "{good}");
         }
         for bad in ["", "../etc", "Europe/", "Europe/Ber lin", "/UTC"] {

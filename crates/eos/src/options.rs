@@ -329,11 +329,13 @@ pub fn choose(typed: &Typed, component: &str, view: &mut dyn View) -> Result<Cho
 pub fn take_typed(typed: &Typed, component: &str) -> Result<Chosen, Problem> {
     let mut chosen = Chosen::default();
     let mut found = Vec::new();
+    let mut lines = 0;
     for (name, value) in &typed.values {
         let spec = typed.spec(name);
         let from_input;
         let value = match spec.kind {
             OptionType::Secret if value.expose_secret() == "-" => {
+                lines += 1;
                 from_input =
                     read_secret(&spec.name, component).map_err(|error| unread(spec, component, &error))?;
                 &from_input
@@ -349,6 +351,9 @@ pub fn take_typed(typed: &Typed, component: &str) -> Result<Chosen, Problem> {
         if let Err(wrong) = chosen.add(spec, component, value) {
             found.push(wrong);
         }
+    }
+    if lines > 0 {
+        refuse_more_input(lines)?;
     }
     for (name, value) in &typed.from_file {
         if let Err(wrong) = chosen.add(typed.spec(name), component, value) {
@@ -437,6 +442,22 @@ pub fn read_secret(name: &str, component: &str) -> io::Result<SecretString> {
     match terminal::can_ask() {
         true => terminal::ask_hidden(&format!("{name} of {component}: ")),
         false => terminal::read_line().map(SecretString::from),
+    }
+}
+
+/// A secret of several lines would lose all but its first.
+pub fn refuse_more_input(lines: usize) -> Result<(), Problem> {
+    let hint = "Give each secret one line; Eos takes no secret of several lines";
+    let problem = |words| Err(Problem::usage(words, hint));
+    match terminal::is_read_whole() {
+        Ok(true) => Ok(()),
+        Ok(false) if lines == 1 => {
+            problem("Standard input has more than the one line of the secret".to_owned())
+        }
+        Ok(false) => problem(format!(
+            "Standard input has more than the {lines} lines of the secrets"
+        )),
+        Err(error) => problem(format!("Standard input cannot be read to its end: {error}")),
     }
 }
 

@@ -608,6 +608,14 @@ fn update(
     }
     let pin = after.pinned.get(&after.recipe).map(String::as_str);
     let recipe = catalog.find(&after.recipe, pin).map_err(|found| vec![found])?;
+    let kept = recipe.settable().find(|spec| {
+        spec.kind == OptionType::Secret
+            && spec.generate.is_some()
+            && options.get(&spec.name).is_some_and(Value::is_null)
+    });
+    if let Some(spec) = kept {
+        return Err(vec![keeps_its_value(name, &spec.name)]);
+    }
     let (unset, set): (BTreeMap<_, _>, BTreeMap<_, _>) = options
         .clone()
         .into_iter()
@@ -633,6 +641,14 @@ fn update(
         false => editor.add(&settled.component)?,
     }
     editor.accompany(&settled)
+}
+
+/// The secrets engine has the value, not the pillar: leaving the option out there brings no other.
+fn keeps_its_value(component: &str, option: &str) -> Diagnostic {
+    let words = format!("Secret {option} of {component} cannot be unset: the component needs a value");
+    Diagnostic::new(words).hint(format!(
+        "Have Eos generate a new one: `eos rotate secret {component} {option}`"
+    ))
 }
 
 /// A component goes with what it has for its own use, which cannot go alone.

@@ -29,14 +29,19 @@ pub fn apart(
     services: Vec<&Service>,
     groups: Vec<Group>,
 ) -> Result<Vec<Job>, Diagnostic> {
-    let mut groups: BTreeMap<String, Group> =
-        groups.into_iter().map(|group| (group.name.clone(), group)).collect();
+    let mut groups: BTreeMap<String, Group> = groups
+        .into_iter()
+        .map(|group| (group.name.clone(), group))
+        .collect();
     let mut jobs = Vec::new();
     for job in recipe::jobs(&services) {
         let Some(first) = job.services.first() else {
             continue;
         };
-        let own = job.services.iter().filter_map(|service| groups.remove(&service.name));
+        let own = job
+            .services
+            .iter()
+            .filter_map(|service| groups.remove(&service.name));
         jobs.push(Job {
             service: job.of.map(|service| service.name.clone()),
             shape: shape(expanded, &first.mode)?,
@@ -58,7 +63,10 @@ fn shape(expanded: &Expanded<'_>, mode: &Mode) -> Result<Shape, Diagnostic> {
             }
             let zone = match &schedule.zone {
                 Some(zone) => expanded.text(zone)?,
-                None => Sourced::new(ZONE.to_owned(), Source::pass("jobs", "the schedule names no zone")),
+                None => Sourced::new(
+                    ZONE.to_owned(),
+                    Source::pass("jobs", "the schedule names no zone"),
+                ),
             };
             if let (Err(why), Some(template)) = (crate::schedule::check_zone(&zone.value), &schedule.zone) {
                 return Err(expanded.wrong(template, &why));

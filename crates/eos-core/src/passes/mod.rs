@@ -14,9 +14,7 @@ mod tasks;
 
 use crate::diagnostic::Diagnostic;
 use crate::expand::Expanded;
-use crate::lowered::{
-    Check, Driver, Group, Lowered, Mount, Port, SecretUse, Texts, front, service_name,
-};
+use crate::lowered::{Check, Driver, Group, Lowered, Mount, Port, SecretUse, Texts, front, service_name};
 use crate::recipe::{self, Run, Service};
 use crate::runtime::RuntimeText;
 use crate::source::Sourced;
@@ -39,7 +37,7 @@ pub fn lower(
     let mut services = Vec::new();
     let mut groups = Vec::new();
     for service in &expanded.recipe.services {
-        match group(expanded, service) {
+        match storage::seen_by(expanded, ground, service).and_then(|seen| group(&seen, service)) {
             Ok(Some(group)) => {
                 services.push(service);
                 groups.push(group);
@@ -69,7 +67,8 @@ pub fn lower(
     let secrets = secrets::items(expanded, &groups);
     let datacenter = &expanded.options["datacenter"];
     let front = front(&groups).map(|front| front.service.clone());
-    let outputs = outputs::outputs(expanded, ground.profile, front.as_deref()).map_err(|wrong| vec![wrong])?;
+    let outputs =
+        outputs::outputs(expanded, ground.profile, front.as_deref()).map_err(|wrong| vec![wrong])?;
     let jobs = jobs::apart(expanded, services, groups).map_err(|wrong| vec![wrong])?;
     let has_front = |groups: &[Group]| groups.iter().any(|group| Some(&group.service) == front.as_ref());
     let mut jobs = jobs.into_iter();
@@ -106,7 +105,11 @@ pub fn lower(
         all.push(member);
     }
     // What is said of a place is said by the job that is there.
-    if let Some(home) = all.iter().position(|job| has_front(&job.groups)).filter(|home| *home > 0) {
+    if let Some(home) = all
+        .iter()
+        .position(|job| has_front(&job.groups))
+        .filter(|home| *home > 0)
+    {
         all[home].outputs = std::mem::take(&mut all[0].outputs);
     }
     Ok(all)

@@ -96,7 +96,9 @@ fn is_user(text: &str) -> bool {
     let fits = |part: &str| {
         !part.is_empty()
             && part.len() <= 32
-            && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
+            && part
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
     };
     match text.split_once(':') {
         Some((user, group)) => fits(user) && fits(group),

@@ -86,7 +86,11 @@ fn read_privileges(reader: &mut Reader<'_>, node: &Node) -> Privileges {
         None => false,
         Some((Some("host"), _)) => true,
         Some((_, at)) => {
-            reader.report_with_hint(at, "The network of a privilege can only be that of the host", "Use network: host");
+            reader.report_with_hint(
+                at,
+                "The network of a privilege can only be that of the host",
+                "Use network: host",
+            );
             false
         }
     };
@@ -108,7 +112,11 @@ fn texts(reader: &mut Reader<'_>, fields: &[Entry], key: &str, fits: impl Fn(&st
             "devices" => "Name paths such as /dev/ttyUSB0",
             _ => "Name them in lower case, such as net_admin",
         };
-        reader.report_with_hint(node.at, format!("{} cannot be one of {key}", quoted(strange)), hint);
+        reader.report_with_hint(
+            node.at,
+            format!("{} cannot be one of {key}", quoted(strange)),
+            hint,
+        );
     }
     found
 }
@@ -124,7 +132,12 @@ pub(super) fn check(reader: &mut Reader<'_>, service: &Service) {
         }
     };
     if of_program {
-        refuse(reader, service.at, &format!("Service {}", service.name), &service.container);
+        refuse(
+            reader,
+            service.at,
+            &format!("Service {}", service.name),
+            &service.container,
+        );
     }
     for task in &service.tasks {
         let is_program = match &task.run {
@@ -143,7 +156,11 @@ pub(super) fn check(reader: &mut Reader<'_>, service: &Service) {
         let shown = quoted(&file.name);
         if of_program {
             let words = format!("File {shown} has a path of its own, which only a container can have");
-            reader.report_with_hint(service.at, words, "Take path out: the program finds it in {{ files_dir }}");
+            reader.report_with_hint(
+                service.at,
+                words,
+                "Take path out: the program finds it in {{ files_dir }}",
+            );
         }
     }
 }

@@ -84,7 +84,10 @@ pub fn jobs<'r>(services: &[&'r Service]) -> Vec<Job<'r>> {
     let by_themselves = others.iter().map(|service| Job {
         of: Some(service),
         services: vec![service],
-        after: waits_for(service).into_iter().filter(|name| is_by_itself(&name)).collect(),
+        after: waits_for(service)
+            .into_iter()
+            .filter(|name| is_by_itself(&name))
+            .collect(),
     });
     let by_themselves: Vec<Job<'r>> = by_themselves.collect();
     let own = Job {
@@ -172,7 +175,11 @@ pub(super) fn check(reader: &mut Reader<'_>, services: &[Service]) {
                 Some(Mode::Scheduled(_)) => "runs at set times, and nothing waits for it",
                 Some(Mode::Service | Mode::System | Mode::Batch) => continue,
             };
-            let words = format!("Service {} comes after {}, which {problem}", service.name, quoted(name));
+            let words = format!(
+                "Service {} comes after {}, which {problem}",
+                service.name,
+                quoted(name)
+            );
             reader.report(*at, words);
         }
         check_mode(reader, service);
@@ -194,7 +201,11 @@ fn check_mode(reader: &mut Reader<'_>, service: &Service) {
     if matches!(service.mode, Mode::System) {
         if service.one || !service.replicas.of.is_empty() || service.replicas.minimum.is_some() {
             let words = format!("Service {name} runs on every host, and says how many instances it has");
-            reader.report_with_hint(service.at, words, "Take replicas and instances out, or type: system");
+            reader.report_with_hint(
+                service.at,
+                words,
+                "Take replicas and instances out, or type: system",
+            );
         }
         if !service.mounts.is_empty() {
             let words = format!("Service {name} runs on every host, and mounts a volume of one");
@@ -213,7 +224,10 @@ fn check_mode(reader: &mut Reader<'_>, service: &Service) {
         ("metrics", service.metrics.is_some()),
         ("replicas", !service.replicas.of.is_empty()),
         ("start", service.timing.start.is_some()),
-        ("tasks after its start", service.tasks.iter().any(|task| task.moment == Moment::After)),
+        (
+            "tasks after its start",
+            service.tasks.iter().any(|task| task.moment == Moment::After),
+        ),
     ];
     for (what, _) in said.iter().filter(|(_, said)| *said) {
         let words = format!("Service {name} runs to its end, and has {what}");

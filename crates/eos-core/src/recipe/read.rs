@@ -624,9 +624,17 @@ fn read_file(reader: &mut Reader<'_>, entry: &Entry) -> Option<File> {
     check_file_name(reader, entry.key_at, &name);
     if entry.value.as_map().is_none() {
         let text = read_document(reader, &name, &entry.value)?;
-        return Some(File { name, text, path: None });
+        return Some(File {
+            name,
+            text,
+            path: None,
+        });
     }
-    let fields = reader.record(&format!("file {}", quoted(&name)), &entry.value, &["path", "text"]);
+    let fields = reader.record(
+        &format!("file {}", quoted(&name)),
+        &entry.value,
+        &["path", "text"],
+    );
     let (Some(path), Some(text)) = (find(fields, "path"), find(fields, "text")) else {
         let words = format!("file {} has not both a path and a text", quoted(&name));
         reader.report_with_hint(entry.key_at, words, "Use {path: /etc/app.conf, text: ...}");
@@ -635,11 +643,18 @@ fn read_file(reader: &mut Reader<'_>, entry: &Entry) -> Option<File> {
     let at = path.at;
     let path = reader.text("path", path)?;
     if !crate::option::is_absolute(&path) || path == "/" {
-        let words = format!("{} is not absolute and plain, such as /etc/app.conf", quoted(&path));
+        let words = format!(
+            "{} is not absolute and plain, such as /etc/app.conf",
+            quoted(&path)
+        );
         reader.report(at, words);
     }
     let text = read_document(reader, &name, text)?;
-    Some(File { name, text, path: Some(path) })
+    Some(File {
+        name,
+        text,
+        path: Some(path),
+    })
 }
 
 fn read_figure(reader: &mut Reader<'_>, entries: &[Entry], key: &str, bounds: RangeInclusive<u32>) -> Figure {

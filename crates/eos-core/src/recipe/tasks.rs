@@ -44,7 +44,16 @@ impl Moment {
 
 /// An entry of `tasks` of a service: `migrate: {runs: before, args: [migrate]}`.
 pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry) -> Option<Task> {
-    const KEYS: &[&str] = &["runs", "image", "args", "program", "entrypoint", "user", "cpu", "memory"];
+    const KEYS: &[&str] = &[
+        "runs",
+        "image",
+        "args",
+        "program",
+        "entrypoint",
+        "user",
+        "cpu",
+        "memory",
+    ];
     let (name, at) = (&entry.key, entry.key_at);
     check_variable(reader, "task", entry);
     let what = format!("task {}", quoted(name));
