@@ -279,7 +279,7 @@ def _variables(after: dict) -> str:
 
 def _hcl_string(value: str) -> str:
     """JSON's escapes are HCL's as well; a template's beginning is written as a code point."""
-    return re.sub(r"([$%])(?=\{)", lambda match: f"\\u{ord(match[1]):04x}", json.dumps(value))
+    return re.sub(r"([$%])(?=\{)", lambda match: f"\\u{ord(match[1]):04x}", json.dumps(value, ensure_ascii=False))
 
 
 def _all_at_once(job: dict) -> dict:

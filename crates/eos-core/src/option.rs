@@ -124,6 +124,13 @@ impl OptionType {
                 let items = words.split(',').map(str::trim).filter(|item| !item.is_empty());
                 items.map(|item| of.from_words(item)).collect()
             }
+            // Programs that get it as it stands know the unit in capitals.
+            Self::Size => match words.strip_suffix(['k', 'm', 'g', 't']) {
+                Some(number) => {
+                    self.check(format!("{number}{}", words[number.len()..].to_uppercase()).into())
+                }
+                None => self.check(Value::from(words)),
+            },
             _ => self.check(Value::from(words)),
         }
     }
@@ -334,9 +341,9 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     let unit = match &text[digits.len()..] {
         "" | "B" => 0,
         "K" | "KiB" | "k" => 1,
-        "M" | "MiB" => 2,
-        "G" | "GiB" => 3,
-        "T" | "TiB" => 4,
+        "M" | "MiB" | "m" => 2,
+        "G" | "GiB" | "g" => 3,
+        "T" | "TiB" | "t" => 4,
         _ => return Err(refuse()),
     };
     let number: f64 = digits.parse().map_err(|_| refuse())?;

@@ -1,6 +1,7 @@
 //! The command line: verbs and flags, and the wording of what is wrong with them.
 
 use crate::commands;
+use crate::habits;
 use crate::options::{self, Typed};
 use crate::peek::Peek;
 use crate::problem::Problem;
@@ -11,7 +12,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 use eos_core::diagnostic::Diagnostic;
-use eos_core::name::{ENVIRONMENTS, closest, quoted};
+use eos_core::name::{ENVIRONMENTS, closest, problem, quoted};
 use eos_core::recipe::Recipe;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -183,11 +184,11 @@ pub fn parse(line: &[OsString], peek: &Peek, recipe: Option<Recipe>) -> Result<P
     }
     let matches = match command.try_get_matches_from_mut(line) {
         Ok(matches) => matches,
-        Err(error) => return shown(error, recipe.as_ref()),
+        Err(error) => return shown(error, peek, recipe.as_ref()),
     };
     let cli = match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli,
-        Err(error) => return shown(error, recipe.as_ref()),
+        Err(error) => return shown(error, peek, recipe.as_ref()),
     };
     let typed = recipe.and_then(|recipe| typed(&matches, recipe));
     let words = words::of(&command, &matches);
@@ -286,12 +287,31 @@ fn typed(matches: &ArgMatches, recipe: Recipe) -> Option<Typed> {
     Some(Typed::read(of_verb, recipe))
 }
 
-fn shown(error: clap::Error, recipe: Option<&Recipe>) -> Result<Parsed, Problem> {
+fn shown(error: clap::Error, peek: &Peek, recipe: Option<&Recipe>) -> Result<Parsed, Problem> {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             Ok(Parsed::Shown(error.render().ansi().to_string()))
         }
+        ErrorKind::InvalidSubcommand if recipe.is_some() && peek.verb.as_deref() == Some("create") => {
+            Err(Problem::Usage(vec![second_word(&error, peek)]))
+        }
         _ => Err(Problem::Usage(vec![wording(&error, recipe)])),
+    }
+}
+
+/// After its recipe a component has no other word: its name, most likely.
+fn second_word(error: &clap::Error, peek: &Peek) -> Diagnostic {
+    let word = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(word)) => word.as_str(),
+        _ => "",
+    };
+    let recipe = peek.subject.as_deref().unwrap_or_default();
+    let unexpected = Diagnostic::new(format!("Unexpected argument {}", quoted(word)));
+    match problem("component", word) {
+        None => unexpected.hint(format!(
+            "Name the component with --name: eos create {recipe} --name {word}"
+        )),
+        Some(_) => unexpected.hint("--help shows the arguments of the command"),
     }
 }
 
@@ -320,7 +340,8 @@ pub fn wording(error: &clap::Error, recipe: Option<&Recipe>) -> Diagnostic {
                     .collect();
                 let meant = closest(option, names.iter().map(String::as_str))
                     .map(|name| format!("--{name}"))
-                    .or(meant);
+                    // clap calls flags alike that have two letters in common.
+                    .or(meant.filter(|meant| closest(&flag, [meant.as_str()]).is_some()));
                 Diagnostic::new(format!("Recipe {} has no option --{option}", recipe.name)).hint(
                     match meant {
                         Some(meant) => format!("Did you mean {meant}?"),
@@ -340,9 +361,10 @@ pub fn wording(error: &clap::Error, recipe: Option<&Recipe>) -> Diagnostic {
             let word = text(ContextKind::InvalidSubcommand).unwrap_or_default();
             let meant = text(ContextKind::SuggestedSubcommand).unwrap_or_default();
             Diagnostic::new(format!("There is no command {}", quoted(&word))).hint(
-                match closest(&word, meant.split(", ")) {
-                    Some(meant) => format!("Did you mean {meant}?"),
-                    None => "--help lists the commands".to_owned(),
+                match (habits::hint(&word), closest(&word, meant.split(", "))) {
+                    (Some(here), _) => here.to_owned(),
+                    (None, Some(meant)) => format!("Did you mean {meant}?"),
+                    (None, None) => "--help lists the commands".to_owned(),
                 },
             )
         }

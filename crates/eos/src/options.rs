@@ -67,12 +67,24 @@ pub fn add_flags(command: Command, verb: &str, subject: &str, recipe: &Recipe) -
                 .value_parser(yes_or_no())
                 .hide_possible_values(true),
             OptionType::List(of) => of_kind(arg, of).action(ArgAction::Append).value_delimiter(','),
+            // A negative number is a number out of its bounds, not a flag.
+            OptionType::Integer | OptionType::Port => arg.allow_negative_numbers(true),
             kind => of_kind(arg, kind),
         }
     });
-    let command = command
+    // The recipe's options come first. The other nouns of the verb are none of this recipe's.
+    let general: Vec<clap::Id> = command
+        .get_arguments()
+        .filter(|arg| !arg.is_positional() && arg.get_help_heading().is_none())
+        .map(|arg| arg.get_id().clone())
+        .collect();
+    let mut command = command
         .args(flags)
+        .mut_subcommands(|noun| noun.hide(true))
         .override_usage(format!("eos {verb} {subject} [OPTIONS]"));
+    for flag in general {
+        command = command.mut_arg(flag, |arg| arg.help_heading("Options"));
+    }
     if verb != "create" {
         return command;
     }

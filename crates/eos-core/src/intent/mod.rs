@@ -557,6 +557,12 @@ fn create(
         if same {
             return Ok(());
         }
+        if existing.recipe != recipe_name {
+            let made = &existing.recipe;
+            let words = format!("{name} in {environment} comes from recipe {made}, not from {recipe_name}");
+            let hint = format!("Choose another name with --name; `eos update {name}` changes this one");
+            return Err(vec![Diagnostic::new(words).hint(hint)]);
+        }
         let words = format!("{name} exists in {environment} with other options");
         let hint = format!("Change it with `eos update {name}`");
         return Err(vec![Diagnostic::new(words).hint(hint)]);

@@ -78,7 +78,9 @@ fn several(explained: &[Explained], columns: usize) -> String {
                 .environment
                 .as_ref()
                 .map_or_else(String::new, |environment| format!(" in {environment}"));
-            let _ = writeln!(text, "{BOLD}{}{BOLD:#}{place}", one.address);
+            let heading = hang("", &format!("{}{place}", one.address), columns);
+            let address = one.address.to_string();
+            text.push_str(&heading.replacen(&address, &format!("{BOLD}{address}{BOLD:#}"), 1));
             address = Some(&one.address);
         }
         let value = first_line(&attribute_value(&one.attribute, &one.value));
@@ -87,7 +89,7 @@ fn several(explained: &[Explained], columns: usize) -> String {
             true => pad(&one.attribute, names),
             // Its value goes below a name that would push it out of its column.
             false => {
-                let _ = writeln!(text, "  {}", one.attribute);
+                text.push_str(&hang("  ", &one.attribute, columns));
                 " ".repeat(names)
             }
         };
