@@ -428,7 +428,10 @@ mod tests {
         assert_eq!(bytes("5G"), Ok(5 << 30));
         assert_eq!(bytes("1.5T"), Ok(3 << 39));
         assert_eq!(bytes("100GiB"), Ok(100 << 30));
-        for bad in ["", "G", "5X", "-1G", "1e400G", "0"] {
+        assert_eq!(bytes("10g"), Ok(10 << 30));
+        assert_eq!(OptionType::Size.from_words("1.5t"), Ok("1.5T".into()));
+        assert_eq!(OptionType::Size.from_words("100GiB"), Ok("100GiB".into()));
+        for bad in ["", "G", "g", "5X", "5gb", "-1G", "1e400G", "0"] {
             assert!(bytes(bad).is_err(), "{bad}");
         }
         assert_eq!(human_size(5 << 30), "5 GiB");

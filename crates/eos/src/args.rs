@@ -292,27 +292,26 @@ fn shown(error: clap::Error, peek: &Peek, recipe: Option<&Recipe>) -> Result<Par
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             Ok(Parsed::Shown(error.render().ansi().to_string()))
         }
-        ErrorKind::InvalidSubcommand if recipe.is_some() && peek.verb.as_deref() == Some("create") => {
-            Err(Problem::Usage(vec![second_word(&error, peek)]))
+        ErrorKind::UnknownArgument if recipe.is_some() && peek.verb.as_deref() == Some("create") => {
+            let wrong = second_word(&error, peek).unwrap_or_else(|| wording(&error, recipe));
+            Err(Problem::Usage(vec![wrong]))
         }
         _ => Err(Problem::Usage(vec![wording(&error, recipe)])),
     }
 }
 
-/// After its recipe a component has no other word: its name, most likely.
-fn second_word(error: &clap::Error, peek: &Peek) -> Diagnostic {
-    let word = match error.get(ContextKind::InvalidSubcommand) {
-        Some(ContextValue::String(word)) => word.as_str(),
-        _ => "",
+/// A word after the recipe is the component's name, most likely.
+fn second_word(error: &clap::Error, peek: &Peek) -> Option<Diagnostic> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else {
+        return None;
     };
-    let recipe = peek.subject.as_deref().unwrap_or_default();
-    let unexpected = Diagnostic::new(format!("Unexpected argument {}", quoted(word)));
-    match problem("component", word) {
-        None => unexpected.hint(format!(
+    let recipe = peek.subject.as_deref()?;
+    let is_name = problem("component", word).is_none();
+    is_name.then(|| {
+        Diagnostic::new(format!("Unexpected argument {}", quoted(word))).hint(format!(
             "Name the component with --name: eos create {recipe} --name {word}"
-        )),
-        Some(_) => unexpected.hint("--help shows the arguments of the command"),
-    }
+        ))
+    })
 }
 
 /// The fault of the command line, in Eos's own words.
@@ -341,7 +340,7 @@ pub fn wording(error: &clap::Error, recipe: Option<&Recipe>) -> Diagnostic {
                 let meant = closest(option, names.iter().map(String::as_str))
                     .map(|name| format!("--{name}"))
                     // clap calls flags alike that have two letters in common.
-                    .or(meant.filter(|meant| closest(&flag, [meant.as_str()]).is_some()));
+                    .or(meant.filter(|meant| closest(option, [meant.trim_start_matches('-')]).is_some()));
                 Diagnostic::new(format!("Recipe {} has no option --{option}", recipe.name)).hint(
                     match meant {
                         Some(meant) => format!("Did you mean {meant}?"),

@@ -21,6 +21,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
+/// The heading of flags that a verb has whatever the recipe.
+const GENERAL: &str = "Options";
+
 /// A recipe whose option would hide a flag cannot be used.
 pub fn refuse_reserved(recipe: &Recipe) -> Result<(), Vec<Diagnostic>> {
     let own: Vec<String> = own_flags().iter().map(OwnFlag::option).collect();
@@ -78,13 +81,16 @@ pub fn add_flags(command: Command, verb: &str, subject: &str, recipe: &Recipe) -
         .filter(|arg| !arg.is_positional() && arg.get_help_heading().is_none())
         .map(|arg| arg.get_id().clone())
         .collect();
+    let help = Arg::new("help").short('h').long("help").help("Print help");
     let mut command = command
         .args(flags)
+        .disable_help_flag(true)
         .mut_subcommands(|noun| noun.hide(true))
         .override_usage(format!("eos {verb} {subject} [OPTIONS]"));
     for flag in general {
-        command = command.mut_arg(flag, |arg| arg.help_heading("Options"));
+        command = command.mut_arg(flag, |arg| arg.help_heading(GENERAL));
     }
+    command = command.arg(help.action(ArgAction::Help).help_heading(GENERAL));
     if verb != "create" {
         return command;
     }

@@ -347,7 +347,7 @@ fn task<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
     for mount in mounts {
         let mount = Body::new()
             .attribute("volume", mount.volume.as_str())
-            .attribute("destination", mount.path.as_str());
+            .attribute("destination", mount.path.value.as_str());
         body = body.block("volume_mount", &[], mount);
     }
     body.block(

@@ -70,7 +70,7 @@ pub fn seen_by<'e, 'a>(
         let Some((_, mount)) = mount else { continue };
         let place = match (&service.run, expanded.applies(&need.when)?) {
             (_, false) => Value::Null,
-            (Run::Image(..), true) => mount.as_str().into(),
+            (Run::Image(..), true) => mount.text.as_str().into(),
             (Run::Program(_), true) => directory(expanded, ground, need)?.into(),
         };
         found.insert(need.name.clone(), place);

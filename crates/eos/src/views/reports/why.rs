@@ -5,7 +5,6 @@ use crate::views::report::{Message, Page, Report, value};
 use crate::views::text::{BOLD, hang, pad, printable, shorten, width};
 use eos_core::why::{Change, Explained, Explanation, Extent, Spot};
 use serde_json::json;
-use std::fmt::Write;
 
 /// Attributes are not padded to more than this.
 const NAME: usize = 24;
@@ -79,8 +78,8 @@ fn several(explained: &[Explained], columns: usize) -> String {
                 .as_ref()
                 .map_or_else(String::new, |environment| format!(" in {environment}"));
             let heading = hang("", &format!("{}{place}", one.address), columns);
-            let address = one.address.to_string();
-            text.push_str(&heading.replacen(&address, &format!("{BOLD}{address}{BOLD:#}"), 1));
+            let bold = format!("{BOLD}{}{BOLD:#}", one.address);
+            text.push_str(&heading.replacen(&one.address, &bold, 1));
             address = Some(&one.address);
         }
         let value = first_line(&attribute_value(&one.attribute, &one.value));
