@@ -286,11 +286,17 @@ fn who_needs(intent: &Intent, before: &Compilation, catalog: &Catalog) -> Option
     if names.is_empty() {
         return None;
     }
-    let words = format!("{component} cannot be deleted from {environment}: {names} cannot be without it");
-    let hint = match is_proxy {
-        true => "First take their host names away (`eos update COMPONENT --unset OPTION`), or delete them",
-        false => "First let them use another (`eos update COMPONENT`), or delete them",
+    let (why, hint) = match is_proxy {
+        true => (
+            "it serves",
+            "First take their host names away (`eos update COMPONENT --unset OPTION`), or delete them",
+        ),
+        false => (
+            "it is used by",
+            "First let them use another (`eos update COMPONENT`), or delete them",
+        ),
     };
+    let words = format!("{component} cannot be deleted from {environment}: {why} {names}");
     Some(Diagnostic::new(words).hint(hint))
 }
 

@@ -341,7 +341,7 @@ mod tests {
             ("node3".to_owned(), Ok(json!({"disks": "none"}))),
             ("stranger".to_owned(), Ok(json!({}))),
         ]);
-        let report = report(&pillar, "production", &hosts, answers);
+        let report = report(&pillar, "production", &hosts, answers, BTreeMap::new());
         assert!(report.is_known());
         let words: Vec<(&str, String)> = report
             .hosts
