@@ -1,4 +1,4 @@
-"""What a newcomer meets on the first day: names in recipes, previews, and words about what runs and what was done."""
+"""The first day of a newcomer: names in recipes, previews, and words about what runs and what was done."""
 
 import pytest
 
@@ -64,7 +64,7 @@ def test_status_counts_what_the_pillar_wants_and_history_says_how_operations_sta
     estate.wait_until(lambda: len(estate.running("counted")) == 2, 60, "a second instance")
     seen = component(estate, "counted")
     assert (seen["desired"], seen["running"]) == (1, 2), seen
-    trouble = {"words": "Nomad is told to run 2 of it, the pillar says 1", "look": "eos drift"}
+    trouble = {"words": "Nomad has a count of 2, the pillar has 1", "look": "eos drift"}
     assert {key: seen["trouble"][key] for key in trouble} == trouble
 
     words = "eos create hello --name counted"

@@ -136,7 +136,7 @@ def test_redis_takes_the_new_password_alone_and_keeps_its_data(estate, tmp_path)
 
 
 def test_redis_takes_whatever_a_password_may_be(estate):
-    first = canary() + "'; \"$x\" \\ `y` #\\x41 päss🔑"
+    first = canary() + '\'; "$x" \\ `y` #\\x41 päss🔑'
     estate.must("create", "redis", "--password", "-", "--yes", input=first + "\n")
     assert variable(estate, "redis")["Items"] == {"password": first}
     quoted = first.replace("\\", "\\\\").replace('"', '\\"')

@@ -85,8 +85,8 @@ impl ComponentStatus {
             return;
         };
         let allocations = asked.allocations_of(&name);
-        let told = if job.stop { 0 } else { job.desired };
-        let desired = self.wanted.unwrap_or(told);
+        let count = if job.stop { 0 } else { job.desired };
+        let desired = self.wanted.unwrap_or(count);
         let running: Vec<&Allocation> = allocations
             .iter()
             .copied()
@@ -111,7 +111,7 @@ impl ComponentStatus {
             self.trouble = Some(Trouble::new(&name, words, format!("eos drift{more}")));
             return;
         }
-        if let Some(words) = self.changed_outside(job, told) {
+        if let Some(words) = self.changed_outside(job, count) {
             self.trouble = Some(Trouble::new(&name, words, format!("eos drift{more}")));
             return;
         }
@@ -121,12 +121,12 @@ impl ComponentStatus {
     }
 
     /// What Nomad was told of its instances beside Eos. An operation that is not finished may be at it.
-    fn changed_outside(&self, job: &JobStatus, told: u64) -> Option<String> {
+    fn changed_outside(&self, job: &JobStatus, count: u64) -> Option<String> {
         match self.wanted.filter(|_| self.is_finished) {
             _ if job.stop && self.is_applied => Some("its job was stopped outside Eos".to_owned()),
-            Some(wanted) if wanted != told => Some(format!(
-                "Nomad is told to run {told} of it, the pillar says {wanted}"
-            )),
+            Some(wanted) if wanted != count => {
+                Some(format!("Nomad has a count of {count}, the pillar has {wanted}"))
+            }
             Some(_) | None => None,
         }
     }
@@ -432,7 +432,7 @@ mod tests {
             let trouble = all[0].trouble.clone().unwrap();
             (all[0].desired, trouble.words, trouble.look)
         };
-        let words = "Nomad is told to run 5 of it, the pillar says 3".to_owned();
+        let words = "Nomad has a count of 5, the pillar has 3".to_owned();
         assert_eq!(seen(5, false, "d"), (Some(3), words, "eos drift".to_owned()));
         let words = "its job was stopped outside Eos".to_owned();
         assert_eq!(seen(3, true, "d"), (Some(3), words, "eos drift".to_owned()));

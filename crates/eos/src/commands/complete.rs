@@ -392,7 +392,7 @@ impl Nearby {
         self.estate.as_ref()?.store_to_read().ok()
     }
 
-    /// What was last applied of each component of this environment.
+    /// The nodes of each component of this environment, as they were last applied.
     fn applied(&self) -> Vec<(String, Vec<Node>)> {
         let applied = || self.store()?.applied(self.environment()?).ok();
         let nodes = |one: Applied| Some((one.component, serde_json::from_value(one.nodes).ok()?));
@@ -403,7 +403,7 @@ impl Nearby {
             .collect()
     }
 
-    /// Those that the verb can do something with.
+    /// Operations that the verb can do something with.
     fn operations(&self, verb: &str) -> Vec<Candidate> {
         let fits = |one: &Operation| match verb {
             "undo" => one.outcome == Outcome::Done,
