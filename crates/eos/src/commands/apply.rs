@@ -30,10 +30,6 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     let environment = session.environment(&estate);
     let mut by = session.requester();
     let Some(file) = &args.file else {
-        // Without engines nobody says what is there: "nothing to do" would claim it.
-        if !args.look.plan {
-            need_engines(&estate)?;
-        }
         let wish = Wish {
             environment,
             ..Wish::default()
