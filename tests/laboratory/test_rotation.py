@@ -100,6 +100,15 @@ def test_redis_takes_the_new_password_alone_and_keeps_its_data(estate, tmp_path)
     assert meta["eos_secret_version"] == str(variable(estate, "redis")["ModifyIndex"])
     assert "point of no return: secret/redis (the old value cannot be recovered)" in rotated.stderr, rotated.stderr
 
+    # Nomad keeps no earlier value: the plan said so, and an undo that would change nothing is refused.
+    assert "cannot be undone: Nomad keeps no earlier value of the secret of redis" in rotated.stderr, rotated.stderr
+    assert "undo:" not in rotated.stderr, rotated.stderr
+    refused = estate.eos("undo", "--yes", env=WIDE)
+    assert refused.returncode == 2 and "cannot be undone: Nomad keeps no earlier value" in refused.stderr
+    assert variable(estate, "redis")["Items"] == {"password": second}
+    unset = estate.eos("update", "redis", "--unset", "password", "--yes", env=WIDE)
+    assert unset.returncode == 2 and "eos rotate secret redis password" in unset.stderr, unset.stderr
+
     # A value that is given; and nothing starts a second time on its own.
     third = canary()
     same = estate.eos("rotate", "secret", "redis", "password", "--to", "-", "--yes", input=second + "\n")
@@ -123,6 +132,16 @@ def test_redis_takes_the_new_password_alone_and_keeps_its_data(estate, tmp_path)
     intent = estate.json("read", "redis")["intent"]
     assert intent["words"] == "eos rotate secret redis password --to ***"
     is_revealed_to_the_one_who_asks(estate, third)
+    estate.must("delete", "redis", "--yes")
+
+
+def test_redis_takes_whatever_a_password_may_be(estate):
+    first = canary() + '\'; "$x" \\ `y` #\\x41 päss🔑'
+    estate.must("create", "redis", "--password", "-", "--yes", input=first + "\n")
+    assert variable(estate, "redis")["Items"] == {"password": first}
+    quoted = first.replace("\\", "\\\\").replace('"', '\\"')
+    assert redis(estate, f'AUTH "{quoted}"', "SET kept yes") == ["+OK", "+OK"]
+    assert leaks(estate, first[:30]) == []
     estate.must("delete", "redis", "--yes")
 
 

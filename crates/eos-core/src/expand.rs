@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// Bytes of text that the values of one component come to, however often each is needed.
 const TEXTS: usize = 8 << 20;
@@ -25,11 +26,14 @@ pub const MEASURED: &str = "measured";
 /// What templates of a service may name: where the other services of its recipe are.
 pub const SERVICES: &str = "services";
 
+/// What templates of a service may name: where it finds its volumes.
+pub const VOLUMES: &str = "volumes";
+
 /// Said of a template that cannot be evaluated.
 const CORRECT_RECIPE: &str = "Correct it in the recipe";
 
 /// A component with its options resolved.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Expanded<'a> {
     pub component: Cow<'a, Component>,
     pub recipe: &'a Recipe,
@@ -40,7 +44,7 @@ pub struct Expanded<'a> {
     pub uses: BTreeMap<String, String>,
     pub context: Map<String, Value>,
     /// Bytes of text that its values have come to so far.
-    texts: Cell<usize>,
+    texts: Rc<Cell<usize>>,
 }
 
 pub fn expand<'a>(
@@ -61,7 +65,7 @@ pub fn expand<'a>(
         secrets: Vec::new(),
         uses: BTreeMap::new(),
         context,
-        texts: Cell::new(0),
+        texts: Rc::default(),
     };
     for spec in recipe.settable() {
         match expanded.resolve(spec) {
@@ -80,6 +84,15 @@ pub fn expand<'a>(
         Ok(expanded)
     } else {
         Err(found)
+    }
+}
+
+impl<'a> Expanded<'a> {
+    /// As one of its services sees it: where that finds its volumes.
+    pub fn seen_with(&self, volumes: Map<String, Value>) -> Expanded<'a> {
+        let mut seen = self.clone();
+        seen.context.insert(VOLUMES.to_owned(), volumes.into());
+        seen
     }
 }
 

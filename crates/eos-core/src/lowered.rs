@@ -150,7 +150,7 @@ pub struct Group {
     pub check: Option<Check>,
     pub timing: Timing,
     /// The path at which its first port tells what can be measured.
-    pub metrics: Option<String>,
+    pub metrics: Option<Sourced<String>>,
     pub mounts: Box<[Mount]>,
     /// Its part in the mesh; nothing, if it calls nobody and nobody calls it.
     pub mesh: Option<Mesh>,
@@ -281,14 +281,15 @@ impl Group {
 
     /// The path at which it can be measured from outside. In the mesh alone, nobody but its callers gets to it.
     pub fn measured(&self) -> Option<&str> {
-        self.metrics.as_deref().filter(|_| !self.is_closed())
+        let path = self.metrics.as_ref().map(|path| path.value.as_str());
+        path.filter(|_| !self.is_closed())
     }
 }
 
 #[derive(Clone, Debug)]
 pub struct Mount {
     pub volume: String,
-    pub path: String,
+    pub path: Sourced<String>,
     /// Every instance has a volume of its own.
     pub each: bool,
 }

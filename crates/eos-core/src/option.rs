@@ -124,6 +124,13 @@ impl OptionType {
                 let items = words.split(',').map(str::trim).filter(|item| !item.is_empty());
                 items.map(|item| of.from_words(item)).collect()
             }
+            // Programs that get it as it stands know the unit in capitals.
+            Self::Size => match words.strip_suffix(['k', 'm', 'g', 't']) {
+                Some(number) => {
+                    self.check(format!("{number}{}", words[number.len()..].to_uppercase()).into())
+                }
+                None => self.check(Value::from(words)),
+            },
             _ => self.check(Value::from(words)),
         }
     }
@@ -334,9 +341,9 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     let unit = match &text[digits.len()..] {
         "" | "B" => 0,
         "K" | "KiB" | "k" => 1,
-        "M" | "MiB" => 2,
-        "G" | "GiB" => 3,
-        "T" | "TiB" => 4,
+        "M" | "MiB" | "m" => 2,
+        "G" | "GiB" | "g" => 3,
+        "T" | "TiB" | "t" => 4,
         _ => return Err(refuse()),
     };
     let number: f64 = digits.parse().map_err(|_| refuse())?;
@@ -421,7 +428,10 @@ mod tests {
         assert_eq!(bytes("5G"), Ok(5 << 30));
         assert_eq!(bytes("1.5T"), Ok(3 << 39));
         assert_eq!(bytes("100GiB"), Ok(100 << 30));
-        for bad in ["", "G", "5X", "-1G", "1e400G", "0"] {
+        assert_eq!(bytes("10g"), Ok(10 << 30));
+        assert_eq!(OptionType::Size.from_words("1.5t"), Ok("1.5T".into()));
+        assert_eq!(OptionType::Size.from_words("100GiB"), Ok("100GiB".into()));
+        for bad in ["", "G", "g", "5X", "5gb", "-1G", "1e400G", "0"] {
             assert!(bytes(bad).is_err(), "{bad}");
         }
         assert_eq!(human_size(5 << 30), "5 GiB");

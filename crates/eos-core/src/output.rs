@@ -79,6 +79,7 @@ impl Said {
             Piece::Address(_)
             | Piece::Addresses(_)
             | Piece::Secret(_)
+            | Piece::SecretInQuotes(_)
             | Piece::SecretsDirectory
             | Piece::FilesDirectory
             | Piece::OwnAddress(_)

@@ -10,6 +10,14 @@ use std::fmt;
 const OPEN: char = '\u{FDD0}';
 const CLOSE: char = '\u{FDD1}';
 
+const SECRET: &str = "secret";
+const SECRET_IN_QUOTES: &str = "secret_in_quotes";
+
+/// Text that a filter has put between double quotes: the task puts secrets in by the same rules.
+pub fn in_quotes(text: &str) -> String {
+    text.replace(&format!("{OPEN}{SECRET} "), &format!("{OPEN}{SECRET_IN_QUOTES} "))
+}
+
 pub fn has_mark(text: &str) -> bool {
     text.contains([OPEN, CLOSE])
 }
@@ -25,6 +33,8 @@ pub enum Piece {
     Port(String),
     /// A value of the component's own secret.
     Secret(String),
+    /// The same between double quotes of another language: its own quotes and backslashes are escaped.
+    SecretInQuotes(String),
     /// Where the task finds its secret files, and its other files.
     SecretsDirectory,
     FilesDirectory,
@@ -43,7 +53,8 @@ impl Piece {
             Self::Addresses(service) => ("addresses", service.as_str()),
             Self::Host(service) => ("host", service.as_str()),
             Self::Port(service) => ("port", service.as_str()),
-            Self::Secret(item) => ("secret", item.as_str()),
+            Self::Secret(item) => (SECRET, item.as_str()),
+            Self::SecretInQuotes(item) => (SECRET_IN_QUOTES, item.as_str()),
             Self::SecretsDirectory => ("secrets_dir", ""),
             Self::FilesDirectory => ("files_dir", ""),
             Self::OwnAddress(label) => ("own_address", label.as_str()),
@@ -76,6 +87,11 @@ impl Piece {
                 lookup.secrets(),
                 lookup.item(item)
             ),
+            Self::SecretInQuotes(item) => format!(
+                "{declared}{{{{ with {} }}}}{{{{ {variable} = {} }}}}{{{{ end }}}}",
+                lookup.secrets(),
+                lookup.item_in_quotes(item)
+            ),
             Self::SecretsDirectory => format!("{{{{ {variable} := env \"NOMAD_SECRETS_DIR\" }}}}"),
             Self::FilesDirectory => format!("{{{{ {variable} := env \"NOMAD_TASK_DIR\" }}}}"),
             Self::OwnAddress(label) => format!("{{{{ {variable} := env \"{}\" }}}}", own_address(label)),
@@ -102,7 +118,8 @@ impl Piece {
             "addresses" => Self::Addresses(name),
             "host" => Self::Host(name),
             "port" => Self::Port(name),
-            "secret" => Self::Secret(name),
+            SECRET => Self::Secret(name),
+            SECRET_IN_QUOTES => Self::SecretInQuotes(name),
             "secrets_dir" => Self::SecretsDirectory,
             "files_dir" => Self::FilesDirectory,
             "own_address" => Self::OwnAddress(name),
@@ -138,6 +155,12 @@ impl Lookup<'_> {
             Profile::Solo => format!(".{item}.Value"),
             Profile::Full => format!(".Data.data.{item}"),
         }
+    }
+
+    /// One of them, for a place between double quotes. No secret holds a control character.
+    fn item_in_quotes(self, item: &str) -> String {
+        let value = self.item(item);
+        format!(r#"{value} | replaceAll "\\" "\\\\" | replaceAll "\"" "\\\"""#)
     }
 
     /// Every service of the task's environment that has the tags of `emit::nomad`, as targets that Prometheus reads from a file.
@@ -245,7 +268,7 @@ impl RuntimeText {
     /// The names of the secrets in it.
     pub fn secrets(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|piece| match piece {
-            Piece::Secret(item) => Some(item.as_str()),
+            Piece::Secret(item) | Piece::SecretInQuotes(item) => Some(item.as_str()),
             _ => None,
         })
     }
@@ -284,6 +307,11 @@ impl RuntimeText {
                     "{{{{ with {} }}}}{{{{ {} }}}}{{{{ end }}}}",
                     lookup.secrets(),
                     lookup.item(item)
+                )),
+                Piece::SecretInQuotes(item) => out.push_str(&format!(
+                    "{{{{ with {} }}}}{{{{ {} }}}}{{{{ end }}}}",
+                    lookup.secrets(),
+                    lookup.item_in_quotes(item)
                 )),
                 Piece::SecretsDirectory => out.push_str("{{ env \"NOMAD_SECRETS_DIR\" }}"),
                 Piece::FilesDirectory => out.push_str("{{ env \"NOMAD_TASK_DIR\" }}"),
@@ -325,7 +353,7 @@ impl fmt::Display for RuntimeText {
                 Piece::Addresses(service) => write!(f, "<addresses of {service}>")?,
                 Piece::Host(service) => write!(f, "<host of {service}>")?,
                 Piece::Port(service) => write!(f, "<port of {service}>")?,
-                Piece::Secret(item) => write!(f, "<secret {item}>")?,
+                Piece::Secret(item) | Piece::SecretInQuotes(item) => write!(f, "<secret {item}>")?,
                 Piece::SecretsDirectory => f.write_str("<secrets directory>")?,
                 Piece::FilesDirectory => f.write_str("<files directory>")?,
                 Piece::OwnAddress(_) => f.write_str("<own address>")?,
@@ -353,6 +381,21 @@ mod tests {
         assert_eq!(RuntimeText::read(&marked), Ok(RuntimeText(pieces)));
         assert_eq!(RuntimeText::read("plain").unwrap().known(), Some("plain"));
         assert!(RuntimeText::read("\u{FDD0}ADDRESS x\u{FDD1}").is_err());
+    }
+
+    #[test]
+    fn a_secret_between_quotes_is_escaped_when_the_task_starts() {
+        let quoted = in_quotes(&format!("\"{}\"", Piece::Secret("password".into()).mark()));
+        let text = RuntimeText::read(&quoted).unwrap();
+        assert_eq!(text.secrets().collect::<Vec<_>>(), ["password"]);
+        let lookup = Lookup {
+            profile: Profile::Solo,
+            component: "p",
+        };
+        assert_eq!(
+            text.nomad_template(lookup),
+            r#""{{ with nomadVar "nomad/jobs/p" }}{{ .password.Value | replaceAll "\\" "\\\\" | replaceAll "\"" "\\\"" }}{{ end }}""#
+        );
     }
 
     #[test]

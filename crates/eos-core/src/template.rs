@@ -86,11 +86,18 @@ static ENGINE: LazyLock<Environment<'static>> = LazyLock::new(|| {
 
 /// Without indentation, which could be of any width.
 fn to_json(value: &minijinja::Value) -> Result<minijinja::Value, minijinja::Error> {
-    minijinja::filters::tojson(
+    let text = minijinja::filters::tojson(
         value,
         None,
         std::iter::empty::<(&str, minijinja::Value)>().collect(),
-    )
+    )?;
+    // What is not known yet is quoted when it is put in.
+    match text.as_str() {
+        Some(known) if crate::runtime::has_mark(known) => Ok(minijinja::Value::from_safe_string(
+            crate::runtime::in_quotes(known),
+        )),
+        _ => Ok(text),
+    }
 }
 
 /// `{{ size | bytes }}`: for programs that know no units.

@@ -223,6 +223,80 @@ fn a_program_runs_where_its_volume_is_and_has_none_mounted() {
     }
 }
 
+/// A recipe whose service has a volume, and names where it finds it.
+fn keeper(run: &str, volume: &str, text: &str) -> [(String, Vec<u8>); 1] {
+    let text = format!(
+        "recipe: keeper\nsummary: A test\nversion: \"1\"\nneeds:\n  in_box: {{volume: {{purpose: database, size: 1G, path: /opt/keeper{volume}}}}}\nservices:\n  keeper:\n    instances: one\n    {run}\n    env: {{INBOX: \"{text}\"}}\n    volumes: {{in_box: /inbox}}\n"
+    );
+    [("recipes/keeper/recipe.yaml".to_owned(), text.into_bytes())]
+}
+
+#[test]
+fn a_service_names_where_it_finds_its_volume() {
+    let inbox = |common: &str, run: &str, volume: &str| {
+        let recipes = keeper(run, volume, "at {{ volumes.in_box }}");
+        let components = "#!yaml\ncomponents:\n  keeper: {}\n";
+        let files = [("common", common), ("production", components)].map(|(name, text)| {
+            let path = format!("pillar/infrastructure/{name}.sls");
+            (path, text.as_bytes().to_vec())
+        });
+        let catalog = Catalog::load(&recipes).unwrap();
+        let compilation = compile(&Pillar::read(&files.into()).unwrap(), &catalog, Profile::Solo)
+            .map_err(|found| found[0].message.clone())?;
+        let component = compilation.component("production", "keeper").unwrap();
+        let (_, text) = component.groups[0]
+            .env
+            .iter()
+            .find(|(name, _)| name == "INBOX")
+            .unwrap();
+        Ok::<_, String>(text.value.known().unwrap().to_owned())
+    };
+    let below = format!("{COMMON}    volumes_below: /lab/volumes\n");
+    let program = "program: [keeper, \"{{ volumes.in_box }}\"]";
+    // A program finds it on the host, wherever that has its volumes; a container where it mounts it.
+    assert_eq!(inbox(COMMON, program, ""), Ok("at /opt/keeper".to_owned()));
+    assert_eq!(
+        inbox(&below, program, ""),
+        Ok("at /lab/volumes/opt/keeper".to_owned())
+    );
+    assert_eq!(inbox(&below, "image: keeper", ""), Ok("at /inbox".to_owned()));
+    // Each instance has its own, and one text for all of them.
+    let two = format!("{below}  two: {{address: 10.0.0.2, roles: [client], volumes_below: OTHER}}\n");
+    let each = ", each: true";
+    assert_eq!(
+        inbox(&two.replace("OTHER", "/lab/volumes"), program, each),
+        Ok("at /lab/volumes/opt/keeper".to_owned())
+    );
+    assert_eq!(
+        inbox(&two.replace("OTHER", "/other"), program, each),
+        Err(
+            "Recipe keeper: volume in_box is in another directory on each host: /lab/volumes/opt/keeper, \
+             /other/opt/keeper"
+                .to_owned()
+        )
+    );
+}
+
+#[test]
+fn a_service_names_no_volume_that_it_does_not_have() {
+    for (text, wrong) in [
+        ("{{ volumes.other }}", "volumes.other"),
+        ("{{ volumes }}", "volumes"),
+        ("{{ volumes.in_box.path }}", "volumes.in_box.path"),
+    ] {
+        let [(file, recipe)] = keeper("image: keeper", "", text);
+        let found = Catalog::load(&[(file, recipe)]).unwrap_err();
+        assert_eq!(found[0].message, format!("Unknown name {wrong:?} in a template"));
+        assert_eq!(
+            found[0].hint.as_deref(),
+            Some("Service keeper has volumes.in_box")
+        );
+    }
+    let [(file, recipe)] = keeper("image: \"{{ volumes.in_box }}\"", "", "x");
+    let found = Catalog::load(&[(file, recipe)]).unwrap_err();
+    assert_eq!(found[0].message, "Unknown name \"volumes.in_box\" in a template");
+}
+
 /// Compiles components of two environments, in a profile.
 fn of_two(
     profile: Profile,

@@ -861,3 +861,19 @@ fn a_rotation_edits_nothing_but_the_record_of_who_asked_for_it() {
         );
     }
 }
+
+#[test]
+fn a_generated_secret_is_not_unset_since_its_value_would_stay() {
+    let mut estate = Estate::new();
+    estate.say("create production redis redis max_memory=64M");
+    let before = estate.text("pillar/infrastructure/production.sls");
+    let found = estate
+        .try_say("update production redis password=null")
+        .unwrap_err();
+    assert_eq!(
+        messages(&found),
+        "Secret password of redis cannot be unset: the component needs a value | Have Eos generate a new one: `eos rotate \
+         secret redis password`"
+    );
+    assert_eq!(estate.text("pillar/infrastructure/production.sls"), before);
+}

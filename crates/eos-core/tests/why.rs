@@ -65,8 +65,8 @@ impl Estate {
             .unwrap_or_else(|unknown| panic!("{}: {about}: {unknown}", self.root.display()))
     }
 
-    /// The line exists, in the estate or in the catalog that ships with Eos.
-    fn check_place(&self, about: &str, spot: &Spot) {
+    /// The line exists, in the estate or in the catalog that ships with Eos. Gives it, or nothing where none is named.
+    fn check_place(&self, about: &str, spot: &Spot) -> String {
         let root = match spot.built_in {
             true => Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."),
             // A recipe of the case's own lies beside its estate.
@@ -81,6 +81,8 @@ impl Estate {
             spot.line.is_none_or(|line| line >= 1 && line <= lines),
             "{about}: {spot:?}"
         );
+        let line = spot.line.and_then(|line| text.lines().nth(line as usize - 1));
+        line.unwrap_or_default().to_owned()
     }
 
     /// A command names a component that there is, and an option of its recipe; or a volume that there is.
@@ -135,14 +137,26 @@ fn check(estate: &Estate, environment: &str, about: &str, explained: &Explained)
     assert!(explained.place.is_some() || in_no_file, "{about}: {explained:?}");
     let places = explained.over.iter().map(|rival| &rival.place);
     let places = places.chain(explained.made_of.iter().map(|part| &part.place));
-    for place in places.chain([&explained.place]).flatten() {
+    for place in places.flatten() {
         estate.check_place(about, place);
+    }
+    let line = explained
+        .place
+        .as_ref()
+        .map(|place| estate.check_place(about, place));
+    // What a recipe says in so many words stands in the line that is named.
+    let is_said = about.contains(".mount.") || about.ends_with(".metrics");
+    if let Some(line) = line.filter(|_| is_said) {
+        assert!(
+            line.contains(explained.value.as_str().unwrap()),
+            "{about}: {line}"
+        );
     }
     assert!(!explained.change.is_empty(), "{about}: {explained:?}");
     for change in &explained.change {
         match change {
             Change::Command { command } => estate.check_command(about, environment, command),
-            Change::Edit { place, .. } => estate.check_place(about, place),
+            Change::Edit { place, .. } => drop(estate.check_place(about, place)),
             Change::Follows { from } => assert!(from.starts_with("from "), "{about}: {from}"),
         }
     }

@@ -90,6 +90,14 @@ impl Estate {
                     .into(),
             );
         }
+        if let Some(around) = settings::estate_around(root) {
+            let words = format!("{} lies in the estate {}", root.display(), around.display());
+            return Err(
+                EngineError::new(Layer::Estate, ErrorKind::Conflict, "eos init", words)
+                    .with_hint("Work in that estate, or choose a directory outside of it")
+                    .into(),
+            );
+        }
         std::fs::create_dir_all(root).map_err(|error| broken(root, &error))?;
         let root = root.canonicalize().map_err(|error| broken(root, &error))?;
         let below = root.join(".eos/lab/volumes");

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use eos_core::address::NodeKind;
+use eos_core::catalog::Catalog;
 use eos_core::compile::Compilation;
 use eos_core::diagnostic::Diagnostic;
-use eos_core::intent::{Intent, edit};
+use eos_core::intent::{Intent, Sentence, edit};
 use eos_core::kinds::Proof;
 use eos_core::kinds::host::Answers as HostAnswers;
 use eos_core::kinds::volume::Standing;
@@ -136,7 +137,16 @@ impl<'w> Prepared<'w> {
             (None, Some(taken)) => taken.pillar.clone(),
             (None, None) => files.clone(),
         };
-        let compilation = compile(&Pillar::read(&edited)?, &catalog, setup)?;
+        let compilation = match compile(&Pillar::read(&edited)?, &catalog, setup.clone()) {
+            Ok(compilation) => compilation,
+            Err(found) => {
+                let needed = wish.intent.as_ref().and_then(|intent| {
+                    let before = compile(&Pillar::read(&files).ok()?, &catalog, setup).ok()?;
+                    who_needs(intent, &before, &catalog)
+                });
+                return Err(Failure::Input(needed.map_or(found, |needed| vec![needed])));
+            }
+        };
         let store = estate.store_to_read()?;
         let (mut applied, mut unfinished) = applied_nodes(&store, &wish.environment)?;
         applied.extend(hosts::applied(estate, &store).await?);
@@ -269,6 +279,35 @@ impl<'w> Prepared<'w> {
             .await?;
         Ok(plan)
     }
+}
+
+/// A deletion that leaves others without what they need: they have to let go of it first.
+fn who_needs(intent: &Intent, before: &Compilation, catalog: &Catalog) -> Option<Diagnostic> {
+    let Sentence::DeleteComponent {
+        environment,
+        component,
+    } = &intent.sentence
+    else {
+        return None;
+    };
+    let recipe = &before.component(environment, component)?.recipe;
+    let is_proxy = catalog.find(recipe, None).is_ok_and(|recipe| recipe.proxy);
+    let names = before.need(environment, component, is_proxy).join(", ");
+    if names.is_empty() {
+        return None;
+    }
+    let (why, hint) = match is_proxy {
+        true => (
+            "it serves",
+            "First take their host names away (`eos update COMPONENT --unset OPTION`), or delete them",
+        ),
+        false => (
+            "it is used by",
+            "First let them use another (`eos update COMPONENT`), or delete them",
+        ),
+    };
+    let words = format!("{component} cannot be deleted from {environment}: {why} {names}");
+    Some(Diagnostic::new(words).hint(hint))
 }
 
 /// The engines answer, so that a silent host is a fact about the host: better said before anyone confirms.

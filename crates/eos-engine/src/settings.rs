@@ -332,8 +332,18 @@ pub fn find_estate(given: Option<&Path>) -> Result<PathBuf, EngineError> {
     find_estate_from(named.as_deref(), &current)
 }
 
+fn is_estate(directory: &Path) -> bool {
+    directory.join(FILE).is_file()
+}
+
+/// The estate that this directory is to lie in, if any; the directory need not be there.
+pub fn estate_around(directory: &Path) -> Option<PathBuf> {
+    let whole = std::path::absolute(directory).ok()?;
+    let mut above = whole.ancestors().skip(1);
+    above.find(|directory| is_estate(directory)).map(Path::to_owned)
+}
+
 fn find_estate_from(named: Option<&Path>, current: &Path) -> Result<PathBuf, EngineError> {
-    let is_estate = |directory: &Path| directory.join(FILE).is_file();
     if let Some(named) = named {
         let directory = current.join(named);
         return if is_estate(&directory) {

@@ -4,8 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use eos_core::address::NodeKind;
 use eos_core::drift::Silent;
 use eos_core::kinds::volume::Standing;
+use eos_core::name::ENVIRONMENTS;
+use eos_core::node::Node;
 use eos_core::pillar::{Host, Pillar};
 use eos_core::storage::HostStorage;
 use eos_core::storage::expand::{HostDisks, OLD_SNAPSHOT_DAYS, RESERVE, Terms};
@@ -17,8 +20,12 @@ use serde_json::{Value, json};
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::Estate;
+use crate::planning::nodes_of;
 use crate::salt::MINION_WAIT;
+use crate::store::Store;
 
+/// The filesystem of a volume that is a directory, as its node has it.
+const DIRECTORY: &str = "directory";
 const FUNCTION: &str = "eos.examine";
 const OBSERVE: &str = "eos.observe";
 /// How long hosts may take: one with many disks asks LVM and each filesystem. Salt itself waits 10 s for those that are
@@ -92,8 +99,19 @@ pub struct HostReport {
     pub devices: Vec<String>,
     /// The volume group that the pillar names.
     pub volume_group: Option<String>,
+    /// Volumes that are directories, as they were last applied: LVM knows nothing of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub directories: Vec<DirectoryVolume>,
     #[serde(flatten)]
     pub said: Said,
+}
+
+#[derive(Debug, Serialize)]
+pub struct DirectoryVolume {
+    pub volume: String,
+    pub environment: String,
+    pub component: String,
+    pub path: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -183,7 +201,34 @@ pub async fn look(
                 .await?
         }
     };
-    Ok(report(pillar, &estate.settings.environment, &wanted, answers))
+    let directories = directories(&estate.store_to_read()?)?;
+    let environment = &estate.settings.environment;
+    Ok(report(pillar, environment, &wanted, answers, directories))
+}
+
+/// Of each host the volumes that are directories.
+fn directories(store: &Store) -> Result<BTreeMap<String, Vec<DirectoryVolume>>, EngineError> {
+    let mut found: BTreeMap<String, Vec<DirectoryVolume>> = BTreeMap::new();
+    for environment in ENVIRONMENTS {
+        for applied in store.applied(environment)? {
+            let ((_, component), nodes) = nodes_of(applied)?;
+            let is_directory = |node: &&Node| {
+                node.address.kind == NodeKind::Volume && node.text("filesystem") == Some(DIRECTORY)
+            };
+            for node in nodes.iter().filter(is_directory) {
+                let (Some(host), Some(path)) = (node.text("host"), node.text("path")) else {
+                    continue;
+                };
+                found.entry(host.to_owned()).or_default().push(DirectoryVolume {
+                    volume: node.address.name.clone(),
+                    environment: (*environment).to_owned(),
+                    component: component.clone(),
+                    path: path.to_owned(),
+                });
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// What one host has.
@@ -223,6 +268,7 @@ fn report(
     environment: &str,
     hosts: &[&Host],
     mut answers: BTreeMap<String, Result<Value, EngineError>>,
+    mut directories: BTreeMap<String, Vec<DirectoryVolume>>,
 ) -> EstateStorage {
     let hosts = hosts.iter().map(|host| {
         let said = match answers.remove(&host.name) {
@@ -239,6 +285,7 @@ fn report(
             host: host.name.clone(),
             devices: devices_of(pillar, host),
             volume_group: host.volume_group.clone(),
+            directories: directories.remove(&host.name).unwrap_or_default(),
             said,
         }
     });
@@ -294,7 +341,7 @@ mod tests {
             ("node3".to_owned(), Ok(json!({"disks": "none"}))),
             ("stranger".to_owned(), Ok(json!({}))),
         ]);
-        let report = report(&pillar, "production", &hosts, answers);
+        let report = report(&pillar, "production", &hosts, answers, BTreeMap::new());
         assert!(report.is_known());
         let words: Vec<(&str, String)> = report
             .hosts

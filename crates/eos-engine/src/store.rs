@@ -286,6 +286,30 @@ impl Applied {
         hosts.map(str::to_owned).collect()
     }
 
+    /// How many instances its job was to have; nothing where it has no job.
+    pub fn instances(&self) -> Option<u64> {
+        let nodes = self.nodes.as_array().into_iter().flatten();
+        let is_job = |node: &&Value| {
+            let address = node.get("address").and_then(Value::as_str);
+            let address = address.and_then(|address| address.parse::<Address>().ok());
+            address.is_some_and(|address| address.kind == NodeKind::Job)
+        };
+        let counts = |job: &Value| {
+            let attributes = job
+                .get("attributes")
+                .and_then(Value::as_object)
+                .into_iter()
+                .flatten();
+            let counts = attributes.filter(|(name, _)| name.ends_with(".count"));
+            let counts = counts.filter_map(|(_, count)| count.get("value")?.as_u64());
+            counts.sum()
+        };
+        nodes
+            .filter(is_job)
+            .map(counts)
+            .reduce(|one: u64, other| one + other)
+    }
+
     fn kinds(&self) -> BTreeSet<NodeKind> {
         let nodes = self.nodes.as_array().into_iter().flatten();
         let addresses = nodes.filter_map(|node| node.get("address")?.as_str()?.parse::<Address>().ok());
@@ -525,6 +549,13 @@ impl Store {
             (SELECT 1 FROM operations WHERE outcome = 'done' AND takes_back = found.id) ORDER BY number DESC LIMIT 1";
         let newest = self.read(sql, [], read_operation)?;
         Ok(newest.into_iter().next())
+    }
+
+    /// (operation, the one that it took back) of all that are done, newest first.
+    pub fn undoings(&self) -> Result<Vec<(String, String)>, EngineError> {
+        let sql = "SELECT id, takes_back FROM operations WHERE outcome = 'done' AND takes_back IS NOT NULL
+            ORDER BY number DESC";
+        self.read(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     /// The operations that wait for an approval and are older than this one, oldest first.

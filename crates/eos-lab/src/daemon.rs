@@ -157,6 +157,13 @@ impl<'a> Daemon<'a> {
         found
     }
 
+    /// Whether it runs, with other settings than these.
+    pub fn is_outdated(&self, start: &Start<'_>) -> Result<bool> {
+        let configuration = digest(start)?;
+        let running = self.running()?;
+        Ok(running.is_some_and(|record| record.configuration != configuration))
+    }
+
     /// Starts it unless it runs with these very settings.
     pub async fn ensure(&self, start: &Start<'_>) -> Result<()> {
         let configuration = digest(start)?;

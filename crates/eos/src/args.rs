@@ -1,6 +1,7 @@
 //! The command line: verbs and flags, and the wording of what is wrong with them.
 
 use crate::commands;
+use crate::habits;
 use crate::options::{self, Typed};
 use crate::peek::Peek;
 use crate::problem::Problem;
@@ -11,7 +12,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 use eos_core::diagnostic::Diagnostic;
-use eos_core::name::{ENVIRONMENTS, closest, quoted};
+use eos_core::name::{Sort, ENVIRONMENTS, closest, problem, quoted};
 use eos_core::recipe::Recipe;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -184,11 +185,11 @@ pub fn parse(line: &[OsString], peek: &Peek, recipe: Option<Recipe>) -> Result<P
     }
     let matches = match command.try_get_matches_from_mut(line) {
         Ok(matches) => matches,
-        Err(error) => return shown(error, recipe.as_ref()),
+        Err(error) => return shown(error, peek, recipe.as_ref()),
     };
     let cli = match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli,
-        Err(error) => return shown(error, recipe.as_ref()),
+        Err(error) => return shown(error, peek, recipe.as_ref()),
     };
     let typed = recipe.and_then(|recipe| typed(&matches, recipe));
     let words = words::of(&command, &matches);
@@ -287,13 +288,31 @@ fn typed(matches: &ArgMatches, recipe: Recipe) -> Option<Typed> {
     Some(Typed::read(of_verb, recipe))
 }
 
-fn shown(error: clap::Error, recipe: Option<&Recipe>) -> Result<Parsed, Problem> {
+fn shown(error: clap::Error, peek: &Peek, recipe: Option<&Recipe>) -> Result<Parsed, Problem> {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             Ok(Parsed::Shown(error.render().ansi().to_string()))
         }
+        ErrorKind::UnknownArgument if recipe.is_some() && peek.verb.as_deref() == Some("create") => {
+            let wrong = second_word(&error, peek).unwrap_or_else(|| wording(&error, recipe));
+            Err(Problem::Usage(vec![wrong]))
+        }
         _ => Err(Problem::Usage(vec![wording(&error, recipe)])),
     }
+}
+
+/// A word after the recipe is the component's name, most likely.
+fn second_word(error: &clap::Error, peek: &Peek) -> Option<Diagnostic> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let recipe = peek.subject.as_deref()?;
+    let is_name = problem(Sort::Component, word).is_none();
+    is_name.then(|| {
+        Diagnostic::new(format!("Unexpected argument {}", quoted(word))).hint(format!(
+            "Name the component with --name: eos create {recipe} --name {word}"
+        ))
+    })
 }
 
 /// The fault of the command line, in Eos's own words.
@@ -321,7 +340,8 @@ pub fn wording(error: &clap::Error, recipe: Option<&Recipe>) -> Diagnostic {
                     .collect();
                 let meant = closest(option, names.iter().map(String::as_str))
                     .map(|name| format!("--{name}"))
-                    .or(meant);
+                    // clap calls flags alike that have two letters in common.
+                    .or(meant.filter(|meant| closest(option, [meant.trim_start_matches('-')]).is_some()));
                 Diagnostic::new(format!("Recipe {} has no option --{option}", recipe.name)).hint(
                     match meant {
                         Some(meant) => format!("Did you mean {meant}?"),
@@ -341,9 +361,10 @@ pub fn wording(error: &clap::Error, recipe: Option<&Recipe>) -> Diagnostic {
             let word = text(ContextKind::InvalidSubcommand).unwrap_or_default();
             let meant = text(ContextKind::SuggestedSubcommand).unwrap_or_default();
             Diagnostic::new(format!("There is no command {}", quoted(&word))).hint(
-                match closest(&word, meant.split(", ")) {
-                    Some(meant) => format!("Did you mean {meant}?"),
-                    None => "--help lists the commands".to_owned(),
+                match (habits::hint(&word), closest(&word, meant.split(", "))) {
+                    (Some(here), _) => here.to_owned(),
+                    (None, Some(meant)) => format!("Did you mean {meant}?"),
+                    (None, None) => "--help lists the commands".to_owned(),
                 },
             )
         }

@@ -6,6 +6,7 @@
 //! | `peek` | what must be known of the command line before it can be parsed |
 //! | `ground` | the estate that a command works in, and the recipe that its flags are of |
 //! | `options` | recipe options as flags, and where a value comes from that has no flag |
+//! | `habits` | verbs of other programs, and what to type here |
 //! | `words` | the words of a command for the record, without its secrets |
 //! | `commands` | one file a verb |
 //! | `views` | every report, with its text and its JSON side by side; what a person reads (`human`) and what a program reads (`json`) |
@@ -21,6 +22,7 @@ mod env_names;
 mod formula;
 mod full_profile;
 mod ground;
+mod habits;
 mod options;
 mod peek;
 mod problem;
@@ -40,7 +42,7 @@ use views::reports::plain::Plain;
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
-    let words: Vec<_> = std::env::args_os().collect();
+    let words = habits::translated(std::env::args_os().collect());
     // Asked by scripts and prompts: answered before anything is built.
     if words.len() == 2 && (words[1] == "--version" || words[1] == "-V") {
         return views::answer(&format!("eos {}\n", env!("CARGO_PKG_VERSION")));

@@ -21,6 +21,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
+/// The heading of flags that a verb has whatever the recipe.
+const GENERAL: &str = "Options";
+
 /// A recipe whose option would hide a flag cannot be used.
 pub fn refuse_reserved(recipe: &Recipe) -> Result<(), Vec<Diagnostic>> {
     let own: Vec<String> = own_flags().iter().map(OwnFlag::option).collect();
@@ -67,12 +70,27 @@ pub fn add_flags(command: Command, verb: &str, subject: &str, recipe: &Recipe) -
                 .value_parser(yes_or_no())
                 .hide_possible_values(true),
             OptionType::List(of) => of_kind(arg, of).action(ArgAction::Append).value_delimiter(','),
+            // A negative number is a number out of its bounds, not a flag.
+            OptionType::Integer | OptionType::Port => arg.allow_negative_numbers(true),
             kind => of_kind(arg, kind),
         }
     });
-    let command = command
+    // The recipe's options come first. The other nouns of the verb are none of this recipe's.
+    let general: Vec<clap::Id> = command
+        .get_arguments()
+        .filter(|arg| !arg.is_positional() && arg.get_help_heading().is_none())
+        .map(|arg| arg.get_id().clone())
+        .collect();
+    let help = Arg::new("help").short('h').long("help").help("Print help");
+    let mut command = command
         .args(flags)
+        .disable_help_flag(true)
+        .mut_subcommands(|noun| noun.hide(true))
         .override_usage(format!("eos {verb} {subject} [OPTIONS]"));
+    for flag in general {
+        command = command.mut_arg(flag, |arg| arg.help_heading(GENERAL));
+    }
+    command = command.arg(help.action(ArgAction::Help).help_heading(GENERAL));
     if verb != "create" {
         return command;
     }
@@ -329,11 +347,13 @@ pub fn choose(typed: &Typed, component: &str, view: &mut dyn View) -> Result<Cho
 pub fn take_typed(typed: &Typed, component: &str) -> Result<Chosen, Problem> {
     let mut chosen = Chosen::default();
     let mut found = Vec::new();
+    let mut lines = 0;
     for (name, value) in &typed.values {
         let spec = typed.spec(name);
         let from_input;
         let value = match spec.kind {
             OptionType::Secret if value.expose_secret() == "-" => {
+                lines += 1;
                 from_input =
                     read_secret(&spec.name, component).map_err(|error| unread(spec, component, &error))?;
                 &from_input
@@ -349,6 +369,9 @@ pub fn take_typed(typed: &Typed, component: &str) -> Result<Chosen, Problem> {
         if let Err(wrong) = chosen.add(spec, component, value) {
             found.push(wrong);
         }
+    }
+    if lines > 0 {
+        refuse_more_input(lines)?;
     }
     for (name, value) in &typed.from_file {
         if let Err(wrong) = chosen.add(typed.spec(name), component, value) {
@@ -437,6 +460,22 @@ pub fn read_secret(name: &str, component: &str) -> io::Result<SecretString> {
     match terminal::can_ask() {
         true => terminal::ask_hidden(&format!("{name} of {component}: ")),
         false => terminal::read_line().map(SecretString::from),
+    }
+}
+
+/// A secret of several lines would lose all but its first.
+pub fn refuse_more_input(lines: usize) -> Result<(), Problem> {
+    let hint = "Give each secret one line; Eos takes no secret of several lines";
+    let problem = |words| Err(Problem::usage(words, hint));
+    match terminal::is_read_whole() {
+        Ok(true) => Ok(()),
+        Ok(false) if lines == 1 => {
+            problem("Standard input has more than the one line of the secret".to_owned())
+        }
+        Ok(false) => problem(format!(
+            "Standard input has more than the {lines} lines of the secrets"
+        )),
+        Err(error) => problem(format!("Standard input cannot be read to its end: {error}")),
     }
 }
 

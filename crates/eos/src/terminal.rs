@@ -62,6 +62,11 @@ pub fn read_line() -> io::Result<String> {
     Ok(line.trim_end_matches(['\n', '\r']).to_owned())
 }
 
+/// Whether standard input has nothing more. A person at a terminal types as many lines as Eos asks for.
+pub fn is_read_whole() -> io::Result<bool> {
+    Ok(io::stdin().is_terminal() || io::stdin().lock().fill_buf()?.is_empty())
+}
+
 fn eprint(text: &str) -> io::Result<()> {
     let mut talk = io::stderr();
     talk.write_all(text.as_bytes())?;

@@ -520,7 +520,7 @@ fn body<'a>(
     mounts.iter().fold(body, |body, mount| {
         let mount = Body::new()
             .attribute("volume", mount.volume.as_str())
-            .attribute("destination", mount.path.as_str());
+            .attribute("destination", mount.path.value.as_str());
         body.block("volume_mount", &[], mount)
     })
 }

@@ -557,6 +557,12 @@ fn create(
         if same {
             return Ok(());
         }
+        if existing.recipe != recipe_name {
+            let made = &existing.recipe;
+            let words = format!("{name} in {environment} comes from recipe {made}, not from {recipe_name}");
+            let hint = format!("Choose another name with --name; `eos update {name}` changes this one");
+            return Err(vec![Diagnostic::new(words).hint(hint)]);
+        }
         let words = format!("{name} exists in {environment} with other options");
         let hint = format!("Change it with `eos update {name}`");
         return Err(vec![Diagnostic::new(words).hint(hint)]);
@@ -608,6 +614,14 @@ fn update(
     }
     let pin = after.pinned.get(&after.recipe).map(String::as_str);
     let recipe = catalog.find(&after.recipe, pin).map_err(|found| vec![found])?;
+    let kept = recipe.settable().find(|spec| {
+        spec.kind == OptionType::Secret
+            && spec.generate.is_some()
+            && options.get(&spec.name).is_some_and(Value::is_null)
+    });
+    if let Some(spec) = kept {
+        return Err(vec![keeps_its_value(name, &spec.name)]);
+    }
     let (unset, set): (BTreeMap<_, _>, BTreeMap<_, _>) = options
         .clone()
         .into_iter()
@@ -633,6 +647,14 @@ fn update(
         false => editor.add(&settled.component)?,
     }
     editor.accompany(&settled)
+}
+
+/// The secrets engine has the value, not the pillar: leaving the option out there brings no other.
+fn keeps_its_value(component: &str, option: &str) -> Diagnostic {
+    let words = format!("Secret {option} of {component} cannot be unset: the component needs a value");
+    Diagnostic::new(words).hint(format!(
+        "Have Eos generate a new one: `eos rotate secret {component} {option}`"
+    ))
 }
 
 /// A component goes with what it has for its own use, which cannot go alone.

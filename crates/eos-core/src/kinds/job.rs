@@ -472,7 +472,7 @@ fn service_node(lowered: &Lowered, group: &Group) -> Node {
     }
     if let Some(path) = &group.metrics {
         let attribute = match group.is_closed() {
-            false => Attribute::new(path.as_str(), group.declared.clone()),
+            false => Attribute::of(path, path.value.as_str()),
             true => {
                 let why = "what is reached through the mesh alone cannot be measured from outside";
                 Attribute::new("none", Source::pass("monitoring", why))
@@ -586,10 +586,10 @@ fn job_attributes(lowered: &Lowered) -> BTreeMap<String, Attribute> {
             );
         }
         for mount in &group.mounts {
-            let path = mount.path.as_str();
+            let path = mount.path.value.as_str();
             add(
                 format!("mount.{}", mount.volume),
-                Attribute::new(path, group.declared.clone()),
+                Attribute::of(&mount.path, path),
             );
         }
     }

@@ -15,7 +15,7 @@ mod tasks;
 use crate::diagnostic::Diagnostic;
 use crate::expand::Expanded;
 use crate::lowered::{Check, Driver, Group, Lowered, Mount, Port, SecretUse, Texts, front, service_name};
-use crate::recipe::{self, Run, Service};
+use crate::recipe::{self, Placed, Run, Service};
 use crate::runtime::RuntimeText;
 use crate::source::Sourced;
 use crate::template::Template;
@@ -37,7 +37,7 @@ pub fn lower(
     let mut services = Vec::new();
     let mut groups = Vec::new();
     for service in &expanded.recipe.services {
-        match group(expanded, service) {
+        match storage::seen_by(expanded, ground, service).and_then(|seen| group(&seen, service)) {
             Ok(Some(group)) => {
                 services.push(service);
                 groups.push(group);
@@ -187,7 +187,7 @@ fn group(expanded: &Expanded<'_>, service: &Service) -> Result<Option<Group>, Di
         ports,
         check,
         timing: service.timing.clone(),
-        metrics: service.metrics.clone(),
+        metrics: service.metrics.as_ref().map(|path| said(expanded, path)),
         mounts: mounts.into(),
         mesh: None,
         declared: expanded.line_source(service.at.line),
@@ -209,6 +209,11 @@ fn each<T, U>(list: &[T], mut make: impl FnMut(&T) -> Result<U, Diagnostic>) -> 
     Ok(made.into())
 }
 
+/// What the recipe says in so many words.
+fn said(expanded: &Expanded<'_>, text: &Placed) -> Sourced<String> {
+    Sourced::new(text.text.clone(), expanded.line_source(text.at.line))
+}
+
 /// The volumes of a service that apply.
 fn mounts(expanded: &Expanded<'_>, service: &Service) -> Result<Vec<Mount>, Diagnostic> {
     let mut mounts = Vec::new();
@@ -219,7 +224,7 @@ fn mounts(expanded: &Expanded<'_>, service: &Service) -> Result<Vec<Mount>, Diag
         if expanded.applies(&need.when)? {
             mounts.push(Mount {
                 volume: volume.clone(),
-                path: path.clone(),
+                path: said(expanded, path),
                 each: need.each,
             });
         }

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::emit::digest_of;
-use crate::expand::Expanded;
+use crate::expand::{Expanded, VOLUMES};
 use crate::kinds::{HostParts, WorkspaceParts};
 use crate::lowered::{Filesystem, Group, Lowered, Lvm, STANDING_RECIPE, Shape, Volume, instance_name};
 use crate::name;
@@ -10,8 +10,10 @@ use crate::option;
 use crate::passes::environment;
 use crate::passes::placement::Ground;
 use crate::pillar::{Host, STANDING_NEED, Setting, StandingVolume, VolumeSettings};
-use crate::recipe::{Purpose, Risk, VolumeNeed};
+use crate::recipe::{Purpose, Risk, Run, Service, VolumeNeed, named};
 use crate::source::{Overruled, Source, Sourced};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// XFS cannot be made smaller than this.
@@ -49,6 +51,64 @@ pub fn volumes(
         }
     }
     volumes
+}
+
+/// The component as one of its services sees it: a template may name where that finds its volumes. A container finds one
+/// where it mounts it; a program finds its directory on the host.
+pub fn seen_by<'e, 'a>(
+    expanded: &'e Expanded<'a>,
+    ground: &Ground<'_>,
+    service: &Service,
+) -> Result<Cow<'e, Expanded<'a>>, Diagnostic> {
+    let recipe = expanded.recipe;
+    let is_of_volumes = |name: &&str| name.split('.').next() == Some(VOLUMES);
+    if recipe.option(VOLUMES).is_some() || !named(recipe).iter().any(is_of_volumes) {
+        return Ok(Cow::Borrowed(expanded));
+    }
+    let mut found = Map::new();
+    for need in &recipe.volumes {
+        let mount = service.mounts.iter().find(|(volume, _)| *volume == need.name);
+        let Some((_, mount)) = mount else { continue };
+        let place = match (&service.run, expanded.applies(&need.when)?) {
+            (_, false) => Value::Null,
+            (Run::Image(..), true) => mount.text.as_str().into(),
+            (Run::Program(_), true) => directory(expanded, ground, need)?.into(),
+        };
+        found.insert(need.name.clone(), place);
+    }
+    Ok(Cow::Owned(expanded.seen_with(found)))
+}
+
+/// The directory of a volume, which must be the same on every host that it may lie on.
+fn directory(expanded: &Expanded<'_>, ground: &Ground<'_>, need: &VolumeNeed) -> Result<String, Diagnostic> {
+    let path = expanded.text(&need.path)?.value;
+    let clients = ground.clients(expanded.datacenter());
+    let hosts = match need.each {
+        true => clients.to_vec(),
+        // Hosts that are missing are said where the volume is lowered.
+        false => hosts(expanded, ground, need, &[], &mut Vec::new())
+            .into_iter()
+            .map(|(host, _)| host)
+            .collect(),
+    };
+    let directories: BTreeSet<String> = hosts.iter().map(|host| below(host, &path)).collect();
+    if directories.len() > 1 {
+        let words = format!(
+            "volume {} is in another directory on each host: {}",
+            need.name,
+            Vec::from_iter(directories).join(", ")
+        );
+        return Err(expanded.wrong(&need.path, &words));
+    }
+    Ok(directories.into_iter().next().unwrap_or(path))
+}
+
+/// Where a path of a volume is on a host.
+fn below(host: &Host, path: &str) -> String {
+    match &host.volumes_below {
+        Some(below) => format!("{}{path}", below.trim_end_matches('/')),
+        None => path.to_owned(),
+    }
 }
 
 /// The hosts of a volume: where the pillar says it lies; those still missing are chosen. The choice depends on names
@@ -270,8 +330,8 @@ impl WantedVolume<'_> {
     fn volume(self) -> Result<Volume, Diagnostic> {
         let (host, settings) = (self.host, self.settings);
         let path = match &host.volumes_below {
-            Some(below) => Sourced::new(
-                format!("{}{}", below.trim_end_matches('/'), self.path.value),
+            Some(_) => Sourced::new(
+                below(host, &self.path.value),
                 Source::Below {
                     host: host.name.clone(),
                     from: Box::new(self.path.from.clone()),

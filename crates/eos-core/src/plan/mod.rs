@@ -87,6 +87,16 @@ impl Plan {
         self.acts.first().filter(|_| self.changes.is_empty())
     }
 
+    /// The secret that it overwrites for good: once its operation has ended, no engine has the value before.
+    pub fn lost_secret(&self) -> Option<&Change> {
+        let is_lost = |change: &&Change| {
+            change.address.kind == NodeKind::Secret
+                && change.action == Action::Change
+                && change.reversibility == Reversibility::Final
+        };
+        self.changes.iter().find(is_lost)
+    }
+
     /// The highest of its steps.
     pub fn risk(&self) -> Risk {
         self.steps.iter().map(|step| step.risk).max().unwrap_or_default()

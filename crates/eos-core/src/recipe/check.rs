@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::catalog::Catalog;
-use crate::expand::{MEASURED, ROUTES, SERVICES, variable};
+use crate::expand::{MEASURED, ROUTES, SERVICES, VOLUMES, variable};
 use crate::name::{self, quoted};
 use crate::template::{FACTS, OUTPUT_FACTS, TASK_FACTS};
 use std::collections::BTreeSet;
@@ -47,6 +47,7 @@ pub fn check(reader: &mut Reader<'_>, recipe: &Recipe) {
     }
     for service in &recipe.services {
         check_service(reader, recipe, service);
+        check_volumes(reader, recipe, service);
         container::check(reader, service);
         container::check_protocol(reader, service);
     }
@@ -116,43 +117,48 @@ fn templates(recipe: &Recipe) -> Vec<(&Template, Place)> {
     if let Some(monitor) = &recipe.monitor {
         found.push((&monitor.patience, Place::Early));
     }
-    for service in &recipe.services {
-        found.extend(service.when.iter().map(|t| (t, Place::Early)));
-        let tasks = service.tasks.iter().filter_map(|task| task.run.as_ref());
-        for run in [&service.run].into_iter().chain(tasks) {
-            match run {
-                Run::Image(image, args) => {
-                    found.push((image, Place::Service));
-                    found.extend(args.iter().map(|t| (t, Place::Task)));
-                }
-                Run::Program(words) => found.extend(words.iter().map(|t| (t, Place::Task))),
-            }
-        }
-        let of_tasks = service.tasks.iter();
-        found.extend(of_tasks.flat_map(|task| &task.args).map(|t| (t, Place::Task)));
-        let containers = service.tasks.iter().map(|task| &task.container);
-        let containers = containers.chain([&service.container]);
-        found.extend(
-            containers
-                .flat_map(Container::templates)
-                .map(|t| (t, Place::Service)),
-        );
-        if let Mode::Scheduled(schedule) = &service.mode {
-            let times = [&schedule.cron].into_iter().chain(&schedule.zone);
-            found.extend(times.map(|t| (t, Place::Early)));
-        }
-        for port in &service.ports {
-            found.extend(port.to.iter().chain(&port.fixed).map(|t| (t, Place::Service)));
-        }
-        if let Some(Check::Http(path)) = &service.check {
-            found.push((path, Place::Service));
-        }
-        found.extend(service.env.iter().map(|(_, t)| (t, Place::Task)));
-        found.extend(service.files.iter().map(|file| (&file.text, Place::File)));
-        found.extend(service.secrets.iter().map(|secret| (&secret.text, Place::Secret)));
-    }
+    found.extend(recipe.services.iter().flat_map(templates_of));
     found.extend(recipe.in_workspace.templates().map(|t| (t, Place::Early)));
     found.extend(recipe.outputs.iter().map(|output| (&output.value, Place::Output)));
+    found
+}
+
+/// Every template of one service.
+fn templates_of(service: &Service) -> Vec<(&Template, Place)> {
+    let mut found = Vec::new();
+    found.extend(service.when.iter().map(|t| (t, Place::Early)));
+    let tasks = service.tasks.iter().filter_map(|task| task.run.as_ref());
+    for run in [&service.run].into_iter().chain(tasks) {
+        match run {
+            Run::Image(image, args) => {
+                found.push((image, Place::Service));
+                found.extend(args.iter().map(|t| (t, Place::Task)));
+            }
+            Run::Program(words) => found.extend(words.iter().map(|t| (t, Place::Task))),
+        }
+    }
+    let of_tasks = service.tasks.iter();
+    found.extend(of_tasks.flat_map(|task| &task.args).map(|t| (t, Place::Task)));
+    let containers = service.tasks.iter().map(|task| &task.container);
+    let containers = containers.chain([&service.container]);
+    found.extend(
+        containers
+            .flat_map(Container::templates)
+            .map(|t| (t, Place::Service)),
+    );
+    if let Mode::Scheduled(schedule) = &service.mode {
+        let times = [&schedule.cron].into_iter().chain(&schedule.zone);
+        found.extend(times.map(|t| (t, Place::Early)));
+    }
+    for port in &service.ports {
+        found.extend(port.to.iter().chain(&port.fixed).map(|t| (t, Place::Service)));
+    }
+    if let Some(Check::Http(path)) = &service.check {
+        found.push((path, Place::Service));
+    }
+    found.extend(service.env.iter().map(|(_, t)| (t, Place::Task)));
+    found.extend(service.files.iter().map(|file| (&file.text, Place::File)));
+    found.extend(service.secrets.iter().map(|secret| (&secret.text, Place::Secret)));
     found
 }
 
@@ -188,6 +194,10 @@ fn check_name(reader: &mut Reader<'_>, recipe: &Recipe, template: &Template, pla
     }
     if first == SERVICES && matches!(place, Place::Task | Place::File | Place::Secret) {
         return check_sibling(reader, recipe, template, name);
+    }
+    // Which volumes a service finds, its own check knows.
+    if is_of_volumes(recipe, first) && matches!(place, Place::Task | Place::File | Place::Secret) {
+        return;
     }
     let routes = recipe.proxy && matches!(place, Place::Task | Place::File) && first == ROUTES;
     let measured = recipe.monitor.is_some() && place == Place::File && name == MEASURED;
@@ -236,6 +246,32 @@ fn check_sibling(reader: &mut Reader<'_>, recipe: &Recipe, template: &Template, 
             format!("Unknown name {} in a template", quoted(name)),
             hint,
         );
+    }
+}
+
+/// An option of this name comes first.
+fn is_of_volumes(recipe: &Recipe, first: &str) -> bool {
+    first == VOLUMES && recipe.option(VOLUMES).is_none()
+}
+
+/// `volumes.NAME`: where the service finds a volume that it names.
+fn check_volumes(reader: &mut Reader<'_>, recipe: &Recipe, service: &Service) {
+    let known = service.mounts.iter();
+    let known: Vec<String> = known.map(|(volume, _)| format!("{VOLUMES}.{volume}")).collect();
+    for (template, _) in templates_of(service) {
+        let of_volumes = |name: &&str| is_of_volumes(recipe, name.split('.').next().unwrap_or(name));
+        let named = template.names().filter(of_volumes);
+        for name in named.filter(|name| !known.iter().any(|volume| volume == name)) {
+            let hint = match known.as_slice() {
+                [] => "List the volume under volumes: of the service".to_owned(),
+                known => format!("Service {} has {}", service.name, known.join(", ")),
+            };
+            reader.report_with_hint(
+                template.at,
+                format!("Unknown name {} in a template", quoted(name)),
+                hint,
+            );
+        }
     }
 }
 

@@ -213,9 +213,16 @@ pub struct Service {
     pub check: Option<Check>,
     pub timing: Timing,
     /// The path at which its first port tells what can be measured.
-    pub metrics: Option<String>,
+    pub metrics: Option<Placed>,
     /// Name of the volume need -> path inside the task.
-    pub mounts: Vec<(String, String)>,
+    pub mounts: Vec<(String, Placed)>,
+    pub at: Position,
+}
+
+/// A text, and where it stands in the recipe.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    pub text: String,
     pub at: Position,
 }
 

@@ -612,7 +612,9 @@ fn read_service(reader: &mut Reader<'_>, entry: &Entry) -> Option<Service> {
         timing,
         metrics,
         mounts: each(reader, entries, "volumes", |reader, entry| {
-            Some((entry.key.clone(), reader.text("volumes", &entry.value)?))
+            let text = reader.text("volumes", &entry.value)?;
+            let at = entry.value.at;
+            Some((entry.key.clone(), Placed { text, at }))
         }),
         at,
     })
@@ -842,7 +844,7 @@ fn check_timing(reader: &mut Reader<'_>, entries: &[Entry], what: &str, timing: 
 }
 
 /// It stands in a tag of the service, where commas and blanks part one thing from the next.
-fn read_metrics(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
+fn read_metrics(reader: &mut Reader<'_>, node: &Node) -> Option<Placed> {
     let path = reader.text("metrics", node)?;
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
     if !path.starts_with('/') || path.len() > 100 || !path.chars().all(fits) {
@@ -852,7 +854,10 @@ fn read_metrics(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
             "Use a path of letters, digits and . _ -, such as /metrics",
         );
     }
-    Some(path)
+    Some(Placed {
+        text: path,
+        at: node.at,
+    })
 }
 
 /// `NAME: option`, `NAME: {file: option}`, `NAME: {text: ...}` or `NAME: {file: name, text: ...}`.

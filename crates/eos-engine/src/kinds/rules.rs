@@ -39,10 +39,11 @@ pub(super) async fn make(
         .chain(targets)
         .collect();
     let seen = monitored(context, step, monitor).settle(&hooks, progress).await?;
+    let targets = seen.iter().filter_map(|seen| seen.get("targets")?.as_array());
     let words = format!(
         "{}: {} up, {} loaded, read back",
         component.component,
-        plural(hooks.len() - 1, "target", "targets"),
+        plural(targets.map(Vec::len).sum(), "target", "targets"),
         plural(component.alerts().len(), "alert", "alerts")
     );
     Ok(Verified::new(words, seen.into()))

@@ -22,6 +22,7 @@ mod fresh;
 mod locks;
 mod records;
 mod run;
+mod standing;
 mod take_back;
 mod way_back;
 
@@ -51,7 +52,8 @@ use event::Events;
 
 pub use dismiss::{Dismissed, dismiss};
 pub use event::{Event, StepOf, Subscriber};
-pub use records::{find, is_alive, newest_to_undo};
+pub use records::{find, newest_to_undo};
+pub use standing::{Standing, Standings, is_alive};
 pub use take_back::{require_undoable, rollback};
 
 /// How many operations may begin while one waits for an approval. Counted, because no clock says that nobody waits.

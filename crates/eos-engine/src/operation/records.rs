@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 
 use eos_core::plan::{Key, Plan, earlier};
 
-use super::is_resumable;
+use super::{is_alive, is_resumable};
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::Estate;
-use crate::lock::{self, Target};
 use crate::store::{Event, Operation, Outcome, Store};
 
 fn not_found(named: Option<&str>, words: &str) -> EngineError {
@@ -90,14 +89,6 @@ pub(super) fn read_plan(operation: &str, plan: serde_json::Value) -> Result<Plan
              --dismiss REASON"
         ))
     })
-}
-
-/// Whether a process is at work on the operation; one that cannot be asked about is taken to be.
-pub fn is_alive(estate: &Estate, operation: &Operation) -> bool {
-    !matches!(
-        lock::held_by(&estate.root, Target::Operation(&operation.id)),
-        Ok(None)
-    )
 }
 
 /// An operation that died must be ended before another begins on the same components: its pillar edit is there, its

@@ -8,7 +8,7 @@ use eos_core::diagnostic::Diagnostic;
 use eos_core::kinds::secret::Previous;
 use eos_core::kinds::{Made, volume};
 use eos_core::pillar::{COMMON_FILE, PillarFiles, environment_file};
-use eos_core::plan::{Key, Left, Plan, Step, Work};
+use eos_core::plan::{Change, Key, Left, Plan, Step, Work};
 use eos_core::scope::Scope;
 use eos_core::undo::{undo, with_entries_of};
 use serde_json::Value;
@@ -148,9 +148,13 @@ pub(super) async fn plan_rollback(
     make_plan(estate, Some(engines), &rollback(estate, operation).await?).await
 }
 
-/// Refuses an operation that has nothing to take back: all that it did is an act.
+/// Refuses an operation of which nothing can be taken back: all that it did is an act, or the value of a secret before it
+/// is gone.
 pub fn require_undoable(store: &Store, operation: &Operation) -> Result<(), Failure> {
     let plan = plan_of(operation)?;
+    if let Some(lost) = plan.lost_secret().filter(|_| operation.outcome == Outcome::Done) {
+        return Err(Failure::Input(vec![value_is_gone(operation, lost)]));
+    }
     let Some(act) = plan.only_act() else {
         return Ok(());
     };
@@ -170,6 +174,18 @@ pub fn require_undoable(store: &Store, operation: &Operation) -> Result<(), Fail
     };
     let words = format!("Operation {id} cannot be undone: {}", act.deed.why_final());
     Err(Failure::Input(vec![Diagnostic::new(words).hint(hint)]))
+}
+
+/// Until an operation ends there is a copy of the value before it; its own rollback needs that one.
+fn value_is_gone(operation: &Operation, lost: &Change) -> Diagnostic {
+    let words = format!(
+        "Operation {} cannot be undone: Nomad keeps no earlier value of the secret of {}",
+        operation.id, lost.component
+    );
+    Diagnostic::new(words).hint(format!(
+        "Set the value that it should have: eos rotate secret {} NAME --to -; `eos undo OPERATION` undoes another one",
+        lost.component
+    ))
 }
 
 /// What is wished for where an operation that was done is taken back.

@@ -10,12 +10,10 @@ use super::checks::{CheckStatus, Checks};
 use super::nomad::NomadNow;
 use super::runs::Runs;
 use super::{Trouble, moment};
-use crate::error::EngineError;
 use crate::nomad::{Allocation, JobStatus};
-use crate::store::{Applied, Operation, Store};
+use crate::operation::Standing;
+use crate::store::{Applied, Operation};
 
-/// How many operations are looked through for the last one of each component.
-const OPERATIONS: u32 = 1000;
 /// Nomad remembers instances that ended; so many of them are of interest.
 const ENDED: usize = 3;
 
@@ -29,6 +27,7 @@ pub struct ComponentStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<Stopped>,
     /// Unknown where Nomad does not answer, as are the next two; nothing where it has no job.
+    /// As the pillar was last applied; for what was not, as Nomad is told.
     pub desired: Option<u64>,
     pub running: Option<u64>,
     pub healthy: Option<u64>,
@@ -50,6 +49,9 @@ pub struct ComponentStatus {
     is_applied: bool,
     #[serde(skip)]
     is_finished: bool,
+    /// How many instances its pillar, as it was applied, wants of it.
+    #[serde(skip)]
+    wanted: Option<u64>,
 }
 
 /// Who stopped a component, and when; nothing where a person wrote it into the pillar by hand.
@@ -98,7 +100,15 @@ impl ComponentStatus {
             let last = runs.last.as_ref().filter(|last| last.job != name);
             allocations.extend(last.into_iter().flat_map(|last| asked.allocations_of(&last.job)));
         }
-        let desired = if job.stop { 0 } else { job.desired };
+        let count = if job.stop { 0 } else { job.desired };
+        let desired = match (job.r#type.as_str(), self.wanted.unwrap_or(count)) {
+            // Nomad makes one for each host that can run it.
+            ("system", wanted) if wanted > 0 => {
+                let kept = allocations.iter().filter(|one| one.desired_status == "run");
+                kept.count() as u64
+            }
+            (_, wanted) => wanted,
+        };
         let running: Vec<&Allocation> = allocations
             .iter()
             .copied()
@@ -126,13 +136,24 @@ impl ComponentStatus {
             self.trouble = runs.trouble(asked, &name, more);
             return;
         }
-        let words = match job.stop {
-            true if self.is_applied => Some("its job was stopped".to_owned()),
-            // The old version runs on while a newer one finds no room.
-            _ if is_short || asked.unplaced.contains_key(&name) => Some(self.why(asked, job)),
-            _ => None,
-        };
+        if let Some(words) = self.changed_outside(job, count) {
+            self.trouble = Some(Trouble::new(&name, words, format!("eos drift{more}")));
+            return;
+        }
+        // The old version runs on while a newer one finds no room.
+        let words = (is_short || asked.unplaced.contains_key(&name)).then(|| self.why(asked, job));
         self.trouble = words.map(|words| Trouble::new(&name, words, format!("eos logs {name}{more}")));
+    }
+
+    /// What Nomad was told of its instances beside Eos. An operation that is not finished may be at it.
+    fn changed_outside(&self, job: &JobStatus, count: u64) -> Option<String> {
+        match self.wanted.filter(|_| self.is_finished) {
+            _ if job.stop && self.is_applied => Some("its job was stopped outside Eos".to_owned()),
+            Some(wanted) if wanted != count => {
+                Some(format!("Nomad has a count of {count}, the pillar has {wanted}"))
+            }
+            Some(_) | None => None,
+        }
     }
 
     /// What says most about why it is not what it should be.
@@ -182,18 +203,21 @@ pub struct LastOperation {
     pub id: String,
     pub verb: String,
     pub outcome: String,
+    /// The outcome, with what came of it since.
+    pub standing: Standing,
     pub who: String,
     pub words: String,
     pub started: Timestamp,
     pub ended: Option<Timestamp>,
 }
 
-impl From<&Operation> for LastOperation {
-    fn from(operation: &Operation) -> Self {
+impl LastOperation {
+    fn new(operation: &Operation, standing: Standing) -> Self {
         LastOperation {
             id: operation.id.clone(),
             verb: operation.words.split(' ').nth(1).unwrap_or_default().to_owned(),
             outcome: operation.outcome.words().to_owned(),
+            standing,
             who: operation.who.clone(),
             words: operation.words.clone(),
             started: operation.started,
@@ -204,16 +228,19 @@ impl From<&Operation> for LastOperation {
 
 /// The components as far as the store knows them; no engine is asked.
 pub(super) fn of_store(
-    store: &Store,
+    operations: &[(Operation, Standing)],
     environment: &str,
     names: BTreeSet<String>,
     applied: &[Applied],
     pillar: &Pillar,
-) -> Result<Vec<ComponentStatus>, EngineError> {
-    let operations = store.history(OPERATIONS)?;
+) -> Vec<ComponentStatus> {
     let last = |name: &String| {
-        let of_it = |one: &&Operation| one.environment == environment && one.components.contains(name);
-        operations.iter().find(of_it).map(LastOperation::from)
+        let of_it = |(one, standing): &&(Operation, Standing)| {
+            let is_of_it = one.environment == environment && one.components.contains(name);
+            is_of_it && *standing != Standing::NotBegun
+        };
+        let found = operations.iter().find(of_it);
+        found.map(|(operation, standing)| LastOperation::new(operation, *standing))
     };
     let known = |name: &String| applied.iter().find(|one| one.component == *name);
     let stopped = |name: &str| {
@@ -240,9 +267,10 @@ pub(super) fn of_store(
         runs_once: known(&component).is_some_and(Applied::runs_once),
         is_applied: known(&component).is_some(),
         is_finished: known(&component).is_some_and(|one| !one.digest.is_empty()),
+        wanted: known(&component).and_then(Applied::instances),
         component,
     };
-    Ok(names.into_iter().map(component).collect())
+    names.into_iter().map(component).collect()
 }
 
 fn instances(allocations: &[&Allocation], job: &JobStatus, checks: Option<&Checks>) -> Vec<Instance> {
@@ -326,8 +354,6 @@ mod tests {
     fn seen_of(web: &str, asked: &NomadNow, checks: Option<&Checks>, applied: bool) -> ComponentStatus {
         let file = format!("#!yaml\ncomponents: {{web: {web}}}\n").into_bytes();
         let pillar = Pillar::read(&[(environment_file("production"), file)].into()).unwrap();
-        let estate = tempfile::tempdir().unwrap();
-        let store = Store::open(estate.path()).unwrap();
         let applied: Vec<Applied> = applied
             .then(|| Applied {
                 environment: "production".into(),
@@ -338,7 +364,7 @@ mod tests {
             })
             .into_iter()
             .collect();
-        let mut all = of_store(&store, "production", ["web".to_owned()].into(), &applied, &pillar).unwrap();
+        let mut all = of_store(&[], "production", ["web".to_owned()].into(), &applied, &pillar);
         all[0].see(asked, checks, "");
         all.remove(0)
     }
@@ -408,6 +434,36 @@ mod tests {
                 .words,
             "too little memory"
         );
+    }
+
+    #[test]
+    fn what_nomad_is_told_outside_eos_is_a_trouble_and_not_desired() {
+        let job = json!({"address": "job/web", "attributes": {
+            "group.count": {"value": 1}, "other.count": {"value": 2}, "group.cpu": {"value": 50}}});
+        let seen = |told: u64, stop: bool, digest: &str| {
+            let mut asked = asked(false, Some(true), "running");
+            asked.jobs[0].desired = told;
+            asked.jobs[0].stop = stop;
+            let applied = Applied {
+                environment: "production".into(),
+                component: "web".into(),
+                digest: digest.to_owned(),
+                nodes: json!([job]),
+                operation: String::new(),
+            };
+            let file = b"#!yaml\ncomponents: {web: {}}\n".to_vec();
+            let pillar = Pillar::read(&[(environment_file("production"), file)].into()).unwrap();
+            let mut all = of_store(&[], "production", ["web".to_owned()].into(), &[applied], &pillar);
+            all[0].see(&asked, Some(&Checks::default()), "");
+            let trouble = all[0].trouble.clone().unwrap();
+            (all[0].desired, trouble.words, trouble.look)
+        };
+        let words = "Nomad has a count of 5, the pillar has 3".to_owned();
+        assert_eq!(seen(5, false, "d"), (Some(3), words, "eos drift".to_owned()));
+        let words = "its job was stopped outside Eos".to_owned();
+        assert_eq!(seen(3, true, "d"), (Some(3), words, "eos drift".to_owned()));
+        // An operation that is not finished may be the one that told Nomad.
+        assert_eq!(seen(5, false, "").2, "eos logs web");
     }
 
     #[test]

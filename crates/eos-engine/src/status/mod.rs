@@ -45,6 +45,8 @@ use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::Estate;
 use crate::failure::Failure;
+use crate::operation::{Standing, Standings};
+use crate::store::Operation;
 
 /// How long a layer may take; one that takes longer does not answer.
 const PATIENCE: Duration = Duration::from_secs(12);
@@ -54,6 +56,9 @@ const PATIENCE: Duration = Duration::from_secs(12);
 pub struct Status {
     pub environment: String,
     pub components: Vec<ComponentStatus>,
+    /// Operations that did not end.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unfinished: Vec<Trouble>,
     /// Nothing where the estate has no engines.
     pub layers: Option<Layers>,
 }
@@ -159,6 +164,12 @@ impl Trouble {
     }
 }
 
+/// How many operations are looked through, such as for the last one of each component.
+const OPERATIONS: u32 = 1000;
+
+/// So many letters of an operation's id tell it apart for a person.
+const SHORT: usize = 10;
+
 const LOOK: &str = "eos doctor";
 
 /// What each layer's own rows say of it.
@@ -218,10 +229,20 @@ pub async fn look(
         }
     };
     applied.retain(|one| only.is_none_or(|name| name == one.component));
-    let mut components = component::of_store(&store, environment, names, &applied, &pillar)?;
+    let standings = Standings::read(estate, &store)?;
+    let operations: Vec<(Operation, Standing)> = store
+        .history(OPERATIONS)?
+        .into_iter()
+        .map(|one| {
+            let standing = standings.of(&one);
+            (one, standing)
+        })
+        .collect();
+    let mut components = component::of_store(&operations, environment, names, &applied, &pillar);
     let mut status = Status {
         environment: environment.to_owned(),
         components: Vec::new(),
+        unfinished: unfinished(&operations, environment, only),
         layers: None,
     };
     if let Some(engines) = engines {
@@ -268,6 +289,30 @@ pub async fn look(
     }
     status.components = components;
     Ok(status)
+}
+
+/// The operations that stand in the way of others, oldest first, and what to do about each.
+fn unfinished(operations: &[(Operation, Standing)], environment: &str, only: Option<&str>) -> Vec<Trouble> {
+    let is_asked_for = |one: &Operation| {
+        let names = |name: &str| one.components.iter().any(|component| component == name);
+        one.environment == environment && only.is_none_or(names)
+    };
+    // What failed stands in nobody's way once its components were changed again.
+    let is_over = |one: &Operation, standing: Standing| {
+        let is_later = |(other, then): &&(Operation, Standing)| {
+            let shared = other.components.iter().any(|name| one.components.contains(name));
+            other.number > one.number && shared && *then == Standing::Done
+        };
+        standing == Standing::Failed && operations.iter().any(|other| is_later(&other))
+    };
+    let open = operations.iter().rev();
+    let open = open.filter(|(one, standing)| is_asked_for(one) && !is_over(one, *standing));
+    let trouble = |(one, standing): &(Operation, Standing)| {
+        let id = one.id.get(..SHORT).unwrap_or(&one.id);
+        let words = format!("{}: {}", standing.words(), one.words);
+        Some(Trouble::new(format!("operation {id}"), words, standing.next(id)?))
+    };
+    open.filter_map(trouble).collect()
 }
 
 async fn in_time<T>(

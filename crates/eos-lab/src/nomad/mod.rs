@@ -127,6 +127,7 @@ impl<'a> Nomad<'a> {
             durable::write_json(&directory.join("agent.json"), &settings, 0o600)?;
         }
         self.first_start().await?;
+        self.end_tasks_of_outdated(step).await;
         self.start_all(step).await?;
         self.take_jobs().await?;
         self.grant(formula).await
@@ -205,7 +206,38 @@ impl<'a> Nomad<'a> {
         registered && self.node(agent).await.is_ok_and(|node| node.status == "ready")
     }
 
+    /// An agent that starts again with other settings cannot keep its tasks: they end in good order, and are placed
+    /// again. One that cannot be asked starts all the same.
+    async fn end_tasks_of_outdated(&self, step: &Running<'_>) {
+        let is_outdated = |agent: &Agent<'a>| {
+            let (reads, ports) = self.reads_and_ports(agent);
+            agent.daemon.is_outdated(&self.start_of(&reads, &ports))
+        };
+        if !self.agents().any(|agent| is_outdated(agent).unwrap_or(false)) {
+            return;
+        }
+        step.note("the settings of Nomad changed: running services stop, and start again");
+        if let Err(error) = self.drain().await {
+            step.note(&format!("Nomad starts again without draining: {error}"));
+        }
+    }
+
     async fn start(&self, agent: &Agent<'_>) -> Result<()> {
+        let (reads, ports) = self.reads_and_ports(agent);
+        agent.daemon.ensure(&self.start_of(&reads, &ports)).await
+    }
+
+    fn start_of<'s>(&'s self, reads: &'s [PathBuf], ports: &'s [u16]) -> Start<'s> {
+        Start {
+            program: &self.choices.engines.nomad.path,
+            reads,
+            ports,
+            stale: &[],
+            umask: 0o022,
+        }
+    }
+
+    fn reads_and_ports(&self, agent: &Agent<'_>) -> (Vec<PathBuf>, Vec<u16>) {
         let ports = &self.choices.ports;
         let ports = match agent.node {
             None => vec![ports.nomad_http, ports.nomad_rpc, ports.nomad_serf],
@@ -213,16 +245,7 @@ impl<'a> Nomad<'a> {
         };
         let mut reads = vec![self.directory(agent).join("agent.json")];
         reads.extend(self.certificates.files(holder(agent.node)));
-        agent
-            .daemon
-            .ensure(&Start {
-                program: &self.choices.engines.nomad.path,
-                reads: &reads,
-                ports: &ports,
-                stale: &[],
-                umask: 0o022,
-            })
-            .await
+        (reads, ports)
     }
 
     /// Of server and client in one agent, the client comes too early on the first start: the server's keys are

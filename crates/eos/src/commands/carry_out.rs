@@ -110,6 +110,10 @@ pub async fn change(session: &mut Session<'_>, estate: &Estate, request: Request
     }
     let planned = request.plan(estate, engines.as_ref()).await?;
     if planned.plan.is_nothing() {
+        // Without engines nobody says what is there: of all that the pillar has, "nothing to do" would claim it.
+        if engines.is_none() && planned.plan.intent.is_none() {
+            return Err(no_engines(session, gives_secret));
+        }
         session.view.show(&NothingToDo(&planned.plan));
         return Ok(Exit::Done);
     }

@@ -9,13 +9,22 @@ use crate::args::{self, Cli};
 use crate::peek::{self, Peek};
 use crate::problem::Exit;
 use crate::views::reports::plain::Plain;
+use crate::views::text::short_operation;
 use clap::{Arg, Command, CommandFactory, ValueHint};
+use eos_core::address::NodeKind;
 use eos_core::catalog::BUILT_IN;
+use eos_core::emit::terraform::PLATFORM;
+use eos_core::node::Node;
 use eos_core::pillar::{Host, Pillar, PillarFiles, environment_file};
 use eos_core::recipe::Recipe;
 use eos_engine::estate::Estate;
-use std::collections::BTreeMap;
+use eos_engine::operation::is_resumable;
+use eos_engine::store::{Applied, Operation, Outcome, Store};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+
+/// How many operations are offered.
+const OPERATIONS: u32 = 50;
 
 /// Ended the completions at the cursor, for a shell
 #[derive(Debug, clap::Args)]
@@ -246,6 +255,13 @@ impl<'a> Place<'a> {
             "recipe" => return Completion::Words(nearby.recipes()),
             "component" => return Completion::Words(nearby.components()),
             "host" => return Completion::Words(nearby.hosts()),
+            "operation" => return Completion::Words(nearby.operations(self.command.get_name())),
+            "address" => return Completion::Words(nearby.addresses()),
+            // The secrets of the component before the cursor.
+            "names" if self.command.get_name() == "secret" => {
+                let secrets = self.subjects.first().map(|component| nearby.secrets(component));
+                return Completion::Words(secrets.unwrap_or_default());
+            }
             "command" => {
                 let named = self
                     .subjects
@@ -362,11 +378,63 @@ impl Nearby {
                 components.into_keys().map(|(_, name)| name).collect()
             }
         };
-        let candidate = |word| Candidate {
-            word,
-            help: String::new(),
+        // The pillar does not name what a component has for its own use.
+        let implied = self.applied().into_iter().map(|(component, _)| component);
+        let names: BTreeSet<String> = names.into_iter().chain(implied).collect();
+        names
+            .into_iter()
+            .filter(|name| name != PLATFORM)
+            .map(bare)
+            .collect()
+    }
+
+    fn store(&self) -> Option<Store> {
+        self.estate.as_ref()?.store_to_read().ok()
+    }
+
+    /// The nodes of each component of this environment, as they were last applied.
+    fn applied(&self) -> Vec<(String, Vec<Node>)> {
+        let applied = || self.store()?.applied(self.environment()?).ok();
+        let nodes = |one: Applied| Some((one.component, serde_json::from_value(one.nodes).ok()?));
+        applied()
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(nodes)
+            .collect()
+    }
+
+    /// Operations that the verb can do something with.
+    fn operations(&self, verb: &str) -> Vec<Candidate> {
+        let fits = |one: &Operation| match verb {
+            "undo" => one.outcome == Outcome::Done,
+            "resume" => is_resumable(one.outcome),
+            "approve" => one.outcome == Outcome::Waiting,
+            _ => true,
         };
-        names.into_iter().map(candidate).collect()
+        let found = self.store().and_then(|store| store.history(OPERATIONS).ok());
+        let candidate = |one: Operation| Candidate {
+            word: short_operation(&one.id).to_owned(),
+            help: format!("{} ({})", one.words, one.outcome.shown()),
+        };
+        let found = found.unwrap_or_default().into_iter();
+        found.filter(fits).map(candidate).collect()
+    }
+
+    fn addresses(&self) -> Vec<Candidate> {
+        let applied = self.applied();
+        let nodes = applied.iter().flat_map(|(_, nodes)| nodes);
+        let addresses = nodes.map(|node| bare(node.address.to_string()));
+        self.components().into_iter().chain(addresses).collect()
+    }
+
+    fn secrets(&self, component: &str) -> Vec<Candidate> {
+        let applied = self.applied();
+        let of_it = applied.iter().find(|(name, _)| name == component);
+        let mut nodes = of_it.into_iter().flat_map(|(_, nodes)| nodes);
+        let secret = nodes.find(|node| node.address.kind == NodeKind::Secret);
+        let items = secret.and_then(|node| node.attributes.get("items")?.value.as_array());
+        let items = items.into_iter().flatten().filter_map(|item| item.as_str());
+        items.map(|item| bare(item.to_owned())).collect()
     }
 
     fn hosts(&self) -> Vec<Candidate> {
@@ -393,6 +461,13 @@ impl Nearby {
             .as_ref()
             .map(|estate| estate.settings.environment.as_str());
         self.peek.environment.as_deref().or(usual)
+    }
+}
+
+fn bare(word: String) -> Candidate {
+    Candidate {
+        word,
+        help: String::new(),
     }
 }
 

@@ -4,7 +4,7 @@ use super::{Ended, Session};
 use crate::problem::Exit;
 use crate::views::reports::history::History;
 use crate::views::reports::operation::OperationReport;
-use eos_engine::operation::find;
+use eos_engine::operation::{Standings, find};
 
 /// Show the operations of this estate, or one of them
 #[derive(Debug, clap::Args)]
@@ -34,13 +34,26 @@ enum Command {
 }
 
 pub fn run(session: &mut Session<'_>, args: &Args) -> Ended {
-    let store = session.estate()?.store_to_read()?;
+    let estate = session.estate()?;
+    let store = estate.store_to_read()?;
+    let standings = Standings::read(&estate, &store)?;
     match &args.command {
-        None => session.view.show(&History(store.history(args.limit)?)),
+        None => {
+            let operations = store.history(args.limit)?.into_iter();
+            let operations = operations.map(|operation| {
+                let standing = standings.of(&operation);
+                (operation, standing)
+            });
+            session.view.show(&History(operations.collect()));
+        }
         Some(Command::Show { operation }) => {
             let operation = find(&store, operation)?;
             let journal = store.journal(&operation.id)?;
-            session.view.show(&OperationReport { operation, journal });
+            session.view.show(&OperationReport {
+                standing: standings.of(&operation),
+                operation,
+                journal,
+            });
         }
     }
     Ok(Exit::Done)

@@ -144,7 +144,11 @@ fn image_of(component: &Lowered, group: &Group, name: &str) -> RecipeImage {
             variables: names(variables),
             files: names(files),
             addresses,
-            directories: group.mounts.iter().map(|mount| mount.path.clone()).collect(),
+            directories: group
+                .mounts
+                .iter()
+                .map(|mount| mount.path.value.clone())
+                .collect(),
         },
     }
 }

@@ -95,12 +95,16 @@ fn given(
     component: &str,
 ) -> Result<SecretString, Problem> {
     let value = match to.expose_secret() {
-        "-" => options::read_secret(name, component).map_err(|error| {
-            Problem::usage(
-                format!("Secret {name} of {component} cannot be read: {error}"),
-                "Write it on one line of standard input",
-            )
-        })?,
+        "-" => {
+            let value = options::read_secret(name, component).map_err(|error| {
+                Problem::usage(
+                    format!("Secret {name} of {component} cannot be read: {error}"),
+                    "Write it on one line of standard input",
+                )
+            })?;
+            options::refuse_more_input(1)?;
+            value
+        }
         _ => {
             warnings.push(options::visible("to"));
             to.clone()

@@ -86,7 +86,7 @@ impl Human {
         let effect = printable(effect).replace('\n', " ");
         let line = match width(&effect) <= room {
             true => format!("{prefix}{}{time}\n", pad(&effect, room)),
-            false => hang(&prefix, &format!("{effect}  {}", duration(took)), columns),
+            false => timed(&prefix, &effect, &time, columns),
         };
         self.talk(&line);
     }
@@ -173,5 +173,33 @@ impl View for Human {
     fn close(&mut self, exit: Exit) -> ExitCode {
         self.end_all_live();
         self.out.close(exit)
+    }
+}
+
+/// Several lines, with the time at the end of the last one: there is always room for it.
+fn timed(prefix: &str, effect: &str, time: &str, columns: usize) -> String {
+    let room = columns.saturating_sub(width(time));
+    let lines = hang(prefix, effect, room);
+    let lines = lines.trim_end();
+    let (above, last) = match lines.rsplit_once('\n') {
+        Some((above, last)) => (format!("{above}\n"), last),
+        None => (String::new(), lines),
+    };
+    format!("{above}{}{time}\n", pad(last, room))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_step_is_whole() {
+        let effect = "1 added, 0 changed, 0 destroyed; snapshot 12";
+        let text = timed("  3/9 terraform  ", effect, "   16.6 s", 50);
+        assert_eq!(
+            text,
+            "  3/9 terraform  1 added, 0 changed, 0\n                 destroyed; snapshot 12     16.6 s\n"
+        );
+        assert!(text.lines().all(|line| width(line) <= 50));
     }
 }

@@ -168,6 +168,15 @@ pub fn short_operation(id: &str) -> &str {
     id.get(..OPERATION_LETTERS).unwrap_or(id)
 }
 
+/// How a column gives way to others where a table is too wide.
+#[derive(Clone, Copy)]
+pub enum Yield {
+    /// The column goes.
+    Drop(usize),
+    /// Its cells lose their ends, down to so many columns.
+    Shorten(usize, usize),
+}
+
 /// Rows under headings; columns named in `right` are aligned there.
 pub struct Table<'a> {
     pub headings: &'a [&'a str],
@@ -214,6 +223,43 @@ impl Table<'_> {
             text.push_str(&line(&mut row.iter().map(String::as_str)));
         }
         text
+    }
+
+    /// As a table: where it does not fit into `columns`, one column after the other gives way. Blocks come last.
+    pub fn print_yielding(&self, columns: Option<usize>, yields: &[Yield]) -> String {
+        let Some(room) = columns else {
+            return self.print(None);
+        };
+        let mut shown: Vec<usize> = (0..self.headings.len()).collect();
+        let mut rows = self.rows.clone();
+        let mut headings: Vec<String> = self.headings.iter().map(|&heading| heading.to_owned()).collect();
+        let mut yields = yields.iter();
+        loop {
+            let narrower = Table {
+                headings: &Vec::from_iter(shown.iter().map(|&column| headings[column].as_str())),
+                right: &Vec::from_iter((0..shown.len()).filter(|&at| self.right.contains(&shown[at]))),
+                rows: rows
+                    .iter()
+                    .map(|row| shown.iter().map(|&column| row[column].clone()).collect())
+                    .collect(),
+            };
+            let over = narrower.width().saturating_sub(room);
+            if over == 0 {
+                return narrower.print(None);
+            }
+            match yields.next() {
+                Some(Yield::Drop(column)) => shown.retain(|shown| shown != column),
+                Some(Yield::Shorten(column, least)) => {
+                    let at = shown.iter().position(|shown| shown == column);
+                    let wide = at.map_or(0, |at| narrower.widths()[at]);
+                    let wide = wide.saturating_sub(over).max(*least);
+                    headings[*column] = shorten(&headings[*column], wide);
+                    rows.iter_mut()
+                        .for_each(|row| row[*column] = shorten(&row[*column], wide));
+                }
+                None => return self.print(columns),
+            }
+        }
     }
 
     fn print_blocks(&self, columns: usize) -> String {
@@ -277,6 +323,38 @@ mod tests {
         };
         assert_eq!(table.print(Some(80)), "name   count\nhello      3\n");
         assert_eq!(table.print(Some(11)), "hello\n  count  3\n");
+    }
+
+    #[test]
+    fn a_table_that_yields_keeps_its_rows() {
+        let cells = |row: [&str; 3]| row.map(str::to_owned).to_vec();
+        let table = Table {
+            headings: &["name", "count", "where"],
+            right: &[1],
+            rows: vec![
+                cells(["mattermost-database", "3", "node1"]),
+                cells(["redis", "1", "node2"]),
+            ],
+        };
+        let yields = &[Yield::Drop(2), Yield::Shorten(0, 10), Yield::Drop(1)];
+        let print = |columns| table.print_yielding(columns, yields);
+        assert_eq!(print(None), table.print(None));
+        assert_eq!(print(Some(33)), table.print(None));
+        assert_eq!(
+            print(Some(32)),
+            "name                 count\nmattermost-database      3\nredis                    1\n"
+        );
+        assert_eq!(
+            print(Some(20)),
+            "name           count\nmattermost...      3\nredis              1\n"
+        );
+        assert_eq!(print(Some(12)), "name\nmatterm...\nredis\n");
+        // Nothing is left to give way.
+        assert!(
+            print(Some(9)).starts_with("mattermos\nt-databas\ne\n  count"),
+            "{}",
+            print(Some(9))
+        );
     }
 
     #[test]

@@ -10,9 +10,9 @@ impl Report for Finished {
     fn text(&self, page: &mut Page) {
         let took = duration(self.took);
         let id = short_operation(&self.operation);
-        let undo = match self.plan.only_act() {
-            None => format!("   undo: eos undo {id}"),
-            Some(_) => String::new(),
+        let undo = match (self.plan.only_act(), self.plan.lost_secret()) {
+            (None, None) => format!("   undo: eos undo {id}"),
+            (Some(_), _) | (_, Some(_)) => String::new(),
         };
         let (word, line) = match self.taken_back {
             None => ("done", format!("done in {took}   operation {id}{undo}")),

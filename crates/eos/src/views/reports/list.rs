@@ -1,7 +1,7 @@
 //! The reports of `eos list`: the components or volumes of an environment, or the hosts of the estate.
 
 use crate::views::report::{Message, Page, Report, value};
-use crate::views::text::{Table, short_operation};
+use crate::views::text::{Table, Yield, short_operation};
 use eos_core::node::Node;
 use eos_core::option::human_size;
 use serde::Serialize;
@@ -77,7 +77,16 @@ impl Report for Components {
             right: &[],
             rows: rows.iter().map(row).collect(),
         };
-        page.data(table.print(page.data_width));
+        page.data(table.print_yielding(
+            page.data_width,
+            &[
+                Yield::Drop(4),
+                Yield::Drop(2),
+                Yield::Shorten(1, 8),
+                Yield::Shorten(0, 16),
+                Yield::Drop(1),
+            ],
+        ));
     }
 
     fn json(&self) -> Message {
@@ -125,7 +134,16 @@ impl Report for Hosts {
             right: &[],
             rows: self.0.iter().map(row).collect(),
         };
-        page.data(table.print(page.data_width));
+        page.data(table.print_yielding(
+            page.data_width,
+            &[
+                Yield::Drop(5),
+                Yield::Drop(2),
+                Yield::Drop(4),
+                Yield::Shorten(3, 8),
+                Yield::Drop(3),
+            ],
+        ));
     }
 
     fn json(&self) -> Message {
@@ -182,7 +200,16 @@ impl Report for Volumes {
             right: &[3],
             rows: rows.iter().map(row).collect(),
         };
-        page.data(table.print(page.data_width));
+        page.data(table.print_yielding(
+            page.data_width,
+            &[
+                Yield::Drop(4),
+                Yield::Shorten(5, 24),
+                Yield::Drop(1),
+                Yield::Drop(6),
+                Yield::Shorten(5, 8),
+            ],
+        ));
     }
 
     fn json(&self) -> Message {

@@ -5,27 +5,34 @@ use crate::views::report::{Message, Page, Report, value};
 use crate::views::text::{duration, hang, printable};
 use eos_engine::diagnose::LogLines;
 use eos_engine::failure::StepFailure;
+use eos_engine::operation::Standing;
 use eos_engine::store::{Entry, Event, Operation};
 use serde_json::json;
 use std::time::Duration;
 
 pub struct OperationReport {
     pub operation: Operation,
+    pub standing: Standing,
     pub journal: Vec<Entry>,
 }
 
 impl Report for OperationReport {
     fn text(&self, page: &mut Page) {
-        page.data(operation_text(&self.operation, &self.journal, page.columns()));
+        page.data(operation_text(self, page.columns()));
     }
 
     fn json(&self) -> Message {
-        let content = json!({"operation": value(&self.operation), "journal": value(&self.journal)});
+        let content = json!({"operation": value(&self.operation), "standing": value(&self.standing), "journal": value(&self.journal)});
         Message::Document("operation", content)
     }
 }
 
-fn operation_text(operation: &Operation, journal: &[Entry], columns: usize) -> String {
+fn operation_text(report: &OperationReport, columns: usize) -> String {
+    let OperationReport {
+        operation,
+        standing,
+        journal,
+    } = report;
     let took = operation
         .ended
         .map(|ended| ended.duration_since(operation.started).unsigned_abs());
@@ -50,7 +57,7 @@ fn operation_text(operation: &Operation, journal: &[Entry], columns: usize) -> S
         ),
         ("took", took.map_or("not finished".to_owned(), duration)),
         ("spent", spent),
-        ("outcome", operation.outcome.shown().to_owned()),
+        ("outcome", standing.words().to_owned()),
         ("rolls back", operation.takes_back.clone().unwrap_or_default()),
         ("commit", operation.commit_after.clone().unwrap_or_default()),
     ];

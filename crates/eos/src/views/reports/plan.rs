@@ -229,13 +229,23 @@ fn no_return(plan: &Plan, columns: usize) -> String {
     match points.as_slice() {
         [] if plan.only_act().is_some() => String::new(),
         [] => hang("", "no point of no return", columns),
-        [point] => hang("! ", &format!("point of no return: {point}"), columns),
-        points => hang(
-            "! ",
-            &format!("points of no return: {}", points.join(", ")),
-            columns,
-        ),
+        [point] => hang("! ", &format!("point of no return: {point}"), columns) + &no_undo(plan, columns),
+        points => {
+            let points = format!("points of no return: {}", points.join(", "));
+            hang("! ", &points, columns) + &no_undo(plan, columns)
+        }
     }
+}
+
+/// `eos undo` will refuse it: better said before anybody confirms.
+fn no_undo(plan: &Plan, columns: usize) -> String {
+    let words = plan.lost_secret().map(|lost| {
+        format!(
+            "cannot be undone: Nomad keeps no earlier value of the secret of {}",
+            lost.component
+        )
+    });
+    words.map_or_else(String::new, |words| hang("! ", &words, columns))
 }
 
 fn act_row(text: &mut String, act: &Act, columns: usize) {

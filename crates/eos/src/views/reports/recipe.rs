@@ -298,7 +298,12 @@ fn service_words(service: &Service, usual: &Map<String, Value>) -> String {
         Check::Http(path) => format!("check GET {}", value(path, usual)),
         Check::Tcp { .. } => "check of the port".to_owned(),
     }));
-    facts.extend(service.metrics.iter().map(|path| format!("metrics {path}")));
+    facts.extend(
+        service
+            .metrics
+            .iter()
+            .map(|path| format!("metrics {}", path.text)),
+    );
     with_condition(facts.join(", "), service.when.as_ref())
 }
 

@@ -2,8 +2,9 @@
 
 use crate::views::report::{Message, Page, Report};
 use crate::views::text::{
-    BOLD, RED, Table, YELLOW, age, from_record, hang, moment, printable, short_operation, width,
+    BOLD, RED, Table, YELLOW, Yield, age, hang, moment, printable, short_operation, width,
 };
+use eos_engine::operation::Standing;
 use eos_engine::status::{ComponentStatus, Instance, LastOperation, Layers, RunOutcome, Status, Trouble};
 use jiff::Timestamp;
 use std::fmt::Write;
@@ -66,6 +67,9 @@ fn status_text(status: &Status, extent: Extent, columns: Option<usize>) -> Strin
     for line in stopped.filter_map(|component| stopped_line(component, now)) {
         text.push_str(&hang("- ", &line, wide));
     }
+    for trouble in &status.unfinished {
+        text.push_str(&trouble_text(trouble, wide));
+    }
     let of_components = status.components.iter().filter_map(|one| one.trouble.as_ref());
     let of_layers = status.layers.iter().flat_map(Layers::troubles);
     for trouble in of_components.chain(of_layers) {
@@ -121,12 +125,8 @@ fn components_text(status: &Status, columns: Option<usize>, now: Timestamp) -> S
     if status.components.is_empty() {
         return format!("{} has no components\n", status.environment);
     }
-    let rows = |with_nodes: bool| -> Vec<Vec<String>> {
-        let row = |component: &ComponentStatus| component_row(component, with_nodes, now);
-        status.components.iter().map(row).collect()
-    };
-    let right = &[1, 2, 3];
-    let with_nodes = Table {
+    let row = |component: &ComponentStatus| component_row(component, now);
+    Table {
         headings: &[
             &status.environment,
             "desired",
@@ -137,30 +137,24 @@ fn components_text(status: &Status, columns: Option<usize>, now: Timestamp) -> S
             "where",
             "last operation",
         ],
-        right,
-        rows: rows(true),
-    };
-    // Where it runs is left out first where there is no room; `eos status COMPONENT` has it.
-    if columns.is_none_or(|columns| with_nodes.width() <= columns) {
-        return with_nodes.print(columns);
+        right: &[1, 2, 3],
+        rows: status.components.iter().map(row).collect(),
     }
-    let headings = &[
-        &status.environment,
-        "desired",
-        "running",
-        "healthy",
-        "version",
-        "since",
-        "last operation",
-    ];
-    let rows = rows(false);
-    Table {
-        headings,
-        right,
-        rows,
-    }
-    .print(columns)
+    .print_yielding(columns, YIELDS)
 }
+
+/// What gives way where there is no room, least important first; `eos status COMPONENT` has it all.
+const YIELDS: &[Yield] = &[
+    Yield::Drop(6),
+    Yield::Drop(2),
+    Yield::Drop(5),
+    Yield::Drop(4),
+    Yield::Shorten(7, 16),
+    Yield::Drop(1),
+    Yield::Shorten(0, 20),
+    Yield::Drop(7),
+    Yield::Shorten(0, 8),
+];
 
 /// In place of the counts of instances, where there can be none.
 fn without_job(component: &ComponentStatus) -> &'static str {
@@ -223,7 +217,7 @@ fn stopped_line(component: &ComponentStatus, now: Timestamp) -> Option<String> {
     Some(printable(&format!("{}: stopped {words}", component.component)))
 }
 
-fn component_row(component: &ComponentStatus, with_nodes: bool, now: Timestamp) -> Vec<String> {
+fn component_row(component: &ComponentStatus, now: Timestamp) -> Vec<String> {
     let short = component.healthy.is_some() && component.healthy < component.desired;
     let nothing = |word: &str| ["-".to_owned(), "-".to_owned(), format!("{word} ")];
     let counts = match component.runs_nothing {
@@ -237,7 +231,7 @@ fn component_row(component: &ComponentStatus, with_nodes: bool, now: Timestamp) 
         ],
     };
     let [desired, running, healthy] = counts;
-    let mut row = vec![
+    vec![
         component.component.clone(),
         desired,
         running,
@@ -247,18 +241,15 @@ fn component_row(component: &ComponentStatus, with_nodes: bool, now: Timestamp) 
             .since
             .or_else(|| stopped_when(component).filter(|_| is_at_rest(component)))
             .map_or_else(String::new, |since| age(since, now)),
-    ];
-    if with_nodes {
-        row.push(Vec::from_iter(component.nodes.iter().map(String::as_str)).join(", "));
-    }
-    row.push(component.operation.as_ref().map_or_else(String::new, last_words));
-    row
+        Vec::from_iter(component.nodes.iter().map(String::as_str)).join(", "),
+        component.operation.as_ref().map_or_else(String::new, last_words),
+    ]
 }
 
 fn last_words(last: &LastOperation) -> String {
-    let outcome = match last.outcome.as_str() {
-        "done" => String::new(),
-        other => format!(" ({})", from_record(other)),
+    let outcome = match last.standing {
+        Standing::Done => String::new(),
+        other => format!(" ({})", other.words()),
     };
     format!("{} {}{outcome}", short_operation(&last.id), last.verb)
 }
@@ -305,7 +296,7 @@ fn component_text(
                 "{} {}, {} by {}, {}",
                 short_operation(&last.id),
                 last.words,
-                from_record(&last.outcome),
+                last.standing.words(),
                 last.who,
                 moment(last.started, now)
             )

@@ -5,7 +5,7 @@ use crate::views::text::{BOLD, RED, Table, YELLOW, age, counted, hang, printable
 use eos_core::option::human_size;
 use eos_core::storage::expand::{THRESHOLD, delete_command};
 use eos_core::storage::{Disk, HostStorage, LogicalVolume, MountedFilesystem, Snapshot, VolumeGroup};
-use eos_engine::storage::{EstateStorage, HostReport, Said};
+use eos_engine::storage::{DirectoryVolume, EstateStorage, HostReport, Said};
 use jiff::Timestamp;
 use serde_json::json;
 use std::fmt::Write;
@@ -127,7 +127,16 @@ fn summary(storage: &EstateStorage) -> String {
             counted(count, "group", "groups")
         ),
     };
-    let volumes = counted(volumes.len(), "volume", "volumes");
+    let directories: usize = storage.hosts.iter().map(|report| report.directories.len()).sum();
+    let volumes = match directories {
+        0 => counted(volumes.len(), "volume", "volumes"),
+        count => format!(
+            "{} on disks, {} in {}",
+            counted(volumes.len(), "volume", "volumes"),
+            count,
+            if count == 1 { "a directory" } else { "directories" }
+        ),
+    };
     format!(
         "{hosts}: {volumes}{full}; {free}; {} unused",
         counted(unused, "disk", "disks")
@@ -137,6 +146,7 @@ fn summary(storage: &EstateStorage) -> String {
 fn tables(report: &HostReport, host: &HostStorage, columns: Option<usize>, now: Timestamp) -> Vec<String> {
     let all = [
         volumes(host),
+        directories(report),
         snapshots(host, now),
         kept(host, now),
         groups(host),
@@ -156,6 +166,22 @@ fn print(mut table: Table<'_>, columns: Option<usize>) -> String {
         }
     }
     table.print(columns)
+}
+
+/// Volumes without a size of their own: the filesystem around them says how full they are.
+fn directories(report: &HostReport) -> Table<'static> {
+    let row = |directory: &DirectoryVolume| {
+        vec![
+            directory.volume.clone(),
+            format!("{}/{}", directory.environment, directory.component),
+            directory.path.clone(),
+        ]
+    };
+    Table {
+        headings: &["directory", "of", "path"],
+        right: &[],
+        rows: report.directories.iter().map(row).collect(),
+    }
 }
 
 fn volumes(host: &HostStorage) -> Table<'static> {
@@ -473,6 +499,7 @@ mod tests {
             host: name.to_owned(),
             devices: devices.iter().map(|path| (*path).to_owned()).collect(),
             volume_group: None,
+            directories: Vec::new(),
             said: Said::Storage(serde_json::from_value(storage).expect("as a host says it")),
         }
     }
@@ -482,6 +509,7 @@ mod tests {
             host: name.to_owned(),
             devices: Vec::new(),
             volume_group: None,
+            directories: Vec::new(),
             said: Said::Silent(Silent {
                 words: words.to_owned(),
                 hint: None,
@@ -661,6 +689,30 @@ mod tests {
     }
 
     #[test]
+    fn volumes_in_directories_count() {
+        let host = HostReport {
+            directories: vec![DirectoryVolume {
+                volume: "redis-data".to_owned(),
+                environment: "production".to_owned(),
+                component: "redis".to_owned(),
+                path: "/opt/redis/data".to_owned(),
+            }],
+            ..host(
+                "node1",
+                &[],
+                json!({"disks": [], "groups": [], "volumes": [], "filesystems": [],
+                    "tools": {"lvm": false, "xfs": true, "btrfs": true, "ext4": true}}),
+            )
+        };
+        let (text, _) = plain(vec![host], Some(80));
+        assert_eq!(
+            text,
+            "node1: 0 volumes on disks, 1 in a directory; no group; 0 disks unused\n\nnode1\n  directory   of                \
+             path\n  redis-data  production/redis  /opt/redis/data\n"
+        );
+    }
+
+    #[test]
     fn times_and_changes_are_said_in_one_unit() {
         let said = [0.01, 0.5, 1.5, 2.0, 20.9, 729.0, 1e9].map(days);
         assert_eq!(
@@ -689,6 +741,7 @@ mod tests {
             host: "node1".to_owned(),
             devices: Vec::new(),
             volume_group: None,
+            directories: Vec::new(),
             said: Said::Storage(serde_json::from_value(said).expect("as a host says it")),
         };
         let storage = EstateStorage {

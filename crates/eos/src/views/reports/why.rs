@@ -6,7 +6,6 @@ use crate::views::text::{BOLD, hang, pad, printable, shorten, width};
 use eos_core::called::Called;
 use eos_core::why::{Change, Explained, Explanation, Extent, Spot};
 use serde_json::json;
-use std::fmt::Write;
 
 /// Attributes are not padded to more than this.
 const NAME: usize = 24;
@@ -92,7 +91,9 @@ fn several(explained: &[Explained], columns: usize) -> String {
                 .environment
                 .as_ref()
                 .map_or_else(String::new, |environment| format!(" in {environment}"));
-            let _ = writeln!(text, "{BOLD}{}{BOLD:#}{place}", one.address);
+            let heading = hang("", &format!("{}{place}", one.address), columns);
+            let bold = format!("{BOLD}{}{BOLD:#}", one.address);
+            text.push_str(&heading.replacen(&one.address, &bold, 1));
             address = Some(&one.address);
         }
         let value = first_line(&attribute_value(&one.attribute, &one.value));
@@ -105,7 +106,7 @@ fn several(explained: &[Explained], columns: usize) -> String {
             true => pad(&one.attribute, names),
             // Its value goes below a name that would push it out of its column.
             false => {
-                let _ = writeln!(text, "  {}", one.attribute);
+                text.push_str(&hang("  ", &one.attribute, columns));
                 " ".repeat(names)
             }
         };

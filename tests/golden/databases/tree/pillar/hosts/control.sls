@@ -100,13 +100,13 @@
         "service": "postgres"
       },
       "production/redis": {
-        "digest": "e50147d2f2a9f8eeb4a5da9c406c08d4312c338f241ba061203cc83f626bbc65",
+        "digest": "937d67ea8fe5dea98f3a8bea102b9f064161f09046decbdab0cb74ad613f46f4",
         "risk": "medium",
         "token": "client",
         "files": {
           "terraform/environments/production/redis/main.tf": "73ad68742caf1631c29eb9da62cdb06f230941a5bb015a76e281bf1fad31287e",
           "terraform/environments/production/redis/outputs.tf": "8dda65b9667275115ad6775a8e7956f218ca7972df856ae33236e2b294c2f02b",
-          "terraform/environments/production/redis/terraform.tfvars.json": "821fd48ee3e2b8575d103031f837c848292cc33cb50c7d9e0ee7017ae6dfdd26",
+          "terraform/environments/production/redis/terraform.tfvars.json": "93c765982300e1303d260e8d2b7e11b3cb9f062b5be94255eb74767a309db9ea",
           "terraform/environments/production/redis/variables.tf": "f7c6b783ed34358c1f08d598540ef0af0cab3a4ca64950d04c7a69ff80328bb6",
           "terraform/modules/redis/88884668b04c/main.tf": "3d9c1b961d6e9665386898778009cf9d557622380e078d68cd73d70f1d0aa2e1",
           "terraform/modules/redis/88884668b04c/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
