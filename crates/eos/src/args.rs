@@ -12,7 +12,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 use eos_core::diagnostic::Diagnostic;
-use eos_core::name::{Sort, ENVIRONMENTS, closest, problem, quoted};
+use eos_core::name::{ENVIRONMENTS, Sort, closest, problem, quoted};
 use eos_core::recipe::Recipe;
 use std::ffi::OsString;
 use std::path::PathBuf;
