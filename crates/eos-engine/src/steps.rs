@@ -77,9 +77,9 @@ pub async fn deliver(
     following: &[Step],
 ) -> Result<Verified, EngineError> {
     let Engines { salt, endpoints, .. } = engines;
-    delivery::deliver(&endpoints.delivery, &compilation.artifacts)?;
-    delivery::remove_old_releases(&endpoints.delivery, delivery::KEEP)?;
-    let current = delivery::current(&endpoints.delivery)?.unwrap_or_default();
+    let current = delivery::deliver(engines, &compilation.artifacts)
+        .await?
+        .unwrap_or_default();
     if current == compilation.release && following.iter().any(is_bound) {
         let words = format!("release {} is current", &current[..12]);
         return Ok(Verified::new(words, json!({"current": current})));
