@@ -38,6 +38,7 @@ _KEPT_PLANS = 16
 _SECONDS_OF_A_PLAN = 3600
 _SECONDS_FOR_THE_LOCK = 120
 _RELEASE_FILE = "salt/release"
+_HOSTS = "pillar/hosts/"
 _HEAD = "#!json\n"
 _CURRENT = re.compile(r"releases/([0-9a-f]{64})")
 
@@ -52,8 +53,18 @@ def served() -> dict:
     return {"current": current, "files": {path: _sha256(content) for path, content in (files or {}).items()}}
 
 
-def take(who: dict, release: str, manifest: list[str], contents: dict[str, str], plan: str | None) -> dict:
+def take(
+    who: dict,
+    release: str,
+    manifest: list[str],
+    contents: dict[str, str],
+    plan: str | None,
+    operation: str | None,
+    kinds: list[str],
+) -> dict:
     """Takes pieces of a release, or of a plan; answers which are `missing`, and delivers it once none is.
+
+    What is served changes only if the caller may change every part that differs. A plan changes nothing of it.
 
     A release that is there whole needs no pieces. `current` is read after all of it.
     """
@@ -66,10 +77,11 @@ def take(who: dict, release: str, manifest: list[str], contents: dict[str, str],
         waiting.add(pieces)
         known = {}
         current = _current(place)
+        before = (_files_of(place, current) if current else None) or {}
         if plan is None and (there := _files_of(place, release)) and _is_whole(there, release):
+            _require(who, current, before, there, operation, kinds)
             _deliver(place, release, _without_name(there), current)
             return {"missing": [], "current": _current(place)}
-        before = (_files_of(place, current) if current else None) or {}
         for content in before.values():
             known |= {_sha256(piece): piece for piece in _pieces(content)}
         known |= waiting.all()
@@ -80,11 +92,28 @@ def take(who: dict, release: str, manifest: list[str], contents: dict[str, str],
             return {"missing": missing, "current": current}
         files = _checked(wanted, known)
         if plan is None:
+            _require(who, current, before, files, operation, kinds)
             _deliver(place, release, files, current)
         else:
             _deliver_plan(place, who, plan, {**files, _RELEASE_FILE: f"{release}\n".encode()})
         waiting.clear()
         return {"missing": [], "current": _current(place)}
+
+
+def _require(
+    who: dict,
+    current: str | None,
+    before: dict[str, bytes],
+    after: dict[str, bytes],
+    operation: str | None,
+    kinds: list,
+) -> None:
+    """Refuses what the caller may not change of what is served. Of a damaged release nobody knows what was served."""
+    is_known = current is None or _is_whole(before, current)
+    if not is_known and (not before or any(path.startswith(_HOSTS) for path in before)):
+        words = "the release that is served is damaged"
+        __salt__["eos_roles.require_to_deliver"](who, "medium", words, "another one", operation, [])
+    __salt__["eos_delivery_roles.require"](who, before, after, operation, kinds)
 
 
 def _deliver(place: int, release: str, files: dict[str, bytes], current: str | None) -> None:
@@ -151,7 +180,7 @@ def _checked(wanted: dict[str, list[str]], known: dict[str, bytes]) -> dict[str,
         raise SaltInvocationError(f"The release is larger than {_LARGEST >> 20} MiB")
     files = {path: b"".join(known[digest] for digest in digests) for path, digests in wanted.items()}
     for path, content in files.items():
-        if path.startswith("pillar/hosts/"):
+        if path.startswith(_HOSTS):
             _check_slice(path, content)
     return files
 

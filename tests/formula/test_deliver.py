@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import hashlib
+import inspect
 import json
 import os
 import pathlib
@@ -15,7 +16,6 @@ import pytest
 PIECE = 1 << 18
 SLICE = "pillar/hosts/control.sls"
 MAIN = "files/terraform/environments/production/hello/main.tf"
-USER = {"__pub_user": "eos-user"}
 
 
 def sha256(content: bytes) -> str:
@@ -55,23 +55,51 @@ def release(text: str = "one", **more: bytes) -> dict[str, bytes]:
     }
 
 
+KINDS = ("file", "rules", "secret", "volume", "workspace")
+ROLES = {"eos-user": "user", "eos-operator": "operator", "eos-architect": "architect"}
+
+
 class Control:
-    """A control minion as far as delivery goes."""
+    """A control minion as far as delivery goes. What a thing counts as there is said by its own text."""
 
     def __init__(self, load, directory: pathlib.Path):
         self.srv, self.cache = directory / "srv", directory / "cache"
         self.srv.mkdir(mode=0o755)
         self.cache.mkdir()
-        options = {"id": "control", "cachedir": str(self.cache), "eos": {"roles": {"eos-user": "user"}}}
-        roles = load("_modules/eos_roles.py", opts=options)
-        functions = {f"eos_roles.{name}": getattr(roles, name) for name in ("caller", "require_role")}
-        functions["eos_profile.optional_setting"] = {"delivery": str(self.srv)}.get
-        self.delivery = load("_modules/eos_delivery.py", opts=options, salt=functions)
-        functions |= {f"eos_delivery.{name}": getattr(self.delivery, name) for name in ("served", "take")}
+        options = {"id": "control", "cachedir": str(self.cache), "eos": {"roles": ROLES}}
+        functions = {
+            "eos_profile.optional_setting": {"delivery": str(self.srv)}.get,
+            "eos_files.recorded_risk": lambda name: None,
+            "eos_files.tier": lambda path: ("low" if path.startswith("/srv/www/") else "high", "its path"),
+            "eos_files.why_no_place": lambda path: None,
+            "eos_prometheus.recorded_risk": lambda name: None,
+            "eos_secrets.risks_of_holder": lambda name: [],
+            "eos_storage.risk": lambda facts, name: "high",
+            "eos_terraform.recorded_risks": lambda environment, component: [],
+            "eos_tiers.of_workspace": lambda name, wanted, contents: [
+                (tier, "its text")
+                for tier in ("medium", "high")
+                if any(tier.encode() in one for one in contents.values())
+            ],
+            "eos_volumes.risks": lambda names: [],
+            "eos_volumes.risks_there": lambda names: [],
+        }
+        modules = ["eos_roles", "eos_delivery_roles", "eos_delivery", *(f"eos_kind_{kind}" for kind in KINDS)]
+        for name in modules:
+            module = load(f"_modules/{name}.py", opts=options, salt=functions)
+            own = {function: one for function, one in vars(module).items() if inspect.isfunction(one)}
+            functions |= {f"{name}.{function}": one for function, one in own.items() if function[0] != "_"}
+            # They see one another.
+            module.__salt__ = functions
+            setattr(self, name, module)
+        self.delivery, self.functions = self.eos_delivery, functions
+        for name in modules:
+            getattr(self, name).__salt__ = functions
         self.eos = load("_modules/eos.py", opts=options, salt=functions)
+        self.user = "eos-user"
 
     def call(self, **asked: object) -> dict:
-        return self.eos.deliver(**asked, **USER)
+        return self.eos.deliver(**asked, __pub_user=self.user)
 
     def deliver(self, files: dict[str, bytes], named: str | None = None, **more: object) -> dict:
         """All that is missing, as Eos brings it."""
@@ -241,6 +269,8 @@ def test_a_piece_that_is_not_what_its_digest_says_is_refused(control, refused, d
         {"release": "0" * 64, "manifest": ["../x"]},
         {"release": "0" * 64, "contents": ["x"]},
         {"plan": f"plan-{'0' * 32}"},
+        {"release": "0" * 64, "operation": "../x"},
+        {"operation": "op"},
         {"contents": {}},
     ],
 )
@@ -274,7 +304,7 @@ def test_a_user_without_a_role_delivers_nothing(control, refused):
 
 
 def test_a_minion_without_the_setting_takes_nothing(control, refused):
-    control.delivery.__salt__["eos_profile.optional_setting"] = {}.get
+    control.functions["eos_profile.optional_setting"] = {}.get
     for more in ({}, {"release": "0" * 64, "manifest": []}):
         with refused("takes no delivery"):
             control.call(**more)
@@ -304,6 +334,7 @@ def test_links_in_the_place_of_directories_are_not_followed(control, refused, tm
 def test_a_release_with_a_link_or_a_stranger_in_it_is_made_again(control, tmp_path):
     files = release()
     control.deliver(files)
+    control.user = "eos-operator"
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside/precious").write_text("precious")
     own = control.srv / "releases" / name_of(files)
@@ -417,6 +448,233 @@ def test_a_plan_is_there_beside_what_is_served_and_goes_with_later_ones(control,
     assert {path.name for path in (control.srv / "plans").iterdir()} == {plans[0]}
 
 
+def of_json(value: object) -> str:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return sha256(text.encode())
+
+
+def workspace(text: str = "text", risk: str = "low", name: str = "production/hello") -> tuple[dict, dict]:
+    """The slice of a workspace, and its files."""
+    environment, component = name.split("/")
+    main = f"terraform/environments/{environment}/{component}/main.tf"
+    files = {f"files/{main}": text.encode(), f"salt/components/{component}/{environment}/workspace.sls": b"#!json"}
+    return {name: {"risk": risk, "token": "client", "files": {main: sha256(text.encode())}}}, files
+
+
+def estate(*workspaces: tuple[dict, dict], others: dict | None = None, **sections: dict) -> dict[str, bytes]:
+    """A release of these workspaces; `others` are the slices of other minions."""
+    named, files = {}, {"pillar/top.sls": b"top"}
+    for one, own in workspaces:
+        named, files = named | one, files | own
+    files[SLICE] = slice_text(workspaces=named, **sections)
+    return files | {f"pillar/hosts/{minion}.sls": slice_text(**slices) for minion, slices in (others or {}).items()}
+
+
+VOLUME = {"path": "/srv/x", "risk": "low"}
+DATABASE = workspace("medium", "low", "production/database")
+GROUND = estate(workspace(), DATABASE, others={"node1": {"volumes": {"production/database/data": {"risk": "medium"}}}})
+NODE = {"node1": {"volumes": {"production/database/data": {"risk": "medium"}}}}
+# What a role user may not have served in the place of GROUND, and why.
+ABOVE = {
+    "a higher tier, whatever it says of itself": (estate(workspace("high"), DATABASE, others=NODE), "of high risk"),
+    "a change of another one": (
+        estate(workspace(), workspace("medium, changed", "low", "production/database"), others=NODE),
+        "of medium risk",
+    ),
+    "another one goes": (estate(workspace(), others=NODE), "needs approval"),
+    "another one comes": (
+        estate(workspace(), DATABASE, workspace("x", "medium", "staging/database"), others=NODE),
+        "of medium risk",
+    ),
+    "all of another minion goes": (estate(workspace(), DATABASE), "a minion goes"),
+    "a part of another minion goes": (estate(workspace(), DATABASE, others={"node1": {}}), "of medium risk"),
+    "a minion comes": (estate(workspace(), DATABASE, others=NODE | {"theirs": {}}), "a minion comes"),
+    "a volume on LVM": (
+        estate(workspace(), DATABASE, others=NODE, volumes={"production/x/data": {**VOLUME, "volume_group": "vg"}}),
+        "of high risk",
+    ),
+    "a volume on LVM elsewhere": (
+        estate(
+            workspace(),
+            DATABASE,
+            others={
+                "node1": {
+                    "volumes": {
+                        "production/database/data": {"risk": "medium"},
+                        "production/x/data": {**VOLUME, "volume_group": "vg"},
+                    }
+                }
+            },
+        ),
+        "of medium risk",
+    ),
+    "a file of the host": (
+        estate(
+            workspace(),
+            DATABASE,
+            others=NODE,
+            files={
+                "production/x/etc/sudoers": {
+                    "path": "/etc/sudoers",
+                    "text": "",
+                    "user": "0",
+                    "group": "0",
+                    "mode": "0440",
+                    "risk": "low",
+                }
+            },
+        ),
+        "of high risk",
+    ),
+    "where rules go": (
+        estate(workspace(), DATABASE, others=NODE, monitors={"production/prometheus": {"directory": "/etc"}}),
+        "where rules go",
+    ),
+    "a key that nobody knows": (estate(workspace(), DATABASE, others=NODE, more={"x": 1}), "does not know it"),
+}
+# What no role may.
+WRONG = {
+    "workspaces of another minion": (
+        estate(workspace(), DATABASE, others={"node1": {**NODE["node1"], "workspaces": workspace()[0]}}),
+        "only control has workspaces",
+    ),
+    "a workspace without its SLS": (
+        {path: text for path, text in GROUND.items() if path != "salt/components/hello/production/workspace.sls"},
+        "has no SLS of it",
+    ),
+    "a file under another digest": ({**GROUND, MAIN: b"other"}, "names it by another digest"),
+    "a name that leads elsewhere": (
+        estate(workspace(), DATABASE, others=NODE, volumes={"../x/data": VOLUME}),
+        "no name of a component",
+    ),
+    "volumes that are a list": (estate(workspace(), DATABASE, others=NODE, volumes=["x"]), "another form"),
+    "a workspace that is a text": (estate(({"production/hello": "x"}, {}), DATABASE, others=NODE), "SLS|another form"),
+}
+WRONG["a file under another digest"] = (
+    {**estate(workspace("new"), DATABASE, others=NODE), MAIN: b"other"},
+    "another digest",
+)
+
+
+@pytest.fixture
+def ground(control):
+    control.user = "eos-architect"
+    control.deliver(GROUND)
+    assert control.served() == GROUND
+    control.user = "eos-user"
+    return control
+
+
+@pytest.mark.parametrize("what", ABOVE)
+def test_a_delivery_above_the_role_is_refused_whole(ground, refused, what):
+    files, why = ABOVE[what]
+    current = os.readlink(ground.srv / "current")
+    with refused(f"^needs approval: delivery of .*{why}"):
+        # What is within the role does not come along either.
+        ground.deliver(files)
+    assert ground.served() == GROUND and os.readlink(ground.srv / "current") == current
+    ground.user = "eos-operator"
+    if "high" in why or "know" in why:
+        with refused("^needs approval: .*of high risk"):
+            ground.deliver(files)
+    else:
+        assert ground.deliver(files)["missing"] == []
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_a_slice_that_no_minion_should_have_is_refused_to_everybody(ground, refused, what):
+    files, why = WRONG[what]
+    for ground.user in ROLES:
+        with refused(why):
+            ground.deliver(files)
+    assert ground.served() == GROUND
+
+
+def test_what_is_within_the_role_is_delivered(ground):
+    for one in (
+        estate(workspace("changed"), DATABASE, others=NODE),
+        estate(workspace(), DATABASE, workspace("x", "low", "staging/other"), others=NODE),
+        estate(DATABASE, others=NODE),
+        estate(workspace(), DATABASE, others=NODE, volumes={"production/hello/data": VOLUME}),
+        estate(workspace(), DATABASE, others=NODE, estate={"words": "for people"}),
+        GROUND,
+    ):
+        assert ground.deliver(one)["missing"] == []
+        assert ground.served() == one
+
+
+def test_an_earlier_release_is_judged_as_a_new_one(ground, refused):
+    before = estate(workspace(), others=NODE)
+    ground.user = "eos-operator"
+    ground.deliver(before)
+    ground.deliver(GROUND)
+    ground.user = "eos-user"
+    with refused("needs approval"):
+        ground.call(release=name_of(before), manifest=[])
+    assert ground.served() == GROUND
+
+
+def test_a_damaged_release_hides_nothing(ground, refused):
+    for path in (SLICE, "pillar/hosts/node1.sls"):
+        (ground.srv / "current" / path).chmod(0o666)
+        with refused("the release that is served is damaged"):
+            ground.deliver(estate(workspace()))
+        (ground.srv / "current" / path).chmod(0o644)
+        text = (ground.srv / "current" / path).read_text()
+        (ground.srv / "current" / path).write_text("#!json")
+        with refused("the release that is served is damaged"):
+            ground.deliver(estate(workspace()))
+        (ground.srv / "current" / path).write_text(text)
+    assert ground.served() == GROUND
+
+
+def approve(control: Control, by: str, *calls: list) -> None:
+    named = {f"step-{number}": of_json(call) for number, call in enumerate(calls)}
+    who = {"user": by, "role": ROLES[by], "is_root": False}
+    control.eos_roles.approve(who, "op", "0" * 64, named, 5)
+
+
+def call(function: str, name: str, facts: dict, kind: str = "workspace") -> list:
+    environment, component = name.split("/")
+    return [function, {"kind": kind, "environment": environment, "component": component, "facts": facts}]
+
+
+def test_an_approval_of_a_step_has_its_part_delivered_and_no_other(ground, refused):
+    files = estate(workspace("high"), DATABASE, others=NODE)
+    digest = of_json(json.loads(files[SLICE][7:])["eos"]["workspaces"]["production/hello"])
+    approve(ground, "eos-architect", call("eos.make", "production/hello", {"digest": digest}))
+    for operation in (None, "another"):
+        with refused("nobody has approved it"):
+            ground.deliver(files, operation=operation)
+    more = estate(workspace("high"), DATABASE, workspace("medium", "low", "production/more"), others=NODE)
+    with refused("production/more on control .*approved another plan"):
+        ground.deliver(more, operation="op")
+    with refused("approved another plan"):
+        ground.deliver(estate(workspace("high, changed"), DATABASE, others=NODE), operation="op")
+    assert ground.served() == GROUND
+    ground.deliver(files, operation="op")
+    assert ground.served() == files
+
+
+def test_an_approval_by_a_lower_role_or_by_oneself_delivers_nothing(ground, refused):
+    files = estate(workspace("high"), DATABASE, others=NODE)
+    digest = of_json(json.loads(files[SLICE][7:])["eos"]["workspaces"]["production/hello"])
+    approve(ground, "eos-operator", call("eos.make", "production/hello", {"digest": digest}))
+    with refused("eos-operator, who approved it, has the role operator"):
+        ground.deliver(files, operation="op")
+    ground.user = "eos-operator"
+    with refused("cannot approve what eos-operator asks for"):
+        ground.deliver(files, operation="op")
+    assert ground.served() == GROUND
+
+
+def test_an_approved_end_of_a_component_takes_its_volumes_out_of_the_slices(ground):
+    files = estate(workspace(), others={"node1": {}})
+    approve(ground, "eos-operator", call("eos.remove", "production/database", {}))
+    ground.deliver(files, operation="op")
+    assert ground.served() == files
+
+
 # What changes something on a disk.
 WRITES = ("mkdir", "open", "fchmod", "fsync", "rename", "symlink", "unlink", "rmdir", "utime", "replace", "write")
 
@@ -475,7 +733,7 @@ def test_killed_anywhere_it_leaves_the_old_release_or_the_new_one(control):
 
 def test_killed_while_a_damaged_release_is_made_again_it_leaves_one_there(control):
     files = release()
-    number = 0
+    control.user, number = "eos-operator", 0
     while True:
         control.deliver(files)
         (control.srv / "current/pillar/top.sls").write_text("changed")

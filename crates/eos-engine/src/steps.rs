@@ -55,7 +55,7 @@ pub async fn perform(
     progress: Progress<'_>,
 ) -> Result<Verified, EngineError> {
     match &step.work {
-        Work::Deliver => deliver(context.engines, context.compilation, &[]).await,
+        Work::Deliver => deliver(context.engines, context.compilation, context.operation, &[]).await,
         Work::Make(made) => kinds::make(context, step, made, progress).await,
         Work::Unmake(unmade) => kinds::unmake(context, step, unmade, progress).await,
         Work::Act(acted) => kinds::act(context, step, acted, progress).await,
@@ -74,10 +74,11 @@ fn is_bound(step: &Step) -> bool {
 pub async fn deliver(
     engines: &Engines,
     compilation: &Compilation,
+    operation: &str,
     following: &[Step],
 ) -> Result<Verified, EngineError> {
     let Engines { salt, endpoints, .. } = engines;
-    let current = delivery::deliver(engines, &compilation.artifacts)
+    let current = delivery::deliver(engines, &compilation.artifacts, operation)
         .await?
         .unwrap_or_default();
     if current == compilation.release && following.iter().any(is_bound) {

@@ -30,6 +30,15 @@ pub(super) struct Served {
     pub files: Option<BTreeMap<PathBuf, String>>,
 }
 
+/// Where files are delivered to.
+#[derive(Clone, Copy)]
+pub(super) enum Target<'a> {
+    /// What is served; the approval of the operation counts.
+    Release { operation: &'a str },
+    /// An environment of its own.
+    Plan { name: &'a str },
+}
+
 #[derive(Deserialize)]
 struct Taken {
     missing: Vec<String>,
@@ -45,7 +54,7 @@ pub(super) async fn deliver(
     engines: &Engines,
     release: &str,
     files: &Files<'_>,
-    plan: Option<&str>,
+    target: Target<'_>,
 ) -> Result<Option<String>, EngineError> {
     let mut pieces = BTreeMap::new();
     let named = files.iter().map(|(path, bytes)| {
@@ -61,8 +70,9 @@ pub(super) async fn deliver(
     for _ in 0..2 * pieces.len() + 4 {
         let mut arguments =
             json!({"release": release, "manifest": named, "contents": batch(&missing, &pieces)?});
-        if let Some(plan) = plan {
-            arguments["plan"] = plan.into();
+        match target {
+            Target::Release { operation } => arguments["operation"] = operation.into(),
+            Target::Plan { name } => arguments["plan"] = name.into(),
         }
         let taken: Taken = ask(engines, arguments).await?;
         if taken.missing.is_empty() {

@@ -18,11 +18,12 @@ use crate::error::{EngineError, ErrorKind, Layer};
 /// The file in a release that holds its digest, for a minion to read back what it is served.
 const RELEASE_FILE: &str = "salt/release";
 
-/// Makes the release of these artifacts current, and removes the oldest ones. The answer is the release that is current
+/// Makes the release of these artifacts current on behalf of an operation, and removes the oldest ones. The answer is the release that is current
 /// then, as it was read back.
 pub async fn deliver(
     engines: &Engines,
     artifacts: &BTreeMap<String, Vec<u8>>,
+    operation: &str,
 ) -> Result<Option<String>, EngineError> {
     match &engines.endpoints.delivery {
         Delivery::Directory { path } => {
@@ -31,7 +32,8 @@ pub async fn deliver(
             directory::current(path)
         }
         Delivery::Api {} => {
-            api::deliver(engines, &release_digest(artifacts), &placed(artifacts)?, None).await
+            let target = api::Target::Release { operation };
+            api::deliver(engines, &release_digest(artifacts), &placed(artifacts)?, target).await
         }
     }
 }

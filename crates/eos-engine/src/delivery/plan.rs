@@ -50,7 +50,7 @@ pub(crate) async fn deliver_plan(
     let place = match &engines.endpoints.delivery {
         Delivery::Directory { path } => Some(write_plan(path, &name, &digest, files)?),
         Delivery::Api {} => {
-            api::deliver(engines, &digest, &files, Some(&name)).await?;
+            api::deliver(engines, &digest, &files, api::Target::Plan { name: &name }).await?;
             None
         }
     };
