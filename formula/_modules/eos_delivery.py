@@ -32,7 +32,6 @@ _MOST_FILES = 50_000
 # What one user may have waiting here, and for how long.
 _MOST_WAITING = 96 << 20
 _SECONDS_WAITING = 3600
-# Beside the current one.
 _KEPT = 10
 _KEPT_PLANS = 16
 _SECONDS_OF_A_PLAN = 3600

@@ -1,8 +1,8 @@
 """Who may deliver what: each part that differs from what is served is within the caller's role, or approved.
 
-Nothing here may be called over the API; `eos_delivery` calls it, before it writes anything. A delivery is taken whole,
-or refused whole. What a part of this minion's would count as, its kind computes as for a step. Of another minion's parts
-only what their slices say is known here: that minion computes the rest when it is asked to make them.
+Nothing here may be called over the API; `eos_delivery` calls it, before it writes anything. It takes a delivery whole
+or refuses it whole. What a part of this minion's counts as, its kind computes as for a step. Of another minion's parts
+this one knows only what their slices say: that minion computes the rest when it is asked to make them.
 """
 
 from __future__ import annotations
@@ -93,16 +93,18 @@ class _Part:
         if is_wanted:
             found.append(self._as_made(*self.will))
         elif (facts := self._parting()) is not None:
-            found.append(self._highest({"verb": "remove", "facts": facts}, None))
+            more = {"verb": "remove", "facts": facts}
+            recorded, where_unknown = self._of_kind("risks")({**self._asked(), **more}, None)
+            # Of what was never made there is no record, and what is served says it all.
+            found += [__salt__["eos_roles.highest"](recorded, where_unknown)] if recorded else []
         return found
 
     def _as_made(self, slices: dict, files: dict[str, bytes]) -> tuple:
         digest = self._of_kind("parts")(slices)[self.name]["digest"]
         more = {"verb": "make", "facts": {"digest": digest}, "delivered": files}
-        return self._highest(more, self._of_kind("wanted")({**self._asked(), **more}, lambda: slices))
-
-    def _highest(self, more: dict, wanted: object) -> tuple:
-        return __salt__["eos_roles.highest"](*self._of_kind("risks")({**self._asked(), **more}, wanted))
+        asked = {**self._asked(), **more}
+        wanted = self._of_kind("wanted")(asked, lambda: slices)
+        return __salt__["eos_roles.highest"](*self._of_kind("risks")(asked, wanted))
 
     def _asked(self) -> dict:
         return {**self.part, "name": self.name, "operation": None, "step": None, "who": self.who}

@@ -481,7 +481,7 @@ ABOVE = {
         estate(workspace(), workspace("medium, changed", "low", "production/database"), others=NODE),
         "of medium risk",
     ),
-    "another one goes": (estate(workspace(), others=NODE), "needs approval"),
+    "another one goes": (estate(workspace(), others=NODE), "of medium risk"),
     "another one comes": (
         estate(workspace(), DATABASE, workspace("x", "medium", "staging/database"), others=NODE),
         "of medium risk",

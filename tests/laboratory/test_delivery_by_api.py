@@ -14,8 +14,23 @@ import witness
 from estates import PROGRAM, Estate
 
 pytestmark = pytest.mark.chain
-# As role user, without a home of one's own.
 AS_USER = {"EOS_SALT_USER": "eos-user"}
+WAITING = 4
+SLICE = "pillar/hosts/control.sls"
+RECIPE = """\
+recipe: tracker
+summary: A page of medium risk
+version: "1"
+risk: medium
+services:
+  page:
+    replicas: 1
+    cpu: 50
+    memory: 64
+    program: [eos, serve-hello, --listen, "{{ listen_address }}"]
+    ports: {http: {}}
+    check: {http: /health}
+"""
 
 
 class Laptop(Estate):
@@ -166,7 +181,82 @@ def delivered(estate: Laptop, files: dict[str, bytes]) -> None:
     assert answer == {"missing": [], "current": digest_of(files)}, answer
 
 
+def test_what_waits_for_approval_is_delivered_once_somebody_approved_it(estate):
+    estate.write_recipe("tracker", RECIPE)
+    before = estate.served()
+    ran = estate.eos("create", "tracker", "--yes", "--json", env=AS_USER)
+    assert ran.returncode == WAITING, ran.stdout + ran.stderr
+    operation = json.loads(ran.stdout.strip().split("\n")[-1])["operation"]
+    assert estate.served() == before
+    estate.must("approve", operation, "--as", "eos-operator", "--yes")
+    estate.must("resume", operation, env=AS_USER)
+    assert len(estate.running("tracker")) == 1
+    # A change within the role goes beside it.
+    estate.must("update", "afar", "--greeting", "By a user", "--yes", env=AS_USER)
+
+
+def with_slices(files: dict[str, bytes], slices: dict, beside: dict | None = None) -> dict[str, bytes]:
+    return {**files, SLICE: b"#!json\n" + json.dumps({"eos": slices, **(beside or {})}).encode()}
+
+
+def raised(files: dict[str, bytes], slices: dict) -> dict[str, bytes]:
+    """Terraform files that Eos does not emit, in a workspace that says of itself that its risk is low."""
+    main = "terraform/environments/production/afar/main.tf"
+    text = files[f"files/{main}"] + b'data "external" "x" {\n  program = ["id"]\n}\n'
+    slices["workspaces"]["production/afar"]["files"][main] = hashlib.sha256(text).hexdigest()
+    return {**with_slices(files, slices), f"files/{main}": text}
+
+
+def foreign_environment(files: dict[str, bytes], slices: dict) -> dict[str, bytes]:
+    slices["workspaces"]["staging/afar"] = slices["workspaces"]["production/afar"]
+    own = "salt/components/afar/production/workspace.sls"
+    return with_slices({**files, own.replace("production", "staging"): files[own]}, slices)
+
+
+def dropped(files: dict[str, bytes], slices: dict) -> dict[str, bytes]:
+    del slices["workspaces"]["production/tracker"]
+    return with_slices(files, slices)
+
+
+def lowered(files: dict[str, bytes], slices: dict) -> dict[str, bytes]:
+    slices["workspaces"]["production/tracker"]["risk"] = "low"
+    return with_slices(files, slices)
+
+
+HOSTILE = {
+    "a key beside eos": lambda files, slices: with_slices(files, slices, {"schedule": {"x": {"function": "cmd.run"}}}),
+    "another's slice dropped": dropped,
+    "another's slice lowered": lowered,
+    "another minion's slice": lambda files, slices: {**files, "pillar/hosts/theirs.sls": b'{"eos": {}}'},
+    "workspaces of another minion": lambda files, slices: {
+        **files,
+        "pillar/hosts/theirs.sls": json.dumps({"eos": {"workspaces": slices["workspaces"]}}).encode(),
+    },
+    "another environment's slice": foreign_environment,
+    "a higher risk": raised,
+    "a module": lambda files, slices: {**files, "salt/_modules/eos.py": b""},
+    "all dropped": lambda files, slices: with_slices(files, {}),
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_hostile_delivery_of_a_user_changes_no_byte_that_is_served(estate, what):
+    files = contents(estate)
+    slices = json.loads(files[SLICE].decode().removeprefix("#!json\n"))["eos"]
+    before, release = estate.served(), estate.release()
+    answer = deliver(estate, HOSTILE[what](files, slices))
+    assert isinstance(answer, str) and "Traceback" not in answer, answer
+    assert any(words in answer for words in ("refused", "needs approval", "no release")), answer
+    assert (estate.served(), estate.release()) == (before, release)
+
+
+def test_a_hostile_delivery_leaves_the_estate_as_it_was(estate):
+    estate.must("drift")
+    assert len(estate.running("tracker")) == 1 and len(estate.running("afar")) == 1
+
+
 def test_deletion_leaves_nothing(estate):
+    estate.must("delete", "tracker", "--yes")
     estate.must("delete", "afar", "--yes")
     witness.nothing(estate, "afar")
     estate.must("drift")
