@@ -22,10 +22,12 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _EXCHANGE = 2
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
+# Of a minion's id. A dot in it is the end of a directory, so that a minion has one slice.
+_LABEL = r"[A-Za-z0-9_-]{1,128}"
 # What the compiler emits for minions, and nothing else. No module, no top file, no link of Salt's has such a name.
 _PLACES = re.compile(
     r"pillar/top\.sls|pillar/credentials/vault\.sls|salt/orchestrate/waves\.json"
-    rf"|pillar/hosts/({_NAME}/)*{_NAME}\.sls|salt/components/({_NAME}/)+{_NAME}"
+    rf"|pillar/hosts/({_LABEL}/)*{_LABEL}\.sls|salt/components/({_NAME}/)+{_NAME}"
     rf"|files/terraform/(modules|environments)/({_NAME}/)+{_NAME}"
 )
 _LONGEST_PATH = 1024

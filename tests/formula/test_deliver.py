@@ -195,7 +195,12 @@ HOSTILE = (
     *("../x", "salt/../../x", "/etc/x", "salt/components/../../x", "salt/components/hello/..", "", "salt/release"),
     *("salt/components/x\n", "salt/components//x", "salt/components/./x", "salt/components/hello/", "current"),
     *("salt/_modules/eos.py", "salt/components/_modules/x.py", "salt/top.sls", "files/_modules/x.py", "files/top.sls"),
-    *("pillar/infrastructure/production.sls", "pillar/hosts/.sls", "pillar/hosts/../top.sls"),
+    *(
+        "pillar/infrastructure/production.sls",
+        "pillar/hosts/.sls",
+        "pillar/hosts/../top.sls",
+        "pillar/hosts/web1.example.org.sls",
+    ),
     *(
         "formula/_modules/eos.py",
         "files/terraform/x",
