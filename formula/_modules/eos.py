@@ -1,4 +1,4 @@
-"""All that an API user may call on a minion: make, remove or change a part of a component, stop, approve, read back.
+"""All that an API user may call on a minion: deliver, make, remove or change a part, stop, approve, read back.
 
 A part is one thing of one kind that a component has. This module knows no kind by name: each is a module of its own,
 `eos_kind_<kind>.py`. Of a call about a part, this module checks the names, and holds the record and the kind's lock. It
@@ -26,6 +26,7 @@ A kind has these functions, and says so where one of them makes no sense for it.
 | preview(asked, plan, unknown, pillar) | what a call would do once the plan is delivered |
 | inspect(pillar) | {"states": the Salt states of all that there is to be, "answer": the rest of `inspect`} |
 | examine(name, slices) | more about this minion than a plan needs |
+| parts(slices) | {name: {"digest", "risks"}}: what slices have of each component, and what they say of its risk |
 | parting(name, slices) | without Eos: the facts to remove all that the pillar names of a component, None if it stays |
 """
 
@@ -69,6 +70,40 @@ def info(**publication: object) -> dict:
         **caller,
         "grains": {name: __grains__.get(name) for name in _GRAINS},
     }
+
+
+def deliver(
+    *,
+    release: str | None = None,
+    manifest: list | None = None,
+    contents: dict | None = None,
+    plan: str | None = None,
+    operation: str | None = None,
+    **publication: object,
+) -> dict:
+    """Makes what was compiled what the master serves; without a release, says what that is now.
+
+    `manifest` names the pieces of {path: [digests of its pieces]}, and `contents` has pieces by digest, in base64. The
+    answer names the pieces that are `missing`; once none is, the release is current, or the `plan` there to be
+    previewed. Of what is served the caller changes what the role reaches, and what the approval of the `operation` has
+    a step for; else all is refused. Only a control minion whose settings name the directory of delivery takes anything.
+    """
+    who = __salt__["eos_roles.caller"](publication)
+    if release is None:
+        if (manifest, contents, plan, operation) != (None, None, None, None):
+            raise SaltInvocationError("Without a release there is nothing to deliver")
+        return __salt__["eos_delivery.served"]()
+    _check("release", release, "digest")
+    if plan is not None:
+        _check("plan", plan, "plan")
+    if operation is not None:
+        _check("operation", operation, "id")
+    manifest = __utils__["eos_argument.check_all"]("manifest", manifest, "digest")
+    contents = {} if contents is None else contents
+    if not isinstance(contents, dict) or not all(isinstance(content, str) for content in contents.values()):
+        raise SaltInvocationError("contents is not an object of digests and texts")
+    __utils__["eos_argument.check_all"]("contents", list(contents), "digest")
+    return __salt__["eos_delivery.take"](who, release, manifest, contents, plan, operation, _kinds())
 
 
 def make(

@@ -138,6 +138,19 @@ def examine(name: object, slices: Callable[[], dict]) -> None:
     raise SaltInvocationError("There is nothing to examine of files")
 
 
+def parts(slices: dict) -> dict[str, dict]:
+    """The files of each component together, as a step makes them."""
+    of_component: dict[str, dict] = {}
+    for part, facts in slices.get("files", {}).items():
+        of_component.setdefault("/".join(part.split("/")[:2]), {})[part] = facts
+    return {name: _part(named) for name, named in of_component.items()}
+
+
+def _part(named: dict) -> dict:
+    risks = [facts.get("risk") for facts in named.values()]
+    return {"digest": __utils__["eos_digest.of_json"](named), "risks": risks}
+
+
 def parting(name: str, slices: dict) -> dict | None:
     files = {part: facts["path"] for part, facts in slices.get("files", {}).items() if part.startswith(f"{name}/")}
     return {"files": files} if files else None

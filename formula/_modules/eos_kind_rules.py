@@ -97,6 +97,16 @@ def examine(name: object, slices: Callable[[], dict]) -> None:
     raise SaltInvocationError("There is nothing to examine of rules")
 
 
+def parts(slices: dict) -> dict[str, dict]:
+    """The rules of each component, with the place of the monitor that loads them."""
+    found = {}
+    for name, facts in slices.get("monitoring", {}).items():
+        at = slices.get("monitors", {}).get(f"{name.split('/')[0]}/{facts['monitor']}")
+        digest = __utils__["eos_digest.of_json"]({name: {**facts, "at": at}})
+        found[name] = {"digest": digest, "risks": [facts.get("risk")]}
+    return found
+
+
 def parting(name: str, slices: dict) -> dict | None:
     facts = slices.get("monitoring", {}).get(name)
     return facts and {"monitor": facts["monitor"]}

@@ -135,6 +135,20 @@ def examine(name: object, slices: Callable[[], dict]) -> dict:
     return __salt__["eos_storage_report.of_this_minion"](slices().get("volumes", {}))
 
 
+def parts(slices: dict) -> dict[str, dict]:
+    """The volumes of each component together, as a step makes them."""
+    of_component: dict[str, dict] = {}
+    for part, facts in slices.get("volumes", {}).items():
+        of_component.setdefault("/".join(part.split("/")[:2]), {})[part] = facts
+    return {name: _part(named) for name, named in of_component.items()}
+
+
+def _part(named: dict) -> dict:
+    risks = [facts.get("risk") for facts in named.values()]
+    risks += ["medium" for facts in named.values() if "volume_group" in facts]
+    return {"digest": __utils__["eos_digest.of_json"](named), "risks": risks}
+
+
 def parting(name: str, slices: dict) -> None:
     """Data stay."""
     del name, slices

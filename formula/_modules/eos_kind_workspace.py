@@ -6,6 +6,7 @@ Its facts are {"digest"} to apply it, none to destroy it, to `restart` what runs
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from collections.abc import Callable
 
 import salt.fileclient
@@ -121,6 +122,13 @@ def examine(name: object, slices: Callable[[], dict]) -> str:
     return __salt__["eos_graph.of_workspace"](*name.split("/"))
 
 
+def parts(slices: dict) -> dict[str, dict]:
+    """Each workspace by its digest."""
+    of_slice = __utils__["eos_digest.of_slice"]
+    named = slices.get("workspaces", {}).items()
+    return {name: {"digest": of_slice(found), "risks": [found.get("risk")]} for name, found in named}
+
+
 def parting(name: str, slices: dict) -> dict | None:
     """A workspace goes whole, whatever the pillar says. A namespace stays while Nomad has secrets in it."""
     del slices
@@ -149,11 +157,23 @@ class _Wanted:
 
     def __init__(self, asked: dict, found: dict):
         self.slice, self.contents, self.failure = found, {}, None
+        if "delivered" in asked:
+            self.contents = _contents_of(asked["delivered"], found["files"])
+            return
         try:
             self.contents = __salt__["eos_terraform.contents"](**_names(asked), files=found["files"])
         except CommandExecutionError as failure:
             # Nothing of it is applied; the step's record says why.
             self.failure = __utils__["eos_failure.described"](failure, asked["name"])
+
+
+def _contents_of(delivered: dict[str, bytes], files: dict[str, str]) -> dict[str, bytes]:
+    """The files of a workspace in a release that is not served yet."""
+    contents = {path: delivered.get(f"files/{path}") for path in files}
+    for path, content in contents.items():
+        if content is None or hashlib.sha256(content).hexdigest() != files[path]:
+            raise SaltInvocationError(f"{path} is refused: a workspace names it by another digest")
+    return contents
 
 
 def _named(asked: dict, slices: dict) -> dict:

@@ -75,6 +75,22 @@ def require(who: dict, risk: str, because: str, operation: str, step: str, call:
         raise CommandExecutionError(f"{words} has the role {who['role']}; {why}")
 
 
+def require_to_deliver(who: dict, risk: str, because: str, what: str, operation: str | None, calls: list[list]) -> None:
+    """Refuses to have somebody deliver what is of this risk, unless the operation's approval names one of these calls.
+
+    Each is [function, arguments], as in `require`: whoever approved the step approved what it needs.
+    """
+    if who["is_root"] or (risk != "high" and covers(who, risk)):
+        return
+    why = "nobody has approved it"
+    for call in calls if operation else ():
+        why = _why_not_approved(who, risk, operation, None, call)
+        if why is None:
+            return
+    words = f"needs approval: delivery of {what} is of {risk} risk ({because}), and {_named(who)}"
+    raise CommandExecutionError(f"{words} has the role {who['role']}; {why}")
+
+
 def approve(who: dict, operation: str, plan: str, calls: dict[str, str], minutes: int) -> dict:
     """Records that the caller approves these calls of an operation; answers the record as it is on disk."""
     require_role(who, "operator", "approve")
@@ -124,8 +140,11 @@ def _refuse_to_replace(who: dict, there: dict | None) -> None:
     raise CommandExecutionError(f"{_named(who)} cannot replace this approval: {words}")
 
 
-def _why_not_approved(who: dict, risk: str, operation: str, step: str, call: list) -> str | None:
-    """What the approval of this operation lacks for this very call, in words that end a sentence; None if nothing."""
+def _why_not_approved(who: dict, risk: str, operation: str, step: str | None, call: list) -> str | None:
+    """What the approval of this operation lacks for this very call, in words that end a sentence; None if nothing.
+
+    Without a step it may be the call of any.
+    """
     path = _approval_path(operation)
     approval, fault = __utils__["eos_disk.contents"](path, "by", "until", "calls")
     if fault:
@@ -141,7 +160,9 @@ def _why_not_approved(who: dict, risk: str, operation: str, step: str, call: lis
         return f"{by}, who approved it, has the role {role}"
     if _is_over(approval):
         return f"the approval of {by} ended {approval['until']}"
-    if approval["calls"].get(step) != __utils__["eos_digest.of_json"](call):
+    approved = approval["calls"]
+    named = list(approved.values()) if step is None else [approved.get(step)]
+    if __utils__["eos_digest.of_json"](call) not in named:
         return f"{by} approved another plan, which does not have this call"
     return None
 

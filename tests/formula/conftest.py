@@ -29,6 +29,9 @@ from laboratory import (
     required,
 )
 
+# What `load` gives every module as `__utils__`.
+USED = ("eos_argument", "eos_digest", "eos_directory", "eos_disk", "eos_failure", "eos_process", "eos_release")
+
 
 @pytest.fixture(scope="session")
 def salt_python():
@@ -50,7 +53,7 @@ def load(salt_python, tmp_path):
         module.__opts__ = {"id": MINION, "cachedir": str(tmp_path), "test": False, "eos": {"roles": ROLES}}
         module.__context__, module.__pillar__, module.__salt__, module.__utils__ = {}, {}, {}, {}
         if path.startswith("_modules/"):
-            for name in ("eos_argument", "eos_digest", "eos_directory", "eos_disk", "eos_failure", "eos_process"):
+            for name in USED:
                 used = load_module(f"_utils/{name}.py")
                 module.__utils__ |= {f"{name}.{function}": getattr(used, function) for function in dir(used)}
         for name, value in salt_globals.items():

@@ -113,6 +113,8 @@ pub struct VaultEndpoint {
 pub enum Delivery {
     /// `<path>/releases/<digest>` and the symlink `<path>/current`, on a file system the master reads.
     Directory { path: PathBuf },
+    /// Through the control minion, which writes them: whoever operates the estate needs no file of the master's.
+    Api {},
 }
 
 #[cfg(test)]
@@ -186,6 +188,13 @@ mod tests {
             (unknown.salt.password_file, unknown.nomad.token_file),
             (None, None)
         );
+    }
+
+    #[test]
+    fn delivery_over_the_api_names_no_directory() {
+        let api: Delivery = serde_json::from_str(r#"{"kind": "api"}"#).unwrap();
+        assert_eq!(api, Delivery::Api {});
+        assert!(serde_json::from_str::<Delivery>(r#"{"kind": "api", "path": "/srv/eos"}"#).is_err());
     }
 
     #[test]

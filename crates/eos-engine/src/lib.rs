@@ -21,8 +21,7 @@
 //! | `lock` | `.eos/locks/`: who may change what just now |
 //! | `component_lock` | the same across machines, in Consul |
 //! | `disk` | how a full disk reads, whoever met it |
-//! | `delivery` | releases on the Salt master, and which is current |
-//! | `plan_delivery` | plans on the Salt master, each for as long as it is being made |
+//! | `delivery` | releases on the Salt master, which is current, and plans; through a directory or Salt's API |
 //! | `git` | the estate's repository |
 //! | `estate` | the estate on disk: pillar and recipes read, artifacts written |
 //! | `compiling` | every compilation of an estate, with the digest of its inputs |
@@ -83,7 +82,6 @@ pub mod nomad;
 pub mod operation;
 pub mod person;
 pub mod pins;
-mod plan_delivery;
 pub mod planning;
 pub mod preview;
 pub mod request;

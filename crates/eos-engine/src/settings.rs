@@ -280,15 +280,18 @@ impl File {
             other_users: all_from_estate(vault.other_users),
             address: vault.address,
         });
-        let Delivery::Directory { path } = delivery;
+        let delivery = match delivery {
+            Delivery::Directory { path } => Delivery::Directory {
+                path: estate.join(path),
+            },
+            Delivery::Api {} => Delivery::Api {},
+        };
         Ok(Some(Endpoints {
             salt,
             nomad,
             consul,
             vault,
-            delivery: Delivery::Directory {
-                path: estate.join(path),
-            },
+            delivery,
             control: control.minion,
         }))
     }

@@ -55,7 +55,7 @@ pub async fn perform(
     progress: Progress<'_>,
 ) -> Result<Verified, EngineError> {
     match &step.work {
-        Work::Deliver => deliver(context.engines, context.compilation, &[]).await,
+        Work::Deliver => deliver(context.engines, context.compilation, context.operation, &[]).await,
         Work::Make(made) => kinds::make(context, step, made, progress).await,
         Work::Unmake(unmade) => kinds::unmake(context, step, unmade, progress).await,
         Work::Act(acted) => kinds::act(context, step, acted, progress).await,
@@ -74,12 +74,13 @@ fn is_bound(step: &Step) -> bool {
 pub async fn deliver(
     engines: &Engines,
     compilation: &Compilation,
+    operation: &str,
     following: &[Step],
 ) -> Result<Verified, EngineError> {
     let Engines { salt, endpoints, .. } = engines;
-    delivery::deliver(&endpoints.delivery, &compilation.artifacts)?;
-    delivery::remove_old_releases(&endpoints.delivery, delivery::KEEP)?;
-    let current = delivery::current(&endpoints.delivery)?.unwrap_or_default();
+    let current = delivery::deliver(engines, &compilation.artifacts, operation)
+        .await?
+        .unwrap_or_default();
     if current == compilation.release && following.iter().any(is_bound) {
         let words = format!("release {} is current", &current[..12]);
         return Ok(Verified::new(words, json!({"current": current})));

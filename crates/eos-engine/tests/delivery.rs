@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use eos_engine::delivery::{current, deliver};
-use eos_engine::{Delivery, EngineError, ErrorKind};
+use eos_engine::delivery::directory::{current, deliver};
+use eos_engine::{EngineError, ErrorKind};
 
 fn artifacts(text: &str) -> BTreeMap<String, Vec<u8>> {
     BTreeMap::from([
@@ -17,10 +17,10 @@ fn artifacts(text: &str) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// Delivers again, which must fail and change nothing.
-fn fails_and_changes_nothing(delivery: &Delivery, root: &Path, text: &str) -> EngineError {
-    let before = current(delivery).unwrap();
-    let error = deliver(delivery, &artifacts(text)).unwrap_err();
-    assert_eq!(current(delivery).unwrap(), before);
+fn fails_and_changes_nothing(root: &Path, text: &str) -> EngineError {
+    let before = current(root).unwrap();
+    let error = deliver(root, &artifacts(text)).unwrap_err();
+    assert_eq!(current(root).unwrap(), before);
     assert!(root.join("current/salt/release").is_file());
     assert_eq!(fs::read_dir(root.join("releases")).unwrap().count(), 1);
     assert_eq!(fs::read_dir(root).unwrap().count(), 2);
@@ -52,18 +52,15 @@ fn a_full_disk_and_a_read_only_one() {
         return;
     }
     let _mounted = Mounted(root);
-    let delivery = Delivery::Directory {
-        path: root.to_owned(),
-    };
-    deliver(&delivery, &artifacts("small")).unwrap();
+    deliver(root, &artifacts("small")).unwrap();
 
-    let error = fails_and_changes_nothing(&delivery, root, &"large".repeat(100_000));
+    let error = fails_and_changes_nothing(root, &"large".repeat(100_000));
     assert_eq!(error.kind, ErrorKind::Failed);
     assert_eq!(error.words, format!("the disk of {} is full", root.display()));
     assert!(error.object.ends_with("salt/b.sls"), "{error}");
 
     assert!(mount(&["-o", "remount,ro"], root));
-    let error = fails_and_changes_nothing(&delivery, root, "other");
+    let error = fails_and_changes_nothing(root, "other");
     assert_eq!(error.kind, ErrorKind::Refused);
 }
 
@@ -72,17 +69,14 @@ fn a_directory_that_may_not_be_written() {
     use std::os::unix::fs::PermissionsExt;
     let directory = tempfile::tempdir().unwrap();
     let root = directory.path();
-    let delivery = Delivery::Directory {
-        path: root.to_owned(),
-    };
-    deliver(&delivery, &artifacts("small")).unwrap();
+    deliver(root, &artifacts("small")).unwrap();
     let releases = root.join("releases");
     fs::set_permissions(&releases, fs::Permissions::from_mode(0o555)).unwrap();
     if fs::File::create_new(releases.join("probe")).is_ok() {
         println!("skipped: this user may write everywhere");
         return;
     }
-    let error = fails_and_changes_nothing(&delivery, root, "other");
+    let error = fails_and_changes_nothing(root, "other");
     assert_eq!(error.kind, ErrorKind::Refused);
     assert!(error.words.contains("Permission denied"), "{error}");
 }
@@ -93,10 +87,7 @@ fn a_damaged_release_is_replaced_without_a_gap() {
     use std::sync::atomic::{AtomicBool, Ordering};
     let directory = tempfile::tempdir().unwrap();
     let root = directory.path();
-    let delivery = Delivery::Directory {
-        path: root.to_owned(),
-    };
-    deliver(&delivery, &artifacts("right")).unwrap();
+    deliver(root, &artifacts("right")).unwrap();
     let (over, release) = (AtomicBool::new(false), root.join("current/salt/release"));
     std::thread::scope(|scope| {
         let reader = scope.spawn(|| {
@@ -109,7 +100,7 @@ fn a_damaged_release_is_replaced_without_a_gap() {
         });
         for _ in 0..300 {
             fs::write(root.join("current/salt/b.sls"), "damaged").unwrap();
-            deliver(&delivery, &artifacts("right")).unwrap();
+            deliver(root, &artifacts("right")).unwrap();
         }
         over.store(true, Ordering::Relaxed);
         let reads: u32 = reader.join().unwrap();

@@ -40,6 +40,9 @@ pub struct Choices {
     /// OpenTofu runs in place of Terraform.
     #[serde(default)]
     pub tofu: bool,
+    /// Eos delivers over Salt's API, once that was asked for, and needs no file of the lab's.
+    #[serde(default)]
+    pub delivers_by_api: bool,
     /// The host that this Terraform takes a provider without one to be from.
     pub registry: Option<String>,
     /// Terraform providers beside those of the engines, by name, once they were asked for.
@@ -214,6 +217,7 @@ impl Choices {
             sockets: layout.choose_sockets(run_time().as_deref()),
             engines: engines.clone(),
             tofu: false,
+            delivers_by_api: false,
             registry: None,
             providers: BTreeMap::new(),
             containers: None,

@@ -55,6 +55,8 @@ pub struct LabInput<'a> {
     pub containers: bool,
     /// The engines have OpenTofu in place of Terraform.
     pub tofu: bool,
+    /// Eos delivers over Salt's API, from now on.
+    pub delivers_by_api: bool,
     /// Terraform providers of clouds, by name, from now on.
     pub providers: BTreeMap<String, CloudProvider>,
 }
@@ -112,6 +114,7 @@ impl Lab {
         }
         let mut choices = Choices::open(&self.layout, engines, input.profile, input.nodes)?;
         choices.tofu = input.tofu;
+        choices.delivers_by_api |= input.delivers_by_api;
         choices.providers.extend(input.providers.clone());
         choices.save(&self.layout)?;
         let secrets = Secrets::open(&self.layout.secrets())?;
@@ -144,8 +147,11 @@ impl Lab {
             nomad: parts.nomad.endpoint(),
             consul: parts.consul.as_ref().map(Consul::endpoint),
             vault: parts.vault.as_ref().map(Vault::endpoint),
-            delivery: Delivery::Directory {
-                path: self.layout.srv(),
+            delivery: match choices.delivers_by_api {
+                true => Delivery::Api {},
+                false => Delivery::Directory {
+                    path: self.layout.srv(),
+                },
             },
             control: choices.control.clone(),
         };

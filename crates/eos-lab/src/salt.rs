@@ -30,8 +30,9 @@ pub const ROLES: [(&str, &str); 3] = [
 /// As whom the program speaks to Salt unless it is told otherwise.
 pub const USER: &str = "eos-operator";
 /// What every API user may call. How much of it a role may ask for is the formula's to say.
-const ALLOWED: [&str; 13] = [
+const ALLOWED: [&str; 14] = [
     "eos.info",
+    "eos.deliver",
     "eos.preview",
     "eos.make",
     "eos.remove",
@@ -603,6 +604,9 @@ impl<'a> Salt<'a> {
             "engines_authority": self.certificates.authority(),
             "credentials": self.secrets.control_credential(),
         });
+        if self.choices.delivers_by_api {
+            settings["delivery"] = json!(self.layout.srv());
+        }
         if !self.choices.providers.is_empty() {
             let facts = |chosen: &CloudProvider| match &chosen.endpoint {
                 Some(endpoint) => json!({"endpoint": endpoint}),

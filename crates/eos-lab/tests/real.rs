@@ -224,6 +224,7 @@ impl Trial {
             nodes: Some(self.nodes),
             containers: false,
             tofu: false,
+            delivers_by_api: false,
             providers: Default::default(),
         }
     }

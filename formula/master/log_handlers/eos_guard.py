@@ -35,7 +35,7 @@ _TOKEN = re.compile(r"[0-9a-f]{32,128}")
 # Every function of Eos's that an API user may call, for all kinds that there are and will be. This is the one list: the
 # permissions of a master, those of a laboratory and the module `eos` are tested against it.
 FUNCTIONS = (
-    *("info", "preview", "make", "remove", "act", "stop", "status"),
+    *("info", "deliver", "preview", "make", "remove", "act", "stop", "status"),
     *("observe", "inspect", "examine", "approve", "take_home", "sync"),
 )
 # Salt's own clients search a tag for the id of a job anywhere in it.

@@ -17,9 +17,10 @@ const LITTLE: u64 = 64 << 20;
 pub(super) fn of_this_machine(expected: &Expected<'_>) -> Vec<Finding> {
     let estate = expected.estate;
     let own = ["", ".eos", ".git"].map(|name| estate.root.join(name));
-    let delivery = estate.settings.endpoints.iter().map(|endpoints| {
-        let Delivery::Directory { path } = &endpoints.delivery;
-        path.clone()
+    let endpoints = estate.settings.endpoints.iter();
+    let delivery = endpoints.filter_map(|endpoints| match &endpoints.delivery {
+        Delivery::Directory { path } => Some(path.clone()),
+        Delivery::Api {} => None,
     });
     let written_to = expected.written_to.iter().cloned();
     let all = own.into_iter().chain(delivery).chain(written_to);

@@ -32,10 +32,10 @@ pub async fn read(
     let release = match (current, served) {
         (Err(error), _) => Err(error),
         (Ok(None), _) => Ok(Vec::new()),
-        (Ok(Some(_)), Some(served)) => delivery::damage(&engines.endpoints.delivery, &served.artifacts),
+        (Ok(Some(_)), Some(served)) => delivery::damage(engines, &served.artifacts).await,
         (Ok(Some(current)), None) => {
             let is_edited = !estate.repository().is_clean(PILLAR).await?;
-            unknown(engines, &current, is_edited)
+            unknown(engines, &current, is_edited).await
         }
     };
     Ok((of_estate, release))
@@ -73,8 +73,8 @@ async fn estate_files(
 }
 
 /// A release that no pillar we know of compiles to. Unless the pillar is being edited, somebody else made it current.
-fn unknown(engines: &Engines, current: &str, is_edited: bool) -> Release {
-    match delivery::is_whole(&engines.endpoints.delivery, current)? {
+async fn unknown(engines: &Engines, current: &str, is_edited: bool) -> Release {
+    match delivery::is_whole(engines, current).await? {
         true if !is_edited => Ok(vec![FileSeen {
             path: "salt/release".to_owned(),
             how: FileChange::Changed,

@@ -48,7 +48,7 @@ pub async fn look(estate: &Estate, engines: &Engines, question: &Question<'_>) -
     let current = match estate.store_to_read()?.is_blank()? {
         // Nothing was done yet: the release that Salt began with is nobody's work.
         true => Ok(None),
-        false => delivery::current(&engines.endpoints.delivery),
+        false => delivery::current(engines).await,
     };
     let name = current.as_ref().ok().and_then(Option::as_deref);
     let applied = applied(estate, environment, name, &wanted, &recorded).await?;

@@ -65,7 +65,7 @@ pub(super) async fn prove(context: &Context<'_>, answers: &Answers) -> Result<Ve
     let node = host_answers(context.engines, minion, *client).await?;
     let info = bring_formula(context.engines, minion).await?;
     let served = info.get("release").and_then(Value::as_str).unwrap_or_default();
-    let current = delivery::current(&context.engines.endpoints.delivery)?;
+    let current = delivery::current(context.engines).await?;
     if current.as_deref() != Some(served) {
         let words = format!("the master serves minion {minion} another release");
         return Err(EngineError::new(

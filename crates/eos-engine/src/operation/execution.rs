@@ -184,11 +184,11 @@ impl Run<'_> {
         let plan = &self.subject.plan;
         let from = pillar_digest(&self.estate.pillar_files()?);
         if self.compiled.as_ref().is_some_and(|known| known.from == from) {
-            return steps::deliver(self.engines, self.compilation(), &plan.steps).await;
+            return steps::deliver(self.engines, self.compilation(), &self.subject.id, &plan.steps).await;
         }
         let newer = self.estate.compile().map_err(Failure::into_engine_error)?;
         serves(plan, &newer)?;
-        steps::deliver(self.engines, &newer, &plan.steps).await
+        steps::deliver(self.engines, &newer, &self.subject.id, &plan.steps).await
     }
 
     pub(super) fn begun(&self) -> Result<BTreeMap<String, Value>, EngineError> {

@@ -16,11 +16,11 @@ use eos_core::plan::effects::{Engine, Refused, Unasked};
 
 use self::ground::Unknown;
 use self::questions::Heard;
+use crate::delivery::remove_abandoned;
 use crate::engines::Engines;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::estate::Estate;
 use crate::failure::Failure;
-use crate::plan_delivery::remove_abandoned;
 use crate::planning::{Planned, Prepared, Wish};
 
 /// A plan with what the engines say of it.

@@ -17,9 +17,9 @@ use serde_json::{Value, json};
 use super::Asks;
 use super::ground::{Jobs, Unknown};
 use crate::calls::{Call, call_of};
+use crate::delivery::deliver_plan;
 use crate::engines::Engines;
 use crate::error::{EngineError, Layer};
-use crate::plan_delivery::deliver_plan;
 use crate::planning::Prepared;
 
 /// How many calls run at the same time.
@@ -140,7 +140,7 @@ pub(super) async fn ask(
         .map(|(_, question)| question.step.component.as_str())
         .collect();
     let artifacts = &prepared.compilation.artifacts;
-    match deliver_plan(&engines.endpoints.delivery, artifacts, &components) {
+    match deliver_plan(engines, artifacts, &components).await {
         Ok(environment) => {
             let name = environment.name.as_str();
             let asked = stream::iter(&open)

@@ -70,6 +70,9 @@ enum Command {
         /// Run OpenTofu in place of Terraform, now and later
         #[arg(long)]
         tofu: bool,
+        /// Deliver over Salt's API, now and later, not to a directory
+        #[arg(long)]
+        deliver_by_api: bool,
         /// Add the Terraform provider of a cloud (hcloud), now and later; with a URL, it asks that one
         #[arg(long, value_name = "NAME[=URL]")]
         provider: Vec<String>,
@@ -118,6 +121,7 @@ pub async fn run(session: &mut Session<'_>, args: Args) -> Ended {
             nodes,
             containers,
             tofu,
+            deliver_by_api,
             provider,
         } => {
             let clouds = clouds(&provider)?;
@@ -128,7 +132,7 @@ pub async fn run(session: &mut Session<'_>, args: Args) -> Ended {
                 full: estate.settings.profile == Profile::Full,
                 tofu: tofu || lab.has_tofu()?,
             };
-            up(session, &lab, wanted, nodes, containers, clouds).await?;
+            up(session, &lab, wanted, nodes, containers, deliver_by_api, clouds).await?;
             report(session, &estate, &lab, Some(begun.elapsed())).await?;
         }
         Command::Down => {
@@ -177,6 +181,7 @@ async fn up(
     wanted: Wanted,
     nodes: Option<usize>,
     containers: bool,
+    delivers_by_api: bool,
     mut clouds: BTreeMap<String, Option<String>>,
 ) -> Result<(), Problem> {
     let program = std::env::current_exe().map_err(|error| {
@@ -198,6 +203,7 @@ async fn up(
         nodes,
         containers,
         tofu: wanted.tofu,
+        delivers_by_api,
         providers: BTreeMap::new(),
     };
     unless_interrupted(async {

@@ -8,22 +8,29 @@ use std::path::{Path, PathBuf};
 use eos_core::emit::release_digest;
 use ulid::Ulid;
 
-use crate::delivery::{Files, RELEASE_FILE, Unfinished, delivered, failed, make_directory, write_file};
+use super::directory::{Unfinished, failed, make_directory, write_file};
+use super::{Files, RELEASE_FILE, api, placed};
 use crate::endpoints::Delivery;
+use crate::engines::Engines;
 use crate::error::EngineError;
 
 const PREFIX: &str = "plan-";
 
-/// A plan on the master. It goes with this value.
+/// A plan on the master. In a directory it goes with this value; over the API the formula removes it after a while.
 pub(crate) struct PlanEnvironment {
     /// Of the environment of file server and pillar.
     pub name: String,
+    _place: Option<Place>,
+}
+
+/// A plan in a directory of delivery.
+struct Place {
     path: PathBuf,
     /// Its lock says that the plan is in use: a plan that nobody has locked is abandoned.
     _in_use: File,
 }
 
-impl Drop for PlanEnvironment {
+impl Drop for Place {
     fn drop(&mut self) {
         // What cannot be removed now goes with the next plan that is made.
         let _ = fs::remove_dir_all(&self.path);
@@ -31,19 +38,29 @@ impl Drop for PlanEnvironment {
 }
 
 /// Delivers what these components need of the artifacts.
-pub(crate) fn deliver_plan(
-    delivery: &Delivery,
+pub(crate) async fn deliver_plan(
+    engines: &Engines,
     artifacts: &BTreeMap<String, Vec<u8>>,
     components: &BTreeSet<&str>,
 ) -> Result<PlanEnvironment, EngineError> {
-    let Delivery::Directory { path } = delivery;
     let digest = release_digest(artifacts);
     let name = format!("{PREFIX}{}{:016x}", &digest[..16], Ulid::new().random() as u64);
-    let release_file = format!("{digest}\n").into_bytes();
-    let mut files: Files<'_> = delivered(artifacts)?;
+    let mut files: Files<'_> = placed(artifacts)?;
     files.retain(|path, _| is_needed(path, components));
-    files.insert(PathBuf::from(RELEASE_FILE), &release_file);
+    let place = match &engines.endpoints.delivery {
+        Delivery::Directory { path } => Some(write_plan(path, &name, &digest, files)?),
+        Delivery::Api {} => {
+            api::deliver(engines, &digest, &files, api::Target::Plan { name: &name }).await?;
+            None
+        }
+    };
+    Ok(PlanEnvironment { name, _place: place })
+}
 
+fn write_plan(path: &Path, name: &str, digest: &str, files: Files<'_>) -> Result<Place, EngineError> {
+    let release_file = format!("{digest}\n").into_bytes();
+    let mut files: Files<'_> = files;
+    files.insert(PathBuf::from(RELEASE_FILE), &release_file);
     // What a plan comes from is there already: it is no plan's business to make the place of delivery.
     let plans = path.join("plans");
     make_directory(&plans)?;
@@ -52,10 +69,9 @@ pub(crate) fn deliver_plan(
     for (path, bytes) in &files {
         write_file(&unfinished.path, path, bytes)?;
     }
-    let place = plans.join(&name);
+    let place = plans.join(name);
     fs::rename(&unfinished.path, &place).map_err(|error| failed(&place, &error))?;
-    Ok(PlanEnvironment {
-        name,
+    Ok(Place {
         path: place,
         _in_use: in_use,
     })
@@ -90,7 +106,13 @@ fn locked(directory: &Path) -> Result<File, EngineError> {
 
 /// Removes plans whose makers did not live to do it. A failure here is no reason to make no plan.
 pub(crate) fn remove_abandoned(delivery: &Delivery) {
-    let Delivery::Directory { path } = delivery;
+    match delivery {
+        Delivery::Directory { path } => remove_abandoned_in(path),
+        Delivery::Api {} => {}
+    }
+}
+
+fn remove_abandoned_in(path: &Path) {
     let plans = path.join("plans");
     let Ok(_whole) = locked(&plans) else { return };
     for entry in fs::read_dir(&plans).into_iter().flatten().flatten() {
@@ -122,6 +144,15 @@ mod tests {
         .into()
     }
 
+    /// A plan of these components, in the directory alone.
+    fn planned(root: &Path, components: &[&str]) -> Place {
+        let (artifacts, components) = (artifacts(), components.iter().copied().collect());
+        let mut files = placed(&artifacts).unwrap();
+        files.retain(|path, _| is_needed(path, &components));
+        let name = format!("{PREFIX}{:032x}", Ulid::new().random());
+        write_plan(root, &name, &release_digest(&artifacts), files).unwrap()
+    }
+
     fn all_files(root: &Path) -> Vec<String> {
         let mut found = Vec::new();
         let mut folders = vec![root.to_owned()];
@@ -141,19 +172,10 @@ mod tests {
     #[test]
     fn a_plan_is_an_environment_of_its_own_and_goes_when_it_is_done() {
         let root = tempfile::tempdir().unwrap();
-        let delivery = Delivery::Directory {
-            path: root.path().to_owned(),
-        };
-        let components = BTreeSet::from(["hello"]);
-        let one = deliver_plan(&delivery, &artifacts(), &components).unwrap();
-        let other = deliver_plan(&delivery, &artifacts(), &components).unwrap();
-        assert_ne!(one.name, other.name);
-        let digest = release_digest(&artifacts());
-        assert_eq!(one.name.len(), "plan-".len() + 32);
-        assert!(one.name.starts_with(&format!("plan-{}", &digest[..16])));
-        let place = root.path().join("plans").join(&one.name);
+        let one = planned(root.path(), &["hello"]);
+        let other = planned(root.path(), &["hello"]);
         assert_eq!(
-            all_files(&place),
+            all_files(&one.path),
             [
                 "files/terraform/environments/production/hello/main.tf",
                 "files/terraform/modules/hello/0123456789ab/main.tf",
@@ -162,7 +184,10 @@ mod tests {
                 "salt/release",
             ]
         );
-        assert_eq!(fs::metadata(&place).unwrap().permissions().mode() & 0o777, 0o755);
+        assert_eq!(
+            fs::metadata(&one.path).unwrap().permissions().mode() & 0o777,
+            0o755
+        );
         drop(one);
         drop(other);
         assert_eq!(all_files(root.path()), Vec::<String>::new());
@@ -172,15 +197,12 @@ mod tests {
     #[test]
     fn what_a_crash_left_goes_with_the_next_plan_and_what_is_in_use_stays() {
         let root = tempfile::tempdir().unwrap();
-        let delivery = Delivery::Directory {
-            path: root.path().to_owned(),
-        };
         let left = ["plan-whole", ".new-half"].map(|name| root.path().join("plans").join(name));
         for path in &left {
             fs::create_dir_all(path.join("salt")).unwrap();
         }
-        let used = deliver_plan(&delivery, &artifacts(), &BTreeSet::new()).unwrap();
-        remove_abandoned(&delivery);
+        let used = planned(root.path(), &[]);
+        remove_abandoned_in(root.path());
         assert!(left.iter().all(|path| !path.exists()));
         assert!(used.path.exists());
     }
@@ -188,15 +210,12 @@ mod tests {
     #[test]
     fn plans_that_are_made_side_by_side_do_not_take_one_another_away() {
         let root = tempfile::tempdir().unwrap();
-        let delivery = Delivery::Directory {
-            path: root.path().to_owned(),
-        };
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {
                     for _ in 0..20 {
-                        remove_abandoned(&delivery);
-                        let one = deliver_plan(&delivery, &artifacts(), &BTreeSet::from(["hello"])).unwrap();
+                        remove_abandoned_in(root.path());
+                        let one = planned(root.path(), &["hello"]);
                         assert_eq!(all_files(&one.path).len(), 5);
                     }
                 });

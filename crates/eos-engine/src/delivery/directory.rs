@@ -1,4 +1,4 @@
-//! Brings artifacts to the Salt master: immutable releases, and the symlink `current` that names one of them.
+//! Delivery to a directory that the master reads: immutable releases, and the symlink `current` that names one of them.
 //!
 //! Whatever fails on the way (a full disk, a missing right, a crash), `current` still names a whole release.
 
@@ -6,30 +6,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use eos_core::drift::{FileChange, FileSeen};
-use eos_core::emit::release_digest;
+use eos_core::emit::{release_digest, sha256};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use ulid::Ulid;
 
+use super::{Files, RELEASE_FILE, placed};
 use crate::disk;
-use crate::endpoints::Delivery;
 use crate::error::{EngineError, ErrorKind, Layer};
 
 /// How many releases are kept besides the current one.
 pub const KEEP: usize = 10;
-/// The file in a release that holds its digest, for a minion to read back what it is served.
-pub(crate) const RELEASE_FILE: &str = "salt/release";
 const UNFINISHED: &str = ".new-";
 /// What a crash left behind is removed only when no delivery can still be writing it.
 const ABANDONED: Duration = Duration::from_secs(60 * 60);
 
 /// Writes the release of these artifacts, unless it is there already, and makes it current.
-pub fn deliver(delivery: &Delivery, artifacts: &BTreeMap<String, Vec<u8>>) -> Result<String, EngineError> {
-    let Delivery::Directory { path } = delivery;
-    let mut files = delivered(artifacts)?;
+pub fn deliver(path: &Path, artifacts: &BTreeMap<String, Vec<u8>>) -> Result<String, EngineError> {
+    let mut files = placed(artifacts)?;
     let digest = release_digest(artifacts);
     let release_file = format!("{digest}\n").into_bytes();
     files.insert(PathBuf::from(RELEASE_FILE), &release_file);
@@ -62,8 +58,7 @@ fn after_all_in(releases: &Path) -> Result<SystemTime, EngineError> {
 }
 
 /// The digest of the release that is current, or nothing before the first delivery.
-pub fn current(delivery: &Delivery) -> Result<Option<String>, EngineError> {
-    let Delivery::Directory { path } = delivery;
+pub fn current(path: &Path) -> Result<Option<String>, EngineError> {
     let link = path.join("current");
     match fs::read_link(&link) {
         Ok(target) => Ok(target
@@ -75,9 +70,8 @@ pub fn current(delivery: &Delivery) -> Result<Option<String>, EngineError> {
 }
 
 /// Removes all but the last releases and the current one, and what crashed deliveries left.
-pub fn remove_old_releases(delivery: &Delivery, keep: usize) -> Result<Vec<String>, EngineError> {
-    let Delivery::Directory { path } = delivery;
-    let current = current(delivery)?;
+pub fn remove_old_releases(path: &Path, keep: usize) -> Result<Vec<String>, EngineError> {
+    let current = current(path)?;
     let releases = path.join("releases");
     let mut found: Vec<(SystemTime, String)> = Vec::new();
     for entry in fs::read_dir(&releases).map_err(|error| failed(&releases, &error))? {
@@ -106,44 +100,19 @@ pub fn remove_old_releases(delivery: &Delivery, keep: usize) -> Result<Vec<Strin
     Ok(removed)
 }
 
-/// Which files of the current release are not those of the artifacts it was made from.
-pub fn damage(
-    delivery: &Delivery,
-    artifacts: &BTreeMap<String, Vec<u8>>,
-) -> Result<Vec<FileSeen>, EngineError> {
-    let Delivery::Directory { path } = delivery;
-    let release = path.join("current");
-    let found = files_of(&release)?;
-    let mut wanted = delivered(artifacts)?;
-    let release_file = format!("{}\n", release_digest(artifacts)).into_bytes();
-    wanted.insert(PathBuf::from(RELEASE_FILE), &release_file);
-    let seen = |path: &Path, how| {
-        // In a release Terraform's files are below `files/`; a person knows them by their place in the estate.
-        let path = path.strip_prefix("files").unwrap_or(path);
-        let path = path.display().to_string();
-        FileSeen { path, how }
-    };
-    let mut damage = Vec::new();
-    for (path, bytes) in &wanted {
-        match found.get(path) {
-            None => damage.push(seen(path, FileChange::Missing)),
-            Some(real) if real != *bytes => damage.push(seen(path, FileChange::Changed)),
-            Some(_) => {}
-        }
-    }
-    let strange = found.keys().filter(|path| !wanted.contains_key(*path));
-    damage.extend(strange.map(|path| seen(path, FileChange::Strange)));
-    Ok(damage)
+/// The files of a release by their place in it, with the digest of each.
+pub(super) fn digests_of(path: &Path, release: &Path) -> Result<BTreeMap<PathBuf, String>, EngineError> {
+    let files = files_of(&path.join(release))?.into_iter();
+    Ok(files.map(|(place, bytes)| (place, sha256(&bytes))).collect())
 }
 
 /// Whether a release holds what its name stands for.
-pub fn is_whole(delivery: &Delivery, digest: &str) -> Result<bool, EngineError> {
-    let Delivery::Directory { path } = delivery;
+pub(super) fn is_whole(path: &Path, digest: &str) -> Result<bool, EngineError> {
     let mut artifacts = BTreeMap::new();
-    for (path, bytes) in files_of(&path.join("releases").join(digest))? {
-        if path != Path::new(RELEASE_FILE) {
-            let path = path.strip_prefix("files").unwrap_or(&path);
-            artifacts.insert(path.display().to_string(), bytes);
+    for (place, bytes) in files_of(&path.join("releases").join(digest))? {
+        if place != Path::new(RELEASE_FILE) {
+            let place = place.strip_prefix("files").unwrap_or(&place);
+            artifacts.insert(place.display().to_string(), bytes);
         }
     }
     Ok(release_digest(&artifacts) == digest)
@@ -171,44 +140,6 @@ fn files_of(release: &Path) -> Result<BTreeMap<PathBuf, Vec<u8>>, EngineError> {
 
 fn is_digest(name: &str) -> bool {
     name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-pub(crate) type Files<'a> = BTreeMap<PathBuf, &'a Vec<u8>>;
-
-/// Which artifacts a release holds, and where in it.
-pub(crate) fn delivered(artifacts: &BTreeMap<String, Vec<u8>>) -> Result<Files<'_>, EngineError> {
-    let mut files = Files::new();
-    for (path, bytes) in artifacts {
-        let invalid = |words: &str| {
-            EngineError::new(
-                Layer::Estate,
-                ErrorKind::Invalid,
-                format!("artifact {path}"),
-                words,
-            )
-        };
-        if path.is_empty()
-            || !Path::new(path)
-                .components()
-                .all(|part| matches!(part, Component::Normal(_)))
-        {
-            return Err(invalid("its path does not stay inside the estate"));
-        }
-        if path == RELEASE_FILE {
-            return Err(invalid("delivery itself writes this file"));
-        }
-        // The intent (`pillar/infrastructure`) and the graph are the estate's own affair.
-        let for_minions = path == "pillar/top.sls"
-            || ["salt/", "pillar/hosts/", "pillar/credentials/"]
-                .iter()
-                .any(|folder| path.starts_with(folder));
-        if for_minions {
-            files.insert(PathBuf::from(path), bytes);
-        } else if path.starts_with("terraform/") {
-            files.insert(Path::new("files").join(path), bytes);
-        }
-    }
-    Ok(files)
 }
 
 /// Whether a release is there, with exactly these files and nothing else. Symlinks do not count as files.
@@ -424,11 +355,9 @@ mod tests {
         found
     }
 
-    fn directory() -> (tempfile::TempDir, Delivery) {
+    fn directory() -> (tempfile::TempDir, PathBuf) {
         let root = tempfile::tempdir().unwrap();
-        let delivery = Delivery::Directory {
-            path: root.path().to_owned(),
-        };
+        let delivery = root.path().to_owned();
         (root, delivery)
     }
 
