@@ -18,6 +18,7 @@ pub fn of(command: &Command, matches: &ArgMatches) -> String {
     let mut left_out = manner();
     let mut words = vec![command.get_name().to_owned()];
     let (mut arguments, mut flags, mut last) = (Vec::new(), Vec::new(), Vec::new());
+    let mut handed_on = Vec::new();
     let mut level = Some((command, matches));
     while let Some((command, matches)) = level {
         let mut here = Vec::new();
@@ -29,6 +30,10 @@ pub fn of(command: &Command, matches: &ArgMatches) -> String {
             }
             let said = Said { arg, matches };
             match arg.is_positional() {
+                true if arg.is_last_set() => {
+                    handed_on.push("--".to_owned());
+                    handed_on.extend(said.values());
+                }
                 true => arguments.extend(said.values()),
                 false if id == ENVIRONMENT => last.extend(said.flag()),
                 false => here.push((matches.index_of(id), said.flag())),
@@ -41,7 +46,7 @@ pub fn of(command: &Command, matches: &ArgMatches) -> String {
             Some((command.find_subcommand(name)?, matches))
         });
     }
-    words.extend(arguments.into_iter().chain(flags).chain(last));
+    words.extend(arguments.into_iter().chain(flags).chain(last).chain(handed_on));
     words.join(" ")
 }
 
