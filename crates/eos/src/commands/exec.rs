@@ -21,7 +21,7 @@ use tokio::time::{Instant, interval, sleep};
 
 /// The best shell of an image; many have no other than `sh`.
 const SHELL: &str = "if command -v bash >/dev/null; then exec bash; else exec sh; fi";
-/// What a sidecar of the mesh is called: nobody means it.
+/// The names of sidecars of the mesh begin so: nobody means one of them.
 const SIDECAR: &str = "connect-proxy-";
 /// From here on an exit code says that a signal ended the command, perhaps that of its instance.
 const SIGNALLED: i32 = 128;

@@ -110,7 +110,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     Ok(Exit::Done)
 }
 
-/// What the component's logs may not show.
+/// The values that the component's logs may not show.
 pub async fn hidden_of(
     estate: &Estate,
     engines: &Engines,

@@ -55,10 +55,10 @@ struct Follow<'a> {
     lines: usize,
     hidden: Hidden,
     followed: BTreeMap<String, Followed>,
-    /// Of these everything was said.
+    /// They have said everything.
     over: BTreeSet<String>,
     is_first_look: bool,
-    /// Whether Nomad did not answer the last look.
+    /// Nomad did not answer the last look.
     is_silent: bool,
     sender: UnboundedSender<News>,
 }
