@@ -32,7 +32,7 @@ pub fn of(command: &Command, matches: &ArgMatches) -> String {
             match arg.is_positional() {
                 true if arg.is_last_set() => {
                     handed_on.push("--".to_owned());
-                    handed_on.extend(said.values());
+                    handed_on.extend(said.each());
                 }
                 true => arguments.extend(said.values()),
                 false if id == ENVIRONMENT => last.extend(said.flag()),
@@ -77,6 +77,13 @@ impl Said<'_> {
             true => joined.map(|_| HIDDEN.to_owned()).collect(),
             false => joined.map(|value| shell_word(&value)).collect(),
         }
+    }
+
+    /// Its values, one for each word.
+    fn each(&self) -> impl Iterator<Item = String> {
+        let values = self.matches.get_raw(self.arg.get_id().as_str());
+        let words = values.into_iter().flatten();
+        words.map(|value| shell_word(&value.to_string_lossy()))
     }
 
     /// The flag with its values, as it could be typed again.
@@ -182,6 +189,11 @@ mod tests {
                 "eos update host node2 --datacenter dc2",
             ),
             ("hello", "delete host node2", "eos delete host node2"),
+            (
+                "hello",
+                "exec web --instance 8c1f -e staging -- sh -c it's --json",
+                r"eos exec web --instance 8c1f --environment staging -- sh -c 'it'\''s' --json",
+            ),
             (
                 "hello",
                 "create volume data --size 5G --on data-vg --owner 10:20",
