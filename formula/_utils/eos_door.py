@@ -140,7 +140,7 @@ class _Door:
         command, is_terminal, key = request.command()
         shown = [self._without_secrets(word) for word in command]
         self.tell("begun", {"command": shown, "terminal": is_terminal})
-        outcome = "ended"
+        outcome = "failed"
         try:
             nomad_reader, nomad_writer = await self._nomad()
             try:
@@ -155,6 +155,7 @@ class _Door:
                 writer.write(head)
                 await writer.drain()
                 await _join((reader, nomad_writer), (nomad_reader, writer))
+                outcome = "ended"
             finally:
                 nomad_writer.close()
         except asyncio.CancelledError:
