@@ -40,8 +40,7 @@ def open_door(asked: dict, found: list[tuple]) -> dict:
     id_of_session = secrets.token_hex(8)
     with _slot(user, name):
         profile = __salt__["eos_profile.of_this_minion"]()
-        with contextlib.ExitStack() as tokens:
-            tokens.enter_context(__salt__["eos_profile.closing"](profile, _log.warning))
+        try:
             profile.log_in()
             given = _given(profile, asked, f"eos session {id_of_session} of {user} in {name}")
             record = {"session": id_of_session, "user": user, "role": who["role"], "component": name}
@@ -49,11 +48,13 @@ def open_door(asked: dict, found: list[tuple]) -> dict:
             with _listener() as at:
                 context, certificate = __utils__["eos_door.certificate"]()
                 address, port = at.getsockname()[:2]
+                # The token is the other process's from here on.
                 if os.fork() == 0:
                     _serve(profile, at, context, given, record)
-                # The tokens are the other process's from here on.
-                tokens.pop_all()
                 return {"address": address, "port": port, "certificate": certificate}
+        except BaseException:
+            profile.close()
+            raise
 
 
 def _require_instance(asked: dict) -> None:

@@ -37,6 +37,7 @@ options:
     help: What nobody may read in a record
 services:
   entered:
+    instances: one
     cpu: 50
     memory: 64
     image: tools/entered:1
@@ -55,7 +56,7 @@ def components(with_containers):
     estate.must("lab", "image", "tools/entered:1", *programs)
     estate.write_recipe("entered", RECIPE)
     estate.must("create", "entered", "--yes")
-    estate.must("create", "hello", "--name", PROGRAMMED, "--yes")
+    estate.must("create", "hello", "--name", PROGRAMMED, "--replicas", "1", "--yes")
     yield
     for name in (ENTERED, PROGRAMMED):
         estate.must("delete", name, "--yes")
