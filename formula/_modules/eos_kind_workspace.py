@@ -1,6 +1,7 @@
 """The kind `workspace`: a component's Terraform workspace, on the control minion. `eos.py` says what a kind has.
 
-Its facts are {"digest"} to apply it, none to destroy it, to `restart` what runs of its job or to `run` it now.
+Its facts are {"digest"} to apply it, none to destroy it, to `restart` what runs of its job or to `run` it now. To
+`enter` a task they are {"instance", "task", "proof"}: the digest of a word that the caller alone knows.
 """
 
 from __future__ import annotations
@@ -20,11 +21,17 @@ _UNKNOWN = ("secret_version", "namespace")
 _ACTS = {"restart": "eos_restart.restart", "run": "eos_runs.start"}
 
 
+# The form of each fact.
+_FACTS = {"make": {"digest": "digest"}, "enter": {"instance": "instance", "task": "task", "proof": "digest"}}
+
+
 def check(asked: dict) -> None:
-    is_made = asked["verb"] == "make"
-    __utils__["eos_argument.check_keys"]("facts", asked["facts"], {"digest"} if is_made else set())
-    if is_made:
-        __utils__["eos_argument.check"]("digest", asked["facts"]["digest"], "digest")
+    facts, forms = asked["facts"], _FACTS.get(asked["verb"], {})
+    __utils__["eos_argument.check_keys"]("facts", facts, set(forms))
+    for fact, form in forms.items():
+        __utils__["eos_argument.check"](fact, facts[fact], form)
+    if asked["verb"] == "enter" and asked["name"] is None:
+        raise SaltInvocationError("To enter a task is about a component")
 
 
 def lock(environment: str, component: str) -> contextlib.AbstractContextManager:
@@ -39,7 +46,7 @@ def wanted(asked: dict, slices: Callable[[], dict]) -> _Wanted | dict | None:
     """
     if asked["verb"] == "make":
         return _Wanted(asked, _compared(asked, slices()))
-    if asked["verb"] in _ACTS:
+    if asked["verb"] in _ACTS or asked["verb"] == "enter":
         return _named(asked, slices())
     # What the pillar names has an SLS in the same release: to ask for that is ten times faster than a pillar.
     sls = f"components/{asked['component']}/{asked['environment']}/workspace.sls"
@@ -51,7 +58,7 @@ def wanted(asked: dict, slices: Callable[[], dict]) -> _Wanted | dict | None:
 def risks(asked: dict, wanted: _Wanted | dict | None) -> tuple[list[tuple], str]:
     there = __salt__["eos_terraform.recorded_risks"](**_names(asked))
     held = __salt__["eos_secrets.risks_of_holder"](asked["name"])
-    if asked["verb"] in _ACTS:
+    if asked["verb"] in _ACTS or asked["verb"] == "enter":
         # It runs as it was applied; if nobody knows how that was, it counts as the highest.
         return [(wanted.get("risk"), "its recipe"), *(there or [(None, "nothing is applied")]), *held], "high"
     if wanted is None:
@@ -137,12 +144,19 @@ def parting(name: str, slices: dict) -> dict | None:
 
 
 def actions() -> dict[str, str]:
-    """What a workspace is to be, its slice says. An act leaves it as it is."""
-    return dict.fromkeys(_ACTS, "step")
+    """An act leaves it as it is. `eos_session` judges who may enter a task."""
+    return {**dict.fromkeys(_ACTS, "step"), "enter": "personal"}
 
 
 def act(asked: dict, wanted: dict) -> dict:
-    del wanted
+    if asked["verb"] == "enter":
+        try:
+            return __salt__["eos_session.open_door"](asked, risks(asked, wanted)[0])
+        except CommandExecutionError as failure:
+            # With layer and hint, which an exception loses on its way through Salt.
+            if not isinstance(failure.info, dict):
+                raise
+            return {"error": failure.info}
     result = {"states": [], "terraform": None}
     try:
         answer = __salt__[_ACTS[asked["verb"]]](**_names(asked), **_ids(asked))

@@ -138,7 +138,7 @@ class _Solo:
 
     def __init__(self):
         self._root_token: str | None = None
-        self._tokens: dict[bool, dict] = {}
+        self._tokens: dict[bool | str, dict] = {}
         self._hidden: set[str] = set()
 
     def log_in(self) -> None:
@@ -161,6 +161,12 @@ class _Solo:
     def deploying(self, workspace: str) -> object:
         """Nomad, asked with the token that a Terraform run of this workspace has."""
         return engine("nomad", self.environment(workspace, management=False)["NOMAD_TOKEN"])
+
+    def entering(self, session: str) -> str:
+        """The token of one session in a task."""
+        self._tokens[session] = __utils__["eos_nomad.mint_session_token"](self._nomad(), session)
+        self._hidden.add(self._tokens[session]["SecretID"])
+        return self._tokens[session]["SecretID"]
 
     def node_ids(self, hosts: list[str]) -> dict[str, str]:
         return __utils__["eos_nomad.node_ids"](self._nomad(), hosts) if hosts else {}
@@ -262,6 +268,11 @@ class _Full:
     def deploying(self, workspace: str) -> object:
         """Nomad, asked with the token that a Terraform run of this workspace has."""
         return engine("nomad", self.environment(workspace, management=False)["NOMAD_TOKEN"])
+
+    def entering(self, session: str) -> str:
+        """The token of one session in a task; Vault gives it a name."""
+        del session
+        return self._leased("nomad/creds/eos-session")
 
     def node_ids(self, hosts: list[str]) -> dict[str, str]:
         if not hosts:

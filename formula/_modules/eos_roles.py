@@ -56,9 +56,9 @@ def require_role(who: dict, role: str, to_do: str) -> None:
         raise CommandExecutionError(f"{_named(who)} may not {to_do}: it needs the role {role}")
 
 
-def require_to_see(who: dict, risk: str, what: str) -> None:
+def require_alone(who: dict, risk: str, to_do: str) -> None:
     """Refuses a caller whose role does not reach this risk, whom no approval helps."""
-    require_role(who, _ROLES[_RISKS.index(risk)], f"see {what}")
+    require_role(who, _ROLES[_RISKS.index(risk)], to_do)
 
 
 def require(who: dict, risk: str, because: str, operation: str, step: str, call: list) -> None:

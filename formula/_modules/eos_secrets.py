@@ -218,7 +218,7 @@ def reveal(who: dict, name: str, items: list | None, operations: list | None, wo
         unknown = "high" if found["items"] or values else "medium"
         counted = [*risks(name, workspaces), *_risks_of_all_kept(profile, name, operations or [])]
         tier, _ = __salt__["eos_roles.highest"](counted, unknown)
-        __salt__["eos_roles.require_to_see"](who, tier, f"the secrets of {name}")
+        __salt__["eos_roles.require_alone"](who, tier, f"see the secrets of {name}")
         if not values:
             return {"path": None, "items": []}
         place = f"eos_users/{who['user']}/revealed"

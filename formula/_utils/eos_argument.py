@@ -20,6 +20,8 @@ _FORMS = {
     "component": re.compile(rf"{_NAME}/{_OWNER}"),
     "part": re.compile(rf"{_NAME}/{_OWNER}/[a-z][a-z0-9_]{{0,47}}"),
     "path": re.compile(r"(/[^/\x00-\x1f]+)+"),
+    "instance": re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
+    "task": re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"),
     "item": re.compile(r"[a-z][a-z0-9_]{0,95}"),
     "title": re.compile(r"[^\x00-\x1f\x7f]{1,200}"),
     "plan": re.compile(r"plan-[0-9a-f]{32}"),

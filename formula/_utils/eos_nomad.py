@@ -5,6 +5,7 @@ from __future__ import annotations
 import urllib.parse
 
 _TOKEN_LIFETIME = "30m"
+_SESSION_LIFETIME = "10m"
 _FIX = "Fix the fault that Nomad names in the recipe"
 _MAY_PLAN = "Does Nomad's policy eos-deploy let the run's token do so?"
 
@@ -12,11 +13,21 @@ _MAY_PLAN = "Does Nomad's policy eos-deploy let the run's token do so?"
 def mint_token(nomad: object, name: str, management: bool) -> dict:
     """A token for one run, {"AccessorID", "SecretID"}; it dies by itself if nobody is left to revoke it."""
     rights = {"Type": "management"} if management else {"Type": "client", "Policies": ["eos-deploy"]}
-    wanted = {"Name": name, "ExpirationTTL": _TOKEN_LIFETIME, **rights}
+    return _minted(nomad, {"Name": name, "ExpirationTTL": _TOKEN_LIFETIME, **rights})
+
+
+def mint_session_token(nomad: object, name: str) -> dict:
+    """The same for one session in a task."""
+    rights = {"Type": "client", "Policies": ["eos-session"]}
+    return _minted(nomad, {"Name": name, "ExpirationTTL": _SESSION_LIFETIME, **rights})
+
+
+def _minted(nomad: object, wanted: dict) -> dict:
     status, answer = nomad.ask("POST", "/v1/acl/token", wanted)
     if status != 200:
-        hint = "Is the root credential a management token, and the policy eos-deploy installed?"
-        raise nomad.failure(f"token {name}", f"{status}: {answer}", hint)
+        policies = " and ".join(wanted.get("Policies", ["eos-deploy"]))
+        hint = f"Is the root credential a management token, and the policy {policies} installed?"
+        raise nomad.failure(f"token {wanted['Name']}", f"{status}: {answer}", hint)
     return {key: answer[key] for key in ("AccessorID", "SecretID")}
 
 

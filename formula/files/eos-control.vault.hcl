@@ -9,6 +9,10 @@ path "nomad/creds/eos-platform" {
   capabilities = ["read"]
 }
 
+path "nomad/creds/eos-session" {
+  capabilities = ["read"]
+}
+
 path "nomad/creds/eos-read" {
   capabilities = ["read"]
 }

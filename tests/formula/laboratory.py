@@ -147,7 +147,7 @@ class Nomad:
             "nomad", binary, "agent", "-dev", "-bind", "127.0.0.1", "-config", configuration, TMPDIR=str(directory)
         )
         wait_until("Nomad's bootstrap", self._bootstrap)
-        for name in ("eos-deploy", "eos-nodes"):
+        for name in ("eos-deploy", "eos-nodes", "eos-session"):
             rules = (FORMULA / "files" / f"{name}.policy.hcl").read_text()
             self.call("POST", f"/v1/acl/policy/{name}", {"Name": name, "Rules": rules})
         wait_until("Nomad's node", lambda: [n for n in self.call("GET", "/v1/nodes") if n["Status"] == "ready"])

@@ -47,6 +47,7 @@ BESIDES = {
         "crates/eos-core/src/kinds/job.rs",
         "crates/eos-core/src/plan/steps.rs",
         "crates/eos-engine/src/diagnose/witness.rs",
+        "crates/eos-engine/src/session.rs",
         "crates/eos-engine/src/terraform_graph.rs",
     },
 }

@@ -62,6 +62,7 @@ pub enum Action {
     Dismiss,
     Approve,
     Reveal,
+    Enter,
     TakeHome,
     Login,
 }
@@ -76,6 +77,7 @@ impl Action {
             Action::Dismiss => "operation dismissed",
             Action::Approve => "approve",
             Action::Reveal => "reveal",
+            Action::Enter => "enter",
             Action::TakeHome => "take home",
             Action::Login => "login",
         }

@@ -146,23 +146,12 @@ impl Api {
         body: Option<&Value>,
         deadline: Duration,
     ) -> Result<Answer, EngineError> {
-        let mut url = self.address.clone();
-        if let Ok(mut segments) = url.path_segments_mut() {
-            segments.pop_if_empty().push("v1").extend(request.path.split('/'));
-        }
-        url.query_pairs_mut().extend_pairs(request.query);
-        let mut builder = self.http.request(method, url).timeout(deadline);
-        if let Some(token) = &self.token {
-            builder = builder.header(self.dialect.token_header, token.expose_secret());
-        }
+        let mut builder = self.builder(method, request).timeout(deadline);
         if let Some(body) = body {
             builder = builder.json(body);
         }
         let layer = self.dialect.layer;
-        let transport = |error: reqwest::Error| {
-            transport_error(layer, request.object, self.address.as_str(), &error)
-                .with_default_hint(&format!("Is {} running? eos lab up starts a lab's", layer.name()))
-        };
+        let transport = |error: reqwest::Error| self.transport(request.object, &error);
         let _waiting = Waiting::begin();
         let response = builder.send().await.map_err(transport)?;
         Ok(Answer {
@@ -173,6 +162,61 @@ impl Api {
                 None => return Err(too_long(layer, request.object)),
             },
         })
+    }
+
+    /// An answer that goes on for as long as somebody reads it.
+    pub async fn stream(&self, request: Request<'_>) -> Result<Streamed, EngineError> {
+        let sent = self.builder(Method::GET, request).send().await;
+        let response = sent.map_err(|error| self.transport(request.object, &error))?;
+        let status = response.status();
+        if !status.is_success() {
+            let words = text_of(response, LONGEST)
+                .await
+                .ok()
+                .flatten()
+                .unwrap_or_default();
+            return Err((self.dialect.refusal)(request.object, status, &words));
+        }
+        Ok(Streamed {
+            api: self.clone(),
+            object: request.object.to_owned(),
+            response,
+        })
+    }
+
+    fn builder(&self, method: Method, request: Request<'_>) -> reqwest::RequestBuilder {
+        let mut url = self.address.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().push("v1").extend(request.path.split('/'));
+        }
+        url.query_pairs_mut().extend_pairs(request.query);
+        let builder = self.http.request(method, url);
+        match &self.token {
+            Some(token) => builder.header(self.dialect.token_header, token.expose_secret()),
+            None => builder,
+        }
+    }
+
+    fn transport(&self, object: &str, error: &reqwest::Error) -> EngineError {
+        let layer = self.dialect.layer;
+        transport_error(layer, object, self.address.as_str(), error)
+            .with_default_hint(&format!("Is {} running? eos lab up starts a lab's", layer.name()))
+    }
+}
+
+/// An answer that is read as it comes.
+pub struct Streamed {
+    api: Api,
+    object: String,
+    response: reqwest::Response,
+}
+
+impl Streamed {
+    /// What came next; nothing at its end.
+    pub async fn next(&mut self) -> Result<Option<Vec<u8>>, EngineError> {
+        let chunk = self.response.chunk().await;
+        let chunk = chunk.map_err(|error| self.api.transport(&self.object, &error))?;
+        Ok(chunk.map(|bytes| bytes.to_vec()))
     }
 }
 
@@ -212,37 +256,52 @@ pub fn read_json<T: DeserializeOwned>(layer: Layer, object: &str, text: &str) ->
 ///
 /// Proxies of the environment are left out, since they would be handed the token; redirects likewise.
 pub fn client(layer: Layer, pinned: Option<&Path>) -> Result<reqwest::Client, EngineError> {
-    static PROVIDER: Once = Once::new();
-    PROVIDER.call_once(|| {
-        // Another part of the program may have chosen already; either provider does.
-        rustls::crypto::ring::default_provider().install_default().ok();
-    });
-    let mut builder = reqwest::Client::builder()
-        .connect_timeout(CONNECT)
-        .no_proxy()
-        .redirect(redirect::Policy::none());
+    let mut builder = plain_builder();
     if let Some(file) = pinned {
-        builder = builder.tls_backend_preconfigured(pinned_configuration(layer, file)?);
+        let object = format!("certificate {}", file.display());
+        let text = std::fs::read(file).map_err(|error| invalid(layer, &object, &error))?;
+        builder = builder.tls_backend_preconfigured(pinned_configuration(layer, &object, &text)?);
     }
+    built(layer, builder)
+}
+
+/// The same for one whose certificate somebody vouched for.
+pub fn client_of(layer: Layer, object: &str, certificate: &str) -> Result<reqwest::Client, EngineError> {
+    let configuration = pinned_configuration(layer, object, certificate.as_bytes())?;
+    built(layer, plain_builder().tls_backend_preconfigured(configuration))
+}
+
+fn built(layer: Layer, builder: reqwest::ClientBuilder) -> Result<reqwest::Client, EngineError> {
     builder
         .build()
         .map_err(|error| invalid(layer, "http client", &error))
 }
 
-fn pinned_configuration(layer: Layer, file: &Path) -> Result<ClientConfig, EngineError> {
-    let object = format!("certificate {}", file.display());
-    let certificates = CertificateDer::pem_file_iter(file)
-        .and_then(|found| found.collect::<Result<Vec<_>, _>>())
-        .map_err(|error| invalid(layer, &object, &error))?;
+fn plain_builder() -> reqwest::ClientBuilder {
+    static PROVIDER: Once = Once::new();
+    PROVIDER.call_once(|| {
+        // Another part of the program may have chosen already; either provider does.
+        rustls::crypto::ring::default_provider().install_default().ok();
+    });
+    reqwest::Client::builder()
+        .connect_timeout(CONNECT)
+        .no_proxy()
+        .redirect(redirect::Policy::none())
+}
+
+fn pinned_configuration(layer: Layer, object: &str, text: &[u8]) -> Result<ClientConfig, EngineError> {
+    let certificates = CertificateDer::pem_slice_iter(text)
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| invalid(layer, object, &error))?;
     let mut roots = RootCertStore::empty();
     for certificate in &certificates {
         roots
             .add(certificate.clone())
-            .map_err(|error| invalid(layer, &object, &error))?;
+            .map_err(|error| invalid(layer, object, &error))?;
     }
     let chain = WebPkiServerVerifier::builder(Arc::new(roots))
         .build()
-        .map_err(|error| invalid(layer, &object, &error))?;
+        .map_err(|error| invalid(layer, object, &error))?;
     Ok(ClientConfig::builder()
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(Pinned { certificates, chain }))

@@ -13,6 +13,7 @@
 //! | `consul` | Consul's HTTP API: sessions, keys, the health of services |
 //! | `vault` | Vault's HTTP API: entries of its key-value store, its health, its tokens |
 //! | `secrets` | secret values, in whichever engine keeps them |
+//! | `session` | a command in a task, through the control minion's door |
 //! | `discover` | what there is in the engines, made by Eos or not |
 //! | `discovery` | where a service answers, and its health |
 //! | `hosts` | the hosts as they were last applied |
@@ -88,6 +89,7 @@ pub mod request;
 pub mod salt;
 mod salt_events;
 pub mod secrets;
+pub mod session;
 pub mod settings;
 pub mod status;
 mod steps;

@@ -23,7 +23,7 @@ use crate::endpoints::NomadEndpoint;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::http::{ANSWER, Api, Dialect, read_json};
 
-pub use crate::http::Request;
+pub use crate::http::{Request, Streamed};
 pub use capacity::Capacity;
 pub use lists::{JobStatus, LatestDeployment, ListedJob, Member, OwnToken, current};
 pub use versions::{GroupCheck, JobVersion, TaskGroup};
@@ -449,6 +449,7 @@ pub struct Healthy {
     pub allocations: Vec<Allocation>,
 }
 
+#[derive(Clone)]
 pub struct NomadClient {
     api: Api,
 }
@@ -763,6 +764,32 @@ impl NomadClient {
         };
         let (text, _) = self.send(Method::GET, request, None, ANSWER).await?;
         Ok(text)
+    }
+
+    /// What a task writes, as it writes it: from so many bytes before the end, or from the beginning.
+    pub async fn follow_logs(
+        &self,
+        namespace: &str,
+        allocation: &str,
+        task: &str,
+        stream: LogStream,
+        tail: Option<u64>,
+    ) -> Result<Streamed, EngineError> {
+        let origin = if tail.is_some() { "end" } else { "start" };
+        let request = Request {
+            object: &format!("logs of task {task} in allocation {allocation}"),
+            path: &format!("client/fs/logs/{allocation}"),
+            query: &[
+                ("namespace", namespace),
+                ("task", task),
+                ("type", stream.name()),
+                ("origin", origin),
+                ("offset", &tail.unwrap_or(0).to_string()),
+                ("plain", "true"),
+                ("follow", "true"),
+            ],
+        };
+        self.api.stream(request).await
     }
 
     /// Waits until a service or system job, as it is now, runs in full, its deployment successful and every check.

@@ -70,7 +70,7 @@ pub fn seen_in(answer: &Value) -> Result<BTreeMap<String, SecretSeen>, EngineErr
 }
 
 /// What kept the control minion from looking, in the words of the engine that it asked.
-fn error_of(error: &Value) -> EngineError {
+pub(crate) fn error_of(error: &Value) -> EngineError {
     let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
     let layer = match text("layer") {
         "nomad" => Layer::Nomad,

@@ -16,7 +16,7 @@ use eos_lab::{Advance, EngineStatus, Engines, FormulaFile, Lab, LabInput, Outcom
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
-const FORMULA: [FormulaFile<'static>; 11] = [
+const FORMULA: [FormulaFile<'static>; 12] = [
     (
         "_modules/eos.py",
         b"def info():\n    return {'version': __opts__['eos']['nomad_address']}\n",
@@ -44,6 +44,10 @@ const FORMULA: [FormulaFile<'static>; 11] = [
     (
         "files/eos-nodes.policy.hcl",
         include_bytes!("../../../formula/files/eos-nodes.policy.hcl"),
+    ),
+    (
+        "files/eos-session.policy.hcl",
+        include_bytes!("../../../formula/files/eos-session.policy.hcl"),
     ),
     (
         "files/eos-person.policy.hcl",

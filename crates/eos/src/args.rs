@@ -128,6 +128,7 @@ pub enum Verb {
     Storage(commands::storage::Args),
     Doctor(commands::doctor::Args),
     Logs(commands::logs::Args),
+    Exec(commands::exec::Args),
     Catalog(commands::catalog::Args),
     Compile(commands::compile::Args),
     Graph(commands::graph::Args),

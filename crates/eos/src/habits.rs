@@ -36,8 +36,8 @@ const KNOWN: &[(&[&str], &str)] = &[
         "`eos read COMPONENT` shows one, `eos status COMPONENT` shows how it runs",
     ),
     (
-        &["exec", "shell", "ssh", "attach", "sh"],
-        "Eos runs nothing in an instance; `eos logs COMPONENT` shows what it says, `nomad alloc exec` enters it",
+        &["shell", "ssh", "attach", "sh"],
+        "`eos exec COMPONENT` opens a shell in one, `eos exec COMPONENT -- COMMAND` runs a command there",
     ),
     (
         &["diff"],

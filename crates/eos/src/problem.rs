@@ -9,15 +9,31 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Done, or nothing to do.
-    Done = 0,
-    Failed = 1,
+    Done,
+    Failed,
     /// The command, or what it read, is wrong; nothing was changed.
-    Usage = 2,
+    Usage,
     /// Changes are pending, and `--check` was asked; or drift was found, or what needs mending.
-    Pending = 3,
+    Pending,
     /// Somebody must approve the operation before it goes on.
-    Approval = 4,
-    Interrupted = 130,
+    Approval,
+    Interrupted,
+    /// A command in a task ended with this code.
+    Command(i32),
+}
+
+impl Exit {
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::Pending => 3,
+            Self::Approval => 4,
+            Self::Interrupted => 130,
+            Self::Command(code) => u8::try_from(code).unwrap_or(u8::MAX),
+        }
+    }
 }
 
 #[derive(Debug)]

@@ -1,6 +1,8 @@
 //! The terminal: how wide it is, whether a person is there, and asking that person.
 
 use crate::env_names;
+use eos_engine::session::Size;
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use secrecy::SecretString;
 use std::io::{self, BufRead, IsTerminal, Write};
 
@@ -29,6 +31,37 @@ fn set_width() -> Option<usize> {
 fn width_of(stream: &(impl IsTerminal + std::os::fd::AsFd)) -> Option<usize> {
     let (width, _) = terminal_size::terminal_size_of(stream).filter(|_| stream.is_terminal())?;
     Some(usize::from(width.0).max(LEAST_WIDTH))
+}
+
+/// The terminal as a command in it is to know it.
+pub fn size() -> Option<Size> {
+    let (width, height) = terminal_size::terminal_size_of(io::stdin())?;
+    Some(Size {
+        columns: width.0,
+        rows: height.0,
+    })
+}
+
+/// The terminal hands every key through as it is, for as long as this is held.
+pub struct Raw {
+    before: Termios,
+}
+
+impl Raw {
+    pub fn begin() -> io::Result<Self> {
+        let before = tcgetattr(io::stdin())?;
+        let mut raw = before.clone();
+        raw.make_raw();
+        tcsetattr(io::stdin(), OptionalActions::Now, &raw)?;
+        Ok(Self { before })
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        // A terminal that is gone needs nothing.
+        let _ = tcsetattr(io::stdin(), OptionalActions::Drain, &self.before);
+    }
 }
 
 /// Whether a person can be asked.

@@ -18,6 +18,7 @@ pub fn of(command: &Command, matches: &ArgMatches) -> String {
     let mut left_out = manner();
     let mut words = vec![command.get_name().to_owned()];
     let (mut arguments, mut flags, mut last) = (Vec::new(), Vec::new(), Vec::new());
+    let mut handed_on = Vec::new();
     let mut level = Some((command, matches));
     while let Some((command, matches)) = level {
         let mut here = Vec::new();
@@ -29,6 +30,10 @@ pub fn of(command: &Command, matches: &ArgMatches) -> String {
             }
             let said = Said { arg, matches };
             match arg.is_positional() {
+                true if arg.is_last_set() => {
+                    handed_on.push("--".to_owned());
+                    handed_on.extend(said.each());
+                }
                 true => arguments.extend(said.values()),
                 false if id == ENVIRONMENT => last.extend(said.flag()),
                 false => here.push((matches.index_of(id), said.flag())),
@@ -41,7 +46,7 @@ pub fn of(command: &Command, matches: &ArgMatches) -> String {
             Some((command.find_subcommand(name)?, matches))
         });
     }
-    words.extend(arguments.into_iter().chain(flags).chain(last));
+    words.extend(arguments.into_iter().chain(flags).chain(last).chain(handed_on));
     words.join(" ")
 }
 
@@ -72,6 +77,13 @@ impl Said<'_> {
             true => joined.map(|_| HIDDEN.to_owned()).collect(),
             false => joined.map(|value| shell_word(&value)).collect(),
         }
+    }
+
+    /// Its values, one for each word.
+    fn each(&self) -> impl Iterator<Item = String> {
+        let values = self.matches.get_raw(self.arg.get_id().as_str());
+        let words = values.into_iter().flatten();
+        words.map(|value| shell_word(&value.to_string_lossy()))
     }
 
     /// The flag with its values, as it could be typed again.
@@ -177,6 +189,11 @@ mod tests {
                 "eos update host node2 --datacenter dc2",
             ),
             ("hello", "delete host node2", "eos delete host node2"),
+            (
+                "hello",
+                "exec web --instance 8c1f -e staging -- sh -c it's --json",
+                r"eos exec web --instance 8c1f --environment staging -- sh -c 'it'\''s' --json",
+            ),
             (
                 "hello",
                 "create volume data --size 5G --on data-vg --owner 10:20",

@@ -48,6 +48,9 @@ const HAD: &str = "bootstrap already done";
 /// What Terraform's token of one run may do: part of the formula, whose module makes those tokens.
 const DEPLOY_POLICY: &str = "eos-deploy";
 const DEPLOY_POLICY_FILE: &str = "files/eos-deploy.policy.hcl";
+/// The same of one session in a task.
+const SESSION_POLICY: &str = "eos-session";
+const SESSION_POLICY_FILE: &str = "files/eos-session.policy.hcl";
 /// Of the token that all users shared in a lab of an earlier Eos. It read every secret.
 const SHARED_POLICY: &str = "eos-read";
 const NODES_POLICY_FILE: &str = "files/eos-nodes.policy.hcl";
@@ -465,6 +468,9 @@ impl<'a> Nomad<'a> {
     async fn grant(&self, formula: &[FormulaFile<'_>]) -> Result<()> {
         let rules = served::policy(formula, DEPLOY_POLICY_FILE)?;
         self.policy(DEPLOY_POLICY, "Rights of one Terraform run of Eos", &rules)
+            .await?;
+        let rules = served::policy(formula, SESSION_POLICY_FILE)?;
+        self.policy(SESSION_POLICY, "Rights of one session in a task", &rules)
             .await?;
         match self.choices.profile {
             Profile::Solo => {

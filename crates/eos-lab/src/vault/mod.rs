@@ -425,6 +425,10 @@ impl<'a> Vault<'a> {
                 "eos-deploy",
                 json!({"type": "client", "policies": ["eos-deploy"]}),
             ),
+            (
+                "eos-session",
+                json!({"type": "client", "policies": ["eos-session"]}),
+            ),
             ("eos-platform", json!({"type": "management"})),
             ("eos-read", json!({"type": "client", "policies": [NODES_POLICY]})),
         ] {

@@ -1,17 +1,18 @@
 //! `eos logs`: what the tasks of a component wrote.
 
 use super::carry_out::need_engines;
-use super::{Ended, Session};
+use super::{Ended, Session, logs_follow};
 use crate::problem::{Exit, Problem};
 use crate::views::reports::logs::{LogText, Logs};
 use eos_engine::diagnose::Hidden;
 use eos_engine::engines::Engines;
+use eos_engine::estate::Estate;
 use eos_engine::nomad::{Allocation, LogStream};
 use eos_engine::store::Outcome;
 use eos_engine::{EngineError, ErrorKind, NomadClient};
 
 /// Lines of a log are short: so many bytes are read from its end for each one asked for.
-const BYTES_A_LINE: u64 = 400;
+pub const BYTES_A_LINE: u64 = 400;
 
 /// How many operations are looked through for values that they overwrote and still keep.
 const OPERATIONS: u32 = 20;
@@ -21,11 +22,13 @@ const ENDED: usize = 3;
 
 /// Show the last lines that the tasks of a component wrote
 ///
-/// Eos shows the running instances, or the latest one if none runs. It shows the component's secrets as ***.
+/// Eos shows the running instances, or the latest one if none runs. It shows the component's secrets as ***. With --follow
+/// it goes on: an instance that starts later joins, and Ctrl-C ends it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   eos logs hello
+  eos logs hello --follow
   eos logs hello --lines 500 > hello.log
   eos logs hello --ended")]
 pub struct Args {
@@ -34,6 +37,9 @@ pub struct Args {
     /// How many lines per log
     #[arg(long, short = 'n', default_value_t = 50, value_name = "NUMBER")]
     lines: usize,
+    /// Show lines as they are written, until Ctrl-C
+    #[arg(long, short, conflicts_with = "ended")]
+    follow: bool,
     /// Show the last instances that no longer run, as after a failed update
     #[arg(long)]
     ended: bool,
@@ -51,6 +57,18 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
             None => return Err(wanted.unwrap_err()),
         },
     };
+    if args.follow {
+        wanted?;
+        return logs_follow::run(
+            session,
+            &estate,
+            &engines,
+            &environment,
+            &args.component,
+            args.lines,
+        )
+        .await;
+    }
     let allocations = instances(&engines.nomad, &environment, &args.component).await;
     let allocations = match (wanted, allocations) {
         (Err(unknown), Err(_)) => return Err(unknown),
@@ -68,15 +86,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
         };
         return Err(Problem::not_done(message, "`eos status` shows what runs"));
     }
-    let history = estate.store_to_read()?.history(OPERATIONS)?;
-    let open = history
-        .iter()
-        .filter(|one| !matches!(one.outcome, Outcome::Done | Outcome::TakenBack));
-    let open: Vec<&str> = open.map(|one| one.id.as_str()).collect();
-    let hidden = Hidden::of(&engines, &environment, &args.component, &open).await;
-    let hidden = hidden.map_err(|error| {
-        error.with_hint("Eos must know its secrets to hide them; Nomad shows everything: nomad alloc logs")
-    })?;
+    let hidden = hidden_of(&estate, &engines, &environment, &args.component).await?;
     let mut logs = Vec::new();
     for allocation in chosen {
         for task in allocation.task_states.keys() {
@@ -100,8 +110,26 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     Ok(Exit::Done)
 }
 
+/// The values that the component's logs may not show.
+pub async fn hidden_of(
+    estate: &Estate,
+    engines: &Engines,
+    environment: &str,
+    component: &str,
+) -> Result<Hidden, EngineError> {
+    let history = estate.store_to_read()?.history(OPERATIONS)?;
+    let open = history
+        .iter()
+        .filter(|one| !matches!(one.outcome, Outcome::Done | Outcome::TakenBack));
+    let open: Vec<&str> = open.map(|one| one.id.as_str()).collect();
+    let hidden = Hidden::of(engines, environment, component, &open).await;
+    hidden.map_err(|error| {
+        error.with_hint("Eos must know its secrets to hide them; Nomad shows everything: nomad alloc logs")
+    })
+}
+
 /// The instances of a job, or of the last run of one that has a schedule.
-async fn instances(
+pub async fn instances(
     nomad: &NomadClient,
     environment: &str,
     job: &str,

@@ -14,6 +14,7 @@ pub mod delete;
 pub mod discover;
 pub mod doctor;
 pub mod drift;
+pub mod exec;
 pub mod expand;
 pub mod graph;
 pub mod history;
@@ -25,6 +26,7 @@ mod lab_image;
 pub mod list;
 pub mod login;
 pub mod logs;
+mod logs_follow;
 pub mod man;
 pub mod nouns;
 pub mod plan;
@@ -181,6 +183,7 @@ async fn dispatch(session: &mut Session<'_>, verb: Verb, typed: Option<Typed>) -
         Verb::Storage(args) => storage::run(session, &args).await,
         Verb::Doctor(args) => doctor::run(session, &args).await,
         Verb::Logs(args) => logs::run(session, &args).await,
+        Verb::Exec(args) => exec::run(session, &args).await,
         Verb::Catalog(args) => catalog::run(session, &args),
         Verb::Compile(args) => compile::run(session, &args),
         Verb::Graph(args) => graph::run(session, &args).await,

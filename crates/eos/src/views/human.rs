@@ -170,6 +170,10 @@ impl View for Human {
         false
     }
 
+    fn is_done_writing(&self) -> bool {
+        self.out.failed.is_some()
+    }
+
     fn close(&mut self, exit: Exit) -> ExitCode {
         self.end_all_live();
         self.out.close(exit)

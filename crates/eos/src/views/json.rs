@@ -91,6 +91,10 @@ impl View for Json {
         true
     }
 
+    fn is_done_writing(&self) -> bool {
+        self.out.failed.is_some()
+    }
+
     fn close(&mut self, exit: Exit) -> ExitCode {
         self.out.close(exit)
     }

@@ -28,6 +28,8 @@ pub trait View {
     fn lab_progress(&self) -> Box<dyn Progress>;
     /// Whether `--json` was given: then there is no person to ask.
     fn is_for_programs(&self) -> bool;
+    /// Whether standard output takes nothing more: its reader has read enough, or the disk is full.
+    fn is_done_writing(&self) -> bool;
     /// The end: nothing is written after it.
     fn close(&mut self, exit: Exit) -> ExitCode;
 
@@ -80,9 +82,9 @@ impl Out {
         match self.failed.take() {
             Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                 let _ = writeln!(io::stderr(), "error: Cannot write to standard output: {error}");
-                ExitCode::from(Exit::Failed as u8)
+                ExitCode::from(Exit::Failed.code())
             }
-            _ => ExitCode::from(exit as u8),
+            _ => ExitCode::from(exit.code()),
         }
     }
 }

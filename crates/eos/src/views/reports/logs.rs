@@ -49,3 +49,73 @@ impl Report for Logs {
         Message::Document("logs", json!({"logs": value(&self.0)}))
     }
 }
+
+/// One line, as it was written.
+pub struct Line<'a> {
+    /// Whether more than one instance is followed.
+    pub of_several: bool,
+    pub of_several_tasks: bool,
+    pub allocation: &'a str,
+    pub node: &'a str,
+    pub task: &'a str,
+    pub stream: &'static str,
+    pub text: &'a str,
+}
+
+impl Report for Line<'_> {
+    fn text(&self, page: &mut Page) {
+        let id = self.allocation.get(..8).unwrap_or(self.allocation);
+        let prefix = match (self.of_several, self.of_several_tasks) {
+            (false, false) => String::new(),
+            (true, false) => format!("{id} | "),
+            (false, true) => format!("{} | ", self.task),
+            (true, true) => format!("{id} {} | ", self.task),
+        };
+        let text = match page.is_terminal {
+            true => printable(self.text),
+            false => self.text.to_owned(),
+        };
+        page.data(format!("{prefix}{text}\n"));
+    }
+
+    fn json(&self) -> Message {
+        Message::Event(
+            "log",
+            json!({
+                "allocation": self.allocation, "node": self.node, "task": self.task, "stream": self.stream,
+                "text": self.text,
+            }),
+        )
+    }
+}
+
+/// An instance came or went while its log was followed.
+pub struct Instance<'a> {
+    allocation: &'a str,
+    node: &'a str,
+    how: &'a str,
+}
+
+impl<'a> Instance<'a> {
+    pub fn new(allocation: &'a str, node: &'a str, how: &'a str) -> Self {
+        Self {
+            allocation,
+            node,
+            how,
+        }
+    }
+}
+
+impl Report for Instance<'_> {
+    fn text(&self, page: &mut Page) {
+        let id = self.allocation.get(..8).unwrap_or(self.allocation);
+        page.say(&format!("Instance {id} on {} {}", self.node, self.how));
+    }
+
+    fn json(&self) -> Message {
+        Message::Event(
+            "instance",
+            json!({"allocation": self.allocation, "node": self.node, "how": self.how}),
+        )
+    }
+}

@@ -26,6 +26,7 @@ pub mod operation;
 pub mod plain;
 pub mod plan;
 mod recipe;
+pub mod session;
 pub mod status;
 pub mod storage;
 pub mod terraform_graph;
