@@ -86,6 +86,7 @@ pub mod pins;
 mod plan_delivery;
 pub mod planning;
 pub mod preview;
+pub mod registry;
 pub mod request;
 pub mod salt;
 mod salt_events;

@@ -148,6 +148,10 @@ impl Lab {
                 path: self.layout.srv(),
             },
             control: choices.control.clone(),
+            registry: choices
+                .containers
+                .as_ref()
+                .map(|chosen| format!("http://{}", chosen.registry())),
         };
         durable::write_json(&self.layout.endpoints(), &endpoints, 0o600)?;
         Ok(endpoints)

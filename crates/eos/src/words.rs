@@ -9,6 +9,7 @@ use secrecy::SecretString;
 use std::any::TypeId;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
+use std::iter;
 
 /// The one flag of every command that says what is wanted. It comes last, wherever it was typed.
 const ENVIRONMENT: &str = "environment";
@@ -18,6 +19,7 @@ pub fn of(command: &Command, matches: &ArgMatches) -> String {
     let mut left_out = manner();
     let mut words = vec![command.get_name().to_owned()];
     let (mut arguments, mut flags, mut last) = (Vec::new(), Vec::new(), Vec::new());
+    let mut after_dashes = Vec::new();
     let mut level = Some((command, matches));
     while let Some((command, matches)) = level {
         let mut here = Vec::new();
@@ -29,6 +31,11 @@ pub fn of(command: &Command, matches: &ArgMatches) -> String {
             }
             let said = Said { arg, matches };
             match arg.is_positional() {
+                true if arg.is_last_set() => {
+                    let values = matches.get_raw(id).into_iter().flatten();
+                    let values = values.map(|value| shell_word(&value.to_string_lossy()));
+                    after_dashes.extend(iter::once("--".to_owned()).chain(values));
+                }
                 true => arguments.extend(said.values()),
                 false if id == ENVIRONMENT => last.extend(said.flag()),
                 false => here.push((matches.index_of(id), said.flag())),
@@ -41,7 +48,7 @@ pub fn of(command: &Command, matches: &ArgMatches) -> String {
             Some((command.find_subcommand(name)?, matches))
         });
     }
-    words.extend(arguments.into_iter().chain(flags).chain(last));
+    words.extend(arguments.into_iter().chain(flags).chain(last).chain(after_dashes));
     words.join(" ")
 }
 
@@ -128,7 +135,9 @@ mod tests {
         let recipe = catalog.find(recipe, None).unwrap();
         let peek = peek(&typed);
         let mut command = Cli::command();
-        if matches!(peek.verb.as_deref(), Some("create" | "update")) && !line.contains(&"host") {
+        if matches!(peek.verb.as_deref(), Some("create" | "update")) && !line.contains(&"host")
+            && !line.contains(&"container")
+        {
             command = with_options(command, &peek, recipe).unwrap();
         }
         let matches = command.try_get_matches_from_mut(&typed)?;
@@ -175,6 +184,11 @@ mod tests {
                 "hello",
                 "update host node2 --datacenter dc2",
                 "eos update host node2 --datacenter dc2",
+            ),
+            (
+                "hello",
+                "create container web --image caddy:2 --port 80:8080 -e staging -- run --port 9",
+                "eos create container web --image caddy:2 --port 80:8080 --environment staging -- run --port 9",
             ),
             ("hello", "delete host node2", "eos delete host node2"),
             (

@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::choices::Choices;
 use crate::containers::http::{Address, Content, HttpReply};
-use crate::containers::reference::Reference;
+use eos_core::image::Reference;
 use crate::containers::{ContainerChoices, bridge};
 use crate::daemon::{Daemon, Start};
 use crate::durable;

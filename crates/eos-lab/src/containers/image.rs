@@ -11,7 +11,7 @@ use tar::{Builder, Header};
 
 use crate::containers::docker::Engine;
 use crate::containers::layer::Layer;
-use crate::containers::reference::Reference;
+use eos_core::image::Reference;
 use crate::containers::registry::{MANIFEST, Registry, Writer};
 use crate::durable;
 use crate::error::{AtPath, Result};

@@ -6,7 +6,7 @@ use crate::choices::Choices;
 use crate::containers::image::Settings;
 use crate::containers::layer::{Account, Contents};
 use crate::containers::programs;
-use crate::containers::reference::Reference;
+use eos_core::image::Reference;
 use crate::error::Result;
 use eos_install::Installed;
 
