@@ -13,7 +13,6 @@ use crate::recipe::Recipe;
 use crate::splice;
 use crate::template::{FACTS, OUTPUT_FACTS, TASK_FACTS};
 use crate::yaml::{self, Value};
-use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The label of the first port, which checks and host names are about.
@@ -22,8 +21,19 @@ const MAIN: &str = "main";
 const GENERATE: i64 = 32;
 /// Words in the name of a variable that holds a secret.
 const SECRET_WORDS: &[&str] = &[
-    "apikey", "credential", "credentials", "key", "pass", "passphrase", "passwd", "password", "private", "pwd",
-    "secret", "secrets", "token",
+    "apikey",
+    "credential",
+    "credentials",
+    "key",
+    "pass",
+    "passphrase",
+    "passwd",
+    "password",
+    "private",
+    "pwd",
+    "secret",
+    "secrets",
+    "token",
 ];
 /// Endings of variables that hold a path and no value.
 const PATH_WORDS: &[&str] = &["dir", "directory", "file", "path"];
@@ -233,7 +243,11 @@ impl Writing {
             self.options.insert("domain".to_owned(), domain.as_str().into());
         }
         let is_web = words.check.is_some() || words.domain.is_some();
-        let (name, scheme) = if is_web { ("url", "http://") } else { ("address", "") };
+        let (name, scheme) = if is_web {
+            ("url", "http://")
+        } else {
+            ("address", "")
+        };
         let place = format!("{scheme}{{{{ address }}}}:{{{{ port }}}}");
         self.outputs.push((name.to_owned(), text(place)));
     }
@@ -325,7 +339,12 @@ impl Writing {
             ("risk", text(risk)),
         ];
         let parts = [("options", self.specs), ("needs", self.needs)];
-        recipe.extend(parts.into_iter().filter(|(_, part)| !part.is_empty()).map(|(key, part)| (key, Value::map(part))));
+        recipe.extend(
+            parts
+                .into_iter()
+                .filter(|(_, part)| !part.is_empty())
+                .map(|(key, part)| (key, Value::map(part))),
+        );
         recipe.push(("services", Value::map([(name, Value::map(self.service))])));
         if !self.outputs.is_empty() {
             recipe.push(("outputs", Value::map(self.outputs)));
@@ -413,16 +432,18 @@ fn expression(option: &str) -> Value {
 
 /// A figure that is the same in every environment.
 fn everywhere(number: i64) -> Value {
-    Value::map(ENVIRONMENTS.iter().map(|environment| (*environment, Value::Integer(number))))
+    Value::map(
+        ENVIRONMENTS
+            .iter()
+            .map(|environment| (*environment, Value::Integer(number))),
+    )
 }
 
-fn each<T>(
-    words: &[String],
-    found: &mut Vec<Diagnostic>,
-    read: fn(&str) -> Result<T, Diagnostic>,
-) -> Vec<T> {
+fn each<T>(words: &[String], found: &mut Vec<Diagnostic>, read: fn(&str) -> Result<T, Diagnostic>) -> Vec<T> {
     let results = words.iter().map(|word| read(word));
-    let read: Vec<_> = results.filter_map(|result| result.map_err(|wrong| found.push(wrong)).ok()).collect();
+    let read: Vec<_> = results
+        .filter_map(|result| result.map_err(|wrong| found.push(wrong)).ok())
+        .collect();
     read
 }
 
@@ -498,7 +519,10 @@ fn volume(said: &str) -> Result<Volume, Diagnostic> {
         Err(why) => return wrong(why),
     };
     if !is_absolute(path) {
-        return wrong(format!("{} is not an absolute path in the container", quoted(path)));
+        return wrong(format!(
+            "{} is not an absolute path in the container",
+            quoted(path)
+        ));
     }
     Ok(Volume {
         name: name.to_owned(),
@@ -516,7 +540,8 @@ fn variable(said: &str) -> Result<(String, String), Diagnostic> {
     check_name(name)?;
     if looks_secret(name, value) {
         let words = format!("Variable {name} looks like a secret, and the pillar would show it to everybody");
-        let hint = format!("--secret {name} has Eos make one; --secret {name}=- reads it from standard input");
+        let hint =
+            format!("--secret {name} has Eos make one; --secret {name}=- reads it from standard input");
         return Err(Diagnostic::new(words).hint(hint));
     }
     Ok((name.to_owned(), value.to_owned()))
@@ -529,9 +554,11 @@ fn secret(said: &str) -> Result<Secret, Diagnostic> {
         Some((name, "-")) => (name, true),
         Some((name, _)) => {
             check_name(name)?;
-            let words = format!("The value of secret {name} stands on the command line, where everybody can read it");
-            return Err(Diagnostic::new(words)
-                .hint(format!("--secret {name}=- reads it from standard input; --secret {name} has Eos make one")));
+            let words =
+                format!("The value of secret {name} stands on the command line, where everybody can read it");
+            return Err(Diagnostic::new(words).hint(format!(
+                "--secret {name}=- reads it from standard input; --secret {name} has Eos make one"
+            )));
         }
     };
     check_name(name)?;
@@ -564,7 +591,8 @@ pub fn looks_secret(name: &str, value: &str) -> bool {
     let with_password = value.split_once("://").is_some_and(|(_, rest)| {
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
         let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
-        user.split_once(':').is_some_and(|(_, password)| !password.is_empty())
+        user.split_once(':')
+            .is_some_and(|(_, password)| !password.is_empty())
     });
     by_name || with_password || value.contains("PRIVATE KEY-----")
 }
@@ -600,10 +628,14 @@ fn owner(user: Option<&str>, has_volume: bool, found: &mut Vec<Diagnostic>) -> S
     let Some(user) = user.filter(|_| has_volume) else {
         return "root:root".to_owned();
     };
-    let is_number = |text: &str| !text.is_empty() && text.len() < 10 && text.chars().all(|c| c.is_ascii_digit());
+    let is_number =
+        |text: &str| !text.is_empty() && text.len() < 10 && text.chars().all(|c| c.is_ascii_digit());
     let (of, group) = user.split_once(':').unwrap_or((user, user));
     if !is_number(of) || !is_number(group) {
-        let words = format!("User {} cannot own a volume: hosts do not know the names of an image", quoted(user));
+        let words = format!(
+            "User {} cannot own a volume: hosts do not know the names of an image",
+            quoted(user)
+        );
         found.push(Diagnostic::new(words).hint("Give it as numbers, such as --user 1000:1000"));
     }
     format!("{of}:{group}")
@@ -632,6 +664,7 @@ mod tests {
     use super::*;
     use crate::catalog::Catalog;
     use crate::lint;
+    use serde_json::json;
 
     const DIGEST: &str = "sha256:0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a";
 
@@ -653,7 +686,10 @@ mod tests {
 
     fn refused(words: &Words) -> String {
         let found = Draft::read("shop", words, &BTreeSet::new()).unwrap_err();
-        found.iter().map(|one| format!("{} | {}\n", one.message, one.hint.clone().unwrap_or_default())).collect()
+        found
+            .iter()
+            .map(|one| format!("{} | {}\n", one.message, one.hint.clone().unwrap_or_default()))
+            .collect()
     }
 
     #[test]
@@ -680,11 +716,26 @@ mod tests {
         assert_eq!(json!(draft.options), expected);
         let recipe = Recipe::parse("recipes/shop/recipe.yaml", draft.recipe.as_bytes()).unwrap();
         assert_eq!(recipe.volumes[0].owner, "1000:1000");
-        let catalog = Catalog::load(&[("recipes/shop/recipe.yaml".to_owned(), draft.recipe.clone().into_bytes())]);
+        let catalog = Catalog::load(&[(
+            "recipes/shop/recipe.yaml".to_owned(),
+            draft.recipe.clone().into_bytes(),
+        )]);
         let catalog = catalog.unwrap_or_else(|found| panic!("{found:#?}\n{}", draft.recipe));
-        assert!(lint::warnings(&recipe).is_empty(), "{:#?}", lint::warnings(&recipe));
-        assert!(lint::trial(&recipe, &catalog).is_empty(), "{:#?}", lint::trial(&recipe, &catalog));
-        assert!(draft.recipe.contains("{{ '{' }}{ x }}{{ '{' }}%"), "{}", draft.recipe);
+        assert!(
+            lint::warnings(&recipe).is_empty(),
+            "{:#?}",
+            lint::warnings(&recipe)
+        );
+        assert!(
+            lint::trial(&recipe, &catalog).is_empty(),
+            "{:#?}",
+            lint::trial(&recipe, &catalog)
+        );
+        assert!(
+            draft.recipe.contains("{{ '{' }}{ x }}{{ '{' }}%"),
+            "{}",
+            draft.recipe
+        );
     }
 
     #[test]
@@ -710,19 +761,46 @@ mod tests {
         assert_eq!(default("greeting"), Some(json!("{{ hello }}")));
         assert_eq!(default("port"), Some(json!(80)));
         assert_eq!(default("key"), None);
-        let memory: Vec<_> = again.services[0].memory.of.iter().map(|(_, number, _)| *number).collect();
+        let memory: Vec<_> = again.services[0]
+            .memory
+            .of
+            .iter()
+            .map(|(_, number, _)| *number)
+            .collect();
         assert_eq!(memory, [64, 64, 64]);
         assert!(!text.contains(HIDDEN), "{text}");
     }
 
     #[test]
     fn a_path_of_the_host_is_no_volume() {
-        for said in ["/srv/x:/data", "./x:5G:/data", "~/x:/data", "$HOME:1G:/data", ":5G:/data"] {
-            let told = refused(&Words { volumes: all(&[said]), ..words() });
-            assert!(told.contains("path of the host") && told.contains("NAME:SIZE:/path"), "{told}");
+        for said in [
+            "/srv/x:/data",
+            "./x:5G:/data",
+            "~/x:/data",
+            "$HOME:1G:/data",
+            ":5G:/data",
+        ] {
+            let told = refused(&Words {
+                volumes: all(&[said]),
+                ..words()
+            });
+            assert!(
+                told.contains("path of the host") && told.contains("NAME:SIZE:/path"),
+                "{told}"
+            );
         }
-        for said in ["data", "data:/data", "data:5X:/data", "data:5G:data", "Da:5G:/data", "data:5G:/data:ro"] {
-            let told = refused(&Words { volumes: all(&[said]), ..words() });
+        for said in [
+            "data",
+            "data:/data",
+            "data:5X:/data",
+            "data:5G:data",
+            "Da:5G:/data",
+            "data:5G:/data:ro",
+        ] {
+            let told = refused(&Words {
+                volumes: all(&[said]),
+                ..words()
+            });
             assert!(told.contains("NAME:SIZE:/path"), "{said}: {told}");
         }
     }
@@ -738,18 +816,38 @@ mod tests {
             "MYSQL_PWD=canary",
             "DB_PASSWORD_FILE=canary",
         ] {
-            let told = refused(&Words { env: all(&[said]), ..words() });
+            let told = refused(&Words {
+                env: all(&[said]),
+                ..words()
+            });
             let name = said.split('=').next().unwrap();
-            assert!(told.contains(&format!("--secret {name}")) && !told.contains("canary"), "{told}");
+            assert!(
+                told.contains(&format!("--secret {name}")) && !told.contains("canary"),
+                "{told}"
+            );
         }
         for said in [
-            "KEYBOARD=us", "TOKENIZER=x", "PUBLIC_KEY=abc", "URL=http://db/x:y@z", "MONKEY=1",
-            "TLS_KEY_FILE=/data/key.pem", "URL=http://ada@db/",
+            "KEYBOARD=us",
+            "TOKENIZER=x",
+            "PUBLIC_KEY=abc",
+            "URL=http://db/x:y@z",
+            "MONKEY=1",
+            "TLS_KEY_FILE=/data/key.pem",
+            "URL=http://ada@db/",
         ] {
-            drafted(&Words { env: all(&[said]), ..words() });
+            drafted(&Words {
+                env: all(&[said]),
+                ..words()
+            });
         }
-        let told = refused(&Words { secrets: all(&["TOKEN=canary"]), ..words() });
-        assert!(told.contains("--secret TOKEN=-") && !told.contains("canary"), "{told}");
+        let told = refused(&Words {
+            secrets: all(&["TOKEN=canary"]),
+            ..words()
+        });
+        assert!(
+            told.contains("--secret TOKEN=-") && !told.contains("canary"),
+            "{told}"
+        );
     }
 
     #[test]

@@ -131,7 +131,18 @@ mod tests {
             assert_eq!(read(&pinned).digest.as_ref(), Some(&digest));
         }
         for wrong in [
-            "", "Postgres", "a//b", "a:", "a:b:c", "a b", "../a", "a/-b", "a:-x", "a?x=y", "a@", "a@sha256:0a",
+            "",
+            "Postgres",
+            "a//b",
+            "a:",
+            "a:b:c",
+            "a b",
+            "../a",
+            "a/-b",
+            "a:-x",
+            "a?x=y",
+            "a@",
+            "a@sha256:0a",
             "a@md5:00",
         ] {
             assert!(wrong.parse::<Reference>().is_err(), "{wrong}");

@@ -468,7 +468,12 @@ mod tests {
     fn an_image_of_the_pillar_has_its_digest() {
         let typed = OptionType::Image.from_words("caddy").unwrap();
         assert_eq!(typed, "caddy:latest");
-        assert!(OptionType::Image.check(typed).unwrap_err().contains("has no digest"));
+        assert!(
+            OptionType::Image
+                .check(typed)
+                .unwrap_err()
+                .contains("has no digest")
+        );
         let pinned = Value::from(format!("caddy:2@sha256:{}", "0".repeat(64)));
         assert_eq!(OptionType::Image.check(pinned.clone()), Ok(pinned));
         assert!(OptionType::Image.from_words("Caddy").is_err());

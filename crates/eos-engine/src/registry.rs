@@ -56,12 +56,13 @@ fn address(settings: &Settings, image: &Reference) -> Result<Url, EngineError> {
         },
         (None, Some(registry)) => registry.clone(),
         (None, None) => {
-            let words = "its name has no registry, and eos.toml names none";
+            let object = format!("a registry for {object}");
+            let words = "its name has none, and eos.toml names none";
             let hint = format!(
                 "Name the registry in eos.toml (registry below [images]) or in the name, HOST/{image}; \
                  or give the digest: {image}@sha256:..."
             );
-            return Err(EngineError::new(Layer::Registry, ErrorKind::Invalid, object, words).with_hint(hint));
+            return Err(EngineError::new(Layer::Estate, ErrorKind::NotFound, object, words).with_hint(hint));
         }
     };
     Url::parse(&text).map_err(|error| {
@@ -77,7 +78,10 @@ fn address(settings: &Settings, image: &Reference) -> Result<Url, EngineError> {
 /// Docker, too, speaks plain HTTP with this machine alone.
 fn is_loopback(host: &str) -> bool {
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
-    name == "localhost" || name.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback())
+    name == "localhost"
+        || name
+            .parse::<std::net::Ipv4Addr>()
+            .is_ok_and(|address| address.is_loopback())
 }
 
 impl Registry {
@@ -109,7 +113,10 @@ impl Registry {
                 return Err(self.error(ErrorKind::Failed, &status.to_string()).with_hint(hint));
             }
         }
-        let digest = answer.headers().get(DIGEST).and_then(|digest| digest.to_str().ok());
+        let digest = answer
+            .headers()
+            .get(DIGEST)
+            .and_then(|digest| digest.to_str().ok());
         match digest.filter(|digest| is_digest(digest)) {
             Some(digest) => Ok(digest.to_owned()),
             None => Err(self
@@ -221,7 +228,11 @@ mod tests {
             let serve = |answer: String| {
                 let (mut stream, _) = listener.accept().unwrap();
                 let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
-                let request: Vec<_> = lines.by_ref().map(Result::unwrap).take_while(|line| !line.is_empty()).collect();
+                let request: Vec<_> = lines
+                    .by_ref()
+                    .map(Result::unwrap)
+                    .take_while(|line| !line.is_empty())
+                    .collect();
                 stream.write_all(answer.as_bytes()).unwrap();
                 request.join("\n")
             };
@@ -239,7 +250,9 @@ mod tests {
     }
 
     fn found() -> String {
-        format!("HTTP/1.1 200 OK\r\ndocker-content-digest: {SHA}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+        format!(
+            "HTTP/1.1 200 OK\r\ndocker-content-digest: {SHA}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+        )
     }
 
     #[tokio::test]
@@ -247,7 +260,10 @@ mod tests {
         let (host, asked) = registry(&[&found()]);
         assert_eq!(pinned(&host).await.unwrap(), format!("{host}/team/app:1@{SHA}"));
         let asked = asked.join().unwrap();
-        assert!(asked[0].starts_with("HEAD /v2/team/app/manifests/1 "), "{asked:?}");
+        assert!(
+            asked[0].starts_with("HEAD /v2/team/app/manifests/1 "),
+            "{asked:?}"
+        );
         assert!(asked[0].contains("manifest.list.v2+json"), "{asked:?}");
     }
 
@@ -261,7 +277,10 @@ mod tests {
         let (host, asked) = registry(&[guard, &token, &found()]);
         assert!(pinned(&host).await.unwrap().ends_with(SHA));
         let asked = asked.join().unwrap();
-        assert!(asked[1].starts_with("GET /token?scope=repository%3Ateam%2Fapp%3Apull%2Cpush&service=r "), "{asked:?}");
+        assert!(
+            asked[1].starts_with("GET /token?scope=repository%3Ateam%2Fapp%3Apull%2Cpush&service=r "),
+            "{asked:?}"
+        );
         assert!(asked[2].contains("authorization: Bearer word"), "{asked:?}");
     }
 
@@ -269,7 +288,8 @@ mod tests {
     async fn each_refusal_says_how_to_go_on() {
         let elsewhere = "HTTP/1.1 401 No\r\nwww-authenticate: Bearer realm=\"http://other.invalid/\"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
         let basic = "HTTP/1.1 401 No\r\nwww-authenticate: Basic realm=\"x\"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
-        let plain = |status: &str| format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+        let plain =
+            |status: &str| format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
         for (answer, kind) in [
             (plain("404 Not Found"), ErrorKind::NotFound),
             (plain("429 Too Many Requests"), ErrorKind::Failed),
@@ -281,9 +301,16 @@ mod tests {
             let refused = pinned(&host).await.unwrap_err();
             asked.join().unwrap();
             assert_eq!(refused.kind, kind, "{refused}");
-            assert!(refused.hint.as_ref().unwrap().contains("app:1@sha256:..."), "{refused:?}");
+            assert!(
+                refused.hint.as_ref().unwrap().contains("app:1@sha256:..."),
+                "{refused:?}"
+            );
         }
-        let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+        let closed = TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .to_string();
         let refused = pinned(&closed).await.unwrap_err();
         assert_eq!(refused.kind, ErrorKind::Unreachable);
         assert!(refused.hint.unwrap().contains("@sha256:..."));
@@ -296,7 +323,9 @@ mod tests {
         let file = directory.path().join("eos.toml");
         std::fs::write(&file, "").unwrap();
         let caddy: Reference = "caddy:2".parse().unwrap();
-        let none = pin(&Settings::load(directory.path()).unwrap(), &caddy).await.unwrap_err();
+        let none = pin(&Settings::load(directory.path()).unwrap(), &caddy)
+            .await
+            .unwrap_err();
         assert!(none.hint.unwrap().contains("[images]"));
         std::fs::write(&file, format!("[images]\nregistry = \"http://{host}\"\n")).unwrap();
         let settings = Settings::load(directory.path()).unwrap();

@@ -194,7 +194,9 @@ impl Settings {
                 None => (None, Source::None),
             },
         };
-        let of_lab = endpoints.as_ref().and_then(|endpoints| endpoints.registry.clone());
+        let of_lab = endpoints
+            .as_ref()
+            .and_then(|endpoints| endpoints.registry.clone());
         let mut settings = Settings {
             profile,
             backend,

@@ -135,7 +135,8 @@ mod tests {
         let recipe = catalog.find(recipe, None).unwrap();
         let peek = peek(&typed);
         let mut command = Cli::command();
-        if matches!(peek.verb.as_deref(), Some("create" | "update")) && !line.contains(&"host")
+        if matches!(peek.verb.as_deref(), Some("create" | "update"))
+            && !line.contains(&"host")
             && !line.contains(&"container")
         {
             command = with_options(command, &peek, recipe).unwrap();

@@ -17,7 +17,8 @@ pub fn create(
     let recipe = Recipe::parse("the recipe of the container", text.as_bytes())?;
     if let Some(there) = catalog.get(&recipe.name) {
         let words = format!("There is a recipe {name} already, in {}", there.file);
-        let hint = format!("Choose another name, or create a component from that recipe: `eos create {name}`");
+        let hint =
+            format!("Choose another name, or create a component from that recipe: `eos create {name}`");
         return Err(vec![Diagnostic::new(words).hint(hint)]);
     }
     let file = kept_file(&recipe);
@@ -25,9 +26,14 @@ pub fn create(
     let is_new = !catalog.keeps(&recipe);
     catalog.keep(&file, text.as_bytes())?;
     let pinned = (recipe.name.as_str(), Some(recipe.pin.as_str()));
-    let mut edited = edit_component(files, &catalog, said, (environment, name), &[], |editor, subject| {
-        create_component(editor, subject, pinned, options)
-    })?;
+    let mut edited = edit_component(
+        files,
+        &catalog,
+        said,
+        (environment, name),
+        &[],
+        |editor, subject| create_component(editor, subject, pinned, options),
+    )?;
     if is_new && edited != *files {
         edited.insert(file, text.as_bytes().to_vec());
     }

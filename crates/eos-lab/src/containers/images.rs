@@ -10,7 +10,6 @@ use crate::choices::Choices;
 use crate::containers::docker::{self, Engine, OwnDocker};
 use crate::containers::image::{Settings, Store};
 use crate::containers::layer::{Account, Contents, Layer};
-use eos_core::image::Reference;
 use crate::containers::registry::Registry;
 use crate::containers::software::{self, Plan, RecipeImage};
 use crate::containers::{programs, why_not};
@@ -19,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::lab::Lab;
 use crate::layout::Layout;
 use crate::progress::{Progress, Running};
+use eos_core::image::Reference;
 
 /// What a person wants packed.
 #[derive(Debug, Clone, Default)]

@@ -81,13 +81,7 @@ pub struct Flags {
 
 impl Flags {
     pub fn is_empty(&self) -> bool {
-        let lists = [
-            &self.ports,
-            &self.env,
-            &self.secrets,
-            &self.volumes,
-            &self.args,
-        ];
+        let lists = [&self.ports, &self.env, &self.secrets, &self.volumes, &self.args];
         let texts = [
             &self.image,
             &self.check,
@@ -137,9 +131,12 @@ pub fn taken() -> BTreeSet<String> {
 
 /// The image that a name means now, by its digest.
 pub async fn pinned(settings: &Settings, image: &str) -> Result<Reference, Problem> {
-    let image: Reference = image
-        .parse()
-        .map_err(|why| Problem::usage(format!("Image: {why}"), "Name it as caddy:2.10, or HOST/team/app:1"))?;
+    let image: Reference = image.parse().map_err(|why| {
+        Problem::usage(
+            format!("Image: {why}"),
+            "Name it as caddy:2.10, or HOST/team/app:1",
+        )
+    })?;
     Ok(registry::pin(settings, &image).await?)
 }
 
@@ -171,7 +168,12 @@ pub async fn create(session: &mut Session<'_>, args: &CreateArgs, look: &PlanOnl
             tag: None,
             digest: None,
         }),
-        ..Flags { image: None, ..args.said.clone() }.words(&estate.settings).await?
+        ..Flags {
+            image: None,
+            ..args.said.clone()
+        }
+        .words(&estate.settings)
+        .await?
     };
     Draft::read(name, &unpinned, &taken())?;
     let words = args.said.words(&estate.settings).await?;

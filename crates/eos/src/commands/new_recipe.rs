@@ -52,7 +52,12 @@ pub async fn new(session: &mut Session<'_>, args: &Args) -> Result<MadeRecipe, P
     let name = match &args.name {
         Some(name) => free(&estate, name)?,
         None if can_ask => ask_until(session, "name of the recipe: ", |name| free(&estate, name))?,
-        None => return Err(Problem::usage("NAME is missing", "For example: eos catalog new guestbook")),
+        None => {
+            return Err(Problem::usage(
+                "NAME is missing",
+                "For example: eos catalog new guestbook",
+            ));
+        }
     };
     let is_plain = args.said.is_empty() && args.program.is_none();
     let text = match &args.from {
@@ -134,7 +139,11 @@ fn from_component(
         let hint = "Give these to `eos create` again; they are of the component and not of its recipe";
         session.view.warn(&Diagnostic::new(words).hint(hint));
     }
-    let first = if text.starts_with(FIRST_LINE) { "" } else { FIRST_LINE };
+    let first = if text.starts_with(FIRST_LINE) {
+        ""
+    } else {
+        FIRST_LINE
+    };
     Ok(format!("{first}{text}"))
 }
 
@@ -142,7 +151,9 @@ fn from_component(
 async fn ask_all(session: &mut Session<'_>, estate: &Estate, name: &str) -> Result<Option<Words>, Problem> {
     let mut words = Words::default();
     loop {
-        let image = ask(&format!("image of {name} (such as caddy:2.10; nothing for a program of the host): "))?;
+        let image = ask(&format!(
+            "image of {name} (such as caddy:2.10; nothing for a program of the host): "
+        ))?;
         match image.trim() {
             "" => break,
             image => match pinned(&estate.settings, image).await {
@@ -155,7 +166,9 @@ async fn ask_all(session: &mut Session<'_>, estate: &Estate, name: &str) -> Resu
         }
     }
     if words.image.is_none() {
-        let program = ask(&format!("program of {name} (its words; nothing for a page that greets): "))?;
+        let program = ask(&format!(
+            "program of {name} (its words; nothing for a page that greets): "
+        ))?;
         words.program = split(&program);
         if words.program.is_empty() {
             return Ok(None);
@@ -163,7 +176,10 @@ async fn ask_all(session: &mut Session<'_>, estate: &Estate, name: &str) -> Resu
     }
     type Add = fn(&mut Words, Vec<String>);
     let questions: [(&str, Add); 4] = [
-        ("port of NAME (that it listens on; nothing for none): ", |words, said| words.ports = said),
+        (
+            "port of NAME (that it listens on; nothing for none): ",
+            |words, said| words.ports = said,
+        ),
         (
             "check of NAME (a path that answers; nothing if the port accepts connections): ",
             |words, said| words.check = said.into_iter().next(),
