@@ -190,6 +190,7 @@ fn made_up(option: &OptionSpec, chance: &mut Chance, ports: &mut Ports) -> Value
         OptionType::Size => format!("{}G", 1 + chance.below(50)).into(),
         OptionType::Duration => format!("{}s", 1 + chance.below(600)).into(),
         OptionType::Domain => format!("d{:x}.example.org", chance.below(1 << 32)).into(),
+        OptionType::Image => format!("example/image@sha256:{:064x}", chance.below(1 << 32)).into(),
         OptionType::List(of) => {
             let item = OptionSpec {
                 kind: (**of).clone(),

@@ -49,13 +49,7 @@ impl Catalog {
         for (file, text) in built_in.chain(own) {
             match Recipe::parse(file, text) {
                 Ok(recipe) if file.starts_with(KEPT) => {
-                    if file == kept_file(&recipe) {
-                        catalog
-                            .kept
-                            .insert((recipe.name.clone(), recipe.pin.clone()), recipe);
-                    } else {
-                        diagnostics.push(edited(file));
-                    }
+                    diagnostics.extend(catalog.keep_read(file, recipe).err());
                 }
                 Ok(recipe) => {
                     let other = files.insert(recipe.name.clone(), file);
@@ -84,6 +78,21 @@ impl Catalog {
 
     pub fn get(&self, name: &str) -> Option<&Recipe> {
         self.recipes.get(name)
+    }
+
+    /// Takes a recipe that is kept from now on.
+    pub fn keep(&mut self, file: &str, text: &[u8]) -> Result<(), Vec<Diagnostic>> {
+        let recipe = Recipe::parse(file, text)?;
+        self.keep_read(file, recipe).map_err(|found| vec![found])
+    }
+
+    fn keep_read(&mut self, file: &str, recipe: Recipe) -> Result<(), Diagnostic> {
+        if file != kept_file(&recipe) {
+            return Err(edited(file));
+        }
+        self.kept
+            .insert((recipe.name.clone(), recipe.pin.clone()), recipe);
+        Ok(())
     }
 
     pub fn keeps(&self, recipe: &Recipe) -> bool {

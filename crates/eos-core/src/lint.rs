@@ -262,6 +262,7 @@ fn sample_of(kind: &OptionType) -> Value {
         OptionType::Duration => json!("1m"),
         OptionType::Path => json!("/srv/sample"),
         OptionType::Domain => json!("sample.example"),
+        OptionType::Image => json!(format!("sample@sha256:{}", "0".repeat(64))),
         OptionType::Choice(choices) => json!(choices.first()),
         OptionType::List(of) => json!([sample_of(of)]),
         OptionType::String | OptionType::Component | OptionType::Secret => json!("sample"),

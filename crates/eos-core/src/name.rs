@@ -4,6 +4,7 @@
 pub const RESERVED: &[&str] = &[
     "all",
     "cephfs",
+    "container",
     "environment",
     "filesystem",
     "host",

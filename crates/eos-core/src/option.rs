@@ -1,6 +1,7 @@
 //! Options: their types, and how a value given as words or in the pillar becomes a checked one.
 
 use crate::diagnostic::Position;
+use crate::image::Reference;
 use crate::name::{self, Sort, quoted};
 use crate::recipe::OptionSpec;
 use crate::runtime;
@@ -29,6 +30,8 @@ pub enum OptionType {
     Duration,
     Path,
     Domain,
+    /// The name of a container image, with its digest.
+    Image,
     Choice(Vec<String>),
     /// A list of values of one type.
     List(Box<OptionType>),
@@ -39,7 +42,8 @@ pub enum OptionType {
 
 impl OptionType {
     pub const WORDS: &'static [&'static str] = &[
-        "string", "integer", "flag", "port", "size", "duration", "path", "domain", "choice", "list", "secret",
+        "string", "integer", "flag", "port", "size", "duration", "path", "domain", "image", "choice", "list",
+        "secret",
     ];
 
     /// The type that a recipe names; `of` is what a list is made of.
@@ -53,8 +57,9 @@ impl OptionType {
             "duration" => Self::Duration,
             "path" => Self::Path,
             "domain" => Self::Domain,
+            "image" => Self::Image,
             "choice" => Self::Choice(choices),
-            "list" if of != "list" && of != "secret" => {
+            "list" if !["list", "secret", "image"].contains(&of) => {
                 Self::List(Box::new(Self::from_word(of, choices, "string")?))
             }
             "secret" => Self::Secret,
@@ -72,6 +77,7 @@ impl OptionType {
             Self::Duration => "duration",
             Self::Path => "path",
             Self::Domain => "domain",
+            Self::Image => "image",
             Self::Choice(_) => "choice",
             Self::List(_) => "list",
             Self::Component => "component",
@@ -90,6 +96,7 @@ impl OptionType {
             Self::Duration => "DURATION",
             Self::Path => "PATH",
             Self::Domain => "DOMAIN",
+            Self::Image => "IMAGE",
             Self::List(_) => "LIST",
             Self::Component => "COMPONENT",
             Self::Choice(_) => "CHOICE",
@@ -131,6 +138,8 @@ impl OptionType {
                 }
                 None => self.check(Value::from(words)),
             },
+            // Its digest is found before the pillar has it.
+            Self::Image => words.parse().map(|image: Reference| image.to_string().into()),
             _ => self.check(Value::from(words)),
         }
     }
@@ -184,6 +193,13 @@ impl OptionType {
             Self::Size => bytes(text).map(|_| value.clone()),
             Self::Duration => milliseconds(text).map(|length| Value::from(go_duration(length))),
             Self::Domain => domain(text).map(Value::from),
+            Self::Image => match text.parse::<Reference>()?.digest {
+                Some(_) => Ok(value),
+                None => Err(format!(
+                    "{} has no digest, so that the name may mean another image tomorrow; a command finds the digest",
+                    quoted(text)
+                )),
+            },
             Self::Component => match name::problem(Sort::Component, text) {
                 Some(problem) => Err(problem),
                 None => Ok(value),
@@ -446,6 +462,21 @@ mod tests {
         assert_eq!(check(OptionType::Domain, "Wiki.Example.org"), "wiki.example.org");
         let list = OptionType::List(Box::new(OptionType::Integer));
         assert_eq!(check(list, "1, 2,,3"), serde_json::json!([1, 2, 3]));
+    }
+
+    #[test]
+    fn an_image_of_the_pillar_has_its_digest() {
+        let typed = OptionType::Image.from_words("caddy").unwrap();
+        assert_eq!(typed, "caddy:latest");
+        assert!(
+            OptionType::Image
+                .check(typed)
+                .unwrap_err()
+                .contains("has no digest")
+        );
+        let pinned = Value::from(format!("caddy:2@sha256:{}", "0".repeat(64)));
+        assert_eq!(OptionType::Image.check(pinned.clone()), Ok(pinned));
+        assert!(OptionType::Image.from_words("Caddy").is_err());
     }
 
     #[test]

@@ -877,3 +877,76 @@ fn a_generated_secret_is_not_unset_since_its_value_would_stay() {
     );
     assert_eq!(estate.text("pillar/infrastructure/production.sls"), before);
 }
+
+const CONTAINER: &str = "recipe: shop
+summary: A container of shop
+version: \"1\"
+options:
+  image: {type: image, help: Image}
+  log_level: {help: Variable LOG_LEVEL}
+services:
+  shop:
+    image: \"{{ image }}\"
+    env: {LOG_LEVEL: \"{{ log_level }}\"}
+";
+
+/// `create container shop` with this recipe.
+fn contain(estate: &mut Estate, recipe: &str, image: &str) -> Result<(), Vec<Diagnostic>> {
+    let sentence = Sentence::CreateContainer {
+        environment: "staging".to_owned(),
+        component: "shop".to_owned(),
+        recipe: recipe.to_owned(),
+        options: Options::from([
+            ("image".to_owned(), image.into()),
+            ("log_level".to_owned(), "info".into()),
+        ]),
+    };
+    let said = intent("create staging shop", 1).said;
+    estate.files = edit(&estate.files, &estate.catalog, &Intent { sentence, said })?;
+    estate.load();
+    Ok(())
+}
+
+#[test]
+fn a_container_brings_its_recipe_along_and_is_a_component_from_then_on() {
+    let image = |number: usize| format!("example/shop:{number}@sha256:{number:064}");
+    let mut estate = Estate::new();
+    contain(&mut estate, CONTAINER, &image(1)).unwrap();
+    assert_eq!(estate.kept().len(), 1);
+    estate.compile().unwrap();
+
+    // Once more says nothing new; other words, or another recipe, are an update.
+    let before = estate.files.clone();
+    contain(&mut estate, CONTAINER, &image(1)).unwrap();
+    assert_eq!(estate.files, before);
+    let other = CONTAINER.replace("A container", "Another container");
+    for (recipe, image) in [(CONTAINER, image(2)), (&other, image(1))] {
+        let found = contain(&mut estate, recipe, &image).unwrap_err();
+        assert!(messages(&found).contains("eos update shop"), "{found:#?}");
+    }
+    assert_eq!(estate.files, before);
+
+    estate.say(&format!("update staging shop image={}", image(2)));
+    let found = estate
+        .try_say("update staging shop image=example/shop:3")
+        .unwrap_err();
+    assert!(messages(&found).contains("has no digest"), "{found:#?}");
+    estate.say("promote staging production shop");
+    assert_eq!(estate.options("production", "shop")["image"], image(2));
+    estate.compile().unwrap();
+
+    // A recipe of the catalog has the name for itself; who has the container can go on to it.
+    let own = CONTAINER.replace("version: \"1\"", "version: \"2\"");
+    let mut estate = estate.with_recipe("shop", &own);
+    let found = contain(&mut estate, CONTAINER, &image(2)).unwrap_err();
+    assert!(
+        messages(&found).contains("There is a recipe shop already"),
+        "{found:#?}"
+    );
+    estate.say("update staging shop --upgrade");
+    assert!(estate.component("staging", "shop").pinned["shop"].starts_with("2-"));
+    estate.compile().unwrap();
+    estate.say("delete production shop");
+    estate.say("delete staging shop");
+    assert!(!estate.text(&environment_file("staging")).contains("shop"));
+}

@@ -18,6 +18,9 @@ pub struct Endpoints {
     pub delivery: Delivery,
     /// The id of the minion on which Terraform runs.
     pub control: String,
+    /// Where Docker looks first for images whose name has no registry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub registry: Option<String>,
 }
 
 impl Endpoints {

@@ -18,6 +18,8 @@ pub enum Layer {
     Git,
     /// What watches the components of an environment.
     Prometheus,
+    /// Where container images come from.
+    Registry,
 }
 
 impl Layer {
@@ -32,6 +34,7 @@ impl Layer {
             Layer::Estate => "the estate",
             Layer::Git => "git",
             Layer::Prometheus => "Prometheus",
+            Layer::Registry => "the registry",
         }
     }
 }
@@ -47,6 +50,7 @@ impl fmt::Display for Layer {
             Layer::Estate => "estate",
             Layer::Git => "git",
             Layer::Prometheus => "prometheus",
+            Layer::Registry => "registry",
         })
     }
 }

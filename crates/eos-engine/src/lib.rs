@@ -85,6 +85,7 @@ pub mod person;
 pub mod pins;
 pub mod planning;
 pub mod preview;
+pub mod registry;
 pub mod request;
 pub mod salt;
 mod salt_events;

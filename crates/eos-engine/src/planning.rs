@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use eos_core::address::NodeKind;
-use eos_core::catalog::Catalog;
+use eos_core::catalog::{Catalog, KEPT};
 use eos_core::compile::Compilation;
 use eos_core::diagnostic::Diagnostic;
 use eos_core::intent::{Intent, Sentence, edit};
@@ -137,6 +137,7 @@ impl<'w> Prepared<'w> {
             (None, Some(taken)) => taken.pillar.clone(),
             (None, None) => files.clone(),
         };
+        let catalog = with_kept(catalog, &edited)?;
         let compilation = match compile(&Pillar::read(&edited)?, &catalog, setup.clone()) {
             Ok(compilation) => compilation,
             Err(found) => {
@@ -279,6 +280,14 @@ impl<'w> Prepared<'w> {
             .await?;
         Ok(plan)
     }
+}
+
+/// With the recipes that an edit keeps from now on: of some of them there is no newest.
+fn with_kept(mut catalog: Catalog, edited: &PillarFiles) -> Result<Catalog, Vec<Diagnostic>> {
+    for (file, text) in edited.iter().filter(|(file, _)| file.starts_with(KEPT)) {
+        catalog.keep(file, text)?;
+    }
+    Ok(catalog)
 }
 
 /// A deletion that leaves others without what they need: they have to let go of it first.

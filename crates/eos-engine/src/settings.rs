@@ -37,6 +37,8 @@ pub struct Settings {
     pub drift: Tiers,
     /// What `eos expand storage --auto --yes` may do.
     pub expand: Expand,
+    /// The registry of images whose name has none: an address of HTTP.
+    pub registry: Option<String>,
 }
 
 /// A standing approval for volumes that run full, with its limits. Without one, a person confirms each time.
@@ -101,6 +103,14 @@ struct File {
     drift: Tiers,
     #[serde(default)]
     expand: Expand,
+    #[serde(default)]
+    images: Images,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Images {
+    registry: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -168,6 +178,15 @@ impl Settings {
             return Err(EngineError::new(Layer::Estate, ErrorKind::Invalid, FILE, words));
         }
         let expand = file.expand.clone();
+        let registry = file.images.registry.clone();
+        if let Some(address) = &registry {
+            let is_address = address.starts_with("https://") || address.starts_with("http://");
+            if !is_address || address.contains('@') {
+                let words = "images.registry is the address of a registry, without a user and a password";
+                return Err(EngineError::new(Layer::Estate, ErrorKind::Invalid, FILE, words)
+                    .with_hint("Write it as registry = \"https://HOST\""));
+            }
+        }
         let (endpoints, source) = match file.endpoints(estate)? {
             Some(endpoints) => (Some(endpoints), Source::File),
             None => match lab_endpoints(estate)? {
@@ -175,6 +194,9 @@ impl Settings {
                 None => (None, Source::None),
             },
         };
+        let of_lab = endpoints
+            .as_ref()
+            .and_then(|endpoints| endpoints.registry.clone());
         let mut settings = Settings {
             profile,
             backend,
@@ -184,6 +206,7 @@ impl Settings {
             lock_ttl,
             drift,
             expand,
+            registry: registry.or(of_lab),
         };
         if let Some(user) = std::env::var(env_names::SALT_USER)
             .ok()
@@ -293,6 +316,7 @@ impl File {
             vault,
             delivery,
             control: control.minion,
+            registry: None,
         }))
     }
 

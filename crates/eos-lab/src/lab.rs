@@ -154,6 +154,10 @@ impl Lab {
                 },
             },
             control: choices.control.clone(),
+            registry: choices
+                .containers
+                .as_ref()
+                .map(|chosen| format!("http://{}", chosen.registry())),
         };
         durable::write_json(&self.layout.endpoints(), &endpoints, 0o600)?;
         Ok(endpoints)

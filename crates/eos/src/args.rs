@@ -11,6 +11,7 @@ use crate::words;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
+use eos_core::catalog::KEPT;
 use eos_core::diagnostic::Diagnostic;
 use eos_core::name::{ENVIRONMENTS, Sort, closest, problem, quoted};
 use eos_core::recipe::Recipe;
@@ -142,6 +143,9 @@ pub enum Verb {
     #[command(hide = true)]
     ServeStandIn(commands::serve_stand_in::Args),
 }
+
+/// Flags of `create container` that say what it is made of.
+const OF_CONTAINERS: [&str; 3] = ["env", "secret", "volume"];
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Yellow.on_default().bold())
@@ -346,6 +350,11 @@ pub fn wording(error: &clap::Error, recipe: Option<&Recipe>) -> Diagnostic {
                 Diagnostic::new(format!("Recipe {} has no option --{option}", recipe.name)).hint(
                     match meant {
                         Some(meant) => format!("Did you mean {meant}?"),
+                        None if OF_CONTAINERS.contains(&option) && recipe.file.starts_with(KEPT) => format!(
+                            "Each variable is an option of its own; to add one, make a recipe of it: \
+                             `eos catalog new {0} --from {0}`, then `eos update {0} --upgrade`",
+                            recipe.name
+                        ),
                         None => format!("`eos catalog show {}` lists its options", recipe.name),
                     },
                 )

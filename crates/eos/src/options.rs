@@ -147,6 +147,7 @@ fn takes_kind(kind: &OptionType) -> String {
         OptionType::Duration => "a duration such as 90s, 5m or 2d".to_owned(),
         OptionType::Path => "an absolute path".to_owned(),
         OptionType::Domain => "a domain name".to_owned(),
+        OptionType::Image => "an image such as caddy:2.10, whose digest Eos finds".to_owned(),
         OptionType::List(of) => format!("{}, or several separated by commas", takes_kind(of)),
         OptionType::Component => "the name of a component".to_owned(),
         OptionType::Choice(choices) => format!("one of {}", choices.join(", ")),
@@ -440,7 +441,11 @@ impl Chosen {
         let value = spec
             .kind
             .from_words(value.expose_secret())
-            .and_then(|value| spec.check(value))
+            .and_then(|value| match spec.kind {
+                // The registry is asked for its digest once nothing else is wrong.
+                OptionType::Image => Ok(value),
+                _ => spec.check(value),
+            })
             .map_err(|why| wrong(spec, component, &why))?;
         self.options.insert(spec.name.clone(), value);
         Ok(())

@@ -9,6 +9,7 @@ use secrecy::SecretString;
 use std::any::TypeId;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
+use std::iter;
 
 /// The one flag of every command that says what is wanted. It comes last, wherever it was typed.
 const ENVIRONMENT: &str = "environment";
@@ -140,7 +141,10 @@ mod tests {
         let recipe = catalog.find(recipe, None).unwrap();
         let peek = peek(&typed);
         let mut command = Cli::command();
-        if matches!(peek.verb.as_deref(), Some("create" | "update")) && !line.contains(&"host") {
+        if matches!(peek.verb.as_deref(), Some("create" | "update"))
+            && !line.contains(&"host")
+            && !line.contains(&"container")
+        {
             command = with_options(command, &peek, recipe).unwrap();
         }
         let matches = command.try_get_matches_from_mut(&typed)?;
@@ -187,6 +191,11 @@ mod tests {
                 "hello",
                 "update host node2 --datacenter dc2",
                 "eos update host node2 --datacenter dc2",
+            ),
+            (
+                "hello",
+                "create container web --image caddy:2 --port 80:8080 -e staging -- run --port 9",
+                "eos create container web --image caddy:2 --port 80:8080 --environment staging -- run --port 9",
             ),
             ("hello", "delete host node2", "eos delete host node2"),
             (

@@ -122,3 +122,53 @@ fn the_end_of_the_input_ends_the_questions() {
     assert!(screen.contains("error: Option title of shop"), "{screen}");
     assert_eq!(code, Some(2));
 }
+
+#[test]
+fn a_new_recipe_is_asked_for_and_can_be_used_at_once() {
+    let digest = "0a".repeat(32);
+    let image = format!("example/board:2@sha256:{digest}");
+    let volumes = "volumes of board (NAME:SIZE:/path, spaces between; nothing for none): ";
+    let (screen, code) = talk(
+        "catalog new && eos catalog lint && eos create board --plan",
+        &[("PATH", &with_eos_first())],
+        &[
+            ("name of the recipe: ", "hello"),
+            ("name of the recipe: ", "board"),
+            (
+                "image of board (such as caddy:2.10; nothing for a program of the host): ",
+                &image,
+            ),
+            ("port of board (that it listens on; nothing for none): ", "8080"),
+            (
+                "check of board (a path that answers; nothing if the port accepts connections): ",
+                "/up",
+            ),
+            (volumes, "/srv/x:/data"),
+            (volumes, "data:2G:/data"),
+            (
+                "secrets of board (variables that Eos makes a secret for, spaces between; nothing for none): ",
+                "API_TOKEN",
+            ),
+        ],
+    );
+    for said in [
+        "There is a recipe hello already",
+        "a path of the host is no volume",
+        "recipes/board/recipe.yaml  sound\n",
+        "api_token (generated)",
+        "check GET /up",
+    ] {
+        assert!(screen.contains(said), "{said}: {screen}");
+    }
+    assert_eq!(code, Some(0), "{screen}");
+}
+
+/// The search path with the program under test first.
+fn with_eos_first() -> String {
+    let program = Path::new(env!("CARGO_BIN_EXE_eos"));
+    let path = std::env::var("PATH").unwrap_or_default();
+    format!(
+        "{}:{path}",
+        program.parent().expect("it is in a directory").display()
+    )
+}

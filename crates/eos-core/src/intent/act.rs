@@ -50,6 +50,7 @@ impl Intent {
                 deed,
             } => Some(((environment.clone(), component.clone()), *deed)),
             Sentence::CreateComponent { .. }
+            | Sentence::CreateContainer { .. }
             | Sentence::UpdateComponent { .. }
             | Sentence::DeleteComponent { .. }
             | Sentence::StopComponent { .. }

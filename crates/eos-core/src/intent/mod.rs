@@ -1,6 +1,7 @@
 //! Intents: what a person asked for, and the one pure function that writes it into the pillar.
 
 mod act;
+mod container;
 mod environment;
 mod host;
 mod reconcile;
@@ -56,6 +57,14 @@ pub enum Sentence {
     CreateComponent {
         environment: String,
         component: String,
+        recipe: String,
+        options: Options,
+    },
+    /// A component of a recipe that comes with it, and that no catalog has.
+    CreateContainer {
+        environment: String,
+        component: String,
+        /// The text of the recipe.
         recipe: String,
         options: Options,
     },
@@ -163,6 +172,7 @@ impl Sentence {
     pub fn component(&self) -> Option<&str> {
         match self {
             Self::CreateComponent { component, .. }
+            | Self::CreateContainer { component, .. }
             | Self::UpdateComponent { component, .. }
             | Self::DeleteComponent { component, .. }
             | Self::StopComponent { component, .. }
@@ -191,6 +201,7 @@ impl Sentence {
                 Some(host)
             }
             Self::CreateComponent { .. }
+            | Self::CreateContainer { .. }
             | Self::UpdateComponent { .. }
             | Self::DeleteComponent { .. }
             | Self::StopComponent { .. }
@@ -211,6 +222,11 @@ impl Sentence {
     pub fn title(&self, components: &[String]) -> String {
         match self {
             Self::CreateComponent {
+                environment,
+                component: of,
+                ..
+            }
+            | Self::CreateContainer {
                 environment,
                 component: of,
                 ..
@@ -290,8 +306,14 @@ pub fn edit(files: &PillarFiles, catalog: &Catalog, intent: &Intent) -> Result<P
             said,
             (environment, component),
             &[],
-            |editor, subject| create(editor, subject, recipe, options),
+            |editor, subject| create(editor, subject, (recipe, None), options),
         ),
+        Sentence::CreateContainer {
+            environment,
+            component,
+            recipe,
+            options,
+        } => container::create(files, catalog, said, (environment, component), recipe, options),
         Sentence::UpdateComponent {
             environment,
             component,
@@ -528,10 +550,11 @@ impl Editor {
     }
 }
 
+/// From the recipe of this name, at this pin or as it is now.
 fn create(
     editor: &mut Editor,
     subject: &Subject<'_>,
-    recipe_name: &str,
+    (recipe_name, at): (&str, Option<&str>),
     options: &Options,
 ) -> Result<(), Vec<Diagnostic>> {
     let Subject {
@@ -546,14 +569,17 @@ fn create(
     }
     let existing = subject.existing();
     let pin = existing.and_then(|existing| existing.pinned.get(recipe_name));
+    let pin = pin.map(String::as_str);
     let recipe = catalog
-        .find(recipe_name, pin.map(String::as_str))
+        .find(recipe_name, at.or(pin))
         .map_err(|found| vec![found])?;
     let options = checked(recipe, options)?;
     if let Some(existing) = existing {
         let had =
             |name: &str, value: &Value| existing.options.get(name).is_some_and(|had| had.value == *value);
-        let same = existing.recipe == recipe_name && options.iter().all(|(name, value)| had(name, value));
+        let same = existing.recipe == recipe_name
+            && at.is_none_or(|at| pin == Some(at))
+            && options.iter().all(|(name, value)| had(name, value));
         if same {
             return Ok(());
         }
@@ -568,6 +594,8 @@ fn create(
         return Err(vec![Diagnostic::new(words).hint(hint)]);
     }
     let mut component = subject.new_component(recipe_name);
+    let pinned = at.map(|at| (recipe_name.to_owned(), at.to_owned()));
+    component.pinned.extend(pinned);
     set_options(&mut component, options);
     let settled = settle(pillar, catalog, component);
     editor.add(&settled.component)?;

@@ -335,7 +335,7 @@ pub(super) fn engine(layer: Layer) -> Engine {
         Layer::Nomad => Engine::Nomad,
         Layer::Consul => Engine::Consul,
         Layer::Vault => Engine::Vault,
-        Layer::Estate | Layer::Git => Engine::Eos,
+        Layer::Estate | Layer::Git | Layer::Registry => Engine::Eos,
         Layer::Salt | Layer::Prometheus => Engine::Salt,
     }
 }

@@ -12,12 +12,12 @@ use tokio::time::{Instant, sleep};
 
 use crate::choices::Choices;
 use crate::containers::http::{Address, Content, HttpReply};
-use crate::containers::reference::Reference;
 use crate::containers::{ContainerChoices, bridge};
 use crate::daemon::{Daemon, Start};
 use crate::durable;
 use crate::error::{Error, Result};
 use crate::layout::Layout;
+use eos_core::image::Reference;
 
 pub const DOCKERD: &str = "dockerd";
 const READY: Duration = Duration::from_secs(60);

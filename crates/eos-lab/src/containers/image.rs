@@ -11,10 +11,10 @@ use tar::{Builder, Header};
 
 use crate::containers::docker::Engine;
 use crate::containers::layer::Layer;
-use crate::containers::reference::Reference;
 use crate::containers::registry::{MANIFEST, Registry, Writer};
 use crate::durable;
 use crate::error::{AtPath, Result};
+use eos_core::image::Reference;
 
 /// Says of every image that a lab made what it holds.
 pub const LABEL: &str = "eos.holds";

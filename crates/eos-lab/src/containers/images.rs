@@ -10,7 +10,6 @@ use crate::choices::Choices;
 use crate::containers::docker::{self, Engine, OwnDocker};
 use crate::containers::image::{Settings, Store};
 use crate::containers::layer::{Account, Contents, Layer};
-use crate::containers::reference::Reference;
 use crate::containers::registry::Registry;
 use crate::containers::software::{self, Plan, RecipeImage};
 use crate::containers::{programs, why_not};
@@ -19,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::lab::Lab;
 use crate::layout::Layout;
 use crate::progress::{Progress, Running};
+use eos_core::image::Reference;
 
 /// What a person wants packed.
 #[derive(Debug, Clone, Default)]
@@ -308,7 +308,13 @@ fn not_up() -> Error {
 }
 
 fn parse(name: &str) -> Result<Reference> {
-    name.parse().map_err(|why| Error::NoSuchImage { why })
+    let name: Reference = name.parse().map_err(|why| Error::NoSuchImage { why })?;
+    match name.digest {
+        None => Ok(name),
+        Some(_) => Err(Error::NoSuchImage {
+            why: format!("\"{name}\" has a digest, which only an image that is made already has"),
+        }),
+    }
 }
 
 /// Reading and digesting takes a while; an interruption is not to wait for it.

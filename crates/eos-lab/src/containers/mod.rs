@@ -6,7 +6,7 @@
 //! | `bridge` | the network of the lab's own Docker |
 //! | `registry` | the lab's own registry |
 //! | `layer`, `programs` | what goes into an image, and what that needs |
-//! | `image`, `reference` | how an image is written, named and stored |
+//! | `image` | how an image is written and stored |
 //! | `software` | which software of this machine the images of recipes are made from, and stand-ins for the rest |
 //! | `images` | `containers/images.json`: the images that the lab made |
 //! | `http` | how Docker and registry are spoken to |
@@ -18,7 +18,6 @@ mod image;
 mod images;
 mod layer;
 pub mod programs;
-mod reference;
 pub mod registry;
 mod software;
 
@@ -58,7 +57,7 @@ pub struct ContainerChoices {
 
 impl ContainerChoices {
     /// `host:port` of the registry.
-    fn registry(&self) -> String {
+    pub(crate) fn registry(&self) -> String {
         format!("127.0.0.1:{}", self.registry_port)
     }
 

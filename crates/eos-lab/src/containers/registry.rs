@@ -18,12 +18,12 @@ use crate::containers::ContainerChoices;
 use crate::containers::docker::failed;
 use crate::containers::http::{Address, Content, HttpReply};
 use crate::containers::layer::Layer;
-use crate::containers::reference::Reference;
 use crate::daemon::{Daemon, Start};
 use crate::durable;
 use crate::error::Result;
 use crate::layout::Layout;
 use crate::process;
+use eos_core::image::Reference;
 
 pub const REGISTRY: &str = "docker-registry";
 const READY: Duration = Duration::from_secs(30);
@@ -160,7 +160,7 @@ impl Writer {
         let (digest, bytes) = configuration;
         self.blob(name, digest, || Ok(Content::Bytes(bytes.clone())), &what)
             .await?;
-        let path = format!("/v2/{}/manifests/{}", name.repository(), name.tag);
+        let path = format!("/v2/{}/manifests/{}", name.repository(), name.tag());
         let stored = self
             .address
             .send(

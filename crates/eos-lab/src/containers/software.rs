@@ -6,8 +6,8 @@ use crate::choices::Choices;
 use crate::containers::image::Settings;
 use crate::containers::layer::{Account, Contents};
 use crate::containers::programs;
-use crate::containers::reference::Reference;
 use crate::error::Result;
+use eos_core::image::Reference;
 use eos_install::Installed;
 
 const POSTGRES: &str = "postgres";

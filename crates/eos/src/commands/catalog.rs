@@ -1,21 +1,15 @@
 //! `eos catalog`: what can be created.
 
-use super::{Ended, Session};
+use super::{Ended, Session, new_recipe};
 use crate::options::refuse_reserved;
 use crate::problem::{Exit, Problem};
-use crate::views::reports::catalog::{Linted, MadeRecipe};
+use crate::views::reports::catalog::Linted;
 use crate::views::reports::plain::Plain;
 use eos_core::catalog::Catalog;
 use eos_core::diagnostic::Diagnostic;
 use eos_core::recipe::Recipe;
-use eos_core::{lint, name, schema};
-use std::io::Write;
-use std::path::{Path, PathBuf};
-
-/// A recipe that works as it is; NAME stands for its name.
-const NEW_RECIPE: &str = include_str!("new_recipe.yaml");
-/// Editors find the schema of a recipe here, by its first line.
-const SCHEMA_FILE: &str = "recipes/recipe.schema.json";
+use eos_core::{lint, schema};
+use std::path::PathBuf;
 
 /// Show, check and start recipes
 #[derive(Debug, clap::Args)]
@@ -49,13 +43,7 @@ enum Command {
         #[arg(value_hint = clap::ValueHint::FilePath)]
         files: Vec<PathBuf>,
     },
-    /// Start a new recipe of the estate, in recipes/NAME/recipe.yaml
-    ///
-    /// The new recipe works at once; change it step by step. Editors with a YAML language server explain every key.
-    New {
-        /// Its name: lower-case letters, digits and hyphens
-        name: String,
-    },
+    New(new_recipe::Args),
     /// Print the JSON Schema of a file, for editors
     Schema {
         /// The kind of file
@@ -71,23 +59,25 @@ enum SchemaOf {
     Pillar,
 }
 
-pub fn run(session: &mut Session<'_>, args: &Args) -> Ended {
+pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
     match &args.command {
         Command::List => session.view.show(&catalog(session)?),
         Command::Show { recipe } => {
             let catalog = catalog(session)?;
-            session.view.show(
-                catalog
-                    .find(recipe, None)
-                    .map_err(|unknown| Problem::Usage(vec![unknown]))?,
-            );
+            let found = catalog.find(recipe, None).or_else(|unknown| {
+                let pin = pin_of(session, recipe).ok_or(unknown)?;
+                catalog.find(recipe, Some(&pin))
+            });
+            session
+                .view
+                .show(found.map_err(|unknown| Problem::Usage(vec![unknown]))?);
         }
         Command::Lint { files } => {
             let linted = lint(session, files)?;
             session.view.show(&linted);
         }
-        Command::New { name } => {
-            let made = new(session, name)?;
+        Command::New(args) => {
+            let made = new_recipe::new(session, args).await?;
             session.view.show(&made);
         }
         Command::Schema { kind } => session.view.show(&Plain(match kind {
@@ -96,6 +86,14 @@ pub fn run(session: &mut Session<'_>, args: &Args) -> Ended {
         })),
     }
     Ok(Exit::Done)
+}
+
+/// Where the recipe came with a component: how that has it.
+fn pin_of(session: &Session<'_>, component: &str) -> Option<String> {
+    let estate = session.estate().ok()?;
+    let pillar = estate.whole_pillar().ok()?;
+    let component = pillar.component(&session.environment(&estate), component)?;
+    component.pinned.get(&component.recipe).cloned()
 }
 
 /// Outside of an estate there are the built-in recipes.
@@ -175,42 +173,4 @@ fn read(file: &PathBuf) -> Result<(String, Vec<u8>), Problem> {
         )
     })?;
     Ok((name, text))
-}
-
-fn new(session: &Session<'_>, name: &str) -> Result<MadeRecipe, Problem> {
-    let estate = session.estate()?;
-    if let Some(problem) = name::problem(name::Sort::Recipe, name) {
-        return Err(Problem::usage(problem, "For example: eos catalog new guestbook"));
-    }
-    if let Some(there) = estate.catalog()?.get(name) {
-        return Err(Problem::usage(
-            format!("There is a recipe {name} already, in {}", there.file),
-            format!("Choose another name; `eos catalog show {name}` shows what is there"),
-        ));
-    }
-    let file = format!("recipes/{name}/recipe.yaml");
-    write_new(&estate.root.join(&file), &NEW_RECIPE.replace("NAME", name))?;
-    let schema = estate.root.join(SCHEMA_FILE);
-    std::fs::write(&schema, schema::RECIPE).map_err(|error| unwritten(&schema, &error))?;
-    Ok(MadeRecipe {
-        recipe: name.to_owned(),
-        files: vec![file, SCHEMA_FILE.to_owned()],
-    })
-}
-
-/// Writes a file that must not be there yet.
-fn write_new(path: &Path, text: &str) -> Result<(), Problem> {
-    let write = || {
-        std::fs::create_dir_all(path.parent().unwrap_or(path))?;
-        let mut file = std::fs::File::create_new(path)?;
-        file.write_all(text.as_bytes())
-    };
-    write().map_err(|error| unwritten(path, &error))
-}
-
-fn unwritten(path: &Path, error: &std::io::Error) -> Problem {
-    Problem::not_done(
-        format!("Cannot write {}: {error}", path.display()),
-        "Check the estate's directory recipes/",
-    )
 }

@@ -2,7 +2,7 @@
 
 use super::carry_out::{Asked, ask};
 use super::plan_file::PlanOnly;
-use super::{Ended, Session, host, nouns, volume};
+use super::{Ended, Session, container, host, nouns, volume};
 use crate::options::{self, Chosen, Typed};
 use crate::problem::Problem;
 use clap::ValueHint;
@@ -24,6 +24,7 @@ Examples:
   eos create grafana --port 3000 --plan
   eos create grafana --name metrics --admin-password -
   eos create hello --environment staging --yes
+  eos create container web --image caddy:2.10 --port 80
 
 `eos catalog list` shows the recipes, `eos create RECIPE --help` the options of one."
 )]
@@ -46,6 +47,10 @@ pub struct Args {
 pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -> Ended {
     let said = args.recipe.is_some() || args.name.is_some() || args.env_file.is_some();
     match &args.noun {
+        Some(nouns::Create::Container(container)) => {
+            host::refuse_component("create", "container", said)?;
+            return container::create(session, container, &args.look).await;
+        }
         Some(nouns::Create::Host(host)) => {
             host::refuse_component("create", "host", said)?;
             return host::create(session, host, &args.look).await;
@@ -69,10 +74,11 @@ pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -
     }
     typed.add_file(args.env_file.as_deref(), session.view)?;
     let Chosen {
-        options,
+        mut options,
         secrets,
         warnings,
     } = options::choose(&typed, component, session.view)?;
+    container::pin_images(&estate.settings, &typed.recipe, &mut options).await?;
     let asked = Asked {
         sentence: Sentence::CreateComponent {
             environment: session.environment(&estate),

@@ -8,6 +8,7 @@ pub mod catalog;
 pub mod compile;
 pub mod complete;
 pub mod completions;
+mod container;
 pub mod convert;
 pub mod create;
 pub mod delete;
@@ -28,6 +29,7 @@ pub mod login;
 pub mod logs;
 mod logs_follow;
 pub mod man;
+mod new_recipe;
 pub mod nouns;
 pub mod plan;
 pub mod plan_file;
@@ -184,7 +186,7 @@ async fn dispatch(session: &mut Session<'_>, verb: Verb, typed: Option<Typed>) -
         Verb::Doctor(args) => doctor::run(session, &args).await,
         Verb::Logs(args) => logs::run(session, &args).await,
         Verb::Exec(args) => exec::run(session, &args).await,
-        Verb::Catalog(args) => catalog::run(session, &args),
+        Verb::Catalog(args) => catalog::run(session, &args).await,
         Verb::Compile(args) => compile::run(session, &args),
         Verb::Graph(args) => graph::run(session, &args).await,
         Verb::Why(args) => why::run(session, &args),

@@ -1,9 +1,10 @@
 //! Nouns of `create`, `read`, `update` and `delete` beside components: each has flags of its own.
 
-use super::{host, volume};
+use super::{container, host, volume};
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Create {
+    Container(container::CreateArgs),
     Host(host::CreateArgs),
     Volume(volume::CreateArgs),
 }
@@ -26,4 +27,4 @@ pub enum Delete {
 }
 
 /// The words that are nouns here, and no recipes or components.
-pub const NOUNS: [&str; 2] = ["host", "volume"];
+pub const NOUNS: [&str; 3] = ["container", "host", "volume"];

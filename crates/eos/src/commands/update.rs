@@ -2,7 +2,7 @@
 
 use super::carry_out::{Asked, ask};
 use super::plan_file::PlanOnly;
-use super::{Ended, Session, host, nouns};
+use super::{Ended, Session, container, host, nouns};
 use crate::options::{self, Chosen, Typed};
 use crate::problem::Problem;
 use clap::ValueHint;
@@ -52,6 +52,14 @@ pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -
         )?;
         return host::update(session, host, &args.look).await;
     }
+    if args.component.as_deref() == Some("container") {
+        let hint =
+            "Name the component: `eos update NAME --image ...`; `eos update NAME --help` shows its options";
+        return Err(Problem::usage(
+            "A container is a component with options of its own",
+            hint,
+        ));
+    }
     let estate = session.estate()?;
     let (Some(component), Some(mut typed)) = (&args.component, typed) else {
         return Err(Problem::usage(
@@ -65,6 +73,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -
         secrets,
         warnings,
     } = options::take_typed(&typed, component)?;
+    container::pin_images(&estate.settings, &typed.recipe, &mut options).await?;
     for option in &args.unset {
         let name = option.trim_start_matches("--").replace('-', "_");
         if options.insert(name, Value::Null).is_some() {
