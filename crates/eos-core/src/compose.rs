@@ -6,6 +6,7 @@ use crate::expand::{Expanded, ROUTES, expand, flag};
 use crate::lowered::{CopyOf, SecretItem, service_name};
 use crate::name::{self, Sort};
 use crate::order::{self, Before};
+use crate::output::PUBLIC_URL;
 use crate::pillar::{Component, HostsOfVolume, OptionValue, Pillar, SetBy};
 use crate::recipe::{self, Mode, Recipe, Use};
 use crate::runtime::Piece;
@@ -243,6 +244,11 @@ impl<'a> Composer<'a> {
             expanded.uses.insert(used.name.clone(), used.recipe.clone());
             return Ok(());
         }
+        if used.optional {
+            let there = self.there(&consumer, &used.recipe).map(str::to_owned);
+            expanded.uses.extend(there.map(|there| (used.name.clone(), there)));
+            return Ok(());
+        }
         let target = own_name(&consumer.name, used);
         let mut options = BTreeMap::new();
         for (name, template) in &used.with {
@@ -304,6 +310,17 @@ impl<'a> Composer<'a> {
         Ok(())
     }
 
+    /// The component of a recipe that is in the pillar for all of its environment: the one of the recipe's name, else the
+    /// first.
+    fn there(&self, consumer: &Component, recipe: &str) -> Option<&'a str> {
+        let others = self.pillar.components.values().filter(|other| {
+            other.environment == consumer.environment && other.recipe == recipe && other.name != consumer.name
+        });
+        let mut names: Vec<&str> = others.map(|other| other.name.as_str()).collect();
+        names.sort_by_key(|name| (*name != recipe, *name));
+        names.first().copied()
+    }
+
     /// Gives each component what it may name of those it uses.
     fn link(&mut self) {
         let mut facts = Vec::new();
@@ -361,7 +378,7 @@ impl<'a> Composer<'a> {
         }
         let mut routed = BTreeMap::new();
         for (key, proxy) in &mut self.components {
-            if proxy.recipe.proxy {
+            if proxy.recipe.is_proxy() {
                 let served = routes.get(&key.0);
                 let values = served.into_iter().flatten().map(|(_, (_, value))| value.clone());
                 proxy.context.insert(ROUTES.to_owned(), values.collect());
@@ -387,12 +404,48 @@ impl<'a> Composer<'a> {
                 );
             }
         }
+        self.tell_urls(&mut found);
         self.found.extend(found);
         routed
     }
 
+    /// Tells each component under which URLs the first proxy of its environment serves it.
+    fn tell_urls(&mut self, found: &mut Vec<Diagnostic>) {
+        let mut doors: BTreeMap<String, (String, Option<u16>)> = BTreeMap::new();
+        for ((environment, _), proxy) in &self.components {
+            let Some(own) = proxy.recipe.proxy.as_ref().filter(|_| !doors.contains_key(environment)) else {
+                continue;
+            };
+            match door(proxy, own) {
+                Ok(door) => {
+                    doors.insert(environment.clone(), door);
+                }
+                Err(diagnostic) => found.push(diagnostic),
+            }
+        }
+        for ((environment, _), component) in &mut self.components {
+            if component.recipe.routes.is_empty() {
+                continue;
+            }
+            if let Some((scheme, port)) = doors.get(environment) {
+                let port = match (scheme.as_str(), port) {
+                    (_, None) | ("http", Some(80)) | ("https", Some(443)) => String::new(),
+                    (_, Some(port)) => format!(":{port}"),
+                };
+                // What is wrong with a host was said of its route.
+                let hosts = component.recipe.routes.iter().filter_map(|route| {
+                    let host = route_host(component, route).ok()??;
+                    Some((route.name.clone(), format!("{scheme}://{host}{port}")))
+                });
+                component.urls = hosts.collect();
+            }
+            let url = component.urls.first().map(|(_, url)| url.as_str());
+            component.context.insert(PUBLIC_URL.to_owned(), url.into());
+        }
+    }
+
     fn proxy_recipe(&self) -> &str {
-        let proxy = self.catalog.iter().find(|recipe| recipe.proxy);
+        let proxy = self.catalog.iter().find(|recipe| recipe.is_proxy());
         proxy.map_or("PROXY", |recipe| recipe.name.as_str())
     }
 }
@@ -435,6 +488,18 @@ fn route_host(
         return Ok(None);
     }
     Ok(Some(component.text(&route.host)?.value))
+}
+
+/// What the URLs begin with that a proxy serves others under, and the port of its host.
+fn door(proxy: &Expanded<'_>, own: &recipe::Proxy) -> Result<(String, Option<u16>), Diagnostic> {
+    let scheme = proxy.text(&own.scheme)?.value;
+    if !matches!(scheme.as_str(), "http" | "https") {
+        let why = format!("{} is neither http nor https", name::quoted(&scheme));
+        return Err(proxy.wrong(&own.scheme, &why));
+    }
+    let front = proxy.recipe.front().and_then(|front| front.ports[0].fixed.as_ref());
+    let port = proxy.port(own.port.as_ref().or(front))?;
+    Ok((scheme, port.map(|port| port.value)))
 }
 
 /// What a consumer may name of a component it uses.

@@ -4,6 +4,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::intent::unknown_option;
 use crate::lowered::{SecretItem, instance_name, service_name};
 use crate::option::{HIDDEN, OptionType, is_figure};
+use crate::output::PUBLIC_URL;
 use crate::pillar::{Component, OptionValue, SetBy};
 use crate::recipe::{OptionSpec, Recipe, named};
 use crate::runtime::{Piece, RuntimeText};
@@ -42,6 +43,8 @@ pub struct Expanded<'a> {
     pub secrets: Vec<SecretItem>,
     /// Name of the use -> component, for each use that applies.
     pub uses: BTreeMap<String, String>,
+    /// The routes of it that apply, each by name with the URL under which the proxy serves it.
+    pub urls: Vec<(String, String)>,
     pub context: Map<String, Value>,
     /// Bytes of text that its values have come to so far.
     texts: Rc<Cell<usize>>,
@@ -64,6 +67,7 @@ pub fn expand<'a>(
         options: BTreeMap::new(),
         secrets: Vec::new(),
         uses: BTreeMap::new(),
+        urls: Vec::new(),
         context,
         texts: Rc::default(),
     };
@@ -267,6 +271,10 @@ impl Expanded<'_> {
                     let hosts: Vec<Value> = served.map(|route| route["host"].clone()).collect();
                     let why = "the host names of the components it serves";
                     (hosts.into(), Source::pass("compose", why))
+                }
+                None if name == PUBLIC_URL => {
+                    let url = self.context.get(PUBLIC_URL)?.clone();
+                    (url, Source::pass("compose", "its route, as the proxy serves it"))
                 }
                 None => return None,
             };

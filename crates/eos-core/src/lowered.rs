@@ -6,7 +6,7 @@
 use crate::compose::Key;
 use crate::diagnostic::Place;
 use crate::kinds::{HostParts, WorkspaceParts};
-use crate::output::Output;
+use crate::output::{Output, PUBLIC_URL, Said};
 use crate::pillar::{Converted, Restored};
 use crate::profile::Profile;
 use crate::recipe::{Moment, Privileges, Purpose, Recipe, Requires, Risk};
@@ -33,6 +33,8 @@ pub struct Lowered {
     pub owner: Option<String>,
     /// Name of the use -> component.
     pub uses: BTreeMap<String, String>,
+    /// Names of those uses that it can be without.
+    pub optional: BTreeSet<String>,
     /// Components of its environment that are done before it.
     pub before: BTreeSet<String>,
     /// How many of those wait for one another.
@@ -436,6 +438,15 @@ impl Lowered {
     /// The service that others mean when they name it: the first with a port.
     pub fn front(&self) -> Option<&Group> {
         front(&self.groups)
+    }
+
+    /// The URL under which the proxy of its environment serves it.
+    pub fn public_url(&self) -> Option<&str> {
+        let output = self.outputs.iter().find(|output| output.name == PUBLIC_URL)?;
+        match &*output.pieces {
+            [Said::Text(url)] => Some(url),
+            _ => None,
+        }
     }
 
     /// Whether Nomad is told of its volumes, for its job.

@@ -83,6 +83,7 @@ pub fn lower(
         risk: expanded.recipe.risk,
         owner: component.owner.clone(),
         uses: expanded.uses.clone(),
+        optional: optional(expanded),
         before,
         wave,
         datacenter: datacenter.map(|_| expanded.datacenter().to_owned()),
@@ -113,6 +114,17 @@ pub fn lower(
         all[home].outputs = std::mem::take(&mut all[0].outputs);
     }
     Ok(all)
+}
+
+/// The uses that a component can be without. Of one that a person named it cannot.
+fn optional(expanded: &Expanded<'_>) -> BTreeSet<String> {
+    let is_chosen = |name: &str| {
+        let chosen = expanded.options.get(name);
+        chosen.is_some_and(|chosen| !chosen.value.is_null())
+    };
+    let uses = expanded.recipe.uses.iter();
+    let uses = uses.filter(|used| used.optional && !is_chosen(&used.name));
+    uses.map(|used| used.name.clone()).collect()
 }
 
 /// Nothing can be made, proved or recorded of a component that is nothing.

@@ -4,6 +4,7 @@ use super::*;
 use crate::catalog::Catalog;
 use crate::expand::{MEASURED, ROUTES, SERVICES, VOLUMES, variable};
 use crate::name::{self, quoted};
+use crate::output::PUBLIC_URL;
 use crate::template::{FACTS, OUTPUT_FACTS, TASK_FACTS};
 use std::collections::BTreeSet;
 
@@ -117,6 +118,8 @@ fn templates(recipe: &Recipe) -> Vec<(&Template, Place)> {
     if let Some(monitor) = &recipe.monitor {
         found.push((&monitor.patience, Place::Early));
     }
+    let of_proxy = recipe.proxy.iter();
+    found.extend(of_proxy.flat_map(|proxy| proxy.port.iter().chain([&proxy.scheme]).map(|t| (t, Place::Early))));
     found.extend(recipe.services.iter().flat_map(templates_of));
     found.extend(recipe.in_workspace.templates().map(|t| (t, Place::Early)));
     found.extend(recipe.outputs.iter().map(|output| (&output.value, Place::Output)));
@@ -164,7 +167,7 @@ fn templates_of(service: &Service) -> Vec<(&Template, Place)> {
 
 fn check_name(reader: &mut Reader<'_>, recipe: &Recipe, template: &Template, place: Place, name: &str) {
     let first = name.split('.').next().unwrap_or(name);
-    if recipe.use_named(first).is_some() {
+    if let Some(used) = recipe.use_named(first) {
         let early = matches!(place, Place::Early | Place::Output);
         // A use is an option too: its own name says which component was chosen.
         if early && name != first {
@@ -173,7 +176,7 @@ fn check_name(reader: &mut Reader<'_>, recipe: &Recipe, template: &Template, pla
                 format!("{} is not known here", quoted(name)),
                 "Only services can name a used component",
             );
-        } else if !early && name == first {
+        } else if !early && name == first && !used.optional {
             reader.report_with_hint(
                 template.at,
                 format!("{} is a component, not a value", quoted(name)),
@@ -199,14 +202,16 @@ fn check_name(reader: &mut Reader<'_>, recipe: &Recipe, template: &Template, pla
     if is_of_volumes(recipe, first) && matches!(place, Place::Task | Place::File | Place::Secret) {
         return;
     }
-    let routes = recipe.proxy && matches!(place, Place::Task | Place::File) && first == ROUTES;
+    let routes = recipe.is_proxy() && matches!(place, Place::Task | Place::File) && first == ROUTES;
     let measured = recipe.monitor.is_some() && place == Place::File && name == MEASURED;
     let known = |name: &str| {
         recipe.option(name).is_some()
             || place.facts().contains(&name)
             || recipe.built_in().any(|option| option.name == name)
     };
-    if routes || measured || known(first) {
+    let late = matches!(place, Place::Task | Place::File | Place::Secret | Place::Output);
+    let public = late && !recipe.routes.is_empty() && name == PUBLIC_URL;
+    if routes || measured || public || known(first) {
         return;
     }
     let options = recipe.options.iter().map(|option| option.name.as_str());
