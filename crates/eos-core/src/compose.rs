@@ -2,9 +2,10 @@
 
 use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::expand::{Expanded, ROUTES, expand, flag};
+use crate::expand::{Expanded, ROUTES, Route, expand, flag};
 use crate::lowered::{CopyOf, SecretItem, service_name};
 use crate::name::{self, Sort};
+use crate::option;
 use crate::order::{self, Before};
 use crate::output::PUBLIC_URL;
 use crate::pillar::{Component, HostsOfVolume, OptionValue, Pillar, SetBy};
@@ -355,7 +356,7 @@ impl<'a> Composer<'a> {
         for ((environment, name), component) in &self.components {
             for route in &component.recipe.routes {
                 let host = match route_host(component, route) {
-                    Ok(Some(host)) => host,
+                    Ok(Some(host)) => host.value,
                     Ok(None) => continue,
                     Err(diagnostic) => {
                         found.push(diagnostic);
@@ -411,14 +412,14 @@ impl<'a> Composer<'a> {
 
     /// Tells each component under which URLs the first proxy of its environment serves it.
     fn tell_urls(&mut self, found: &mut Vec<Diagnostic>) {
-        let mut doors: BTreeMap<String, (String, Option<u16>)> = BTreeMap::new();
-        for ((environment, _), proxy) in &self.components {
+        let mut doors: BTreeMap<String, (String, String, Option<u16>)> = BTreeMap::new();
+        for ((environment, name), proxy) in &self.components {
             let Some(own) = proxy.recipe.proxy.as_ref().filter(|_| !doors.contains_key(environment)) else {
                 continue;
             };
             match door(proxy, own) {
-                Ok(door) => {
-                    doors.insert(environment.clone(), door);
+                Ok((scheme, port)) => {
+                    doors.insert(environment.clone(), (name.clone(), scheme, port));
                 }
                 Err(diagnostic) => found.push(diagnostic),
             }
@@ -427,7 +428,7 @@ impl<'a> Composer<'a> {
             if component.recipe.routes.is_empty() {
                 continue;
             }
-            if let Some((scheme, port)) = doors.get(environment) {
+            if let Some((proxy, scheme, port)) = doors.get(environment) {
                 let port = match (scheme.as_str(), port) {
                     (_, None) | ("http", Some(80)) | ("https", Some(443)) => String::new(),
                     (_, Some(port)) => format!(":{port}"),
@@ -435,11 +436,17 @@ impl<'a> Composer<'a> {
                 // What is wrong with a host was said of its route.
                 let hosts = component.recipe.routes.iter().filter_map(|route| {
                     let host = route_host(component, route).ok()??;
-                    Some((route.name.clone(), format!("{scheme}://{host}{port}")))
+                    Some(Route {
+                        name: route.name.clone(),
+                        service: route.service.clone(),
+                        url: format!("{scheme}://{}{port}", host.value),
+                        by: proxy.clone(),
+                        host,
+                    })
                 });
-                component.urls = hosts.collect();
+                component.served = hosts.collect();
             }
-            let url = component.urls.first().map(|(_, url)| url.as_str());
+            let url = component.served.first().map(|route| route.url.as_str());
             component.context.insert(PUBLIC_URL.to_owned(), url.into());
         }
     }
@@ -483,11 +490,13 @@ fn checked_name(target: &str, consumer: &Component) -> Result<String, Diagnostic
 fn route_host(
     component: &Expanded<'_>,
     route: &crate::recipe::RouteNeed,
-) -> Result<Option<String>, Diagnostic> {
+) -> Result<Option<Sourced<String>>, Diagnostic> {
     if !component.applies(&route.when)? {
         return Ok(None);
     }
-    Ok(Some(component.text(&route.host)?.value))
+    let host = component.text(&route.host)?;
+    let name = option::domain(&host.value).map_err(|why| component.wrong(&route.host, &why))?;
+    Ok(Some(host.map(|_| name)))
 }
 
 /// What the URLs begin with that a proxy serves others under, and the port of its host.

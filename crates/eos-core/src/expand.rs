@@ -24,6 +24,9 @@ pub const ROUTES: &str = "routes";
 /// What files of a monitor may name: all that can be measured in its environment, as targets of Prometheus.
 pub const MEASURED: &str = "measured";
 
+/// What the text for each route may name: one of them.
+pub const ROUTE: &str = "route";
+
 /// What templates of a service may name: where the other services of its recipe are.
 pub const SERVICES: &str = "services";
 
@@ -43,11 +46,23 @@ pub struct Expanded<'a> {
     pub secrets: Vec<SecretItem>,
     /// Name of the use -> component, for each use that applies.
     pub uses: BTreeMap<String, String>,
-    /// The routes of it that apply, each by name with the URL under which the proxy serves it.
-    pub urls: Vec<(String, String)>,
+    /// The routes of it that apply, if a proxy serves them.
+    pub served: Vec<Route>,
     pub context: Map<String, Value>,
     /// Bytes of text that its values have come to so far.
     texts: Rc<Cell<usize>>,
+}
+
+/// A host name under which a proxy serves a service.
+#[derive(Clone, Debug)]
+pub struct Route {
+    /// Of the need.
+    pub name: String,
+    pub service: String,
+    pub host: Sourced<String>,
+    pub url: String,
+    /// The component that is the proxy.
+    pub by: String,
 }
 
 pub fn expand<'a>(
@@ -67,7 +82,7 @@ pub fn expand<'a>(
         options: BTreeMap::new(),
         secrets: Vec::new(),
         uses: BTreeMap::new(),
-        urls: Vec::new(),
+        served: Vec::new(),
         context,
         texts: Rc::default(),
     };

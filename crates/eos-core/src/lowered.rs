@@ -53,6 +53,10 @@ pub struct Lowered {
     pub parts: HostParts,
     pub secrets: Box<[SecretItem]>,
     pub outputs: Box<[Output]>,
+    /// The proxy that serves its routes, if it has any.
+    pub routed_by: Option<String>,
+    /// The path at which it answers, as a proxy, under each host name that it serves.
+    pub asked: Option<String>,
     /// What it is to others, if it watches them.
     pub monitor: Option<Arc<Monitor>>,
     /// What watches it.
@@ -151,6 +155,8 @@ pub struct Group {
     pub ports: Box<[Port]>,
     pub check: Option<Check>,
     pub timing: Timing,
+    /// The host names under which the proxy serves it.
+    pub routes: Box<[Sourced<String>]>,
     /// The path at which its first port tells what can be measured.
     pub metrics: Option<Sourced<String>>,
     pub mounts: Box<[Mount]>,
@@ -167,6 +173,8 @@ pub struct More {
     pub tasks: Box<[Task]>,
     /// File -> where its container finds it as well.
     pub paths: BTreeMap<String, String>,
+    /// The command by which it reads the files again that follow the routes.
+    pub reload: Box<[Sourced<String>]>,
     /// What a host must have.
     pub requires: Option<Requires>,
 }

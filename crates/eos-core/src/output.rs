@@ -97,6 +97,10 @@ impl Said {
             | Piece::SecretsDirectory
             | Piece::FilesDirectory
             | Piece::OwnAddress(_)
+            | Piece::EachRoute
+            | Piece::EndRoute
+            | Piece::RouteHost
+            | Piece::RouteAddresses
             | Piece::Measured => Err("an output names a value that only the task knows".to_owned()),
         }
     }

@@ -11,6 +11,9 @@ use std::collections::BTreeSet;
 /// Where a service is.
 pub const PLACE_FACTS: &[&str] = &["address", "addresses", "host", "port"];
 
+/// What the text for each route may name.
+pub const ROUTE_FACTS: &[&str] = &["route.host", "route.addresses"];
+
 /// Facts of a used component beside its options.
 pub const USED_FACTS: &[&str] = &["address", "addresses", "component", "host", "port"];
 
@@ -25,6 +28,8 @@ enum Place {
     Task,
     /// As `Task`, in a file of its own.
     File,
+    /// As `File`, once for each route.
+    Route,
     /// As `Task`, under `secrets:`.
     Secret,
     Output,
@@ -34,7 +39,7 @@ impl Place {
     fn facts(self) -> &'static [&'static str] {
         match self {
             Self::Early | Self::Service => FACTS,
-            Self::Task | Self::File | Self::Secret => TASK_FACTS,
+            Self::Task | Self::File | Self::Route | Self::Secret => TASK_FACTS,
             Self::Output => OUTPUT_FACTS,
         }
     }
@@ -160,7 +165,11 @@ fn templates_of(service: &Service) -> Vec<(&Template, Place)> {
         found.push((path, Place::Service));
     }
     found.extend(service.env.iter().map(|(_, t)| (t, Place::Task)));
-    found.extend(service.files.iter().map(|file| (&file.text, Place::File)));
+    found.extend(service.reload.iter().map(|t| (t, Place::Task)));
+    found.extend(service.files.iter().map(|file| match file.each_route {
+        true => (&file.text, Place::Route),
+        false => (&file.text, Place::File),
+    }));
     found.extend(service.secrets.iter().map(|secret| (&secret.text, Place::Secret)));
     found
 }
@@ -202,6 +211,7 @@ fn check_name(reader: &mut Reader<'_>, recipe: &Recipe, template: &Template, pla
     if is_of_volumes(recipe, first) && matches!(place, Place::Task | Place::File | Place::Secret) {
         return;
     }
+    let of_route = place == Place::Route && ROUTE_FACTS.contains(&name);
     let routes = recipe.is_proxy() && matches!(place, Place::Task | Place::File) && first == ROUTES;
     let measured = recipe.monitor.is_some() && place == Place::File && name == MEASURED;
     let known = |name: &str| {
@@ -209,9 +219,9 @@ fn check_name(reader: &mut Reader<'_>, recipe: &Recipe, template: &Template, pla
             || place.facts().contains(&name)
             || recipe.built_in().any(|option| option.name == name)
     };
-    let late = matches!(place, Place::Task | Place::File | Place::Secret | Place::Output);
+    let late = matches!(place, Place::Task | Place::File | Place::Route | Place::Secret | Place::Output);
     let public = late && !recipe.routes.is_empty() && name == PUBLIC_URL;
-    if routes || measured || public || known(first) {
+    if routes || of_route || measured || public || known(first) {
         return;
     }
     let options = recipe.options.iter().map(|option| option.name.as_str());
@@ -296,6 +306,21 @@ fn check_monitor(reader: &mut Reader<'_>, recipe: &Recipe, monitor: &Monitor) {
 }
 
 fn check_service(reader: &mut Reader<'_>, recipe: &Recipe, service: &Service) {
+    let follows = service.files.iter().any(|file| file.each_route);
+    if follows && (!recipe.is_proxy() || service.reload.is_empty()) {
+        reader.report_with_hint(
+            service.at,
+            format!("Service {} follows the routes of others, and does not say how", service.name),
+            "Add proxy: to the recipe, and reload: to the service",
+        );
+    }
+    if !follows && !service.reload.is_empty() {
+        reader.report_with_hint(
+            service.at,
+            format!("Service {} has nothing to reload", service.name),
+            "Write a file with each_route",
+        );
+    }
     for secret in &service.secrets {
         let names_one = secret.text.names().any(|name| {
             let first = name.split('.').next().unwrap_or(name);

@@ -101,6 +101,8 @@ pub struct Proxy {
     pub scheme: Template,
     /// The port of its host; nothing for the first one that it has.
     pub port: Option<Template>,
+    /// The path at which it answers, under each host name that it serves, with that name.
+    pub asked: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -223,6 +225,8 @@ pub struct Service {
     pub ports: Vec<Port>,
     pub check: Option<Check>,
     pub timing: Timing,
+    /// The command by which the running task reads the files again that follow the routes.
+    pub reload: Vec<Template>,
     /// The path at which its first port tells what can be measured.
     pub metrics: Option<Placed>,
     /// Name of the volume need -> path inside the task.
@@ -244,6 +248,8 @@ pub struct File {
     pub text: Template,
     /// Where a container finds it as well.
     pub path: Option<String>,
+    /// Its text is there once for each route that the proxy serves.
+    pub each_route: bool,
 }
 
 /// What a host must have.

@@ -122,15 +122,20 @@ fn read_proxy(reader: &mut Reader<'_>, node: &Node) -> Option<Proxy> {
         return (reader.flag("proxy", node) == Some(true)).then(|| Proxy {
             scheme: Template::constant("http"),
             port: None,
+            asked: None,
         });
     }
-    let fields = reader.record("proxy", node, &["scheme", "port"]);
+    let fields = reader.record("proxy", node, &["scheme", "port", "asked"]);
     let scheme = match find(fields, "scheme") {
         Some(node) => read_template(reader, "scheme", node)?,
         None => Template::constant("http"),
     };
     let port = find(fields, "port").and_then(|node| read_template(reader, "port", node));
-    Some(Proxy { scheme, port })
+    let asked = match find(fields, "asked") {
+        Some(node) => Some(read_metrics(reader, node, "asked")?.text),
+        None => None,
+    };
+    Some(Proxy { scheme, port, asked })
 }
 
 fn read_monitor(reader: &mut Reader<'_>, node: &Node) -> Option<Monitor> {
@@ -580,6 +585,7 @@ fn read_service(reader: &mut Reader<'_>, entry: &Entry) -> Option<Service> {
         "stop",
         "ends",
         "metrics",
+        "reload",
         "tasks",
         "volumes",
     ];
@@ -615,7 +621,7 @@ fn read_service(reader: &mut Reader<'_>, entry: &Entry) -> Option<Service> {
     if check.is_some() && ports.is_empty() {
         reader.report(at, format!("{what} has a check but no port to check"));
     }
-    let metrics = find(entries, "metrics").and_then(|node| read_metrics(reader, node));
+    let metrics = find(entries, "metrics").and_then(|node| read_metrics(reader, node, "metrics"));
     if metrics.is_some() && ports.is_empty() {
         reader.report(at, format!("{what} has metrics but no port to ask for them"));
     }
@@ -637,6 +643,7 @@ fn read_service(reader: &mut Reader<'_>, entry: &Entry) -> Option<Service> {
         ports,
         check,
         timing,
+        reload: find(entries, "reload").map_or_else(Vec::new, |node| read_words(reader, "reload", node)),
         metrics,
         mounts: each(reader, entries, "volumes", |reader, entry| {
             let text = reader.text("volumes", &entry.value)?;
@@ -657,16 +664,28 @@ fn read_file(reader: &mut Reader<'_>, entry: &Entry) -> Option<File> {
             name,
             text,
             path: None,
+            each_route: false,
         });
     }
     let fields = reader.record(
         &format!("file {}", quoted(&name)),
         &entry.value,
-        &["path", "text"],
+        &["path", "text", "each_route"],
     );
+    if let Some(node) = find(fields, "each_route")
+        && find(fields, "text").is_none()
+        && find(fields, "path").is_none()
+    {
+        return Some(File {
+            text: read_document(reader, &name, node)?,
+            name,
+            path: None,
+            each_route: true,
+        });
+    }
     let (Some(path), Some(text)) = (find(fields, "path"), find(fields, "text")) else {
         let words = format!("file {} has not both a path and a text", quoted(&name));
-        reader.report_with_hint(entry.key_at, words, "Use {path: /etc/app.conf, text: ...}");
+        reader.report_with_hint(entry.key_at, words, "Use {path: /etc/app.conf, text: ...}, or {each_route: ...} in a proxy");
         return None;
     };
     let at = path.at;
@@ -683,6 +702,7 @@ fn read_file(reader: &mut Reader<'_>, entry: &Entry) -> Option<File> {
         name,
         text,
         path: Some(path),
+        each_route: false,
     })
 }
 
@@ -871,13 +891,13 @@ fn check_timing(reader: &mut Reader<'_>, entries: &[Entry], what: &str, timing: 
 }
 
 /// It stands in a tag of the service, where commas and blanks part one thing from the next.
-fn read_metrics(reader: &mut Reader<'_>, node: &Node) -> Option<Placed> {
-    let path = reader.text("metrics", node)?;
+fn read_metrics(reader: &mut Reader<'_>, node: &Node, key: &str) -> Option<Placed> {
+    let path = reader.text(key, node)?;
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
     if !path.starts_with('/') || path.len() > 100 || !path.chars().all(fits) {
         reader.report_with_hint(
             node.at,
-            format!("The metrics of a service cannot be at {}", quoted(&path)),
+            format!("{key} cannot be at {}", quoted(&path)),
             "Use a path of letters, digits and . _ -, such as /metrics",
         );
     }
