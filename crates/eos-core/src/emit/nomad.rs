@@ -16,6 +16,9 @@ const MESH: &str = "mesh";
 /// How long Nomad lets a pull take where a job says nothing.
 const PULL: Span = Span::seconds(300);
 
+/// Connections that wait at a socket which a reload closes go to the next one, and are not reset. Linux does so from 5.14 on.
+const MIGRATED: &str = "{ \"net.ipv4.tcp_migrate_req\" = \"1\" }";
+
 pub fn job(component: &Lowered, variables: &[Variable]) -> String {
     let declarations =
         variables
@@ -411,6 +414,10 @@ fn config<'a>(
             }
             if !given.is_empty() {
                 config = config.attribute("args", args);
+            }
+            // Its program opens its sockets again when it reloads; in the mesh it never does.
+            if group.mesh.is_none() && group.files.iter().any(|(_, text)| text.value.follows_routes()) {
+                config = config.attribute("sysctl", raw(MIGRATED));
             }
             if let Some(container) = container {
                 config = contained(config, container, prefix);
