@@ -96,8 +96,8 @@ _JOB = {
 def read(body: list[tuple], values: dict, name: str) -> dict:
     """{"tasks", "commands", "volumes", "services", "strange"} of the job of the workspace of this name.
 
-    A task is {"name", "driver", "config", "env", "templates"}; `commands` are those of checks and reloads, which run in a task;
-    `volumes` are the names of those that it mounts.
+    A task is {"name", "driver", "config", "env", "templates"}; `commands` are those of checks and reloads, which run in
+    a task; `volumes` are the names of those that it mounts.
     """
     environment, component = name.split("/")
     strange: list[str] = []

@@ -1,13 +1,16 @@
 """Routes: a proxy follows them while it runs, and a component with one says under which URL it is served."""
 
 import json
+import subprocess
+import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pytest
 from estates import Estate, get
 from flood import Flood
 
-pytestmark = [pytest.mark.side_by_side, pytest.mark.chain]
+pytestmark = [pytest.mark.chain, pytest.mark.measures]
 STEADY = "steady.example.test"
 GUESTS = 5
 RATE = 1000
@@ -49,11 +52,20 @@ outputs:
 @pytest.fixture(scope="module")
 def routed(with_containers):
     estate = with_containers
-    recipe = estate.root / "recipes/guest/recipe.yaml"
-    recipe.parent.mkdir(parents=True, exist_ok=True)
-    recipe.write_text(GUEST)
+    estate.write_recipe("guest", GUEST)
     created = estate.must(
-        *["create", "grafana", "--name", "steady", "--domain", STEADY, "--port", "3900", "--yes"], timeout=600
+        *[
+            "create",
+            "grafana",
+            "--name",
+            "steady",
+            "--domain",
+            STEADY,
+            "--port",
+            "3900",
+            "--yes",
+        ],
+        timeout=600,
     )
     estate.created = created.stdout
     yield estate
@@ -91,7 +103,7 @@ def test_a_domain_is_shown_wherever_a_url_is(routed):
     assert url in routed.must("status", "steady").stdout
     assert served(routed, STEADY)[0] == 200
     [instance] = routed.running("steady")
-    shown = routed.docker("inspect", "--format", "{{json .Config.Env}}", f"steady-{instance['ID']}")
+    shown = routed.docker("inspect", "--format", "{{json .Config.Env}}", f"grafana-{instance['ID']}")
     assert f"GF_SERVER_ROOT_URL={url}" in json.loads(shown)
 
 
@@ -119,44 +131,92 @@ def test_a_thousand_requests_a_second_meet_five_routes_that_come_and_go(routed):
 
 
 def test_a_plan_says_that_a_route_restarts_no_proxy(routed):
-    plan = routed.must("create", "guest", "--name", "planned", "--domain", "planned.example.test", "--plan").stdout
+    plan = routed.must(
+        "create",
+        "guest",
+        "--name",
+        "planned",
+        "--domain",
+        "planned.example.test",
+        "--plan",
+    ).stdout
     assert "hecate-proxy  route planned.example.test to planned" in plan
     changes = [line for line in plan.splitlines() if "job/hecate-proxy" in line or "~ hecate-proxy" in line]
     assert changes == [], plan
 
 
-def test_an_operation_whose_route_the_proxy_refuses_is_taken_back(routed):
-    """The proxy cannot write its file: whatever it is told, it goes on with what it read before."""
+def test_a_tag_that_is_no_host_name_stops_no_other_route(routed):
+    """Anybody who may run a job in the namespace can write a tag."""
     before = proxy(routed)
-    # A service of that tag is registered by somebody else, and first: it has the host name.
-    taken = "taken.example.test"
-    squatter = {
-        "ID": "aaa-squatter",
+    tags = ["eos-route=x {\n respond broken\n}", "eos-route=", "eos-route=*"]
+    stranger = {
+        "ID": "stranger",
         "Namespace": "production",
         "TaskGroups": [
             {
-                "Name": "squatter",
+                "Name": "stranger",
                 "Networks": [{"DynamicPorts": [{"Label": "http"}]}],
                 "Services": [
-                    {"Name": "aaa", "Provider": "nomad", "PortLabel": "http", "Tags": [f"eos-route={taken} {{ import x"]}
+                    {
+                        "Name": "aaa",
+                        "Provider": "nomad",
+                        "PortLabel": "http",
+                        "Tags": tags,
+                    }
                 ],
                 "Tasks": [
-                    {"Name": "squatter", "Driver": "raw_exec", "Config": {"command": "sleep", "args": ["600"]}}
+                    {
+                        "Name": "stranger",
+                        "Driver": "raw_exec",
+                        "Config": {"command": "sleep", "args": ["600"]},
+                    }
                 ],
             }
         ],
     }
-    routed.nomad("/v1/jobs", "POST", {"Job": squatter})
+    routed.nomad("/v1/jobs", "POST", {"Job": stranger})
     try:
-        routed.wait_until(lambda: routed.running("aaa-squatter"), 60, "another job runs")
-        # What is no host name is left out, and does not stop the others.
-        routed.must("create", "guest", "--name", "taken", "--domain", taken, "--yes")
-        assert served(routed, taken)[0] == 200
-        routed.must("delete", "taken", "--yes")
+        routed.wait_until(
+            lambda: routed.nomad("/v1/service/aaa?namespace=production"),
+            60,
+            "another job is registered",
+        )
+        routed.must(
+            "create",
+            "guest",
+            "--name",
+            "beside",
+            "--domain",
+            "beside.example.test",
+            "--yes",
+        )
+        assert served(routed, "beside.example.test")[0] == 200
     finally:
-        routed.nomad("/v1/job/aaa-squatter?namespace=production&purge=true", "DELETE")
+        routed.nomad("/v1/job/stranger?namespace=production&purge=true", "DELETE")
+    routed.must("delete", "beside", "--yes")
     assert served(routed, STEADY)[0] == 200
     assert proxy(routed) == before
+
+
+def test_an_operation_whose_route_the_proxy_does_not_take_is_rolled_back(routed):
+    """The proxy refuses every new configuration, and goes on with the one that it has."""
+    close = """
+import json, urllib.request
+admin = "http://localhost:2019"
+config = json.load(urllib.request.urlopen(admin + "/config/"))
+config["admin"] = {"disabled": True}
+headers = {"Content-Type": "application/json"}
+print(urllib.request.urlopen(urllib.request.Request(admin + "/load", json.dumps(config).encode(), headers)).status)
+"""
+    [instance] = routed.running("hecate-proxy")
+    assert nsenter(pid(routed, "hecate-proxy", instance["ID"]), close) == "200"
+    host = "refused.example.test"
+    created = routed.eos("create", "guest", "--name", "refused", "--domain", host, "--yes", timeout=600)
+    assert created.returncode != 0 and f"route {host}" in created.stderr, created.stdout + created.stderr
+    assert "refused" not in routed.must("list").stdout
+    assert routed.running("refused") == []
+    assert served(routed, STEADY)[0] == 200
+    routed.must("restart", "hecate-proxy", "--yes")
 
 
 def test_grafana_has_the_prometheus_that_is_there_and_loses_the_one_that_goes(routed):
@@ -166,16 +226,14 @@ def test_grafana_has_the_prometheus_that_is_there_and_loses_the_one_that_goes(ro
     [prometheus] = routed.nomad("/v1/service/prometheus?namespace=production")
     url = f"http://{prometheus['Address']}:{prometheus['Port']}"
     [instance] = routed.running("steady")
-    path = f"/v1/client/fs/cat/{instance['ID']}?path=steady/local/datasources.yaml"
     assert f"url: {url}" in sources(routed)
     name = f"grafana-{instance['ID']}"
     mounts = json.loads(routed.docker("inspect", "--format", "{{json .Mounts}}", name))
     [mount] = [one for one in mounts if one["Destination"] == "/etc/grafana/provisioning/datasources/eos.yaml"]
-    assert not mount["RW"], path
+    assert not mount["RW"], mount
     # From within the task's own network Prometheus answers at that URL.
-    pid = routed.docker("inspect", "--format", "{{.State.Pid}}", name).strip()
     ask = f"import urllib.request; print(urllib.request.urlopen('{url}/-/healthy', timeout=10).status)"
-    assert nsenter(pid, ask) == "200"
+    assert nsenter(pid(routed, "grafana", instance["ID"]), ask) == "200"
 
     deleted = routed.must("delete", "prometheus", "--plan").stdout
     assert "datasources.yaml" in deleted, deleted
@@ -187,12 +245,17 @@ def test_grafana_has_the_prometheus_that_is_there_and_loses_the_one_that_goes(ro
 def sources(estate: Estate) -> str:
     """The file of data sources as the container has it."""
     [instance] = estate.running("steady")
-    pid = estate.docker("inspect", "--format", "{{.State.Pid}}", f"grafana-{instance['ID']}").strip()
-    return open(f"/proc/{pid}/root/etc/grafana/provisioning/datasources/eos.yaml").read()
+    root = Path(f"/proc/{pid(estate, 'grafana', instance['ID'])}/root")
+    return (root / "etc/grafana/provisioning/datasources/eos.yaml").read_text()
 
 
-def nsenter(pid: str, python: str) -> str:
-    import subprocess
+def pid(estate: Estate, task: str, allocation: str) -> str:
+    return estate.docker("inspect", "--format", "{{.State.Pid}}", f"{task}-{allocation}").strip()
 
-    command = ["nsenter", "-t", pid, "-n", "python3", "-c", python]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+def nsenter(of: str, python: str) -> str:
+    """What a program prints in the network of a task."""
+    command = ["nsenter", "-t", of, "-n", "python3", "-c", python]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout.strip()

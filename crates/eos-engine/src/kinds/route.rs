@@ -9,6 +9,7 @@ use reqwest::header::{HOST, LOCATION};
 use reqwest::redirect::Policy;
 use serde_json::json;
 
+use crate::discovery::Discovery;
 use crate::error::{EngineError, ErrorKind, Layer};
 use crate::steps::{Context, Progress, Verified, plural};
 
