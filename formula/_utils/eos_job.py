@@ -48,11 +48,14 @@ _CONNECT = {
 }
 # A file of the task's own at a path of its container, which the container cannot write.
 _FILE = re.compile(r"local/[A-Za-z0-9_][A-Za-z0-9_.-]*")
+# Connections that wait at a socket which a reload closes go to the next one, and are not reset.
+_MIGRATED = '{ "net.ipv4.tcp_migrate_req" = "1" }'
 _MOUNT = {"type": "bind", **_all("source", "target"), "readonly": True}
 _CONFIGS = {
     "docker": {
         **_all("image", "ports", "args", "image_pull_timeout", "entrypoint", "init", "hostname", "shm_size"),
         "mount": _MOUNT,
+        "sysctl": _MIGRATED,
     },
     "raw_exec": _all("command", "args"),
 }
@@ -63,7 +66,11 @@ _TASK = {
     "env": _ANY,
     "vault": {"env": False, "disable_file": True, "change_mode": _ANY},
     "consul": {},
-    "template": {**_all("destination", "env", "change_mode", "data"), "wait": _all("min", "max")},
+    "template": {
+        **_all("destination", "env", "change_mode", "data"),
+        "wait": _all("min", "max"),
+        "change_script": _all("command", "args", "timeout", "fail_on_error"),
+    },
     "volume_mount": _all("volume", "destination"),
     "resources": _all("cpu", "memory"),
 }
@@ -89,8 +96,8 @@ _JOB = {
 def read(body: list[tuple], values: dict, name: str) -> dict:
     """{"tasks", "commands", "volumes", "services", "strange"} of the job of the workspace of this name.
 
-    A task is {"name", "driver", "config", "env", "templates"}; `commands` are those of checks, which run in a task;
-    `volumes` are the names of those that it mounts.
+    A task is {"name", "driver", "config", "env", "templates"}; `commands` are those of checks and reloads, which run in
+    a task; `volumes` are the names of those that it mounts.
     """
     environment, component = name.split("/")
     strange: list[str] = []
@@ -166,6 +173,8 @@ class _Job:
             return content
         if variable := _VARIABLE.fullmatch(content):
             return self.values.get(variable[1])
+        if content == _MIGRATED:
+            return content
         if not _COMPOSED.fullmatch(content):
             self.strange.append(what)
         return None
@@ -203,7 +212,11 @@ class _Job:
         return [self.attributes(item[3]) for item in body if item[:2] == ("block", kind)]
 
     def commands(self, group: list[tuple]) -> list[list]:
-        """What checks run inside a task of this group."""
+        """What checks and reloads run inside a task of this group."""
         services = [item[3] for item in group if item[:2] == ("block", "service")]
         checks = [check for service in services for check in self.each(service, "check")]
-        return [[check["command"], *(check.get("args") or [])] for check in checks if "command" in check]
+        tasks = [item[3] for item in group if item[:2] == ("block", "task")]
+        templates = [item[3] for task in tasks for item in task if item[:2] == ("block", "template")]
+        scripts = [script for template in templates for script in self.each(template, "change_script")]
+        ran = [one for one in (*checks, *scripts) if "command" in one]
+        return [[one["command"], *(one.get("args") or [])] for one in ran]

@@ -121,6 +121,7 @@ HOSTILE = {
     ),
     "the host's processes": edit(JOB, IMAGE, IMAGE + '        pid_mode = "host"\n'),
     "the host's memory": edit(JOB, IMAGE, IMAGE + '        ipc_mode = "host"\n'),
+    "another setting of the kernel": edit(JOB, IMAGE, IMAGE + '        sysctl = { "net.ipv4.ip_forward" = "1" }\n'),
     "a user": edit(JOB, TASK, TASK + '      user = "root"\n'),
     "an artifact": edit(JOB, TASK, TASK + '\n      artifact {\n        source = "http://x"\n      }\n\n'),
     "a file of the host in a template": edit(

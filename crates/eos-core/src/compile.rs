@@ -77,13 +77,14 @@ impl Compilation {
             .collect()
     }
 
-    /// The components that cannot be without this one: they use it, though it is not their own, or it serves their host
+    /// The components that cannot be without this one: they use it, though it is not their own and not optional, or it serves their host
     /// names.
     pub fn need(&self, environment: &str, name: &str, is_proxy: bool) -> Vec<&str> {
         let served = self.component(environment, name).filter(|_| is_proxy);
         let mut names = Vec::new();
         for one in self.components.values() {
-            let uses = one.uses.values().any(|used| used == name);
+            let mut uses = one.uses.iter();
+            let uses = uses.any(|(of, used)| used == name && !one.optional.contains(of));
             let is_served = served.is_some_and(|proxy| proxy.before.contains(&one.component));
             if one.environment == environment && one.component != name && (uses || is_served) {
                 names.push(one.component.as_str());

@@ -2,10 +2,12 @@
 
 use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::expand::{Expanded, ROUTES, expand, flag};
+use crate::expand::{Expanded, ROUTES, Route, expand, flag};
 use crate::lowered::{CopyOf, SecretItem, service_name};
 use crate::name::{self, Sort};
+use crate::option;
 use crate::order::{self, Before};
+use crate::output::PUBLIC_URL;
 use crate::pillar::{Component, HostsOfVolume, OptionValue, Pillar, SetBy};
 use crate::recipe::{self, Mode, Recipe, Use};
 use crate::runtime::Piece;
@@ -243,6 +245,11 @@ impl<'a> Composer<'a> {
             expanded.uses.insert(used.name.clone(), used.recipe.clone());
             return Ok(());
         }
+        if used.optional {
+            let there = self.there(&consumer, &used.recipe).map(str::to_owned);
+            expanded.uses.extend(there.map(|there| (used.name.clone(), there)));
+            return Ok(());
+        }
         let target = own_name(&consumer.name, used);
         let mut options = BTreeMap::new();
         for (name, template) in &used.with {
@@ -304,6 +311,17 @@ impl<'a> Composer<'a> {
         Ok(())
     }
 
+    /// The component of a recipe that is in the pillar for all of its environment: the one of the recipe's name, else the
+    /// first.
+    fn there(&self, consumer: &Component, recipe: &str) -> Option<&'a str> {
+        let others = self.pillar.components.values().filter(|other| {
+            other.environment == consumer.environment && other.recipe == recipe && other.name != consumer.name
+        });
+        let mut names: Vec<&str> = others.map(|other| other.name.as_str()).collect();
+        names.sort_by_key(|name| (*name != recipe, *name));
+        names.first().copied()
+    }
+
     /// Gives each component what it may name of those it uses.
     fn link(&mut self) {
         let mut facts = Vec::new();
@@ -338,7 +356,7 @@ impl<'a> Composer<'a> {
         for ((environment, name), component) in &self.components {
             for route in &component.recipe.routes {
                 let host = match route_host(component, route) {
-                    Ok(Some(host)) => host,
+                    Ok(Some(host)) => host.value,
                     Ok(None) => continue,
                     Err(diagnostic) => {
                         found.push(diagnostic);
@@ -361,7 +379,7 @@ impl<'a> Composer<'a> {
         }
         let mut routed = BTreeMap::new();
         for (key, proxy) in &mut self.components {
-            if proxy.recipe.proxy {
+            if proxy.recipe.is_proxy() {
                 let served = routes.get(&key.0);
                 let values = served.into_iter().flatten().map(|(_, (_, value))| value.clone());
                 proxy.context.insert(ROUTES.to_owned(), values.collect());
@@ -387,12 +405,54 @@ impl<'a> Composer<'a> {
                 );
             }
         }
+        self.tell_urls(&mut found);
         self.found.extend(found);
         routed
     }
 
+    /// Tells each component under which URLs the first proxy of its environment serves it.
+    fn tell_urls(&mut self, found: &mut Vec<Diagnostic>) {
+        let mut doors: BTreeMap<String, (String, String, Option<u16>)> = BTreeMap::new();
+        for ((environment, name), proxy) in &self.components {
+            let Some(own) = proxy.recipe.proxy.as_ref().filter(|_| !doors.contains_key(environment)) else {
+                continue;
+            };
+            match door(proxy, own) {
+                Ok((scheme, port)) => {
+                    doors.insert(environment.clone(), (name.clone(), scheme, port));
+                }
+                Err(diagnostic) => found.push(diagnostic),
+            }
+        }
+        for ((environment, _), component) in &mut self.components {
+            if component.recipe.routes.is_empty() {
+                continue;
+            }
+            if let Some((proxy, scheme, port)) = doors.get(environment) {
+                let port = match (scheme.as_str(), port) {
+                    (_, None) | ("http", Some(80)) | ("https", Some(443)) => String::new(),
+                    (_, Some(port)) => format!(":{port}"),
+                };
+                // What is wrong with a host was said of its route.
+                let hosts = component.recipe.routes.iter().filter_map(|route| {
+                    let host = route_host(component, route).ok()??;
+                    Some(Route {
+                        name: route.name.clone(),
+                        service: route.service.clone(),
+                        url: format!("{scheme}://{}{port}", host.value),
+                        by: proxy.clone(),
+                        host,
+                    })
+                });
+                component.served = hosts.collect();
+            }
+            let url = component.served.first().map(|route| route.url.as_str());
+            component.context.insert(PUBLIC_URL.to_owned(), url.into());
+        }
+    }
+
     fn proxy_recipe(&self) -> &str {
-        let proxy = self.catalog.iter().find(|recipe| recipe.proxy);
+        let proxy = self.catalog.iter().find(|recipe| recipe.is_proxy());
         proxy.map_or("PROXY", |recipe| recipe.name.as_str())
     }
 }
@@ -430,11 +490,25 @@ fn checked_name(target: &str, consumer: &Component) -> Result<String, Diagnostic
 fn route_host(
     component: &Expanded<'_>,
     route: &crate::recipe::RouteNeed,
-) -> Result<Option<String>, Diagnostic> {
+) -> Result<Option<Sourced<String>>, Diagnostic> {
     if !component.applies(&route.when)? {
         return Ok(None);
     }
-    Ok(Some(component.text(&route.host)?.value))
+    let host = component.text(&route.host)?;
+    let name = option::domain(&host.value).map_err(|why| component.wrong(&route.host, &why))?;
+    Ok(Some(host.map(|_| name)))
+}
+
+/// What the URLs begin with that a proxy serves others under, and the port of its host.
+fn door(proxy: &Expanded<'_>, own: &recipe::Proxy) -> Result<(String, Option<u16>), Diagnostic> {
+    let scheme = proxy.text(&own.scheme)?.value;
+    if !matches!(scheme.as_str(), "http" | "https") {
+        let why = format!("{} is neither http nor https", name::quoted(&scheme));
+        return Err(proxy.wrong(&own.scheme, &why));
+    }
+    let front = proxy.recipe.front().and_then(|front| front.ports[0].fixed.as_ref());
+    let port = proxy.port(own.port.as_ref().or(front))?;
+    Ok((scheme, port.map(|port| port.value)))
 }
 
 /// What a consumer may name of a component it uses.

@@ -4,6 +4,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::intent::unknown_option;
 use crate::lowered::{SecretItem, instance_name, service_name};
 use crate::option::{HIDDEN, OptionType, is_figure};
+use crate::output::PUBLIC_URL;
 use crate::pillar::{Component, OptionValue, SetBy};
 use crate::recipe::{OptionSpec, Recipe, named};
 use crate::runtime::{Piece, RuntimeText};
@@ -22,6 +23,9 @@ const TEXTS: usize = 8 << 20;
 pub const ROUTES: &str = "routes";
 /// What files of a monitor may name: all that can be measured in its environment, as targets of Prometheus.
 pub const MEASURED: &str = "measured";
+
+/// What the text for each route may name: one of them.
+pub const ROUTE: &str = "route";
 
 /// What templates of a service may name: where the other services of its recipe are.
 pub const SERVICES: &str = "services";
@@ -42,9 +46,23 @@ pub struct Expanded<'a> {
     pub secrets: Vec<SecretItem>,
     /// Name of the use -> component, for each use that applies.
     pub uses: BTreeMap<String, String>,
+    /// The routes of it that apply, if a proxy serves them.
+    pub served: Vec<Route>,
     pub context: Map<String, Value>,
     /// Bytes of text that its values have come to so far.
     texts: Rc<Cell<usize>>,
+}
+
+/// A host name under which a proxy serves a service.
+#[derive(Clone, Debug)]
+pub struct Route {
+    /// Of the need.
+    pub name: String,
+    pub service: String,
+    pub host: Sourced<String>,
+    pub url: String,
+    /// The component that is the proxy.
+    pub by: String,
 }
 
 pub fn expand<'a>(
@@ -64,6 +82,7 @@ pub fn expand<'a>(
         options: BTreeMap::new(),
         secrets: Vec::new(),
         uses: BTreeMap::new(),
+        served: Vec::new(),
         context,
         texts: Rc::default(),
     };
@@ -267,6 +286,10 @@ impl Expanded<'_> {
                     let hosts: Vec<Value> = served.map(|route| route["host"].clone()).collect();
                     let why = "the host names of the components it serves";
                     (hosts.into(), Source::pass("compose", why))
+                }
+                None if name == PUBLIC_URL => {
+                    let url = self.context.get(PUBLIC_URL)?.clone();
+                    (url, Source::pass("compose", "its route, as the proxy serves it"))
                 }
                 None => return None,
             };

@@ -6,7 +6,7 @@
 use crate::compose::Key;
 use crate::diagnostic::Place;
 use crate::kinds::{HostParts, WorkspaceParts};
-use crate::output::Output;
+use crate::output::{Output, PUBLIC_URL, Said};
 use crate::pillar::{Converted, Restored};
 use crate::profile::Profile;
 use crate::recipe::{Moment, Privileges, Purpose, Recipe, Requires, Risk};
@@ -33,6 +33,8 @@ pub struct Lowered {
     pub owner: Option<String>,
     /// Name of the use -> component.
     pub uses: BTreeMap<String, String>,
+    /// Names of those uses that it can be without.
+    pub optional: BTreeSet<String>,
     /// Components of its environment that are done before it.
     pub before: BTreeSet<String>,
     /// How many of those wait for one another.
@@ -51,6 +53,10 @@ pub struct Lowered {
     pub parts: HostParts,
     pub secrets: Box<[SecretItem]>,
     pub outputs: Box<[Output]>,
+    /// The proxy that serves its routes, if it has any.
+    pub routed_by: Option<String>,
+    /// The path at which it answers, as a proxy, under each host name that it serves.
+    pub asked: Option<String>,
     /// What it is to others, if it watches them.
     pub monitor: Option<Arc<Monitor>>,
     /// What watches it.
@@ -149,6 +155,8 @@ pub struct Group {
     pub ports: Box<[Port]>,
     pub check: Option<Check>,
     pub timing: Timing,
+    /// The host names under which the proxy serves it.
+    pub routes: Box<[Sourced<String>]>,
     /// The path at which its first port tells what can be measured.
     pub metrics: Option<Sourced<String>>,
     pub mounts: Box<[Mount]>,
@@ -165,6 +173,8 @@ pub struct More {
     pub tasks: Box<[Task]>,
     /// File -> where its container finds it as well.
     pub paths: BTreeMap<String, String>,
+    /// The command by which it reads the files again that follow the routes.
+    pub reload: Box<[Sourced<String>]>,
     /// What a host must have.
     pub requires: Option<Requires>,
 }
@@ -436,6 +446,15 @@ impl Lowered {
     /// The service that others mean when they name it: the first with a port.
     pub fn front(&self) -> Option<&Group> {
         front(&self.groups)
+    }
+
+    /// The URL under which the proxy of its environment serves it.
+    pub fn public_url(&self) -> Option<&str> {
+        let output = self.outputs.iter().find(|output| output.name == PUBLIC_URL)?;
+        match &*output.pieces {
+            [Said::Text(url)] => Some(url),
+            _ => None,
+        }
     }
 
     /// Whether Nomad is told of its volumes, for its job.

@@ -12,6 +12,9 @@ pub const TAKEN: &[&str] = &["job", "namespace", NOMAD_SERVICE, CONSUL_SERVICE];
 const NOMAD_SERVICE: &str = "nomad_service";
 const CONSUL_SERVICE: &str = "consul_service";
 
+/// The URL under which the proxy of the environment serves a component: an output of it, and a name of its templates.
+pub const PUBLIC_URL: &str = "public_url";
+
 /// What a template may name of the place at which the first service answers.
 pub const ADDRESS: &str = "address";
 pub const PORT: &str = "port";
@@ -59,6 +62,17 @@ impl Output {
         }
     }
 
+    /// The output of a URL under which a proxy serves the component. The first is the one that templates name.
+    pub fn of_route(first: bool, route: &str, url: &str) -> Self {
+        Self {
+            name: match first {
+                true => PUBLIC_URL.to_owned(),
+                false => format!("{PUBLIC_URL}_{route}"),
+            },
+            pieces: Box::new([Said::Text(url.to_owned())]),
+        }
+    }
+
     /// The output of a service that answers here.
     pub fn text(&self, address: &str, port: u16) -> String {
         let said = |piece: &Said| match piece {
@@ -83,6 +97,10 @@ impl Said {
             | Piece::SecretsDirectory
             | Piece::FilesDirectory
             | Piece::OwnAddress(_)
+            | Piece::EachRoute
+            | Piece::EndRoute
+            | Piece::RouteHost
+            | Piece::RouteAddresses
             | Piece::Measured => Err("an output names a value that only the task knows".to_owned()),
         }
     }

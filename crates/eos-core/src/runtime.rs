@@ -40,6 +40,13 @@ pub enum Piece {
     FilesDirectory,
     /// The address of the host at which the task's own port of this label is.
     OwnAddress(String),
+    /// What stands between these two is there once for each route that a proxy serves: it follows what is registered.
+    EachRoute,
+    EndRoute,
+    /// The host name of the route.
+    RouteHost,
+    /// `host:port` of all instances that the route leads to, with spaces between.
+    RouteAddresses,
     /// All that can be measured in the task's environment, as a list of targets for Prometheus. It follows what is
     /// registered, and so changes while the task runs.
     Measured,
@@ -58,6 +65,10 @@ impl Piece {
             Self::SecretsDirectory => ("secrets_dir", ""),
             Self::FilesDirectory => ("files_dir", ""),
             Self::OwnAddress(label) => ("own_address", label.as_str()),
+            Self::EachRoute => ("each_route", ""),
+            Self::EndRoute => ("end_route", ""),
+            Self::RouteHost => ("route_host", ""),
+            Self::RouteAddresses => ("route_addresses", ""),
             Self::Measured => ("measured", ""),
         };
         format!("{OPEN}{kind} {name}{CLOSE}")
@@ -95,8 +106,12 @@ impl Piece {
             Self::SecretsDirectory => format!("{{{{ {variable} := env \"NOMAD_SECRETS_DIR\" }}}}"),
             Self::FilesDirectory => format!("{{{{ {variable} := env \"NOMAD_TASK_DIR\" }}}}"),
             Self::OwnAddress(label) => format!("{{{{ {variable} := env \"{}\" }}}}", own_address(label)),
-            // A recipe may name it in files alone.
-            Self::Measured => declared,
+            // A recipe may name them in files alone.
+            Self::Measured
+            | Self::EachRoute
+            | Self::EndRoute
+            | Self::RouteHost
+            | Self::RouteAddresses => declared,
         }
     }
 
@@ -123,6 +138,10 @@ impl Piece {
             "secrets_dir" => Self::SecretsDirectory,
             "files_dir" => Self::FilesDirectory,
             "own_address" => Self::OwnAddress(name),
+            "each_route" => Self::EachRoute,
+            "end_route" => Self::EndRoute,
+            "route_host" => Self::RouteHost,
+            "route_addresses" => Self::RouteAddresses,
             "measured" => Self::Measured,
             _ => return None,
         })
@@ -195,6 +214,19 @@ pub const COMPONENT_TAG: &str = "eos-component";
 pub const MEASURED_TAG: &str = "eos-measured";
 pub const METRICS_TAG: &str = "eos-metrics";
 
+/// A tag of a service: the host name under which a proxy serves it.
+pub const ROUTE_TAG: &str = "eos-route";
+
+/// Every service of the task's namespace that has the tag, once for each host name. Anybody who can register a service
+/// could write a tag: what is no host name is left out, and of two that want the same name the first has it.
+const EACH_ROUTE: &str = "{{ range $service := nomadServices }}{{ range $tag := $service.Tags }}\
+    {{ if $tag | regexMatch \"^eos-route=[a-z0-9-]+([.][a-z0-9-]+)*$\" }}\
+    {{ $host := $tag | replaceAll \"eos-route=\" \"\" }}{{ $addresses := \"\" }}\
+    {{ range $i, $s := nomadService $service.Name }}{{ if $i }}{{ $addresses = printf \"%s \" $addresses }}{{ end }}\
+    {{ $addresses = printf \"%s%s:%d\" $addresses $s.Address $s.Port }}{{ end }}\
+    {{ if and $addresses (not (scratch.Key $host)) }}{{ scratch.Set $host true }}";
+const END_ROUTE: &str = "{{ end }}{{ end }}{{ end }}{{ end }}";
+
 /// In the meta of a job: the version of the secrets it runs with.
 pub const SECRET_VERSION: &str = "eos_secret_version";
 
@@ -262,7 +294,12 @@ impl RuntimeText {
 
     /// Whether what it holds changes while the task runs, so that the task is to look for itself.
     pub fn is_live(&self) -> bool {
-        self.0.contains(&Piece::Measured)
+        self.0.contains(&Piece::Measured) || self.follows_routes()
+    }
+
+    /// Whether it is there once for each route.
+    pub fn follows_routes(&self) -> bool {
+        self.0.contains(&Piece::EachRoute)
     }
 
     /// The names of the secrets in it.
@@ -316,6 +353,10 @@ impl RuntimeText {
                 Piece::SecretsDirectory => out.push_str("{{ env \"NOMAD_SECRETS_DIR\" }}"),
                 Piece::FilesDirectory => out.push_str("{{ env \"NOMAD_TASK_DIR\" }}"),
                 Piece::OwnAddress(label) => out.push_str(&format!("{{{{ env \"{}\" }}}}", own_address(label))),
+                Piece::EachRoute => out.push_str(EACH_ROUTE),
+                Piece::EndRoute => out.push_str(END_ROUTE),
+                Piece::RouteHost => out.push_str("{{ $host }}"),
+                Piece::RouteAddresses => out.push_str("{{ $addresses }}"),
                 Piece::Measured => out.push_str(&lookup.measured()),
             }
         }
@@ -357,6 +398,10 @@ impl fmt::Display for RuntimeText {
                 Piece::SecretsDirectory => f.write_str("<secrets directory>")?,
                 Piece::FilesDirectory => f.write_str("<files directory>")?,
                 Piece::OwnAddress(_) => f.write_str("<own address>")?,
+                Piece::EachRoute => f.write_str("<for each route>")?,
+                Piece::EndRoute => f.write_str("<end>")?,
+                Piece::RouteHost => f.write_str("<host name>")?,
+                Piece::RouteAddresses => f.write_str("<addresses>")?,
                 Piece::Measured => f.write_str("<what can be measured>")?,
             }
         }

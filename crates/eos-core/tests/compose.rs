@@ -388,3 +388,82 @@ fn two_secrets_of_a_component_do_not_have_one_name() {
     let expected = "would have two secrets called a_b_c: b_c of one and c of other";
     refused(&recipes, "  one: {}\n  other: {}\n  taker: {}\n", expected);
 }
+
+const SHOP: &str = "needs:\n  web: {route: {host: \"{{ domain }}\", service: shop, when: \"{{ domain }}\"}}\noptions:\n  domain: {type: domain, default: null}\n";
+
+/// The catalogue's proxy and a recipe with a route.
+fn with_a_route(proxy: &str, component: &str) -> Compilation {
+    let components = format!("  hecate-proxy: {{options: {{{proxy}}}}}\n  shop: {{options: {{{component}}}}}\n");
+    compiled(&[recipe("shop", SHOP)], &components).unwrap()
+}
+
+#[test]
+fn a_component_knows_the_url_under_which_the_proxy_serves_it() {
+    let url = |proxy: &str| {
+        let compilation = with_a_route(proxy, "domain: Shop.Example");
+        let component = compilation.component("production", "shop").unwrap();
+        component.public_url().map(str::to_owned)
+    };
+    assert_eq!(url(""), Some("http://shop.example".to_owned()));
+    assert_eq!(url("port: 8080"), Some("http://shop.example:8080".to_owned()));
+    assert_eq!(url("tls: internal"), Some("https://shop.example".to_owned()));
+    assert_eq!(
+        url("tls: internal, https_port: 8443"),
+        Some("https://shop.example:8443".to_owned())
+    );
+    let without = with_a_route("", "");
+    assert_eq!(without.component("production", "shop").unwrap().public_url(), None);
+}
+
+#[test]
+fn a_new_route_changes_nothing_of_the_proxy() {
+    let key = ("production".to_owned(), "hecate-proxy".to_owned());
+    let before = with_a_route("", "");
+    let after = with_a_route("", "domain: shop.example");
+    assert_eq!(before.nodes(&key), after.nodes(&key));
+    assert_eq!(before.workspaces[&key].digest, after.workspaces[&key].digest);
+    let key = ("production".to_owned(), "shop".to_owned());
+    let hook = |compilation: &Compilation| {
+        let nodes = compilation.nodes(&key);
+        nodes.iter().any(|node| node.address.to_string().contains("route"))
+    };
+    assert!(hook(&after) && !hook(&before));
+}
+
+#[test]
+fn a_host_name_that_is_none_is_refused() {
+    let recipes = [recipe(
+        "shop",
+        "needs:\n  web: {route: {host: \"a {{ 1 }}\", service: shop}}\n",
+    )];
+    refused(&recipes, "  hecate-proxy: {}\n  shop: {}\n", "is not a domain name");
+}
+
+#[test]
+fn what_is_there_is_used_and_nothing_else_is_made() {
+    let file = |components: &str| {
+        let compilation = compiled(&[], components).unwrap();
+        let grafana = compilation.component("production", "grafana").unwrap();
+        let (_, text) = &grafana.groups[0].files[0];
+        (text.value.to_string(), grafana.before.len(), compilation.components.len())
+    };
+    assert_eq!(
+        file("  grafana: {}\n"),
+        ("apiVersion: 1\nprune: true\ndatasources: []\n".to_owned(), 0, 1)
+    );
+    let (text, before, count) = file("  grafana: {}\n  metrics: {recipe: prometheus}\n");
+    assert!(
+        text.ends_with("  - name: metrics\n    type: prometheus\n    access: proxy\n    url: http://<address of metrics>\n"),
+        "{text}"
+    );
+    assert_eq!((before, count), (1, 2));
+    let (text, ..) = file("  grafana: {}\n  a: {recipe: prometheus}\n  prometheus: {}\n");
+    assert!(text.contains("- name: prometheus\n"), "{text}");
+    // Nobody has to ask whether one that is optional may go; one that a person chose is needed.
+    let need = |options: &str| {
+        let components = format!("  grafana: {{options: {{{options}}}}}\n  prometheus: {{}}\n");
+        let compilation = compiled(&[], &components).unwrap();
+        compilation.need("production", "prometheus", false).len()
+    };
+    assert_eq!((need(""), need("metrics: prometheus")), (0, 1));
+}

@@ -153,13 +153,15 @@ fn what_the_page_says_of_names_and_values_is_so() {
     assert_eq!(env("TIMEOUT"), "48h");
     assert_eq!(env("CACHE_BYTES"), (256 << 20).to_string());
     assert_eq!(env("PEERS"), "[]");
-    // The proxy is told of the route, by the name in lower case.
-    let (_, conf) = &component("door").groups[0].files[0];
+    // The proxy finds the route, by the name in lower case.
+    let (_, conf) = &component("door").groups[0].files[1];
     assert!(
-        conf.value.to_string().contains("forum.example -> "),
+        conf.value.to_string().contains("<host name> -> <addresses>"),
         "{}",
         conf.value
     );
+    assert_eq!(component("forum").groups[0].routes[0].value, "forum.example");
+    assert_eq!(component("forum").public_url(), Some("http://forum.example:8097"));
 }
 
 #[test]

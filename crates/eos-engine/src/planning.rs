@@ -300,7 +300,7 @@ fn who_needs(intent: &Intent, before: &Compilation, catalog: &Catalog) -> Option
         return None;
     };
     let recipe = &before.component(environment, component)?.recipe;
-    let is_proxy = catalog.find(recipe, None).is_ok_and(|recipe| recipe.proxy);
+    let is_proxy = catalog.find(recipe, None).is_ok_and(|recipe| recipe.is_proxy());
     let names = before.need(environment, component, is_proxy).join(", ");
     if names.is_empty() {
         return None;

@@ -9,7 +9,6 @@ use secrecy::SecretString;
 use std::any::TypeId;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
-use std::iter;
 
 /// The one flag of every command that says what is wanted. It comes last, wherever it was typed.
 const ENVIRONMENT: &str = "environment";

@@ -7,7 +7,7 @@ use super::variables::{Kind, Variable, identifier};
 use crate::lowered::{Check, Container, Driver, Group, Lowered, Mesh, Port, Schedule, Shape, Task};
 use crate::profile::Profile;
 use crate::recipe::{Moment, Requires};
-use crate::runtime::{COMPONENT_TAG, MEASURED_TAG, METRICS_TAG, SECRET_VERSION};
+use crate::runtime::{COMPONENT_TAG, MEASURED_TAG, METRICS_TAG, ROUTE_TAG, SECRET_VERSION};
 use crate::timing::{Span, Timing};
 
 /// The label of the sidecar's port, and the network of the hosts on which sidecars speak to one another.
@@ -15,6 +15,9 @@ const MESH: &str = "mesh";
 
 /// How long Nomad lets a pull take where a job says nothing.
 const PULL: Span = Span::seconds(300);
+
+/// Connections that wait at a socket which a reload closes go to the next one, and are not reset. Linux does so from 5.14 on.
+const MIGRATED: &str = "{ \"net.ipv4.tcp_migrate_req\" = \"1\" }";
 
 pub fn job(component: &Lowered, variables: &[Variable]) -> String {
     let declarations =
@@ -250,13 +253,18 @@ fn service<'a>(component: &Lowered, group: &'a Group) -> Body<'a> {
             Profile::Full => "consul",
         },
     );
+    let mut tags = Vec::new();
     if let Some(path) = group.measured() {
-        let tags = [
+        tags.extend([
             format!("{COMPONENT_TAG}={}", component.component).into(),
             raw(format!("\"{MEASURED_TAG}=${{var.namespace}}\"")),
             format!("{METRICS_TAG}={path}").into(),
-        ];
-        service = service.attribute("tags", Expression::List(tags.into()));
+        ]);
+    }
+    let routes = 0..group.routes.len();
+    tags.extend(routes.map(|index| raw(format!("\"{ROUTE_TAG}=${{var.{prefix}_route_{index}}}\""))));
+    if !tags.is_empty() {
+        service = service.attribute("tags", Expression::List(tags));
     }
     if let Some(check) = &group.check {
         let kind = match check {
@@ -407,6 +415,10 @@ fn config<'a>(
             if !given.is_empty() {
                 config = config.attribute("args", args);
             }
+            // Its program opens its sockets again when it reloads; in the mesh it never does.
+            if group.mesh.is_none() && group.files.iter().any(|(_, text)| text.value.follows_routes()) {
+                config = config.attribute("sysctl", raw(MIGRATED));
+            }
             if let Some(container) = container {
                 config = contained(config, container, prefix);
             }
@@ -509,7 +521,8 @@ fn body<'a>(
             true => template.data.clone().into(),
             false => var(&template.name),
         };
-        let template = template_body(template, data);
+        let reload = group.more.iter().flat_map(|more| &more.reload);
+        let template = template_body(template, data, reload.map(|word| word.value.as_str()));
         body = body.block("template", &[], template);
     }
     // A program sees the files of its host, its volumes among them, and Nomad refuses to mount one for it.
@@ -533,13 +546,23 @@ fn vault() -> Body<'static> {
         .attribute("change_mode", "noop")
 }
 
+/// Without this, Nomad waits up to minutes for services to come to rest.
+fn wait() -> Body<'static> {
+    Body::new().attribute("min", "1s").attribute("max", "10s")
+}
+
 /// A value in a variable is also kept in Nomad's and the driver's own databases; a file lies in the task's memory alone.
-fn template_body(template: TaskTemplate, data: Expression<'_>) -> Body<'_> {
+fn template_body<'a>(
+    template: TaskTemplate,
+    data: Expression<'a>,
+    mut reload: impl Iterator<Item = &'a str>,
+) -> Body<'a> {
     // A new secret comes with a new job, whose deployment is waited for; a task that restarted by itself would do so at
     // a time of its own.
     let change_mode = match template.when_changed {
         WhenChanged::Restart => "restart",
         WhenChanged::Pinned | WhenChanged::Watched => "noop",
+        WhenChanged::Reloaded => "script",
     };
     let body = Body::new()
         .attribute("destination", template.destination)
@@ -547,10 +570,16 @@ fn template_body(template: TaskTemplate, data: Expression<'_>) -> Body<'_> {
         .attribute("change_mode", change_mode)
         .attribute("data", data);
     match template.when_changed {
-        // Without this, Nomad waits up to minutes for services to come to rest.
-        WhenChanged::Watched => {
-            let wait = Body::new().attribute("min", "1s").attribute("max", "10s");
-            body.block("wait", &[], wait)
+        WhenChanged::Watched => body.block("wait", &[], wait()),
+        // What the task refuses to read it does without: it goes on with what it read before.
+        WhenChanged::Reloaded => {
+            let command = reload.next().unwrap_or_default();
+            let script = Body::new()
+                .attribute("command", command)
+                .attribute("args", Expression::List(reload.map(Expression::from).collect()))
+                .attribute("timeout", "30s")
+                .attribute("fail_on_error", false);
+            body.block("change_script", &[], script).block("wait", &[], wait())
         }
         WhenChanged::Restart | WhenChanged::Pinned => body,
     }

@@ -25,6 +25,8 @@ pub enum WhenChanged {
     Pinned,
     /// It watches the file by itself.
     Watched,
+    /// A command in the task has it read the file again.
+    Reloaded,
 }
 
 fn pinned(pinned: bool) -> WhenChanged {
@@ -55,9 +57,10 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
             env: false,
             data: text.value.nomad_template(lookup),
             fixed: text.value.is_measured(),
-            when_changed: match text.value.is_live() {
-                true => WhenChanged::Watched,
-                false => WhenChanged::Restart,
+            when_changed: match (text.value.is_live(), text.value.follows_routes()) {
+                (_, true) => WhenChanged::Reloaded,
+                (true, false) => WhenChanged::Watched,
+                (false, false) => WhenChanged::Restart,
             },
         });
     }

@@ -225,6 +225,17 @@ fn add_group(list: &mut Vec<Variable>, component: &Lowered, group: &Group) {
             });
         }
     }
+    for (index, host) in group.routes.iter().enumerate() {
+        list.push(Variable {
+            of_instance: false,
+            ..text(
+                &name(&format!("route_{index}")),
+                &host.value,
+                "Host name under which the proxy serves it",
+                true,
+            )
+        });
+    }
     if let Some(Check::Http(path)) = &group.check {
         list.push(text(
             &name("check_path"),

@@ -108,13 +108,13 @@ fn missing_uses(
         let mut routes = component.recipe.routes.iter();
         routed |= routes.any(|route| component.applies(&route.when) == Ok(true));
     }
-    let is_proxy = |recipe: &str| catalog.get(recipe).is_some_and(|recipe| recipe.proxy);
+    let is_proxy = |recipe: &str| catalog.get(recipe).is_some_and(|recipe| recipe.is_proxy());
     let proxies = |pillar: &Pillar| {
         let mut components = pillar.components.values();
         components.any(|component| component.environment == environment && is_proxy(&component.recipe))
     };
     if routed && !proxies(pillar) && !proxies(small) {
-        let proxy = catalog.iter().find(|recipe| recipe.proxy);
+        let proxy = catalog.iter().find(|recipe| recipe.is_proxy());
         wanted.extend(proxy.map(|proxy| (proxy.name.clone(), proxy.name.clone())));
     }
     wanted

@@ -470,6 +470,10 @@ fn service_node(lowered: &Lowered, group: &Group) -> Node {
     ] {
         list.extend(said.map(|said| (name, said_by_recipe(lowered, said))));
     }
+    if let Some(first) = group.routes.first() {
+        let hosts: Vec<&str> = group.routes.iter().map(|host| host.value.as_str()).collect();
+        list.push(("routes", Attribute::of(first, hosts)));
+    }
     if let Some(path) = &group.metrics {
         let attribute = match group.is_closed() {
             false => Attribute::of(path, path.value.as_str()),
@@ -675,6 +679,9 @@ fn add_more(lowered: &Lowered, group: &Group, more: &More, add: &mut impl FnMut(
     for (file, path) in &more.paths {
         let attribute = Attribute::new(path.as_str(), group.declared.clone());
         add(format!("path.{file}"), attribute);
+    }
+    for (index, word) in more.reload.iter().enumerate() {
+        add(format!("reload.{index}"), Attribute::of(word, word.value.as_str()));
     }
     let Some(requires) = &more.requires else {
         return;

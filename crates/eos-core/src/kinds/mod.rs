@@ -8,6 +8,7 @@ pub mod host;
 pub mod job;
 pub mod namespace;
 pub mod resource;
+pub mod route;
 pub mod rules;
 pub mod secret;
 pub mod volume;
@@ -192,6 +193,7 @@ sorts! {
     Job "job",
     Namespace "namespace",
     Resource "resource",
+    Route "route",
     Rules "rules",
     Secret "secret",
     Service "service",
@@ -200,12 +202,13 @@ sorts! {
 }
 
 /// The kinds that a component has, in the order in which their nodes and steps come.
-pub(crate) static KINDS: [&dyn Kind; 6] = [
+pub(crate) static KINDS: [&dyn Kind; 7] = [
     &secret::Secrets,
     &volume::Volumes,
     &file::Files,
     &job::Jobs,
     &resource::Resources,
+    &route::Routes,
     &rules::Monitoring,
 ];
 
@@ -322,6 +325,8 @@ pub enum Proof {
     Host(host::Answers),
     /// Terraform's state has the resources.
     Present(resource::Present),
+    /// The proxy answers under the component's host names, and under no others that it had.
+    Routed(route::Routed),
     /// The monitor asks the component no longer.
     Unwatched(rules::Unwatched),
 }
@@ -338,6 +343,7 @@ impl Proof {
             Self::Kept(_) => "kept",
             Self::Host(_) => "host",
             Self::Present(_) => "present",
+            Self::Routed(_) => "route",
             Self::Unwatched(_) => "monitor",
         }
     }
@@ -349,7 +355,7 @@ impl Proof {
             Self::Stopped(stopped) => Some(stopped.services.iter().map(String::as_str).collect()),
             Self::Gone(gone) => Some(gone.services.iter().map(String::as_str).collect()),
             Self::Ended(_) | Self::Scheduled(_) => Some(Vec::new()),
-            Self::Kept(_) | Self::Host(_) | Self::Present(_) | Self::Unwatched(_) => None,
+            Self::Kept(_) | Self::Host(_) | Self::Present(_) | Self::Routed(_) | Self::Unwatched(_) => None,
         }
     }
 }

@@ -124,6 +124,7 @@ pub fn member(
         parts: HostParts::default(),
         secrets: copied.collect(),
         outputs: Box::default(),
+        asked: None,
         monitor: None,
         ..own.clone()
     }

@@ -32,7 +32,7 @@ pub fn tell_where_to_listen(composed: &mut Composed<'_>, profile: Profile) {
         let has_door = component
             .port(port.fixed.as_ref())
             .is_ok_and(|port| port.is_some());
-        let calls = profile == Profile::Full && (component.recipe.proxy || !component.uses.is_empty());
+        let calls = profile == Profile::Full && (component.recipe.is_proxy() || !component.uses.is_empty());
         let is_called = called.contains(key);
         let address = match &front.run {
             _ if is_called && !has_door => LOOPBACK.to_owned(),

@@ -13,12 +13,14 @@ mod storage;
 mod tasks;
 
 use crate::diagnostic::Diagnostic;
-use crate::expand::Expanded;
+use crate::expand::{Expanded, ROUTE, ROUTES};
 use crate::lowered::{Check, Driver, Group, Lowered, Mount, Port, SecretUse, Texts, front, service_name};
 use crate::recipe::{self, Placed, Run, Service};
-use crate::runtime::RuntimeText;
+use crate::profile::Profile;
+use crate::runtime::{Piece, RuntimeText};
 use crate::source::Sourced;
 use crate::template::Template;
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use mesh::{tell_where_to_listen, weave};
@@ -37,7 +39,7 @@ pub fn lower(
     let mut services = Vec::new();
     let mut groups = Vec::new();
     for service in &expanded.recipe.services {
-        match storage::seen_by(expanded, ground, service).and_then(|seen| group(&seen, service)) {
+        match storage::seen_by(expanded, ground, service).and_then(|seen| group(&seen, service, ground.profile)) {
             Ok(Some(group)) => {
                 services.push(service);
                 groups.push(group);
@@ -83,6 +85,7 @@ pub fn lower(
         risk: expanded.recipe.risk,
         owner: component.owner.clone(),
         uses: expanded.uses.clone(),
+        optional: optional(expanded),
         before,
         wave,
         datacenter: datacenter.map(|_| expanded.datacenter().to_owned()),
@@ -95,6 +98,8 @@ pub fn lower(
         parts,
         secrets: secrets.into(),
         outputs: outputs.into(),
+        routed_by: expanded.served.first().map(|route| route.by.clone()),
+        asked: expanded.recipe.proxy.as_ref().and_then(|proxy| proxy.asked.clone()),
         monitor,
         watched_by: None,
         at: component.at.clone(),
@@ -115,6 +120,17 @@ pub fn lower(
     Ok(all)
 }
 
+/// The uses that a component can be without. Of one that a person named it cannot.
+fn optional(expanded: &Expanded<'_>) -> BTreeSet<String> {
+    let is_chosen = |name: &str| {
+        let chosen = expanded.options.get(name);
+        chosen.is_some_and(|chosen| !chosen.value.is_null())
+    };
+    let uses = expanded.recipe.uses.iter();
+    let uses = uses.filter(|used| used.optional && !is_chosen(&used.name));
+    uses.map(|used| used.name.clone()).collect()
+}
+
 /// Nothing can be made, proved or recorded of a component that is nothing.
 fn empty(expanded: &Expanded<'_>) -> Diagnostic {
     let (name, at) = (&expanded.component.name, &expanded.component.at);
@@ -128,7 +144,7 @@ fn empty(expanded: &Expanded<'_>) -> Diagnostic {
 }
 
 /// A service that applies becomes a group.
-fn group(expanded: &Expanded<'_>, service: &Service) -> Result<Option<Group>, Diagnostic> {
+fn group(expanded: &Expanded<'_>, service: &Service, profile: Profile) -> Result<Option<Group>, Diagnostic> {
     if !expanded.applies(&service.when)? {
         return Ok(None);
     }
@@ -181,17 +197,55 @@ fn group(expanded: &Expanded<'_>, service: &Service) -> Result<Option<Group>, Di
         more: tasks::more(expanded, service)?,
         env,
         files: each(&service.files, |file| {
-            Ok((file.name.clone(), expanded.runtime_text(&file.text)?))
+            let text = match file.each_route {
+                true => for_each_route(expanded, &file.text, profile)?,
+                false => expanded.runtime_text(&file.text)?,
+            };
+            Ok((file.name.clone(), text))
         })?,
         secrets,
         ports,
         check,
         timing: service.timing.clone(),
+        routes: expanded
+            .served
+            .iter()
+            .filter(|route| route.service == service.name)
+            .map(|route| route.host.clone())
+            .collect(),
         metrics: service.metrics.as_ref().map(|path| said(expanded, path)),
         mounts: mounts.into(),
         mesh: None,
         declared: expanded.line_source(service.at.line),
     }))
+}
+
+/// The text for each route. In solo the task finds the routes in Nomad's catalogue. In full its sidecar has to be told of
+/// each, so that the routes are in the job itself.
+fn for_each_route(
+    expanded: &Expanded<'_>,
+    template: &Template,
+    profile: Profile,
+) -> Result<Sourced<RuntimeText>, Diagnostic> {
+    let of = |host: Value, addresses: Value| {
+        let mut seen = expanded.clone();
+        let route = serde_json::json!({"host": host, "addresses": addresses});
+        seen.context.insert(ROUTE.to_owned(), route);
+        seen.runtime_text(template)
+    };
+    let late = of(Piece::RouteHost.mark().into(), Piece::RouteAddresses.mark().into())?;
+    let pieces = match profile {
+        Profile::Solo => [vec![Piece::EachRoute], late.value.0.clone(), vec![Piece::EndRoute]].concat(),
+        Profile::Full => {
+            let routes = expanded.context.get(ROUTES).and_then(Value::as_array);
+            let mut pieces = Vec::new();
+            for route in routes.into_iter().flatten() {
+                pieces.extend(of(route["host"].clone(), route["addresses"].clone())?.value.0);
+            }
+            pieces
+        }
+    };
+    Ok(late.map(|_| RuntimeText::joined(pieces)))
 }
 
 fn texts(expanded: &Expanded<'_>, templates: &[(String, Template)]) -> Result<Texts, Diagnostic> {

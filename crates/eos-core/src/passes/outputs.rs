@@ -19,7 +19,11 @@ pub fn outputs(
     if let Some(front) = front {
         output::add_place(&mut context, front);
     }
-    let mut outputs = Vec::with_capacity(recipe.len() + 1);
+    let mut outputs = Vec::with_capacity(expanded.served.len() + recipe.len() + 1);
+    let urls = expanded.served.iter().enumerate();
+    let urls = urls.map(|(index, route)| Output::of_route(index == 0, &route.name, &route.url));
+    // One of the recipe's own wins.
+    outputs.extend(urls.filter(|url| recipe.iter().all(|output| output.name != url.name)));
     for output in recipe {
         // With these options no service has a port: nothing answers anywhere.
         let mut names = output.value.names();

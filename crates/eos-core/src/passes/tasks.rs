@@ -20,13 +20,33 @@ pub fn more(expanded: &Expanded<'_>, service: &Service) -> Result<Option<Box<Mor
         paths: paths
             .filter_map(|file| Some((file.name.clone(), file.path.clone()?)))
             .collect(),
+        reload: each(&service.reload, |word| reload_word(expanded, service, word))?,
         requires,
     };
     let says_nothing = more.tasks.is_empty()
         && more.paths.is_empty()
+        && more.reload.is_empty()
         && more.requires.is_none()
         && service.container.is_default();
     Ok((!says_nothing).then(|| Box::new(more)))
+}
+
+/// A word of a command that Nomad has the running task carry out. It puts nothing into such a word: in a container the
+/// directory of the files has a fixed name.
+fn reload_word(
+    expanded: &Expanded<'_>,
+    service: &Service,
+    template: &Template,
+) -> Result<Sourced<String>, Diagnostic> {
+    let word = word(expanded, template)?;
+    let known = match service.run {
+        Run::Image(..) => word.map(|word| word.replace("${NOMAD_TASK_DIR}", "/local")),
+        Run::Program(_) => word,
+    };
+    match known.value.contains("${") {
+        true => Err(expanded.wrong(template, "a word of reload is known before the task starts")),
+        false => Ok(known),
+    }
 }
 
 fn lowered(expanded: &Expanded<'_>, service: &Service, task: &recipe::Task) -> Result<Task, Diagnostic> {

@@ -4,11 +4,15 @@ use super::*;
 use crate::catalog::Catalog;
 use crate::expand::{MEASURED, ROUTES, SERVICES, VOLUMES, variable};
 use crate::name::{self, quoted};
+use crate::output::PUBLIC_URL;
 use crate::template::{FACTS, OUTPUT_FACTS, TASK_FACTS};
 use std::collections::BTreeSet;
 
 /// Where a service is.
 pub const PLACE_FACTS: &[&str] = &["address", "addresses", "host", "port"];
+
+/// What the text for each route may name.
+pub const ROUTE_FACTS: &[&str] = &["route.host", "route.addresses"];
 
 /// Facts of a used component beside its options.
 pub const USED_FACTS: &[&str] = &["address", "addresses", "component", "host", "port"];
@@ -24,6 +28,8 @@ enum Place {
     Task,
     /// As `Task`, in a file of its own.
     File,
+    /// As `File`, once for each route.
+    Route,
     /// As `Task`, under `secrets:`.
     Secret,
     Output,
@@ -33,7 +39,7 @@ impl Place {
     fn facts(self) -> &'static [&'static str] {
         match self {
             Self::Early | Self::Service => FACTS,
-            Self::Task | Self::File | Self::Secret => TASK_FACTS,
+            Self::Task | Self::File | Self::Route | Self::Secret => TASK_FACTS,
             Self::Output => OUTPUT_FACTS,
         }
     }
@@ -117,6 +123,8 @@ fn templates(recipe: &Recipe) -> Vec<(&Template, Place)> {
     if let Some(monitor) = &recipe.monitor {
         found.push((&monitor.patience, Place::Early));
     }
+    let of_proxy = recipe.proxy.iter();
+    found.extend(of_proxy.flat_map(|proxy| proxy.port.iter().chain([&proxy.scheme]).map(|t| (t, Place::Early))));
     found.extend(recipe.services.iter().flat_map(templates_of));
     found.extend(recipe.in_workspace.templates().map(|t| (t, Place::Early)));
     found.extend(recipe.outputs.iter().map(|output| (&output.value, Place::Output)));
@@ -157,14 +165,18 @@ fn templates_of(service: &Service) -> Vec<(&Template, Place)> {
         found.push((path, Place::Service));
     }
     found.extend(service.env.iter().map(|(_, t)| (t, Place::Task)));
-    found.extend(service.files.iter().map(|file| (&file.text, Place::File)));
+    found.extend(service.reload.iter().map(|t| (t, Place::Task)));
+    found.extend(service.files.iter().map(|file| match file.each_route {
+        true => (&file.text, Place::Route),
+        false => (&file.text, Place::File),
+    }));
     found.extend(service.secrets.iter().map(|secret| (&secret.text, Place::Secret)));
     found
 }
 
 fn check_name(reader: &mut Reader<'_>, recipe: &Recipe, template: &Template, place: Place, name: &str) {
     let first = name.split('.').next().unwrap_or(name);
-    if recipe.use_named(first).is_some() {
+    if let Some(used) = recipe.use_named(first) {
         let early = matches!(place, Place::Early | Place::Output);
         // A use is an option too: its own name says which component was chosen.
         if early && name != first {
@@ -173,7 +185,7 @@ fn check_name(reader: &mut Reader<'_>, recipe: &Recipe, template: &Template, pla
                 format!("{} is not known here", quoted(name)),
                 "Only services can name a used component",
             );
-        } else if !early && name == first {
+        } else if !early && name == first && !used.optional {
             reader.report_with_hint(
                 template.at,
                 format!("{} is a component, not a value", quoted(name)),
@@ -199,14 +211,17 @@ fn check_name(reader: &mut Reader<'_>, recipe: &Recipe, template: &Template, pla
     if is_of_volumes(recipe, first) && matches!(place, Place::Task | Place::File | Place::Secret) {
         return;
     }
-    let routes = recipe.proxy && matches!(place, Place::Task | Place::File) && first == ROUTES;
+    let of_route = place == Place::Route && ROUTE_FACTS.contains(&name);
+    let routes = recipe.is_proxy() && matches!(place, Place::Task | Place::File) && first == ROUTES;
     let measured = recipe.monitor.is_some() && place == Place::File && name == MEASURED;
     let known = |name: &str| {
         recipe.option(name).is_some()
             || place.facts().contains(&name)
             || recipe.built_in().any(|option| option.name == name)
     };
-    if routes || measured || known(first) {
+    let late = matches!(place, Place::Task | Place::File | Place::Route | Place::Secret | Place::Output);
+    let public = late && !recipe.routes.is_empty() && name == PUBLIC_URL;
+    if routes || of_route || measured || public || known(first) {
         return;
     }
     let options = recipe.options.iter().map(|option| option.name.as_str());
@@ -291,6 +306,21 @@ fn check_monitor(reader: &mut Reader<'_>, recipe: &Recipe, monitor: &Monitor) {
 }
 
 fn check_service(reader: &mut Reader<'_>, recipe: &Recipe, service: &Service) {
+    let follows = service.files.iter().any(|file| file.each_route);
+    if follows && (!recipe.is_proxy() || service.reload.is_empty()) {
+        reader.report_with_hint(
+            service.at,
+            format!("Service {} follows the routes of others, and does not say how", service.name),
+            "Add proxy: to the recipe, and reload: to the service",
+        );
+    }
+    if !follows && !service.reload.is_empty() {
+        reader.report_with_hint(
+            service.at,
+            format!("Service {} has nothing to reload", service.name),
+            "Write a file with each_route",
+        );
+    }
     for secret in &service.secrets {
         let names_one = secret.text.names().any(|name| {
             let first = name.split('.').next().unwrap_or(name);

@@ -64,7 +64,7 @@ pub struct Recipe {
     pub version: String,
     pub risk: Risk,
     /// It serves the routes that other components need.
-    pub proxy: bool,
+    pub proxy: Option<Proxy>,
     /// It watches the components of its environment.
     pub monitor: Option<Monitor>,
     /// Recipes whose components are done before this one's, where there are any; `*` is every other.
@@ -92,6 +92,17 @@ pub struct Monitor {
     /// How long something must be wrong before an alert fires.
     pub patience: Template,
     pub at: Position,
+}
+
+/// What a recipe that serves the routes of others says of itself: what the URLs begin with that it serves them under.
+#[derive(Clone, Debug)]
+pub struct Proxy {
+    /// `http` or `https`.
+    pub scheme: Template,
+    /// The port of its host; nothing for the first one that it has.
+    pub port: Option<Template>,
+    /// The path at which it answers, under each host name that it serves, with that name.
+    pub asked: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -123,6 +134,8 @@ pub struct Use {
     pub recipe: String,
     /// One component for all that use it; else each has its own.
     pub share: bool,
+    /// The environment's one, if it has such a component; nothing makes one.
+    pub optional: bool,
     pub when: Option<Template>,
     /// Options that its own one is given.
     pub with: Vec<(String, Template)>,
@@ -212,6 +225,8 @@ pub struct Service {
     pub ports: Vec<Port>,
     pub check: Option<Check>,
     pub timing: Timing,
+    /// The command by which the running task reads the files again that follow the routes.
+    pub reload: Vec<Template>,
     /// The path at which its first port tells what can be measured.
     pub metrics: Option<Placed>,
     /// Name of the volume need -> path inside the task.
@@ -233,6 +248,8 @@ pub struct File {
     pub text: Template,
     /// Where a container finds it as well.
     pub path: Option<String>,
+    /// Its text is there once for each route that the proxy serves.
+    pub each_route: bool,
 }
 
 /// What a host must have.
@@ -357,6 +374,11 @@ impl Recipe {
         BUILT_IN
             .iter()
             .filter(move |option| !(nothing_runs && option::is_figure(&option.name)))
+    }
+
+    /// Whether it serves the routes of others.
+    pub fn is_proxy(&self) -> bool {
+        self.proxy.is_some()
     }
 
     pub fn use_named(&self, name: &str) -> Option<&Use> {

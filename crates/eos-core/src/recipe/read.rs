@@ -42,7 +42,7 @@ pub fn read(reader: &mut Reader<'_>, root: &Node, text: &[u8]) -> Option<Recipe>
         );
     }
     let risk = find(entries, "risk").map_or(Some(Risk::Medium), |node| read_risk(reader, node));
-    let proxy = find(entries, "proxy").is_some_and(|node| reader.flag("proxy", node) == Some(true));
+    let proxy = find(entries, "proxy").and_then(|node| read_proxy(reader, node));
     let monitor = find(entries, "monitor").and_then(|node| read_monitor(reader, node));
     let after = find(entries, "after").map_or_else(Vec::new, |node| reader.texts("after", node));
     let mut options: Vec<_> = each(reader, entries, "options", read_option);
@@ -114,6 +114,28 @@ pub fn read(reader: &mut Reader<'_>, root: &Node, text: &[u8]) -> Option<Recipe>
     };
     check::check(reader, &recipe);
     Some(recipe)
+}
+
+/// `true`, or `{scheme: ..., port: ...}` for one that serves by more than plain HTTP at its first port.
+fn read_proxy(reader: &mut Reader<'_>, node: &Node) -> Option<Proxy> {
+    if node.as_map().is_none() {
+        return (reader.flag("proxy", node) == Some(true)).then(|| Proxy {
+            scheme: Template::constant("http"),
+            port: None,
+            asked: None,
+        });
+    }
+    let fields = reader.record("proxy", node, &["scheme", "port", "asked"]);
+    let scheme = match find(fields, "scheme") {
+        Some(node) => read_template(reader, "scheme", node)?,
+        None => Template::constant("http"),
+    };
+    let port = find(fields, "port").and_then(|node| read_template(reader, "port", node));
+    let asked = match find(fields, "asked") {
+        Some(node) => Some(read_metrics(reader, node, "asked")?.text),
+        None => None,
+    };
+    Some(Proxy { scheme, port, asked })
 }
 
 fn read_monitor(reader: &mut Reader<'_>, node: &Node) -> Option<Monitor> {
@@ -336,10 +358,10 @@ fn read_pattern(reader: &mut Reader<'_>, node: &Node) -> Option<Regex> {
 
 /// An option that names a component to use in place of an own or the usual shared one.
 fn option_of_use(used: &Use) -> OptionSpec {
-    let instead = if used.share {
-        "the shared one"
-    } else {
-        "one of its own"
+    let instead = match (used.optional, used.share) {
+        (true, _) => "the one of the environment",
+        (false, true) => "the shared one",
+        (false, false) => "one of its own",
     };
     OptionSpec {
         name: used.name.clone(),
@@ -360,7 +382,7 @@ fn option_of_use(used: &Use) -> OptionSpec {
 fn read_use(reader: &mut Reader<'_>, entry: &Entry) -> Option<Use> {
     check_variable(reader, "use", entry);
     let what = format!("use {}", quoted(&entry.key));
-    let fields = reader.record(&what, &entry.value, &["recipe", "share", "when", "with"]);
+    let fields = reader.record(&what, &entry.value, &["recipe", "share", "optional", "when", "with"]);
     let recipe = match find(fields, "recipe") {
         Some(node) => reader.text("recipe", node)?,
         None => {
@@ -368,21 +390,30 @@ fn read_use(reader: &mut Reader<'_>, entry: &Entry) -> Option<Use> {
             return None;
         }
     };
-    let share = find(fields, "share").is_some_and(|node| reader.flag("share", node) == Some(true));
+    let mut is_so = |key: &str| find(fields, key).is_some_and(|node| reader.flag(key, node) == Some(true));
+    let (share, optional) = (is_so("share"), is_so("optional"));
+    if share && optional {
+        reader.report_with_hint(
+            entry.key_at,
+            format!("{what} is both shared and optional"),
+            "Eos makes a missing shared one; an optional one is used only if it is there",
+        );
+    }
     let with = each(reader, fields, "with", |reader, entry| {
         Some((entry.key.clone(), read_values(reader, &entry.key, &entry.value)?))
     });
-    if share && !with.is_empty() {
+    if (share || optional) && !with.is_empty() {
         reader.report_with_hint(
             entry.key_at,
-            format!("{what} is shared and cannot be given options"),
-            "Options of a shared component belong to itself",
+            format!("{what} is {} and cannot be given options", if share { "shared" } else { "optional" }),
+            "Options of a component that is not its own belong to that one",
         );
     }
     Some(Use {
         name: entry.key.clone(),
         recipe,
         share,
+        optional,
         when: read_when(reader, fields),
         with,
         at: entry.key_at,
@@ -525,6 +556,7 @@ fn read_database(reader: &mut Reader<'_>, entry: &Entry, node: &Node) -> Option<
         name: entry.key.clone(),
         recipe: engine,
         share: false,
+        optional: false,
         when: read_when(reader, fields),
         with,
         at: entry.key_at,
@@ -553,6 +585,7 @@ fn read_service(reader: &mut Reader<'_>, entry: &Entry) -> Option<Service> {
         "stop",
         "ends",
         "metrics",
+        "reload",
         "tasks",
         "volumes",
     ];
@@ -588,7 +621,7 @@ fn read_service(reader: &mut Reader<'_>, entry: &Entry) -> Option<Service> {
     if check.is_some() && ports.is_empty() {
         reader.report(at, format!("{what} has a check but no port to check"));
     }
-    let metrics = find(entries, "metrics").and_then(|node| read_metrics(reader, node));
+    let metrics = find(entries, "metrics").and_then(|node| read_metrics(reader, node, "metrics"));
     if metrics.is_some() && ports.is_empty() {
         reader.report(at, format!("{what} has metrics but no port to ask for them"));
     }
@@ -610,6 +643,7 @@ fn read_service(reader: &mut Reader<'_>, entry: &Entry) -> Option<Service> {
         ports,
         check,
         timing,
+        reload: find(entries, "reload").map_or_else(Vec::new, |node| read_words(reader, "reload", node)),
         metrics,
         mounts: each(reader, entries, "volumes", |reader, entry| {
             let text = reader.text("volumes", &entry.value)?;
@@ -630,16 +664,28 @@ fn read_file(reader: &mut Reader<'_>, entry: &Entry) -> Option<File> {
             name,
             text,
             path: None,
+            each_route: false,
         });
     }
     let fields = reader.record(
         &format!("file {}", quoted(&name)),
         &entry.value,
-        &["path", "text"],
+        &["path", "text", "each_route"],
     );
+    if let Some(node) = find(fields, "each_route")
+        && find(fields, "text").is_none()
+        && find(fields, "path").is_none()
+    {
+        return Some(File {
+            text: read_document(reader, &name, node)?,
+            name,
+            path: None,
+            each_route: true,
+        });
+    }
     let (Some(path), Some(text)) = (find(fields, "path"), find(fields, "text")) else {
         let words = format!("file {} has not both a path and a text", quoted(&name));
-        reader.report_with_hint(entry.key_at, words, "Use {path: /etc/app.conf, text: ...}");
+        reader.report_with_hint(entry.key_at, words, "Use {path: /etc/app.conf, text: ...}, or {each_route: ...} in a proxy");
         return None;
     };
     let at = path.at;
@@ -656,6 +702,7 @@ fn read_file(reader: &mut Reader<'_>, entry: &Entry) -> Option<File> {
         name,
         text,
         path: Some(path),
+        each_route: false,
     })
 }
 
@@ -844,13 +891,13 @@ fn check_timing(reader: &mut Reader<'_>, entries: &[Entry], what: &str, timing: 
 }
 
 /// It stands in a tag of the service, where commas and blanks part one thing from the next.
-fn read_metrics(reader: &mut Reader<'_>, node: &Node) -> Option<Placed> {
-    let path = reader.text("metrics", node)?;
+fn read_metrics(reader: &mut Reader<'_>, node: &Node, key: &str) -> Option<Placed> {
+    let path = reader.text(key, node)?;
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
     if !path.starts_with('/') || path.len() > 100 || !path.chars().all(fits) {
         reader.report_with_hint(
             node.at,
-            format!("The metrics of a service cannot be at {}", quoted(&path)),
+            format!("{key} cannot be at {}", quoted(&path)),
             "Use a path of letters, digits and . _ -, such as /metrics",
         );
     }

@@ -145,6 +145,7 @@ impl Inquiry<'_> {
                 | Proof::Kept(_)
                 | Proof::Host(_)
                 | Proof::Present(_)
+                | Proof::Routed(_)
                 | Proof::Unwatched(_),
             )
             | Work::Unmake(_)

@@ -4,6 +4,7 @@ mod file;
 pub mod host;
 mod job;
 mod resource;
+mod route;
 mod rules;
 mod secret;
 mod volume;
@@ -70,6 +71,7 @@ pub(crate) async fn prove(
         Proof::Kept(proof) => volume::prove_kept(context, proof).await,
         Proof::Host(proof) => host::prove(context, proof).await,
         Proof::Present(proof) => resource::prove_present(context, step, proof).await,
+        Proof::Routed(proof) => route::prove_routed(context, step, proof, progress).await,
         Proof::Unwatched(proof) => rules::prove_unwatched(context, step, proof, progress).await,
     }
 }

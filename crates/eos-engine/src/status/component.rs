@@ -20,6 +20,9 @@ const ENDED: usize = 3;
 #[derive(Debug, Serialize)]
 pub struct ComponentStatus {
     pub component: String,
+    /// Under which the proxy serves it; looked up for one component alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
     /// It has no job: it is as its last operation left it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub runs_nothing: bool,
@@ -250,6 +253,7 @@ pub(super) fn of_store(
         })
     };
     let component = |component: String| ComponentStatus {
+        url: None,
         stopped: stopped(&component),
         runs_nothing: known(&component).is_some_and(Applied::runs_nothing),
         desired: None,

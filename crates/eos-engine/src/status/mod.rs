@@ -28,6 +28,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use eos_core::emit::terraform::PLATFORM;
+use eos_core::lowered::Lowered;
 use jiff::Timestamp;
 use serde::Serialize;
 use tokio::time::timeout;
@@ -239,6 +240,17 @@ pub async fn look(
         })
         .collect();
     let mut components = component::of_store(&operations, environment, names, &applied, &pillar);
+    // The rest is true of a pillar that does not compile, too.
+    if let Some(name) = only
+        && let Ok(compilation) = estate.compile()
+    {
+        let url = compilation
+            .component(environment, name)
+            .and_then(Lowered::public_url);
+        components
+            .iter_mut()
+            .for_each(|one| one.url = url.map(str::to_owned));
+    }
     let mut status = Status {
         environment: environment.to_owned(),
         components: Vec::new(),

@@ -62,6 +62,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
                     Some(_) => Applied::Changed,
                 },
                 operation: before.map(|before| before.operation.clone()),
+                url: component.public_url().map(str::to_owned),
             }
         })
         .collect();
@@ -73,6 +74,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
             version: None,
             applied: Applied::Removed,
             operation: Some(one.operation.clone()),
+            url: None,
         });
     }
     session.view.show(&Components { environment, rows });

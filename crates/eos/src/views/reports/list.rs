@@ -20,6 +20,9 @@ pub struct ComponentRow {
     /// Whether what the pillar says was applied.
     pub applied: Applied,
     pub operation: Option<String>,
+    /// Under which the proxy serves it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
 }
 
 #[derive(Clone, Copy, Serialize, PartialEq, Eq)]
@@ -61,8 +64,9 @@ impl Report for Components {
                 "{environment} has no components yet; `eos catalog list` shows what can be created"
             ));
         }
+        let has_url = rows.iter().any(|row| row.url.is_some());
         let row = |row: &ComponentRow| {
-            vec![
+            let mut cells = vec![
                 row.component.clone(),
                 row.recipe.clone(),
                 row.version.clone().unwrap_or_default(),
@@ -70,10 +74,14 @@ impl Report for Components {
                 row.operation
                     .as_deref()
                     .map_or_else(String::new, |id| short_operation(id).to_owned()),
-            ]
+            ];
+            cells.extend(has_url.then(|| row.url.clone().unwrap_or_default()));
+            cells
         };
+        let mut headings = vec![environment.as_str(), "recipe", "version", "applied", "last operation"];
+        headings.extend(has_url.then_some("url"));
         let table = Table {
-            headings: &[environment, "recipe", "version", "applied", "last operation"],
+            headings: &headings,
             right: &[],
             rows: rows.iter().map(row).collect(),
         };
@@ -85,6 +93,7 @@ impl Report for Components {
                 Yield::Shorten(1, 8),
                 Yield::Shorten(0, 16),
                 Yield::Drop(1),
+                Yield::Drop(5),
             ],
         ));
     }

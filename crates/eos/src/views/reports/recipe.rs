@@ -81,7 +81,8 @@ pub fn recipe_value(recipe: &Recipe) -> Value {
                 .iter()
                 .map(|(option, value)| (option.clone(), Template::written(value)));
             json!({
-                "name": used.name, "recipe": used.recipe, "share": used.share, "when": shown(&used.when),
+                "name": used.name, "recipe": used.recipe, "share": used.share,
+                "optional": used.optional, "when": shown(&used.when),
                 "with": with.collect::<Map<_, _>>(),
             })
         })
@@ -134,7 +135,7 @@ pub fn recipe_value(recipe: &Recipe) -> Value {
         .collect();
     json!({
         "recipe": recipe.name, "summary": recipe.summary, "recipe_version": recipe.version, "pin": recipe.pin,
-        "risk": recipe.risk, "from": origin(recipe), "file": recipe.file, "proxy": recipe.proxy,
+        "risk": recipe.risk, "from": origin(recipe), "file": recipe.file, "proxy": recipe.is_proxy(),
         "monitor": recipe.monitor.is_some(), "after": recipe.after,
         "options": options, "uses": uses, "volumes": volumes, "secrets": secrets, "routes": routes,
         "services": services, "outputs": outputs,
@@ -152,7 +153,7 @@ fn recipe_text(recipe: &Recipe, columns: usize) -> String {
         format!("risk {}", risk_word(recipe.risk)),
         format!("pin {}", recipe.pin),
     ];
-    facts.extend(recipe.proxy.then(|| "serves the routes of others".to_owned()));
+    facts.extend(recipe.is_proxy().then(|| "serves the routes of others".to_owned()));
     facts.extend(recipe.monitor.iter().map(|_| "watches others".to_owned()));
     if !recipe.after.is_empty() {
         facts.push(format!("after {}", recipe.after.join(", ")));
@@ -242,9 +243,10 @@ fn option_words(spec: &OptionSpec, recipe: &Recipe) -> String {
 }
 
 fn use_words(used: &Use, usual: &Map<String, Value>) -> String {
-    let words = match used.share {
-        true => format!("the shared {}", used.recipe),
-        false => format!("its own {}", used.recipe),
+    let words = match (used.optional, used.share) {
+        (true, _) => format!("the {} of its environment, if there is one", used.recipe),
+        (false, true) => format!("the shared {}", used.recipe),
+        (false, false) => format!("its own {}", used.recipe),
     };
     let given = used
         .with

@@ -282,6 +282,7 @@ fn component_text(
             text.push_str(&hang(&format!("  {name:<10} "), &printable(&words), wide));
         }
     };
+    fact("url", component.url.clone());
     fact("version", component.version.clone());
     fact("stopped", stopped_words(component, now));
     fact("last run", run_words(component, now));

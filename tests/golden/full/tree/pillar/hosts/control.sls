@@ -139,19 +139,19 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "cafc0fe3d24189f51f2f5c690a3de01ff2474f6ef511d39894043132e4b3f817",
+        "digest": "242525c19e3b844a088a76b5c2c61395287af046e9cd9cf1c78243f2d89619e7",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "f5c4e5ef0cb0a765d44d6c6d9b0f5883a7c9b9beb9005e75efea0ab7fd1ed660",
-          "terraform/environments/production/grafana/outputs.tf": "f7e5950325a80aeb9bce09ee9bba942b3411c5213dea170976a97b27b7f1f366",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "4d04a28b02c504a7262777fb8f7b85a521eaf361821e6d75238f3cfe82d82780",
-          "terraform/environments/production/grafana/variables.tf": "50336f60e929cf33cea876b5ce6e56018873c767cebb76b1ceff78eb41e72aff",
-          "terraform/modules/grafana/259c013bc8f1/grafana.nomad.hcl": "0c17de8039400692f83ffc886b0ab0865b12ff35d2065ad4664b5aa136ff9b08",
-          "terraform/modules/grafana/259c013bc8f1/main.tf": "0709cee53adf8b89e9e9c04bd8610b8760b80c26070e23ce5a257de3cd3737b9",
-          "terraform/modules/grafana/259c013bc8f1/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/259c013bc8f1/recipe_outputs.tf": "f3f6bf147b9731eaab7f682a523da73be5f4a4c652d7871fb0d1c3e8c3f93105",
-          "terraform/modules/grafana/259c013bc8f1/variables.tf": "e22d78e118814b27cda9e15099b106b5f56f5c9d5e25e11737f840c8d650d314"
+          "terraform/environments/production/grafana/main.tf": "f0c433f2493fa16048eda90ddb0d40b4882daa11441f5e6c8fc7dfa820a415c8",
+          "terraform/environments/production/grafana/outputs.tf": "f1b026d8ba4a3647a2f5660cb242fc83a46efa80f4ce3f0c4caac6f2849c2b77",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "bfd2c7b9002ac1808b2024705004ed404f245c5ea6bd132a85552a598031365d",
+          "terraform/environments/production/grafana/variables.tf": "897f605be672c8b5f272535ad69b88892adb5767ab61b17cd2f5556124017c81",
+          "terraform/modules/grafana/5219bc33dfee/grafana.nomad.hcl": "319bcc967771555aff9c9ad360289a53ef4cf7469d58247cc56de7b9504215ad",
+          "terraform/modules/grafana/5219bc33dfee/main.tf": "218c8b871b1b7beb9cc61d3fc3da9047f221d81f5d902dc1d9f556bff93e9834",
+          "terraform/modules/grafana/5219bc33dfee/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/5219bc33dfee/recipe_outputs.tf": "345a8671e1e1fd70b962848b53809c6bdb418269360b848c6233807f509b6558",
+          "terraform/modules/grafana/5219bc33dfee/variables.tf": "c26cb9ba7db59274de17f9937349776a3686cf43daaf9d1c807fb3dc70663b8c"
         },
         "hosts": [
           "control"
@@ -189,19 +189,19 @@
         "service": "hecate-proxy"
       },
       "production/mattermost": {
-        "digest": "36864a26d9c1694acb8f65a8da4f07b8d1353e4c52e25238e68cbb417fbb5824",
+        "digest": "53eda5eb27029cb5d7a15aa465e50d6b111bb168f47d7f5ac11a95148b6719a2",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost/main.tf": "b88670eaf1861ded8119f13392b3cbde62f8a55a468c18d34882fa346b0548e5",
-          "terraform/environments/production/mattermost/outputs.tf": "f8a5a3b5f4a6f93373fa3be862bfa2c3bdd7ed4259eb3f70807af3f7965a7313",
-          "terraform/environments/production/mattermost/terraform.tfvars.json": "374ade0a878c35c42c1de19b199d71fe4bacb0333b8847cb39275cc5a315b9aa",
+          "terraform/environments/production/mattermost/main.tf": "b74bf8ef78d7cc39ab200e3fa3e2f6fc7254a9854854a81cb4cbe844e8859c7f",
+          "terraform/environments/production/mattermost/outputs.tf": "d2e4d29b18362e287b8d27f8f882514ac3c9f03328636468dae517be149fec68",
+          "terraform/environments/production/mattermost/terraform.tfvars.json": "6c8fb92be4273ca83b329768fa50d6f48528a5cc659e9b351e535c133197ee53",
           "terraform/environments/production/mattermost/variables.tf": "0c9a16565e02a998679cbeb2a6cae51b13bf4adda4ef8d0fc08bcc698e1c89f7",
-          "terraform/modules/mattermost/37ff8c74fda9/main.tf": "15d1a08644df6c1dbd52fb764feb539b286b4f6bf600182ea24e61a86cd10b14",
-          "terraform/modules/mattermost/37ff8c74fda9/mattermost.nomad.hcl": "d56c38587e8f62213f133879d7e511885373b9ac669e7de988b66edd4cdd5897",
-          "terraform/modules/mattermost/37ff8c74fda9/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/37ff8c74fda9/recipe_outputs.tf": "70a1f14267ed6ee25c49a23561599d54b689cddefb45fa0b34f78748f6eeec39",
-          "terraform/modules/mattermost/37ff8c74fda9/variables.tf": "36c3cdda6d0cf60344b66f01a2243c5aaf5e562dda952f78c3b25c5794f8558a"
+          "terraform/modules/mattermost/b22b5814659a/main.tf": "15d1a08644df6c1dbd52fb764feb539b286b4f6bf600182ea24e61a86cd10b14",
+          "terraform/modules/mattermost/b22b5814659a/mattermost.nomad.hcl": "d56c38587e8f62213f133879d7e511885373b9ac669e7de988b66edd4cdd5897",
+          "terraform/modules/mattermost/b22b5814659a/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/b22b5814659a/recipe_outputs.tf": "d85571f271fde7044ce3c2e36fc9d23e24b832eb8b0b74faede43a9f97402f4c",
+          "terraform/modules/mattermost/b22b5814659a/variables.tf": "36c3cdda6d0cf60344b66f01a2243c5aaf5e562dda952f78c3b25c5794f8558a"
         },
         "hosts": [
           "control"

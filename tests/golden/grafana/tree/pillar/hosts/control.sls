@@ -38,19 +38,19 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "5f8e1c7268becc0225885fde49b430ea54df7238fdc959279ad54c0ff1f3b2e5",
+        "digest": "028f64ce48e464ca738013031ecd64313277e723324af6f41f9e720d9320e995",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "fa5e9f1c66f5cd7294c40f124b3237a1067f2c6af05fb926cc8592248289060e",
+          "terraform/environments/production/grafana/main.tf": "07f981f4b018538af41d7c1de99d581a7f2ab100a1f4bc3364eb25989f438a71",
           "terraform/environments/production/grafana/outputs.tf": "e088f422f061f2999d58e86cf0fa627e0bf5868a7fa4a4bea3f1d9e4e670cee7",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "6862cb20b0524b27cc2aba3f94b045ef6fd515df257a4a82925e3033e5871428",
-          "terraform/environments/production/grafana/variables.tf": "69ef6dc825b83fcd96e77d995252b1d3ff3cb9ea575533cee48bdbf667c3e3b7",
-          "terraform/modules/grafana/6b56ce49c29a/grafana.nomad.hcl": "0edf1688c0234a07a141832aa9297169749a2897d6433724d4bdaaf5eb2dfd73",
-          "terraform/modules/grafana/6b56ce49c29a/main.tf": "e96fc32d81d5c81fb368eb891721833ec8057e9a473b3e9f15b24b2c91949f52",
-          "terraform/modules/grafana/6b56ce49c29a/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/6b56ce49c29a/recipe_outputs.tf": "c8c42584420b53ade224658d46d17fa40aa8706f7573c52fbbdd06d765dcad07",
-          "terraform/modules/grafana/6b56ce49c29a/variables.tf": "9de4ed47157388cf003cc939d4e0babc9d7cdfcd248bff09db21f89259d7c85e"
+          "terraform/environments/production/grafana/terraform.tfvars.json": "c449046b541f0a7e68c61ced3acb12c538adbc71bbe79d3c78394ecc7fbe472e",
+          "terraform/environments/production/grafana/variables.tf": "2deb8b7e21ac8daed215cd3e3e20be969747b1e7acc18fa1a2a08de7625eb2f4",
+          "terraform/modules/grafana/8c25be88276d/grafana.nomad.hcl": "d4648df87af7a638427375496ef559f5f6afbc31a525b4f4ad67a7017b0ce060",
+          "terraform/modules/grafana/8c25be88276d/main.tf": "c5028009efe156dbc37be92440d52cff89454457a55f2d39d2acfe2de11e5134",
+          "terraform/modules/grafana/8c25be88276d/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/8c25be88276d/recipe_outputs.tf": "c8c42584420b53ade224658d46d17fa40aa8706f7573c52fbbdd06d765dcad07",
+          "terraform/modules/grafana/8c25be88276d/variables.tf": "ce0d9571e0db1a5741a1a6b5221a9dacd92a433b833c868e0c027641a0792c64"
         },
         "hosts": [
           "control"

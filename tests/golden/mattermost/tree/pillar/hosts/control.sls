@@ -139,19 +139,19 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "5f8e1c7268becc0225885fde49b430ea54df7238fdc959279ad54c0ff1f3b2e5",
+        "digest": "8601efeb17f0c83a11eb57308db7e84a38440d5331a9188a4d31507b57c04818",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "fa5e9f1c66f5cd7294c40f124b3237a1067f2c6af05fb926cc8592248289060e",
-          "terraform/environments/production/grafana/outputs.tf": "e088f422f061f2999d58e86cf0fa627e0bf5868a7fa4a4bea3f1d9e4e670cee7",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "6862cb20b0524b27cc2aba3f94b045ef6fd515df257a4a82925e3033e5871428",
-          "terraform/environments/production/grafana/variables.tf": "69ef6dc825b83fcd96e77d995252b1d3ff3cb9ea575533cee48bdbf667c3e3b7",
-          "terraform/modules/grafana/6b56ce49c29a/grafana.nomad.hcl": "0edf1688c0234a07a141832aa9297169749a2897d6433724d4bdaaf5eb2dfd73",
-          "terraform/modules/grafana/6b56ce49c29a/main.tf": "e96fc32d81d5c81fb368eb891721833ec8057e9a473b3e9f15b24b2c91949f52",
-          "terraform/modules/grafana/6b56ce49c29a/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/6b56ce49c29a/recipe_outputs.tf": "c8c42584420b53ade224658d46d17fa40aa8706f7573c52fbbdd06d765dcad07",
-          "terraform/modules/grafana/6b56ce49c29a/variables.tf": "9de4ed47157388cf003cc939d4e0babc9d7cdfcd248bff09db21f89259d7c85e"
+          "terraform/environments/production/grafana/main.tf": "69ad5295181bcffb10a9470d5841d5810e78b563546f9fca24ea094c06a16947",
+          "terraform/environments/production/grafana/outputs.tf": "4c9b1b7a706c080b4767f83fc8e4332346205690e927a66de80137755168cbf7",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "da703375f5f4d3d207372f45484035d1ab1e883c21f689935fa52fd1a4a50d22",
+          "terraform/environments/production/grafana/variables.tf": "2deb8b7e21ac8daed215cd3e3e20be969747b1e7acc18fa1a2a08de7625eb2f4",
+          "terraform/modules/grafana/0e3371b3cebb/grafana.nomad.hcl": "d4648df87af7a638427375496ef559f5f6afbc31a525b4f4ad67a7017b0ce060",
+          "terraform/modules/grafana/0e3371b3cebb/main.tf": "c5028009efe156dbc37be92440d52cff89454457a55f2d39d2acfe2de11e5134",
+          "terraform/modules/grafana/0e3371b3cebb/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/0e3371b3cebb/recipe_outputs.tf": "b33c46a6a9fa26ed86a008c45225754d99c99b024989b44828a234074f689c7e",
+          "terraform/modules/grafana/0e3371b3cebb/variables.tf": "ce0d9571e0db1a5741a1a6b5221a9dacd92a433b833c868e0c027641a0792c64"
         },
         "hosts": [
           "control"
@@ -189,19 +189,19 @@
         "service": "hecate-proxy"
       },
       "production/mattermost": {
-        "digest": "dd0e0bff895f941645ab86e1c84dcd955f6a2ac3c517e66c54abdf91889571fc",
+        "digest": "7904bbd58b3ea665c15d238fa3b66b7b0db99424b030a8f29cee8f3747e9aeb0",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost/main.tf": "d55e7bb1b28303344e6ab67408861e5a37ebfddde61da114b975ea80999f854b",
-          "terraform/environments/production/mattermost/outputs.tf": "24aa86f68a47d3cefcd0bb07eea058b6107f41585264cc7fade55e753c51d29c",
-          "terraform/environments/production/mattermost/terraform.tfvars.json": "aed05a7f2987e61b5696c7c3e4024238079d1cd207ac9abcd53215a8d614bab8",
+          "terraform/environments/production/mattermost/main.tf": "82917cf5ec6c9f56dbb797e5a5abc8ae73fcd09571671f28d6014c4aa9401f37",
+          "terraform/environments/production/mattermost/outputs.tf": "a034fa924e8245d6b77dcc9bfec79f56bafda2eb43c4e828a7f5f0a20142094e",
+          "terraform/environments/production/mattermost/terraform.tfvars.json": "30e2b674af339d24052b9687c9af2ad770f0bd0c5c5c7410e5a3d5591e55ed62",
           "terraform/environments/production/mattermost/variables.tf": "9599bc1f93cebcbca20acfa585b1661e37e98aae4859253bae86b67c874c4142",
-          "terraform/modules/mattermost/411ca1d8b12b/main.tf": "05629237d9033514c583f38b40da6d309037630f0c1d373dd5ed241f7afa90d1",
-          "terraform/modules/mattermost/411ca1d8b12b/mattermost.nomad.hcl": "46bd0350a805b989f5207b0884368f1d88cce917cc4366ffc22c1f2117a0d0cd",
-          "terraform/modules/mattermost/411ca1d8b12b/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/411ca1d8b12b/recipe_outputs.tf": "d23f61f983bb6b869760f9caa141e4cdca57c55b8ffa6c1ae6d0fed285a714d5",
-          "terraform/modules/mattermost/411ca1d8b12b/variables.tf": "189d8a1893903e5d96e4175fec4d08b629dcde8d8a5120b8059041078d332ce4"
+          "terraform/modules/mattermost/6085742ad5cb/main.tf": "05629237d9033514c583f38b40da6d309037630f0c1d373dd5ed241f7afa90d1",
+          "terraform/modules/mattermost/6085742ad5cb/mattermost.nomad.hcl": "46bd0350a805b989f5207b0884368f1d88cce917cc4366ffc22c1f2117a0d0cd",
+          "terraform/modules/mattermost/6085742ad5cb/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/6085742ad5cb/recipe_outputs.tf": "f7df40d30c40c234cb77571c2c992061c80cba2a0a84992f72217607a8bd7290",
+          "terraform/modules/mattermost/6085742ad5cb/variables.tf": "189d8a1893903e5d96e4175fec4d08b629dcde8d8a5120b8059041078d332ce4"
         },
         "hosts": [
           "control"

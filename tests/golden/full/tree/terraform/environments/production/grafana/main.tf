@@ -20,7 +20,7 @@ provider "consul" {}
 provider "nomad" {}
 
 module "grafana" {
-  source                          = "../../../modules/grafana/259c013bc8f1"
+  source                          = "../../../modules/grafana/5219bc33dfee"
   namespace                       = var.namespace
   datacenter                      = var.datacenter
   grafana_service                 = var.grafana_service
@@ -29,6 +29,8 @@ module "grafana" {
   grafana_memory                  = var.grafana_memory
   grafana_image                   = var.grafana_image
   grafana_env_gf_server_http_addr = var.grafana_env_gf_server_http_addr
+  grafana_env_gf_server_root_url  = var.grafana_env_gf_server_root_url
+  grafana_file_datasources_yaml   = var.grafana_file_datasources_yaml
   grafana_port_http               = var.grafana_port_http
   grafana_port_http_to            = var.grafana_port_http_to
   grafana_callers                 = var.grafana_callers

@@ -1,3 +1,7 @@
+output "public_url" {
+  value = module.grafana.public_url
+}
+
 output "grafana_url" {
   value = module.grafana.grafana_url
 }

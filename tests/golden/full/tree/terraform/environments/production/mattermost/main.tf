@@ -20,7 +20,7 @@ provider "consul" {}
 provider "nomad" {}
 
 module "mattermost" {
-  source                                          = "../../../modules/mattermost/37ff8c74fda9"
+  source                                          = "../../../modules/mattermost/b22b5814659a"
   namespace                                       = var.namespace
   datacenter                                      = var.datacenter
   mattermost_service                              = var.mattermost_service

@@ -1,3 +1,7 @@
+output "public_url" {
+  value = module.mattermost.public_url
+}
+
 output "mattermost_url" {
   value = module.mattermost.mattermost_url
 }

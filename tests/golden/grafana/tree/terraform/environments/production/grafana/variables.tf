@@ -38,6 +38,16 @@ variable "grafana_env_gf_server_http_addr" {
   type        = string
 }
 
+variable "grafana_env_gf_server_root_url" {
+  description = "Environment of the task"
+  type        = string
+}
+
+variable "grafana_file_datasources_yaml" {
+  description = "Template that Nomad renders for the task"
+  type        = string
+}
+
 variable "grafana_port_http" {
   description = "Port of the host"
   type        = number

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "grafana" {
-  source                          = "../../../modules/grafana/6b56ce49c29a"
+  source                          = "../../../modules/grafana/0e3371b3cebb"
   namespace                       = var.namespace
   datacenter                      = var.datacenter
   grafana_service                 = var.grafana_service
@@ -23,6 +23,8 @@ module "grafana" {
   grafana_memory                  = var.grafana_memory
   grafana_image                   = var.grafana_image
   grafana_env_gf_server_http_addr = var.grafana_env_gf_server_http_addr
+  grafana_env_gf_server_root_url  = var.grafana_env_gf_server_root_url
+  grafana_file_datasources_yaml   = var.grafana_file_datasources_yaml
   grafana_port_http               = var.grafana_port_http
   grafana_port_http_to            = var.grafana_port_http_to
   grafana_check_path              = var.grafana_check_path

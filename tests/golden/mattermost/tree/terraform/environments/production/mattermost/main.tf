@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "mattermost" {
-  source                                          = "../../../modules/mattermost/411ca1d8b12b"
+  source                                          = "../../../modules/mattermost/6085742ad5cb"
   namespace                                       = var.namespace
   datacenter                                      = var.datacenter
   mattermost_service                              = var.mattermost_service

@@ -1,9 +1,5 @@
 terraform {
   required_providers {
-    consul = {
-      source  = "hashicorp/consul"
-      version = "~> 2.0"
-    }
     nomad = {
       source  = "hashicorp/nomad"
       version = "~> 2.0"
@@ -23,12 +19,6 @@ resource "nomad_dynamic_host_volume_registration" "data" {
   }
 }
 
-resource "consul_config_entry" "grafana" {
-  kind        = "service-intentions"
-  name        = var.grafana_service
-  config_json = jsonencode({ Sources = [for caller in var.grafana_callers : { Name = caller, Action = "allow", Precedence = 9, Type = "consul" }] })
-}
-
 resource "nomad_job" "component" {
   jobspec          = file("${path.module}/grafana.nomad.hcl")
   purge_on_destroy = true
@@ -45,6 +35,8 @@ resource "nomad_job" "component" {
       grafana_memory                  = tostring(var.grafana_memory)
       grafana_image                   = var.grafana_image
       grafana_env_gf_server_http_addr = var.grafana_env_gf_server_http_addr
+      grafana_env_gf_server_root_url  = var.grafana_env_gf_server_root_url
+      grafana_file_datasources_yaml   = var.grafana_file_datasources_yaml
       grafana_port_http               = tostring(var.grafana_port_http)
       grafana_port_http_to            = tostring(var.grafana_port_http_to)
       grafana_check_path              = var.grafana_check_path

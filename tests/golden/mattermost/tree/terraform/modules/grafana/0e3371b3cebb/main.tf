@@ -35,6 +35,8 @@ resource "nomad_job" "component" {
       grafana_memory                  = tostring(var.grafana_memory)
       grafana_image                   = var.grafana_image
       grafana_env_gf_server_http_addr = var.grafana_env_gf_server_http_addr
+      grafana_env_gf_server_root_url  = var.grafana_env_gf_server_root_url
+      grafana_file_datasources_yaml   = var.grafana_file_datasources_yaml
       grafana_port_http               = tostring(var.grafana_port_http)
       grafana_port_http_to            = tostring(var.grafana_port_http_to)
       grafana_check_path              = var.grafana_check_path

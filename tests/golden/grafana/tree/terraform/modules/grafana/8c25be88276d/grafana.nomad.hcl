@@ -30,6 +30,14 @@ variable "grafana_env_gf_server_http_addr" {
   type = string
 }
 
+variable "grafana_env_gf_server_root_url" {
+  type = string
+}
+
+variable "grafana_file_datasources_yaml" {
+  type = string
+}
+
 variable "grafana_port_http" {
   type = number
 }
@@ -134,11 +142,26 @@ job "grafana" {
       config {
         image = var.grafana_image
         ports = ["http"]
+
+        mount {
+          type     = "bind"
+          source   = "local/datasources.yaml"
+          target   = "/etc/grafana/provisioning/datasources/eos.yaml"
+          readonly = true
+        }
       }
 
       env {
         GF_SERVER_HTTP_ADDR              = var.grafana_env_gf_server_http_addr
+        GF_SERVER_ROOT_URL               = var.grafana_env_gf_server_root_url
         GF_SECURITY_ADMIN_PASSWORD__FILE = "$${NOMAD_SECRETS_DIR}/admin_password"
+      }
+
+      template {
+        destination = "$${NOMAD_TASK_DIR}/datasources.yaml"
+        env         = false
+        change_mode = "restart"
+        data        = var.grafana_file_datasources_yaml
       }
 
       template {

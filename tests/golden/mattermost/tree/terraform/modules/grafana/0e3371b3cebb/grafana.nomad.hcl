@@ -30,6 +30,14 @@ variable "grafana_env_gf_server_http_addr" {
   type = string
 }
 
+variable "grafana_env_gf_server_root_url" {
+  type = string
+}
+
+variable "grafana_file_datasources_yaml" {
+  type = string
+}
+
 variable "grafana_port_http" {
   type = number
 }
@@ -95,16 +103,9 @@ job "grafana" {
     }
 
     network {
-      mode = "bridge"
-
       port "http" {
         static = var.grafana_port_http
         to     = var.grafana_port_http_to
-      }
-
-      port "mesh" {
-        to           = -1
-        host_network = "mesh"
       }
     }
 
@@ -118,7 +119,7 @@ job "grafana" {
     service {
       name     = var.grafana_service
       port     = "http"
-      provider = "consul"
+      provider = "nomad"
       tags     = ["eos-component=grafana", "eos-measured=${var.namespace}", "eos-metrics=/metrics"]
 
       check {
@@ -133,12 +134,6 @@ job "grafana" {
           ignore_warnings = false
         }
       }
-
-      connect {
-        sidecar_service {
-          port = "mesh"
-        }
-      }
     }
 
     task "grafana" {
@@ -146,24 +141,34 @@ job "grafana" {
 
       config {
         image = var.grafana_image
+        ports = ["http"]
+
+        mount {
+          type     = "bind"
+          source   = "local/datasources.yaml"
+          target   = "/etc/grafana/provisioning/datasources/eos.yaml"
+          readonly = true
+        }
       }
 
       env {
         GF_SERVER_HTTP_ADDR              = var.grafana_env_gf_server_http_addr
+        GF_SERVER_ROOT_URL               = var.grafana_env_gf_server_root_url
         GF_SECURITY_ADMIN_PASSWORD__FILE = "$${NOMAD_SECRETS_DIR}/admin_password"
       }
 
-      vault {
-        env          = false
-        disable_file = true
-        change_mode  = "noop"
+      template {
+        destination = "$${NOMAD_TASK_DIR}/datasources.yaml"
+        env         = false
+        change_mode = "restart"
+        data        = var.grafana_file_datasources_yaml
       }
 
       template {
         destination = "$${NOMAD_SECRETS_DIR}/admin_password"
         env         = false
         change_mode = "noop"
-        data        = "{{ with secret (printf \"secret/data/%s/%s/app?version=%s\" (env \"NOMAD_NAMESPACE\") (env \"NOMAD_JOB_NAME\") (env \"NOMAD_META_eos_secret_version\")) }}{{ .Data.data.admin_password }}{{ end }}"
+        data        = "{{ with nomadVar \"nomad/jobs/grafana\" }}{{ .admin_password.Value }}{{ end }}"
       }
 
       volume_mount {

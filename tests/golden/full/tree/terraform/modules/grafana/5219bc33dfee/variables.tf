@@ -53,6 +53,16 @@ variable "grafana_env_gf_server_http_addr" {
   type        = string
 }
 
+variable "grafana_env_gf_server_root_url" {
+  description = "Environment of the task"
+  type        = string
+}
+
+variable "grafana_file_datasources_yaml" {
+  description = "Template that Nomad renders for the task"
+  type        = string
+}
+
 variable "grafana_port_http" {
   description = "Port of the host"
   type        = number
@@ -71,6 +81,11 @@ variable "grafana_port_http_to" {
     condition     = var.grafana_port_http_to >= 1 && var.grafana_port_http_to <= 65535 && floor(var.grafana_port_http_to) == var.grafana_port_http_to
     error_message = "grafana_port_http_to must be a whole number between 1 and 65535."
   }
+}
+
+variable "grafana_callers" {
+  description = "Services that may call it through the mesh"
+  type        = list(string)
 }
 
 variable "grafana_check_path" {

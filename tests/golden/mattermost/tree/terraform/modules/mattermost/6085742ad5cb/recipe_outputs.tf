@@ -8,8 +8,12 @@ variable "registered" {
   type        = object({ address = string, port = number })
 }
 
-output "grafana_url" {
-  value = var.registered == null ? null : format(var.outputs["grafana_url"], var.registered.address)
+output "public_url" {
+  value = var.registered == null ? null : var.outputs["public_url"]
+}
+
+output "mattermost_url" {
+  value = var.registered == null ? null : format(var.outputs["mattermost_url"], var.registered.address)
 }
 
 output "nomad_service" {
