@@ -82,9 +82,9 @@ impl Report for Components {
             &[
                 Yield::Drop(4),
                 Yield::Drop(2),
-                Yield::Shorten(1, 8),
-                Yield::Shorten(0, 16),
+                Yield::Shorten(1, 12),
                 Yield::Drop(1),
+                Yield::ShortenMiddle(0, 8),
             ],
         ));
     }

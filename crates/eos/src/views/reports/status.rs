@@ -92,7 +92,13 @@ fn trouble_text(trouble: &Trouble, columns: usize) -> String {
         printable(&trouble.words),
         trouble.look
     );
-    let text = hang("! ", &line, columns);
+    let text = match width("! ") + width(&line) <= columns {
+        true => hang("! ", &line, columns),
+        false => {
+            let words = format!("{}: {}", trouble.about, printable(&trouble.words));
+            hang("! ", &words, columns) + &hang("  next: ", &trouble.look, columns)
+        }
+    };
     text.replacen('!', &format!("{RED}!{RED:#}"), 1)
 }
 
@@ -149,11 +155,9 @@ const YIELDS: &[Yield] = &[
     Yield::Drop(2),
     Yield::Drop(5),
     Yield::Drop(4),
-    Yield::Shorten(7, 16),
-    Yield::Drop(1),
-    Yield::Shorten(0, 20),
     Yield::Drop(7),
-    Yield::Shorten(0, 8),
+    Yield::Drop(1),
+    Yield::ShortenMiddle(0, 8),
 ];
 
 /// In place of the counts of instances, where there can be none.
