@@ -253,13 +253,15 @@ impl Table<'_> {
         text
     }
 
-    /// As a table: where it does not fit into `columns`, one column after the other gives way. Blocks come last.
+    /// As a table without columns that say nothing: where it does not fit into `columns`, one column after the other gives way. Blocks come last.
     pub fn print_yielding(&self, columns: Option<usize>, yields: &[Yield]) -> String {
         let Some(room) = columns else {
             return self.print(None);
         };
         let natural = self.widths();
-        let mut widths: Vec<Option<usize>> = natural.iter().copied().map(Some).collect();
+        let is_empty = |column: usize| self.rows.iter().all(|row| row[column].is_empty());
+        let shown = |(column, wide)| Some(wide).filter(|_| self.rows.is_empty() || !is_empty(column));
+        let mut widths: Vec<Option<usize>> = natural.iter().copied().enumerate().map(shown).collect();
         let total = |widths: &[Option<usize>]| {
             let shown = widths.iter().flatten();
             shown.clone().sum::<usize>() + 2 * shown.count().saturating_sub(1)

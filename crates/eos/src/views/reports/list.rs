@@ -204,10 +204,12 @@ impl Report for Volumes {
             page.data_width,
             &[
                 Yield::Drop(4),
-                Yield::Shorten(5, 24),
+                Yield::ShortenMiddle(5, 24),
                 Yield::Drop(1),
                 Yield::Drop(6),
-                Yield::Shorten(5, 8),
+                Yield::Drop(5),
+                Yield::Drop(2),
+                Yield::ShortenMiddle(0, 8),
             ],
         ));
     }
