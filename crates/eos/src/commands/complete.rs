@@ -258,7 +258,7 @@ impl<'a> Place<'a> {
             "operation" => return Completion::Words(nearby.operations(self.command.get_name())),
             "address" => return Completion::Words(nearby.addresses()),
             // The secrets of the component before the cursor.
-            "names" if self.command.get_name() == "secret" => {
+            "names" | "reveal" if ["secret", "read"].contains(&self.command.get_name()) => {
                 let secrets = self.subjects.first().map(|component| nearby.secrets(component));
                 return Completion::Words(secrets.unwrap_or_default());
             }

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A column is as wide as its longest name, within these bounds.
 const BOX_WIDTH: i32 = 176;
-const BOX_WIDTH_AT_MOST: i32 = 300;
+const BOX_WIDTH_AT_MOST: i32 = 360;
 const TITLE_AT_MOST: i32 = 480;
 /// What a box has beside its name, and the mark of its health.
 const BESIDE_NAME: i32 = 26;
