@@ -408,6 +408,7 @@ fn what_only_the_estate_knows_is_offered_too() {
         "pillar/infrastructure/production.sls",
         "#!yaml\ncomponents: {chat: {recipe: mattermost}}\n",
     );
+    site.write("pillar/infrastructure/staging.sls", "#!yaml\ncomponents: {}\n");
     let operation = applied(&site.estate());
     let offered = |words: &[&str], wanted: &str| {
         let all = site.complete(words);
