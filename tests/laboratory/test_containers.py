@@ -266,6 +266,19 @@ def test_a_docker_that_was_killed_is_repaired_and_leaves_nothing(with_containers
     remove_job(estate, "shell")
 
 
+def test_what_runs_ends_in_good_order_where_a_lab_gets_its_docker(with_containers, tmp_path):
+    with running_estate(tmp_path / "estate") as estate:
+        estate.must("create", "hello", "--yes")
+        [before] = estate.running("hello")
+        estate.must("lab", "up", "--containers", timeout=300)
+        estate.wait_until(lambda: estate.running("hello"), 90, "hello runs again")
+        ended = estate.nomad(f"/v1/allocation/{before['ID']}?namespace=production")
+        told = [event["DisplayMessage"] for task in ended["TaskStates"].values() for event in task["Events"]]
+        # A task that lost its agent died of that, some time later.
+        assert not any("connection is closing" in words for words in told), told
+        assert not any(task["Failed"] for task in ended["TaskStates"].values()), told
+
+
 def test_two_labs_with_containers_side_by_side(with_containers, tmp_path):
     with running_estate(tmp_path / "estate", "--containers") as other:
         bridge = bridge_of(other)

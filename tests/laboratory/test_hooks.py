@@ -127,6 +127,15 @@ def test_what_was_there_before_is_watched(prometheus):
     assert "eos_hello_pages_total 0" in pages
 
 
+def test_the_step_counts_a_target_for_each_instance(prometheus):
+    estate = prometheus.estate
+    ran = estate.must("update", "hello", "--replicas", "2", "--yes")
+    assert "hello: 2 targets up" in ran.stderr, ran.stderr
+    assert sorted(prometheus.targets("hello")) == sorted((at, "up") for at in registered(estate, "hello"))
+    assert len(registered(estate, "hello")) == 2
+    estate.must("update", "hello", "--unset", "replicas", "--yes")
+
+
 def test_an_instance_that_hangs_raises_the_alarm_and_ends_it(prometheus):
     estate = prometheus.estate
     with stopped(process_of_hello(estate)):

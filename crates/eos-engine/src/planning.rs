@@ -6,7 +6,7 @@ use std::time::Duration;
 use eos_core::address::NodeKind;
 use eos_core::catalog::{Catalog, KEPT};
 use eos_core::compile::Compilation;
-use eos_core::diagnostic::Diagnostic;
+use eos_core::diagnostic::{Diagnostic, Place};
 use eos_core::intent::{Intent, Sentence, edit};
 use eos_core::kinds::Proof;
 use eos_core::kinds::host::Answers as HostAnswers;
@@ -112,6 +112,21 @@ pub async fn make_plan(estate: &Estate, engines: Option<&Engines>, wish: &Wish) 
     Ok(prepared.planned(plan))
 }
 
+/// What was found in a pillar as it would be, with the places that a person finds in the pillar as it is.
+fn in_files(found: Vec<Diagnostic>, files: &PillarFiles, edited: &PillarFiles) -> Vec<Diagnostic> {
+    let lines = |of: &PillarFiles, at: &Place| {
+        let text = of.get(&at.file).map_or(&[][..], Vec::as_slice);
+        let lines = text.split(|byte| *byte == b'\n').take(at.position.line as usize);
+        Vec::from_iter(lines.map(<[u8]>::to_vec))
+    };
+    let is_there = |at: &Place| !edited.contains_key(&at.file) || lines(files, at) == lines(edited, at);
+    let known = |one: Diagnostic| Diagnostic {
+        at: one.at.filter(is_there),
+        ..one
+    };
+    found.into_iter().map(known).collect()
+}
+
 /// All that a plan is made from but for what the engines say.
 pub(crate) struct Prepared<'w> {
     wish: &'w Wish,
@@ -145,7 +160,8 @@ impl<'w> Prepared<'w> {
                     let before = compile(&Pillar::read(&files).ok()?, &catalog, setup).ok()?;
                     who_needs(intent, &before, &catalog)
                 });
-                return Err(Failure::Input(needed.map_or(found, |needed| vec![needed])));
+                let found = needed.map_or(found, |needed| vec![needed]);
+                return Err(Failure::Input(in_files(found, &files, &edited)));
             }
         };
         let store = estate.store_to_read()?;
@@ -261,7 +277,7 @@ impl<'w> Prepared<'w> {
                 &answers.observed,
             );
             if !refused.is_empty() {
-                return Err(Failure::Input(refused));
+                return Err(Failure::Input(in_files(refused, &self.files, &self.edited)));
             }
         }
         let mut plan = self.plan(Some(&answers.observed));

@@ -13,7 +13,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 use eos_core::catalog::KEPT;
 use eos_core::diagnostic::Diagnostic;
-use eos_core::name::{ENVIRONMENTS, Sort, closest, problem, quoted};
+use eos_core::name::{ENVIRONMENTS, closest, quoted};
 use eos_core::recipe::Recipe;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -190,11 +190,11 @@ pub fn parse(line: &[OsString], peek: &Peek, recipe: Option<Recipe>) -> Result<P
     }
     let matches = match command.try_get_matches_from_mut(line) {
         Ok(matches) => matches,
-        Err(error) => return shown(error, peek, recipe.as_ref()),
+        Err(error) => return shown(error, recipe.as_ref()),
     };
     let cli = match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli,
-        Err(error) => return shown(error, peek, recipe.as_ref()),
+        Err(error) => return shown(error, recipe.as_ref()),
     };
     let typed = recipe.and_then(|recipe| typed(&matches, recipe));
     let words = words::of(&command, &matches);
@@ -293,31 +293,13 @@ fn typed(matches: &ArgMatches, recipe: Recipe) -> Option<Typed> {
     Some(Typed::read(of_verb, recipe))
 }
 
-fn shown(error: clap::Error, peek: &Peek, recipe: Option<&Recipe>) -> Result<Parsed, Problem> {
+fn shown(error: clap::Error, recipe: Option<&Recipe>) -> Result<Parsed, Problem> {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             Ok(Parsed::Shown(error.render().ansi().to_string()))
         }
-        ErrorKind::UnknownArgument if recipe.is_some() && peek.verb.as_deref() == Some("create") => {
-            let wrong = second_word(&error, peek).unwrap_or_else(|| wording(&error, recipe));
-            Err(Problem::Usage(vec![wrong]))
-        }
         _ => Err(Problem::Usage(vec![wording(&error, recipe)])),
     }
-}
-
-/// A word after the recipe is the component's name, most likely.
-fn second_word(error: &clap::Error, peek: &Peek) -> Option<Diagnostic> {
-    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else {
-        return None;
-    };
-    let recipe = peek.subject.as_deref()?;
-    let is_name = problem(Sort::Component, word).is_none();
-    is_name.then(|| {
-        Diagnostic::new(format!("Unexpected argument {}", quoted(word))).hint(format!(
-            "Name the component with --name: eos create {recipe} --name {word}"
-        ))
-    })
 }
 
 /// The fault of the command line, in Eos's own words.
@@ -364,8 +346,18 @@ pub fn wording(error: &clap::Error, recipe: Option<&Recipe>) -> Diagnostic {
                     format!("Did you mean {m}?")
                 }),
             ),
-            (_, None) => Diagnostic::new(format!("Unexpected argument {}", quoted(&argument)))
-                .hint("--help shows the arguments of the command"),
+            (_, None) => Diagnostic::new(format!("Unexpected argument {}", quoted(&argument))).hint(
+                match argument.split_once('=') {
+                    Some((option, value)) => {
+                        format!(
+                            "Options are flags: --{} {}",
+                            eos_core::expand::flag(option),
+                            words::shell_word(value)
+                        )
+                    }
+                    None => "--help shows the arguments of the command".to_owned(),
+                },
+            ),
         },
         ErrorKind::InvalidSubcommand => {
             let word = text(ContextKind::InvalidSubcommand).unwrap_or_default();

@@ -11,7 +11,7 @@ const KNOWN: &[(&[&str], &str)] = &[
         "`eos delete COMPONENT` deletes one",
     ),
     (
-        &["deploy", "install", "add", "run", "new"],
+        &["deploy", "install", "add", "new"],
         "`eos create RECIPE` creates a component, `eos apply` applies the pillar",
     ),
     (
@@ -49,6 +49,28 @@ const KNOWN: &[(&[&str], &str)] = &[
         "`eos catalog lint` checks recipes, `eos compile` the pillar",
     ),
     (&["search", "recipes"], "`eos catalog list` shows the recipes"),
+    (&["hosts", "nodes"], "`eos list --hosts` lists the hosts"),
+    (
+        &["volumes", "disks"],
+        "`eos list --volumes` lists the volumes, `eos storage` the disks",
+    ),
+    (
+        &["secret", "secrets", "password"],
+        "`eos read COMPONENT --reveal NAME` shows a secret, `eos rotate secret COMPONENT NAME` makes a new one",
+    ),
+    (
+        &["health", "check"],
+        "`eos status` shows what runs, `eos doctor` checks the engines",
+    ),
+    (&["tail"], "`eos logs COMPONENT` shows what it says"),
+    (
+        &["images"],
+        "`eos lab images` makes the images of the built-in recipes",
+    ),
+    (
+        &["cancel", "abort"],
+        "`eos rollback OPERATION` ends one that stopped",
+    ),
 ];
 
 /// What does here what a verb of other programs does there.

@@ -86,7 +86,10 @@ pub fn add_flags(command: Command, verb: &str, subject: &str, recipe: &Recipe) -
         .args(flags)
         .disable_help_flag(true)
         .mut_subcommands(|noun| noun.hide(true))
-        .override_usage(format!("eos {verb} {subject} [OPTIONS]"));
+        .override_usage(match verb {
+            "create" => format!("eos create {subject} [OPTIONS] [NAME]"),
+            _ => format!("eos {verb} {subject} [OPTIONS]"),
+        });
     for flag in general {
         command = command.mut_arg(flag, |arg| arg.help_heading(GENERAL));
     }
@@ -101,6 +104,7 @@ pub fn add_flags(command: Command, verb: &str, subject: &str, recipe: &Recipe) -
             recipe.name, recipe.summary, recipe.version
         ))
         .mut_arg("recipe", |recipe| recipe.hide(true))
+        .mut_arg("called", |called| called.hide(true))
         .after_help(format!(
             "Eos takes an option without a flag from the environment ({OPTION_PREFIX}<NAME>, such as {}). \
              On a terminal it asks for an option that has no default. It reads a secret given as - from \

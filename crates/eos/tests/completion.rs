@@ -1,6 +1,9 @@
 //! Completion in the real shells: keys are typed on a pseudo terminal (bash, zsh) or the shell is asked itself (fish).
 //! A shell that is not installed is skipped, and says so.
 
+use eos_engine::audit::Actor;
+use eos_engine::estate::Estate;
+use eos_engine::store::{Applied, NewOperation, Outcome, Store};
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -364,4 +367,60 @@ fn what_was_given_is_not_offered_again() {
             .iter()
             .any(|line| line.starts_with("serve-") || line.starts_with("complete\t"))
     );
+}
+
+/// The pillar counts as applied from then on, by this operation.
+fn applied(estate: &Path) -> String {
+    let estate = Estate::open(Some(estate)).expect("an estate");
+    let compilation = estate.compile().expect("a sound pillar");
+    let mut store = estate.store().expect("a store");
+    let operation = Store::new_operation_id();
+    let by = Actor { who: "ada", user: "" };
+    let new = NewOperation {
+        environment: "production",
+        components: &["chat".to_owned()],
+        words: "eos create mattermost --name chat",
+        by,
+        plan: &serde_json::json!({"steps": []}),
+        takes_back: None,
+    };
+    store.begin_operation(&operation, &new).expect("an operation");
+    store
+        .end_operation(&operation, Outcome::Done, by)
+        .expect("an operation");
+    for (key, nodes) in &compilation.all_nodes() {
+        let applied = Applied {
+            environment: key.0.clone(),
+            component: key.1.clone(),
+            digest: compilation.digest(key).expect("each has one"),
+            nodes: serde_json::to_value(nodes).expect("nodes have a JSON form"),
+            operation: operation.clone(),
+        };
+        store.set_applied(&applied).expect("a store");
+    }
+    operation
+}
+
+#[test]
+fn what_only_the_estate_knows_is_offered_too() {
+    let site = Site::new();
+    site.write(
+        "pillar/infrastructure/production.sls",
+        "#!yaml\ncomponents: {chat: {recipe: mattermost}}\n",
+    );
+    site.write("pillar/infrastructure/staging.sls", "#!yaml\ncomponents: {}\n");
+    let operation = applied(&site.estate());
+    let offered = |words: &[&str], wanted: &str| {
+        let all = site.complete(words);
+        let is_wanted = |line: &String| line.split('\t').next() == Some(wanted);
+        assert!(all.iter().any(is_wanted), "{words:?} without {wanted}: {all:?}");
+    };
+    for verb in [&["undo"][..], &["rollback"], &["history", "show"]] {
+        offered(&[verb, &[""]].concat(), &operation[..10]);
+    }
+    // A component that another has for its own use, its secrets, and what `why` explains.
+    offered(&["status", ""], "chat-database");
+    offered(&["rotate", "secret", "chat-database", ""], "password");
+    offered(&["read", "chat", "--reveal", ""], "database_password");
+    offered(&["why", ""], "job/chat");
 }

@@ -2,6 +2,7 @@
 
 pub mod dot;
 mod layout;
+mod letters;
 pub mod live;
 pub mod svg;
 #[cfg(test)]

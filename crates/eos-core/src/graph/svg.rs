@@ -2,8 +2,10 @@
 
 use super::Graph;
 use super::layout::{
-    BOX_HEIGHT, BOX_WIDTH, Band, FRAME_TITLE, Frame, Layout, MARGIN, Point, Rect, Route, layout,
+    BOX_HEIGHT, Band, FRAME_TITLE, Frame, Layout, MARGIN, NAME_SIZE, Point, Rect, Route, TITLE_SIZE, layout,
+    room_for_name,
 };
+use super::letters::{shortened, text_width};
 use super::live::{Counts, Health, Live};
 use crate::address::Address;
 use crate::node::{Layer, Node, Writer};
@@ -13,8 +15,9 @@ use std::fmt::Write;
 const STYLE: &str = include_str!("style.css");
 /// Of the corners of an edge.
 const RADIUS: i32 = 9;
-/// Sizes of text, as in the style.
-const NAME_SIZE: f64 = 12.5;
+/// A picture shrinks to its window, down to this part of its width. A reader who zooms in gets past that.
+const SMALLEST: i32 = 4;
+/// The size of small text, as in the style.
 const SMALL_SIZE: f64 = 11.0;
 /// How much wider bold letters are.
 const BOLD: f64 = 1.1;
@@ -28,11 +31,12 @@ pub fn svg(graph: &Graph) -> String {
         text,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"eos-graph\" role=\"img\" \
          aria-labelledby=\"eos-graph-title eos-graph-desc\" viewBox=\"0 0 {width} {height}\" \
-         width=\"{width}\" height=\"{height}\">\n\
+         width=\"{width}\" height=\"{height}\" style=\"min-width:{}px\">\n\
          <title id=\"eos-graph-title\">{}</title>\n\
          <desc id=\"eos-graph-desc\">{}</desc>\n\
          <style>\n{STYLE}</style>\n\
          <rect class=\"page\" width=\"{width}\" height=\"{height}\"/>",
+        width / SMALLEST,
         escaped(&title(graph)),
         escaped(&format!("{}. {DIRECTION}.", extent(graph))),
     );
@@ -186,19 +190,19 @@ fn frame_below(text: &mut String, frame: &Frame) {
         escaped(&frame.component),
         x + 16,
         y + FRAME_TITLE - 11,
-        escaped(&shortened(&frame.component, width - 32, 13.5 * BOLD))
+        escaped(&shortened(&frame.component, width - 32, TITLE_SIZE))
     );
 }
 
 fn node_box(text: &mut String, node: &Node, wave: usize, rect: &Rect, health: Option<&Health>) {
-    let Rect { x, y, .. } = *rect;
+    let Rect { x, y, width, .. } = *rect;
     let Address { kind, name } = &node.address;
-    let room = BOX_WIDTH - 26 - health.map_or(0, |_| 20);
+    let room = room_for_name(width, health.is_some());
     let state = health.map_or_else(String::new, |health| format!(" is-{}", health.word()));
     let _ = write!(
         text,
         "<g class=\"node {}{state}\"><title>{}</title>\
-         <rect class=\"box\" x=\"{x}\" y=\"{y}\" width=\"{BOX_WIDTH}\" height=\"{BOX_HEIGHT}\" rx=\"7\"/>\
+         <rect class=\"box\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{BOX_HEIGHT}\" rx=\"7\"/>\
          <rect class=\"bar\" x=\"{}\" y=\"{}\" width=\"3\" height=\"{}\" rx=\"1.5\"/>\
          <text class=\"name\" x=\"{}\" y=\"{}\">{}</text>\
          <text class=\"small\" x=\"{}\" y=\"{}\">{}</text>\
@@ -214,12 +218,12 @@ fn node_box(text: &mut String, node: &Node, wave: usize, rect: &Rect, health: Op
         x + 17,
         y + 31,
         escaped(&shortened(kind.word(), room - 60, SMALL_SIZE)),
-        x + BOX_WIDTH - 9,
+        x + width - 9,
         y + 31,
     );
     if let Some(health) = health {
         let at = Point {
-            x: x + BOX_WIDTH - 14,
+            x: x + width - 14,
             y: y + 12,
         };
         mark(text, health, at);
@@ -300,47 +304,6 @@ fn corner(way: &mut String, before: Point, at: Point, after: Point) {
         "L{} {}Q{} {} {} {}",
         enter.x, enter.y, at.x, at.y, leave.x, leave.y
     );
-}
-
-/// As much of a text as fits into so many pixels: its beginning and, since names often differ there, its end.
-fn shortened(text: &str, room: i32, size: f64) -> String {
-    let room = f64::from(room);
-    if text_width(text, size) <= room {
-        return text.to_owned();
-    }
-    let room = room - letter_width('…') * size;
-    let end: String = fitting(text.chars().rev(), room / 3.0, size)
-        .chars()
-        .rev()
-        .collect();
-    let start = fitting(text.chars(), room - text_width(&end, size), size);
-    format!("{}…{}", start.trim_end(), end.trim_start())
-}
-
-fn fitting(letters: impl Iterator<Item = char>, room: f64, size: f64) -> String {
-    let mut left = room;
-    letters
-        .take_while(|letter| {
-            left -= letter_width(*letter) * size;
-            left >= 0.0
-        })
-        .collect()
-}
-
-fn text_width(text: &str, size: f64) -> f64 {
-    text.chars().map(letter_width).sum::<f64>() * size
-}
-
-/// In parts of the size of the font. Fonts differ: letters are taken to be on the wide side.
-fn letter_width(letter: char) -> f64 {
-    match letter {
-        'i' | 'j' | 'l' | 't' | 'f' | 'r' | ' ' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | '-' | '/' => 0.4,
-        'm' | 'w' | 'M' | 'W' | '@' | '%' => 1.0,
-        'A'..='Z' | '_' | '&' | '#' => 0.72,
-        '…' => 1.0,
-        letter if letter.is_ascii() => 0.64,
-        _ => 1.3,
-    }
 }
 
 /// Text as XML has it. What XML cannot hold, and what would turn the direction of a text, is shown as unknown.

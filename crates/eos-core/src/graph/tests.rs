@@ -180,7 +180,36 @@ fn a_long_name_is_short_in_its_box_and_whole_in_the_hover() {
     let nodes = [node("one", Layer::Job, &long, &[])];
     let picture = svg(&Graph::new(&nodes).unwrap());
     assert!(picture.contains(&format!("<title>{long}\n")));
-    assert!(picture.contains("…ng-end</text>"));
+    assert!(
+        picture.contains('…') && picture.contains("-end</text>"),
+        "{picture}"
+    );
+}
+
+#[test]
+fn a_name_as_people_give_it_is_whole_in_its_box_and_its_frame() {
+    let name = "customer-relationship-dashboard-1";
+    let mut nodes = vec![
+        node(name, Layer::Secret, &format!("secret/{name}"), &[]),
+        node(name, Layer::Job, &format!("job/{name}"), &[]),
+    ];
+    nodes.push(node("small", Layer::Job, "job/small", &[]));
+    let mut graph = Graph::new(&nodes).unwrap();
+    let asked = Live::default();
+    for live in [None, Some(asked)] {
+        graph.live = live;
+        let picture = svg(&graph);
+        assert!(!picture.contains('…'), "{picture}");
+        check(&graph);
+    }
+}
+
+#[test]
+fn a_picture_shrinks_to_its_window() {
+    let picture = svg(&Graph::new(&two_components()).unwrap());
+    let root = picture.split_once('>').unwrap().0;
+    assert!(root.contains(" viewBox=\"0 0 "), "{root}");
+    assert!(picture.contains("max-width: 100%; height: auto;"));
 }
 
 #[test]

@@ -913,7 +913,11 @@ fn read_secret_use(reader: &mut Reader<'_>, entry: &Entry) -> Option<SecretUse> 
     let option = |reader: &mut Reader<'_>, node: &Node| -> Option<Template> {
         let name = reader.text("secrets", node)?;
         Template::name(&name, node.at).or_else(|| {
-            reader.report(node.at, format!("{} cannot name a secret", quoted(&name)));
+            reader.report_with_hint(
+                node.at,
+                format!("{} cannot name a secret", quoted(&name)),
+                format!("Write the name of the option alone, or a text: {{text: {}}}", quoted(&name)),
+            );
             None
         })
     };

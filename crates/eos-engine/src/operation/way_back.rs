@@ -67,13 +67,19 @@ impl Run<'_> {
             None => match self.turn_back(title).await {
                 Ok(effects) => Aftermath::TakenBack { effects },
                 Err(second) => {
+                    let why = match &second {
+                        Failure::Waiting(waiting) => format!(
+                            "the rollback waits: {second}; first of all: eos approve {} --as USER",
+                            waiting.operation
+                        ),
+                        _ => format!("the rollback failed as well: {second}"),
+                    };
                     let outcome = match second {
                         Failure::Waiting(_) => Outcome::Waiting,
                         Failure::Stopped(_) => Outcome::Interrupted,
                         _ => Outcome::Failed,
                     };
                     self.end(outcome).await?;
-                    let why = format!("the rollback failed as well: {second}");
                     Aftermath::Stands { why }
                 }
             },

@@ -187,6 +187,8 @@ impl ComponentStatus {
 #[derive(Debug, Clone, Serialize)]
 pub struct Instance {
     pub allocation: String,
+    /// Of the component, as its recipe names it.
+    pub service: String,
     pub node: String,
     /// `pending`, `running`, `complete`, `failed`, `lost`, `unknown`.
     pub status: String,
@@ -282,6 +284,7 @@ fn instances(allocations: &[&Allocation], job: &JobStatus, checks: Option<&Check
         let checks = checks.map(|checks| checks.of(&one.id)).unwrap_or_default();
         Instance {
             allocation: one.id.clone(),
+            service: one.task_group.clone(),
             node: one.node_name.clone(),
             status: one.client_status.clone(),
             healthy: is_healthy(one, job, &checks),

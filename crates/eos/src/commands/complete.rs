@@ -222,9 +222,10 @@ impl<'a> Place<'a> {
             .get(self.subjects.len())
             .or_else(|| positions.last().filter(several))
         {
-            Some(position) => self.values(position, nearby),
+            // A name of one's own is nothing to choose from.
+            Some(position) if !position.is_hide_set() => self.values(position, nearby),
             // Nothing else can come: this is how a person finds out which flags there are.
-            None => self.all_flags(),
+            _ => self.all_flags(),
         }
     }
 
@@ -258,7 +259,7 @@ impl<'a> Place<'a> {
             "operation" => return Completion::Words(nearby.operations(self.command.get_name())),
             "address" => return Completion::Words(nearby.addresses()),
             // The secrets of the component before the cursor.
-            "names" if self.command.get_name() == "secret" => {
+            "names" | "reveal" if ["secret", "read"].contains(&self.command.get_name()) => {
                 let secrets = self.subjects.first().map(|component| nearby.secrets(component));
                 return Completion::Words(secrets.unwrap_or_default());
             }

@@ -21,6 +21,7 @@ use std::path::PathBuf;
     after_help = "\
 Examples:
   eos create hello
+  eos create hello greeter
   eos create grafana --port 3000 --plan
   eos create grafana --name metrics --admin-password -
   eos create hello --environment staging --yes
@@ -32,6 +33,9 @@ pub struct Args {
     /// The recipe to create it from
     #[arg(required = true)]
     recipe: Option<String>,
+    /// The same as --name
+    #[arg(value_name = "NAME", conflicts_with = "name")]
+    called: Option<String>,
     /// Name of the component [default: the name of the recipe]
     #[arg(long)]
     name: Option<String>,
@@ -45,7 +49,8 @@ pub struct Args {
 }
 
 pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -> Ended {
-    let said = args.recipe.is_some() || args.name.is_some() || args.env_file.is_some();
+    let said =
+        args.recipe.is_some() || args.called.is_some() || args.name.is_some() || args.env_file.is_some();
     match &args.noun {
         Some(nouns::Create::Container(container)) => {
             host::refuse_component("create", "container", said)?;
@@ -68,7 +73,7 @@ pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -
             "`eos catalog list` shows the recipes",
         ));
     };
-    let component = args.name.as_ref().unwrap_or(recipe);
+    let component = args.name.as_ref().or(args.called.as_ref()).unwrap_or(recipe);
     if let Some(problem) = name::problem(Sort::Component, component) {
         return Err(Problem::usage(problem, "Choose another name with --name"));
     }

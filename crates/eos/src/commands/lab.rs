@@ -1,13 +1,17 @@
 //! `eos lab`: the real engines on this machine.
 
 use super::carry_out::confirm;
-use super::{Ended, Session, lab_image};
+use super::{Ended, Session, lab_image, who};
 use crate::formula;
 use crate::full_profile;
 use crate::problem::{Exit, Problem};
-use crate::views::reports::lab::{LabCondition, LabReport, LogLine};
+use crate::views::reports::lab::{LabCondition, LabReport, LogLine, Tunnel};
 use crate::words::shell_word;
+use eos_core::compile::compile;
+use eos_core::pillar::Pillar;
+use eos_engine::engines::Engines;
 use eos_engine::estate::Estate;
+use eos_engine::operation;
 use eos_engine::settings::Profile;
 use eos_lab::{Cache, CloudProvider, Lab, LabInput, LabNode, Wanted};
 use std::collections::BTreeMap;
@@ -15,6 +19,8 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+/// Components that are asked for a URL, at most.
+const TRIED: usize = 4;
 /// The Terraform provider that comes with Eos.
 const PROVIDER: &str = "eos-terraform-provider";
 
@@ -293,6 +299,11 @@ async fn report(
         false => LabCondition::Down,
     };
     let nodes = lab.nodes()?;
+    let environment = session.environment(estate);
+    let from_elsewhere = match (condition, took) {
+        (LabCondition::Up, None) => tunnel(estate, &environment).await,
+        _ => None,
+    };
     session.view.show(&LabReport {
         directory: lab.directory().to_owned(),
         condition,
@@ -304,9 +315,44 @@ async fn report(
         },
         nodes,
         containers: lab.containers()?,
+        from_elsewhere,
         seconds: took.map(|took| took.as_secs_f64()),
     });
     Ok(())
+}
+
+/// How a browser on another machine reaches a first component; the addresses of a lab are of this machine only.
+async fn tunnel(estate: &Estate, environment: &str) -> Option<Tunnel> {
+    // Neither a broken pillar nor an engine that does not answer keeps anybody from seeing the lab.
+    let pillar = Pillar::read(&estate.pillar_files().ok()?).ok()?;
+    let compilation = compile(&pillar, &estate.catalog().ok()?, estate.settings.setup()).ok()?;
+    let engines = Engines::connect(&estate.settings).ok()??;
+    for component in compilation.of_environment(environment).take(TRIED) {
+        let found = operation::outputs(&engines, &compilation, environment, &component.component);
+        let outputs = found.await.ok()?;
+        if let Some(url) = outputs
+            .iter()
+            .find_map(|(_, value)| value.strip_prefix("http://"))
+        {
+            let (address, path) = url.split_once('/').unwrap_or((url, ""));
+            let (_, port) = address.rsplit_once(':').unwrap_or((address, "80"));
+            let port: u16 = port.parse().ok()?;
+            // Below 1024 a laptop would ask for root.
+            let near = if port < 1024 { 8080 } else { port };
+            let at = if address.contains(':') {
+                address.to_owned()
+            } else {
+                format!("{address}:{port}")
+            };
+            let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
+            return Some(Tunnel {
+                command: format!("ssh -N -L {near}:{at} {}@{}", who(), machine.trim()),
+                url: format!("http://localhost:{near}/{path}"),
+                component: component.component.clone(),
+            });
+        }
+    }
+    None
 }
 
 /// Nodes become hosts of the estate when a person says so.

@@ -55,7 +55,23 @@ pub fn shorten(text: &str, columns: usize) -> String {
     format!("{}...", kept.trim_end())
 }
 
-/// The words of a text in lines of so many columns; a longer word is broken. Spaces inside of a line are kept.
+/// The text if it fits, else its beginning and its end: names often differ there.
+fn shorten_middle(text: &str, columns: usize) -> String {
+    if width(text) <= columns || columns < 12 {
+        return shorten(text, columns);
+    }
+    let mut end = String::new();
+    for letter in text.chars().rev() {
+        if width(&end) + width(letter.encode_utf8(&mut [0; 4])) > columns / 3 {
+            break;
+        }
+        end.insert(0, letter);
+    }
+    format!("{}{end}", shorten(text, columns - width(&end)))
+}
+
+/// The words of a text in lines of so many columns. A longer word is broken, behind a hyphen or the like if it has one.
+/// Spaces inside of a line are kept.
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(8);
     let mut lines = Vec::new();
@@ -73,7 +89,8 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
             }
             for letter in word.chars() {
                 if width(&line) >= columns && letter != ' ' {
-                    lines.push(std::mem::take(&mut line));
+                    let rest = line.split_off(breaking_point(&line));
+                    lines.push(std::mem::replace(&mut line, rest));
                 }
                 line.push(letter);
             }
@@ -81,6 +98,15 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
         lines.push(line.trim_end().to_owned());
     }
     lines
+}
+
+/// Where to break a line that one word fills: in its second half, behind what joins words; else at its end.
+fn breaking_point(line: &str) -> usize {
+    let joint = line.rfind(['-', '/', '.', '_', ',', ':']).map_or(0, |at| at + 1);
+    match width(&line[..joint]) * 2 > width(line) {
+        true => joint,
+        false => line.len(),
+    }
 }
 
 /// The text with `first` before its first line and as many spaces before the others, in so many columns.
@@ -175,6 +201,8 @@ pub enum Yield {
     Drop(usize),
     /// Its cells lose their ends, down to so many columns.
     Shorten(usize, usize),
+    /// Its cells lose what is before their ends.
+    ShortenMiddle(usize, usize),
 }
 
 /// Rows under headings; columns named in `right` are aligned there.
@@ -225,41 +253,65 @@ impl Table<'_> {
         text
     }
 
-    /// As a table: where it does not fit into `columns`, one column after the other gives way. Blocks come last.
+    /// As a table without columns that say nothing: where it does not fit into `columns`, one column after the other gives way. Blocks come last.
     pub fn print_yielding(&self, columns: Option<usize>, yields: &[Yield]) -> String {
         let Some(room) = columns else {
             return self.print(None);
         };
-        let mut shown: Vec<usize> = (0..self.headings.len()).collect();
-        let mut rows = self.rows.clone();
-        let mut headings: Vec<String> = self.headings.iter().map(|&heading| heading.to_owned()).collect();
-        let mut yields = yields.iter();
-        loop {
-            let narrower = Table {
-                headings: &Vec::from_iter(shown.iter().map(|&column| headings[column].as_str())),
-                right: &Vec::from_iter((0..shown.len()).filter(|&at| self.right.contains(&shown[at]))),
-                rows: rows
-                    .iter()
-                    .map(|row| shown.iter().map(|&column| row[column].clone()).collect())
-                    .collect(),
-            };
-            let over = narrower.width().saturating_sub(room);
-            if over == 0 {
-                return narrower.print(None);
+        let natural = self.widths();
+        let is_empty = |column: usize| self.rows.iter().all(|row| row[column].is_empty());
+        let shown = |(column, wide)| Some(wide).filter(|_| self.rows.is_empty() || !is_empty(column));
+        let mut widths: Vec<Option<usize>> = natural.iter().copied().enumerate().map(shown).collect();
+        let total = |widths: &[Option<usize>]| {
+            let shown = widths.iter().flatten();
+            shown.clone().sum::<usize>() + 2 * shown.count().saturating_sub(1)
+        };
+        for given in yields {
+            let too_much = total(&widths).saturating_sub(room);
+            if too_much == 0 {
+                break;
             }
-            match yields.next() {
-                Some(Yield::Drop(column)) => shown.retain(|shown| shown != column),
-                Some(Yield::Shorten(column, least)) => {
-                    let at = shown.iter().position(|shown| shown == column);
-                    let wide = at.map_or(0, |at| narrower.widths()[at]);
-                    let wide = wide.saturating_sub(over).max(*least);
-                    headings[*column] = shorten(&headings[*column], wide);
-                    rows.iter_mut()
-                        .for_each(|row| row[*column] = shorten(&row[*column], wide));
+            match *given {
+                Yield::Drop(column) => widths[column] = None,
+                Yield::Shorten(column, least) | Yield::ShortenMiddle(column, least) => {
+                    widths[column] =
+                        widths[column].map(|wide| wide.min(wide.saturating_sub(too_much).max(least)));
                 }
-                None => return self.print(columns),
             }
         }
+        let Some(mut spare) = room.checked_sub(total(&widths)) else {
+            return self.print_blocks(room);
+        };
+        // A column that went leaves room for those that were shortened before.
+        for (wide, natural) in widths.iter_mut().zip(&natural) {
+            if let Some(wide) = wide {
+                let more = spare.min(natural - *wide);
+                (*wide, spare) = (*wide + more, spare - more);
+            }
+        }
+        let shown: Vec<usize> = (0..widths.len())
+            .filter(|&column| widths[column].is_some())
+            .collect();
+        let is_middle = |column| {
+            let of = |given: &Yield| matches!(given, Yield::ShortenMiddle(of, _) if *of == column);
+            yields.iter().any(of)
+        };
+        let fit = |column: usize, cell: &str| match widths[column] {
+            Some(wide) if is_middle(column) => shorten_middle(cell, wide),
+            Some(wide) => shorten(cell, wide),
+            None => String::new(),
+        };
+        let headings = Vec::from_iter(shown.iter().map(|&column| fit(column, self.headings[column])));
+        Table {
+            headings: &Vec::from_iter(headings.iter().map(String::as_str)),
+            right: &Vec::from_iter((0..shown.len()).filter(|&at| self.right.contains(&shown[at]))),
+            rows: self
+                .rows
+                .iter()
+                .map(|row| shown.iter().map(|&column| fit(column, &row[column])).collect())
+                .collect(),
+        }
+        .print(None)
     }
 
     fn print_blocks(&self, columns: usize) -> String {
@@ -307,6 +359,8 @@ mod tests {
         assert_eq!(wrap(text, 9), ["one two", "three", "four"]);
         assert_eq!(wrap("abcdefghijkl", 8), ["abcdefgh", "ijkl"]);
         assert_eq!(wrap("日本語日本語", 8), ["日本語日", "本語"]);
+        assert_eq!(wrap("one two-three-four", 12), ["one", "two-three-", "four"]);
+        assert_eq!(wrap("a-bcdefghijkl", 8), ["a-bcdefg", "hijkl"]);
     }
 
     #[test]
@@ -348,7 +402,13 @@ mod tests {
             print(Some(20)),
             "name           count\nmattermost...      3\nredis              1\n"
         );
-        assert_eq!(print(Some(12)), "name\nmatterm...\nredis\n");
+        // The column that went leaves its room to the name.
+        assert_eq!(print(Some(12)), "name\nmattermos...\nredis\n");
+        let yields = &[Yield::Drop(2), Yield::ShortenMiddle(0, 14)];
+        assert_eq!(
+            table.print_yielding(Some(22), yields),
+            "name             count\nmatterm...abase      3\nredis                1\n"
+        );
         // Nothing is left to give way.
         assert!(
             print(Some(9)).starts_with("mattermos\nt-databas\ne\n  count"),

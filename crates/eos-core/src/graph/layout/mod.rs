@@ -9,12 +9,19 @@ mod columns;
 mod ways;
 
 use self::columns::{Column, layers};
+use super::letters::text_width;
 use super::{Edge, Graph, levels};
 use crate::emit::terraform::PLATFORM;
 use crate::node::Layer;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub const BOX_WIDTH: i32 = 176;
+/// A column is as wide as its longest name, within these bounds.
+const BOX_WIDTH: i32 = 176;
+const BOX_WIDTH_AT_MOST: i32 = 360;
+const TITLE_AT_MOST: i32 = 480;
+/// What a box has beside its name, and the mark of its health.
+const BESIDE_NAME: i32 = 26;
+const MARK: i32 = 20;
 pub const BOX_HEIGHT: i32 = 40;
 pub const MARGIN: i32 = 28;
 /// From the top of the band to its first column heading, and from there to the first frame.
@@ -40,8 +47,11 @@ const LANE: i32 = 8;
 const LANES_AT_MOST: i32 = 160;
 /// A stack that would be taller is broken into several, unless the picture is large anyway.
 const STACK_HEIGHT: i32 = 2400;
+/// Sizes of text, as in the style; of a title with what bold letters are wider.
+pub const NAME_SIZE: f64 = 12.5;
+pub const TITLE_SIZE: f64 = 13.5 * 1.1;
 /// Pictures without this much room look lost.
-const LEAST_WIDTH: i32 = 760;
+const LEAST_WIDTH: i32 = 1080;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rect {
@@ -172,9 +182,17 @@ struct Net {
     back: bool,
 }
 
+/// From where to where a column reaches.
+#[derive(Clone, Copy)]
+struct Span {
+    x: i32,
+    width: i32,
+}
+
 struct Stack {
     cells: Vec<usize>,
-    columns: Vec<Column>,
+    /// Each with its place, from the left side of the stack.
+    columns: BTreeMap<Column, Span>,
     x: i32,
     width: i32,
     /// The nets that pass above each cell, and last below all of them.
@@ -315,15 +333,22 @@ impl<'g> BandPlan<'g> {
     }
 
     fn push_stack(&mut self, cells: Vec<usize>) {
-        let columns: BTreeSet<Column> = cells
-            .iter()
-            .flat_map(|cell| &self.cells[*cell].nodes)
-            .map(|node| self.column_of[node])
-            .collect();
+        let mut widths: BTreeMap<Column, i32> = BTreeMap::new();
+        for node in cells.iter().flat_map(|cell| &self.cells[*cell].nodes) {
+            let width = widths.entry(self.column_of[node]).or_default();
+            *width = self.box_width(*node).max(*width);
+        }
+        let mut columns = BTreeMap::new();
+        let mut x = FRAME_PADDING;
+        for (column, width) in widths {
+            columns.insert(column, Span { x, width });
+            x += width + COLUMN_GAP;
+        }
+        let titles = cells.iter().map(|cell| self.title_width(*cell)).max();
         let stack = Stack {
             x: 0,
-            width: column_x(whole(columns.len())) - COLUMN_GAP + FRAME_PADDING,
-            columns: columns.into_iter().collect(),
+            width: (x - COLUMN_GAP).max(FRAME_PADDING + titles.unwrap_or(0)) + FRAME_PADDING,
+            columns,
             gaps: vec![BTreeSet::new(); cells.len() + 1],
             cells,
         };
@@ -332,6 +357,19 @@ impl<'g> BandPlan<'g> {
         }
         self.stacks.push(stack);
         self.pile(self.stacks.len() - 1);
+    }
+
+    /// Wide enough for the name of the node, unless that is very long.
+    fn box_width(&self, node: usize) -> i32 {
+        let name = &self.graph.nodes[node].address.name;
+        let beside = -room_for_name(0, self.graph.live.is_some());
+        let wished = text_width(name, NAME_SIZE).ceil() as i32;
+        wished.saturating_add(beside).clamp(BOX_WIDTH, BOX_WIDTH_AT_MOST)
+    }
+
+    fn title_width(&self, cell: usize) -> i32 {
+        let wished = text_width(&self.cells[cell].component, TITLE_SIZE).ceil() as i32;
+        wished.min(TITLE_AT_MOST)
     }
 
     /// Tall enough that the picture is about as wide as it is high.
@@ -429,18 +467,17 @@ impl<'g> BandPlan<'g> {
         let mut bottom = top;
         for cell in 0..self.cells.len() {
             let stack = &self.stacks[self.stack_of[cell]];
-            let columns: BTreeMap<Column, i32> = stack.columns.iter().copied().zip(0..).collect();
             self.cells[cell].rect.x = stack.x;
             let of = &self.cells[cell];
             let first = of.first_row();
             for node in &of.nodes {
-                let column = columns[&self.column_of[node]];
+                let column = stack.columns[&self.column_of[node]];
                 self.boxes.insert(
                     *node,
                     Rect {
-                        x: stack.x + column_x(column),
+                        x: stack.x + column.x,
                         y: first + self.row_of[node] * HALF_ROW,
-                        width: BOX_WIDTH,
+                        width: column.width,
                         height: BOX_HEIGHT,
                     },
                 );
@@ -470,13 +507,13 @@ impl<'g> BandPlan<'g> {
     fn band(self, environment: &str, corner: Point) -> Band {
         let mut headings = Vec::new();
         for stack in &self.stacks {
-            for (index, column) in (0..).zip(&stack.columns).filter(|(_, column)| column.1 == 0) {
+            for (column, span) in stack.columns.iter().filter(|(column, _)| column.1 == 0) {
                 let nodes = stack.cells.iter().flat_map(|cell| &self.cells[*cell].nodes);
                 let layer = |node: &usize| self.graph.nodes[*node].layer;
                 headings.push(Heading {
                     layers: nodes.map(layer).filter(|of| layers(*of) == column.0).collect(),
                     at: Point {
-                        x: stack.x + column_x(index),
+                        x: stack.x + span.x,
                         y: corner.y + BAND_TITLE,
                     },
                 });
@@ -503,9 +540,9 @@ impl<'g> BandPlan<'g> {
     }
 }
 
-/// From the left side of a frame to a column of it.
-fn column_x(index: i32) -> i32 {
-    FRAME_PADDING + index * (BOX_WIDTH + COLUMN_GAP)
+/// What a box of this width has for the name of its node.
+pub fn room_for_name(width: i32, has_mark: bool) -> i32 {
+    width - BESIDE_NAME - if has_mark { MARK } else { 0 }
 }
 
 fn lanes_room(lanes: usize) -> i32 {

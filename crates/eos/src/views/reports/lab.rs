@@ -23,7 +23,17 @@ pub struct LabReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub containers: Option<eos_lab::ContainersStatus>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub from_elsewhere: Option<Tunnel>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
+}
+
+/// How another machine reaches a component of the lab.
+#[derive(Serialize)]
+pub struct Tunnel {
+    pub command: String,
+    pub url: String,
+    pub component: String,
 }
 
 #[derive(Clone, Copy, Serialize, PartialEq, Eq)]
@@ -44,6 +54,16 @@ impl Report for LabReport {
             text.push_str(&containers_text(containers, page.data_width));
         }
         page.data(text);
+        if let Some(tunnel) = &self.from_elsewhere {
+            let Tunnel {
+                command,
+                url,
+                component,
+            } = tunnel;
+            page.data(format!(
+                "\nfrom another machine, {component} at {url}:\n  {command}\n"
+            ));
+        }
         let took = self.seconds.map_or_else(String::new, |seconds| {
             format!(" in {}", duration(Duration::from_secs_f64(seconds)))
         });

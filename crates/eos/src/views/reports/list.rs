@@ -90,10 +90,10 @@ impl Report for Components {
             &[
                 Yield::Drop(4),
                 Yield::Drop(2),
-                Yield::Shorten(1, 8),
-                Yield::Shorten(0, 16),
+                Yield::Shorten(1, 12),
                 Yield::Drop(1),
                 Yield::Drop(5),
+                Yield::ShortenMiddle(0, 8),
             ],
         ));
     }
@@ -213,10 +213,12 @@ impl Report for Volumes {
             page.data_width,
             &[
                 Yield::Drop(4),
-                Yield::Shorten(5, 24),
+                Yield::ShortenMiddle(5, 24),
                 Yield::Drop(1),
                 Yield::Drop(6),
-                Yield::Shorten(5, 8),
+                Yield::Drop(5),
+                Yield::Drop(2),
+                Yield::ShortenMiddle(0, 8),
             ],
         ));
     }

@@ -92,7 +92,13 @@ fn trouble_text(trouble: &Trouble, columns: usize) -> String {
         printable(&trouble.words),
         trouble.look
     );
-    let text = hang("! ", &line, columns);
+    let text = match width("! ") + width(&line) <= columns {
+        true => hang("! ", &line, columns),
+        false => {
+            let words = format!("{}: {}", trouble.about, printable(&trouble.words));
+            hang("! ", &words, columns) + &hang("  next: ", &trouble.look, columns)
+        }
+    };
     text.replacen('!', &format!("{RED}!{RED:#}"), 1)
 }
 
@@ -149,11 +155,9 @@ const YIELDS: &[Yield] = &[
     Yield::Drop(2),
     Yield::Drop(5),
     Yield::Drop(4),
-    Yield::Shorten(7, 16),
-    Yield::Drop(1),
-    Yield::Shorten(0, 20),
     Yield::Drop(7),
-    Yield::Shorten(0, 8),
+    Yield::Drop(1),
+    Yield::ShortenMiddle(0, 8),
 ];
 
 /// In place of the counts of instances, where there can be none.
@@ -306,10 +310,14 @@ fn component_text(
     if component.instances.is_empty() {
         return text;
     }
-    let _ = write!(text, "\n{}", instances_table(component, now).print(columns));
+    let _ = write!(
+        text,
+        "\n{}",
+        instances_table(component, now).print_yielding(columns, INSTANCE_YIELDS)
+    );
     let checks = checks_table(component);
     if !checks.rows.is_empty() {
-        let _ = write!(text, "\n{}", checks.print(columns));
+        let _ = write!(text, "\n{}", checks.print_yielding(columns, CHECK_YIELDS));
     }
     for (instance, trouble) in component
         .instances
@@ -355,6 +363,7 @@ fn instances_table(component: &ComponentStatus, now: Timestamp) -> Table<'static
     let row = |instance: &Instance| {
         vec![
             short(instance).to_owned(),
+            instance.service.clone(),
             instance.node.clone(),
             instance.status.clone(),
             healthy(instance),
@@ -366,6 +375,7 @@ fn instances_table(component: &ComponentStatus, now: Timestamp) -> Table<'static
     Table {
         headings: &[
             "instance",
+            "service",
             "where",
             "status",
             "healthy",
@@ -373,8 +383,31 @@ fn instances_table(component: &ComponentStatus, now: Timestamp) -> Table<'static
             "restarts",
             "job version",
         ],
-        right: &[5, 6],
+        right: &[6, 7],
         rows: component.instances.iter().map(row).collect(),
+    }
+}
+
+/// What gives way in the tables of one component.
+const INSTANCE_YIELDS: &[Yield] = &[
+    Yield::Drop(7),
+    Yield::Drop(6),
+    Yield::Drop(2),
+    Yield::Drop(5),
+    Yield::ShortenMiddle(1, 8),
+];
+const CHECK_YIELDS: &[Yield] = &[
+    Yield::Drop(1),
+    Yield::Shorten(4, 12),
+    Yield::ShortenMiddle(0, 12),
+    Yield::Drop(4),
+];
+
+/// The name of a check, unless it is the one that Nomad makes of the name of the service.
+fn own_name<'n>(check: &'n str, service: &str) -> &'n str {
+    match check == format!("service: \"{service}\" check") {
+        true => "",
+        false => check,
     }
 }
 
@@ -383,7 +416,7 @@ fn checks_table(component: &ComponentStatus) -> Table<'static> {
         instance.checks.iter().map(|check| {
             vec![
                 check.service.clone(),
-                check.name.clone(),
+                own_name(&check.name, &check.service).to_owned(),
                 short(instance).to_owned(),
                 check.status.to_owned(),
                 printable(&check.words),

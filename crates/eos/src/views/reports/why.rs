@@ -7,10 +7,10 @@ use eos_core::called::Called;
 use eos_core::why::{Change, Explained, Explanation, Extent, Spot};
 use serde_json::json;
 
-/// Attributes are not padded to more than this.
+/// Attributes are not padded to more than this, nor to more than a third of the line.
 const NAME: usize = 24;
 /// In a list, longer values are shortened.
-const VALUE: usize = 48;
+const VALUE: usize = 96;
 
 impl Report for Explanation {
     fn text(&self, page: &mut Page) {
@@ -81,7 +81,10 @@ fn several(explained: &[Explained], columns: usize) -> String {
     let mut text = String::new();
     let mut address = None;
     let names = explained.iter().map(|one| width(&one.attribute));
-    let names = names.filter(|name| *name <= NAME).max().unwrap_or(0);
+    let names = names
+        .filter(|name| *name <= NAME.min(columns / 3))
+        .max()
+        .unwrap_or(0);
     for one in explained {
         if address != Some(&one.address) {
             if address.is_some() {
