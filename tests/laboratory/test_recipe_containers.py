@@ -118,7 +118,7 @@ def vessel(with_containers) -> Estate:
     estate = with_containers
     perl = shutil.which("perl", path="/usr/bin")
     programs = ["sh", "cat", "mv", "sleep", "test", perl]
-    estate.must("lab", "image", "tools/vessel:1", *programs, "--dir", PERL_LIBRARY)
+    estate.must("lab", "image", "tools/vessel:1", *programs, "--directory", PERL_LIBRARY)
     program = VESSEL.strip().replace("\n", "\n        ")
     estate.write_recipe("vessel", RECIPE.replace("PROGRAM", program).replace("PERL", perl))
     estate.must("create", "vessel", "--yes")

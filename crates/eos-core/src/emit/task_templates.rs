@@ -163,7 +163,7 @@ fn env_lines(texts: &[(&str, &RuntimeText)], lookup: Lookup<'_>) -> String {
             match piece {
                 Piece::Text(text) => words.push(quoted(text)),
                 late => {
-                    let variable = format!("${}_{index}", super::variables::identifier(name));
+                    let variable = format!("${}_{index}", name.replace('.', "_"));
                     lines.push_str(&late.assignment(&variable, lookup));
                     words.push(variable);
                 }
