@@ -114,6 +114,14 @@ HOSTILE = {
     "a mount block": edit(
         JOB, IMAGE, IMAGE + '        mount {\n          type = "bind"\n          source = "/"\n        }\n'
     ),
+    # A container could replace a file of a directory that it has by a link to one of the host.
+    "a file that its container can replace": edit(
+        JOB,
+        IMAGE,
+        IMAGE
+        + '\n        mount {\n          type     = "bind"\n          source   = "local/a"\n'
+        + '          target   = "/a"\n          readonly = true\n        }\n',
+    ),
     "a device": edit(JOB, IMAGE, IMAGE + '        devices = ["/dev/sda"]\n'),
     "the host's network": edit(JOB, IMAGE, IMAGE + '        network_mode = "host"\n'),
     "the host's network for the group": edit(

@@ -283,6 +283,12 @@ impl Group {
         self.more.as_deref()?.requires.as_ref()
     }
 
+    /// Whether its container finds the file of this name at a path of its own.
+    pub fn has_place(&self, file: &str) -> bool {
+        let mut paths = self.more.iter().flat_map(|more| &more.paths);
+        paths.any(|(placed, _)| placed == file)
+    }
+
     /// Whether it is reached through the mesh alone.
     pub fn is_closed(&self) -> bool {
         let is_called = self.mesh.as_ref().is_some_and(Mesh::is_called);

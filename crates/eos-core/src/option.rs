@@ -350,16 +350,16 @@ pub fn domain(text: &str) -> Result<String, String> {
     }
 }
 
-/// A size as people write it (5G, 1.5T, 100GiB), in bytes; units are powers of 1024.
+/// A size as people write it (5G, 1.5T, 100GiB, 256mb), in bytes; units are powers of 1024.
 pub fn bytes(text: &str) -> Result<u64, String> {
     let refuse = || format!("{} is not a size such as 512M, 5G or 1.5T", quoted(text));
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match &text[digits.len()..] {
-        "" | "B" => 0,
-        "K" | "KiB" | "k" => 1,
-        "M" | "MiB" | "m" => 2,
-        "G" | "GiB" | "g" => 3,
-        "T" | "TiB" | "t" => 4,
+    let unit = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kb" | "ki" | "kib" => 1,
+        "m" | "mb" | "mi" | "mib" => 2,
+        "g" | "gb" | "gi" | "gib" => 3,
+        "t" | "tb" | "ti" | "tib" => 4,
         _ => return Err(refuse()),
     };
     let number: f64 = digits.parse().map_err(|_| refuse())?;
@@ -445,9 +445,12 @@ mod tests {
         assert_eq!(bytes("1.5T"), Ok(3 << 39));
         assert_eq!(bytes("100GiB"), Ok(100 << 30));
         assert_eq!(bytes("10g"), Ok(10 << 30));
+        assert_eq!(bytes("256mb"), Ok(256 << 20));
+        assert_eq!(bytes("16GB"), Ok(16 << 30));
+        assert_eq!(bytes("512Mi"), Ok(512 << 20));
         assert_eq!(OptionType::Size.from_words("1.5t"), Ok("1.5T".into()));
         assert_eq!(OptionType::Size.from_words("100GiB"), Ok("100GiB".into()));
-        for bad in ["", "G", "g", "5X", "5gb", "-1G", "1e400G", "0"] {
+        for bad in ["", "G", "g", "5X", "5gx", "5 gb", "-1G", "1e400G", "0"] {
             assert!(bytes(bad).is_err(), "{bad}");
         }
         assert_eq!(human_size(5 << 30), "5 GiB");

@@ -71,7 +71,7 @@ fn pillar(environment: &str, components: &str) -> Pillar {
 #[test]
 fn every_recipe_is_sound() {
     let recipes = recipes();
-    assert_eq!(recipes.len(), 15, "recipes of the page");
+    assert_eq!(recipes.len(), 17, "recipes of the page");
     let catalog = catalog(&recipes);
     let validator = jsonschema::validator_for(&serde_json::from_str(schema::RECIPE).unwrap()).unwrap();
     for (file, text) in &recipes {
@@ -316,4 +316,19 @@ fn every_message_of_the_page_is_one_that_eos_says() {
         Vec::<&str>::new(),
         "messages of the page that no recipe here has"
     );
+}
+
+#[test]
+fn the_first_recipe_has_ten_lines_on_the_first_screen() {
+    let starts = DOCS
+        .lines()
+        .position(|line| line.starts_with("    recipe: "))
+        .unwrap();
+    let length = DOCS
+        .lines()
+        .skip(starts)
+        .take_while(|line| !line.is_empty())
+        .count();
+    assert_eq!(length, 10);
+    assert!(starts + length <= 35, "it ends at line {}", starts + length);
 }

@@ -1,7 +1,7 @@
 //! The Nomad job of a component: static HCL2 with variables, so that `nomad job run -var-file` works by hand too.
 
 use super::hcl::{Body, Expression, raw};
-use super::task_templates::{TaskTemplate, WhenChanged, secret_file, templates};
+use super::task_templates::{TaskTemplate, WhenChanged, in_job, placed_file, secret_file, templates};
 use super::terraform::{Late, late};
 use super::variables::{Kind, Variable, identifier};
 use crate::lowered::{Check, Container, Driver, Group, Lowered, Mesh, Port, Schedule, Shape, Task};
@@ -474,7 +474,7 @@ fn contained<'a>(config: Body<'a>, container: &'a Container, prefix: &str) -> Bo
 fn in_place<'a>(file: &str, path: &'a str) -> Body<'a> {
     Body::new()
         .attribute("type", "bind")
-        .attribute("source", format!("local/{file}"))
+        .attribute("source", placed_file(file))
         .attribute("target", path)
         .attribute("readonly", true)
 }
@@ -495,7 +495,10 @@ fn body<'a>(
         body = body.attribute("kill_timeout", stop.span.to_string());
     }
     body = body.block("config", &[], config);
-    let known = group.env.iter().filter(|(_, text)| text.value.known().is_some());
+    let known = group
+        .env
+        .iter()
+        .filter(|(name, text)| in_job(name, &text.value).is_some());
     let env: Vec<(&str, Expression<'_>)> = known
         .map(|(name, _)| (name.as_str(), var(&format!("env_{}", identifier(name)))))
         .chain(group.secrets.iter().filter_map(|secret| {

@@ -44,6 +44,17 @@ pub fn secret_file(name: &str) -> String {
     format!("{SECRETS}/{name}")
 }
 
+/// Where the host has the file of a task that its container finds at a path of its own. No directory of the container is
+/// above it: who could replace it by a link would have Docker mount any file of the host at the next start.
+pub fn placed_file(name: &str) -> String {
+    format!("placed/{name}")
+}
+
+/// The value of a variable that stands in the job itself: it is known, and HCL can have the name. Others stand in a file.
+pub fn in_job<'t>(name: &str, text: &'t RuntimeText) -> Option<&'t str> {
+    text.known().filter(|_| !name.contains('.'))
+}
+
 pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
     let lookup = Lookup {
         profile: component.profile,
@@ -53,7 +64,10 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
     for (file, text) in &group.files {
         list.push(TaskTemplate {
             name: format!("file_{}", super::variables::identifier(file)),
-            destination: format!("{FILES}/{file}"),
+            destination: match group.has_place(file) {
+                true => placed_file(file),
+                false => format!("{FILES}/{file}"),
+            },
             env: false,
             data: text.value.nomad_template(lookup),
             fixed: text.value.is_measured(),
@@ -67,7 +81,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
     let linked: Vec<_> = group
         .env
         .iter()
-        .filter(|(_, text)| text.value.known().is_none())
+        .filter(|(name, text)| in_job(name, &text.value).is_none())
         .map(|(name, text)| (name.as_str(), &text.value))
         .collect();
     if !linked.is_empty() {
@@ -152,7 +166,7 @@ fn env_lines(texts: &[(&str, &RuntimeText)], lookup: Lookup<'_>) -> String {
             match piece {
                 Piece::Text(text) => words.push(quoted(text)),
                 late => {
-                    let variable = format!("${name}_{index}");
+                    let variable = format!("${}_{index}", name.replace('.', "_"));
                     lines.push_str(&late.assignment(&variable, lookup));
                     words.push(variable);
                 }

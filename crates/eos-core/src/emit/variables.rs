@@ -2,7 +2,7 @@
 //! Terraform's declarations, the module call, Nomad's job variables and the tfvars are all written from it.
 
 use super::nomad::task_prefix;
-use super::task_templates::templates;
+use super::task_templates::{in_job, templates};
 use crate::lowered::{Check, Container, Driver, Group, Lowered};
 use crate::option::{CPU, MEMORY, REPLICAS};
 use crate::pillar::GENERATIONS;
@@ -162,7 +162,7 @@ fn add_group(list: &mut Vec<Variable>, component: &Lowered, group: &Group) {
         add_task(list, &prefix, &task.driver, Some(&task.container));
     }
     for (variable, value) in &group.env {
-        if let Some(known) = value.value.known() {
+        if let Some(known) = in_job(variable, &value.value) {
             list.push(text(
                 &name(&format!("env_{}", identifier(variable))),
                 known,

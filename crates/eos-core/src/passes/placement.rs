@@ -90,9 +90,19 @@ pub fn check_ports<'c>(
     ground: &Ground<'_>,
 ) -> Vec<Diagnostic> {
     let mut asked: BTreeMap<(&str, u16), Vec<(&Lowered, u32)>> = BTreeMap::new();
+    let mut twice = Vec::new();
     for component in components {
         for group in &component.groups {
-            for fixed in group.ports.iter().filter_map(|port| port.fixed.as_ref()) {
+            let mut known = BTreeMap::new();
+            for (label, fixed) in group
+                .ports
+                .iter()
+                .filter_map(|port| Some((&port.label, port.fixed.as_ref()?)))
+            {
+                if let Some(other) = known.insert(fixed.value, label) {
+                    twice.push(same_port(component, group, fixed.value, [other, label]));
+                    continue;
+                }
                 asked
                     .entry((&component.datacenter.value, fixed.value))
                     .or_default()
@@ -100,7 +110,7 @@ pub fn check_ports<'c>(
             }
         }
     }
-    let mut found = Vec::new();
+    let mut found = twice;
     for ((datacenter, port), users) in asked {
         let hosts = ground.clients(datacenter).len();
         let instances: usize = users.iter().map(|(_, count)| *count as usize).sum();
@@ -118,6 +128,19 @@ pub fn check_ports<'c>(
         }
     }
     found
+}
+
+/// Nomad gives a number of the host to one label, for both protocols.
+fn same_port(component: &Lowered, group: &Group, port: u16, labels: [&String; 2]) -> Diagnostic {
+    Diagnostic::new(format!(
+        "Service {} of {} has port {port} as {} and as {}",
+        group.name,
+        component.workspace(),
+        labels[0],
+        labels[1]
+    ))
+    .at(&component.at.file, component.at.position)
+    .hint("Name it once: one port takes tcp and udp")
 }
 
 /// How many instances run in all.

@@ -375,15 +375,13 @@ fn check_service(reader: &mut Reader<'_>, recipe: &Recipe, service: &Service) {
         .collect();
     check_apart(reader, service, "secret files", &secret_files);
     for variable in variables {
-        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_');
-        if variable.is_empty()
-            || variable.starts_with(|c: char| c.is_ascii_digit())
-            || !variable.chars().all(fits)
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+        if !variable.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') || !variable.chars().all(fits)
         {
             reader.report_with_hint(
                 service.at,
                 format!("{} cannot name an environment variable", quoted(variable)),
-                "Use letters, digits and underscores",
+                "Use letters, digits, underscores and dots",
             );
         }
     }

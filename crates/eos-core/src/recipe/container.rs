@@ -96,8 +96,9 @@ impl Container {
 fn read_privileges(reader: &mut Reader<'_>, node: &Node) -> Privileges {
     let fields = reader.record("privileges", node, &["capabilities", "devices", "network", "all"]);
     let capabilities = texts(reader, fields, "capabilities", |name| {
-        name.chars().all(|c| c.is_ascii_lowercase() || c == '_')
+        name.chars().all(|c| c.is_ascii_alphabetic() || c == '_')
     });
+    let capabilities = capabilities.iter().map(|name| capability(name)).collect();
     let devices = texts(reader, fields, "devices", |path| {
         path.starts_with("/dev/") && option::is_absolute(path)
     });
@@ -121,6 +122,12 @@ fn read_privileges(reader: &mut Reader<'_>, node: &Node) -> Privileges {
     }
 }
 
+/// Docker and the kernel write them otherwise than Nomad: NET_ADMIN, CAP_NET_ADMIN.
+fn capability(name: &str) -> String {
+    let name = name.to_ascii_lowercase();
+    name.strip_prefix("cap_").unwrap_or(&name).to_owned()
+}
+
 fn texts(reader: &mut Reader<'_>, fields: &[Entry], key: &str, fits: impl Fn(&str) -> bool) -> Vec<String> {
     let Some(node) = find(fields, key) else {
         return Vec::new();
@@ -129,7 +136,7 @@ fn texts(reader: &mut Reader<'_>, fields: &[Entry], key: &str, fits: impl Fn(&st
     if let Some(strange) = found.iter().find(|text| text.is_empty() || !fits(text)) {
         let hint = match key {
             "devices" => "Name paths such as /dev/ttyUSB0",
-            _ => "Name them in lower case, such as net_admin",
+            _ => "Name them as net_admin or NET_ADMIN",
         };
         reader.report_with_hint(
             node.at,

@@ -281,8 +281,8 @@ impl Architecture {
 
     pub fn from_word(word: &str) -> Option<Self> {
         Some(match word {
-            "amd64" => Self::Amd64,
-            "arm64" => Self::Arm64,
+            "amd64" | "x86_64" => Self::Amd64,
+            "arm64" | "aarch64" => Self::Arm64,
             _ => return None,
         })
     }

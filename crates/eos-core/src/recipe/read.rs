@@ -802,9 +802,10 @@ fn refuse_nothing(reader: &mut Reader<'_>, what: &str, template: &Template) {
 
 pub(super) fn read_words(reader: &mut Reader<'_>, what: &str, node: &Node) -> Vec<Template> {
     let Some(words) = node.as_list() else {
-        reader.report(
+        reader.report_with_hint(
             node.at,
             format!("{what} must be a list of words, not {}", node.kind_name()),
+            "Write them in brackets, with commas: [serve, --verbose]",
         );
         return Vec::new();
     };

@@ -6,7 +6,9 @@ use crate::views::text::{hang, pad, width};
 use eos_core::catalog::BUILT_IN;
 use eos_core::expand::flag;
 use eos_core::option::OptionType;
-use eos_core::recipe::{Check, Figure, OptionSpec, Purpose, Recipe, Risk, Run, Service, Use, VolumeNeed};
+use eos_core::recipe::{
+    Check, Figure, Mode, OptionSpec, Purpose, Recipe, Risk, Run, Service, Use, VolumeNeed,
+};
 use eos_core::template::Template;
 use serde_json::{Map, Value, json};
 
@@ -282,10 +284,17 @@ fn service_words(service: &Service, usual: &Map<String, Value>) -> String {
             format!("program {}", words.collect::<Vec<_>>().join(" "))
         }
     }];
-    facts.push(match service.one {
-        true => "one instance".to_owned(),
-        false => figure_words("instances", &service.replicas),
+    facts.push(match &service.mode {
+        Mode::Service if service.one => "one instance".to_owned(),
+        Mode::Service => figure_words("instances", &service.replicas),
+        Mode::System => "one instance on each host".to_owned(),
+        Mode::Batch => "once, to its end".to_owned(),
+        Mode::Scheduled(schedule) => format!("at {}", value(&schedule.cron, usual)),
     });
+    if !service.after.is_empty() {
+        let names = service.after.iter().map(|(name, _)| name.as_str());
+        facts.push(format!("after {}", names.collect::<Vec<_>>().join(" and ")));
+    }
     facts.push(figure_words("MHz", &service.cpu));
     facts.push(figure_words("MiB", &service.memory));
     for port in &service.ports {
