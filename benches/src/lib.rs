@@ -56,7 +56,7 @@ impl<'a> Mix<'a> {
         };
         let (shared, repeated): (Vec<&Recipe>, Vec<&Recipe>) = catalog
             .iter()
-            .partition(|recipe| recipe.proxy || recipe.monitor.is_some() || is_shared(&recipe.name));
+            .partition(|recipe| recipe.proxy.is_some() || recipe.monitor.is_some() || is_shared(&recipe.name));
         let mut mix = Self {
             catalog,
             kits: Vec::new(),
