@@ -26,6 +26,7 @@ A kind has these functions, and says so where one of them makes no sense for it.
 | preview(asked, plan, unknown, pillar) | what a call would do once the plan is delivered |
 | inspect(pillar) | {"states": the Salt states of all that there is to be, "answer": the rest of `inspect`} |
 | examine(name, slices) | more about this minion than a plan needs |
+| section() | the key of slices that has its parts, None without one |
 | parts(slices) | {name: {"digest", "risks"}}: what slices have of each component, and what they say of its risk |
 | parting(name, slices) | without Eos: the facts to remove all that the pillar names of a component, None if it stays |
 """

@@ -7,6 +7,7 @@ this one knows only what their slices say: that minion computes the rest when it
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator
 
@@ -18,13 +19,15 @@ _HOSTS = "pillar/hosts/"
 _WORDS = "estate"
 # Where rules go, whosever they are.
 _PLACES = "monitors"
-_SECTIONS = {"volumes", "workspaces", "files", "monitoring"}
 
 
 def require(who: dict, before: dict[str, bytes], after: dict[str, bytes], operation: str | None, kinds: list) -> None:
     """Refuses a release that the caller may not have served in the place of another; both are {path: content}."""
     was, will = _slices(before), _slices(after)
+    digests = {path: hashlib.sha256(content).hexdigest() for path, content in after.items()}
     try:
+        for slices in will.values():
+            _require_named_files(slices, digests)
         for minion in sorted(was.keys() | will.keys()):
             _require_of_minion(who, minion, (was.get(minion), before), (will.get(minion), after), operation, kinds)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
@@ -43,7 +46,8 @@ def _require_of_minion(
         words = "a minion comes" if was is None else "a minion goes"
         require(who, "medium", words, f"a slice of {minion}", operation, [])
     was, will = was or {}, will or {}
-    for key in sorted((was.keys() | will.keys()) - _SECTIONS - {_WORDS}):
+    sections = {__salt__[f"eos_kind_{kind}.section"]() for kind in kinds}
+    for key in sorted((was.keys() | will.keys()) - sections - {_WORDS}):
         if was.get(key) != will.get(key):
             risk, why = ("medium", "where rules go") if key == _PLACES else ("high", "this formula does not know it")
             require(who, risk, why, f"{key} of {minion}", operation, [])
@@ -53,8 +57,6 @@ def _require_of_minion(
         for name in sorted(there.keys() | wanted.keys()):
             if not __utils__["eos_argument.fits"](name, "component"):
                 raise SaltInvocationError(f"The slice of {minion} has {name!r}, which is no name of a component")
-            if kind == "workspace" and name in wanted:
-                _require_served(name, after)
             if there.get(name, {}).get("digest") == wanted.get(name, {}).get("digest"):
                 continue
             part = _Part(who, kind, name, (was, before), (will, after))
@@ -65,11 +67,26 @@ def _require_of_minion(
             require(who, risk, why, f"{kind} of {name} on {minion}", operation, list(calls))
 
 
-def _require_served(name: str, after: dict[str, bytes]) -> None:
-    """A minion takes a workspace for one that nobody names if its SLS is not served."""
+def _require_named_files(slices: dict, digests: dict[str, str]) -> None:
+    """Other bytes under a slice that stays the same would have its steps refused, whoever asks for them."""
+    for name, workspace in slices.get("workspaces", {}).items():
+        # A minion takes a workspace for one that nobody names if its SLS is not served.
+        if _place_of(name, "workspace.sls") not in digests:
+            raise SaltInvocationError(f"The release is refused: it names workspace {name}, and has no SLS of it")
+        for path, digest in workspace["files"].items():
+            _require_digest(digests, f"files/{path}", digest)
+    for name, rules in slices.get("monitoring", {}).items():
+        _require_digest(digests, _place_of(name, "rules.json"), rules["rules"])
+
+
+def _place_of(name: str, file: str) -> str:
     environment, component = name.split("/")
-    if f"salt/components/{component}/{environment}/workspace.sls" not in after:
-        raise SaltInvocationError(f"The release is refused: it names workspace {name}, and has no SLS of it")
+    return f"salt/components/{component}/{environment}/{file}"
+
+
+def _require_digest(digests: dict[str, str], path: str, digest: object) -> None:
+    if digests.get(path) != digest:
+        raise SaltInvocationError(f"{path} is refused: a slice names it by another digest")
 
 
 class _Part:

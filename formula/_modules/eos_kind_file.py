@@ -138,6 +138,10 @@ def examine(name: object, slices: Callable[[], dict]) -> None:
     raise SaltInvocationError("There is nothing to examine of files")
 
 
+def section() -> str:
+    return "files"
+
+
 def parts(slices: dict) -> dict[str, dict]:
     """The files of each component together, as a step makes them."""
     of_component: dict[str, dict] = {}

@@ -97,6 +97,10 @@ def examine(name: object, slices: Callable[[], dict]) -> None:
     raise SaltInvocationError("There is nothing to examine of rules")
 
 
+def section() -> str:
+    return "monitoring"
+
+
 def parts(slices: dict) -> dict[str, dict]:
     """The rules of each component, with the place of the monitor that loads them."""
     found = {}

@@ -135,6 +135,10 @@ def examine(name: object, slices: Callable[[], dict]) -> dict:
     return __salt__["eos_storage_report.of_this_minion"](slices().get("volumes", {}))
 
 
+def section() -> str:
+    return "volumes"
+
+
 def parts(slices: dict) -> dict[str, dict]:
     """The volumes of each component together, as a step makes them."""
     of_component: dict[str, dict] = {}

@@ -129,6 +129,10 @@ def examine(name: object, slices: Callable[[], dict]) -> str:
     return __salt__["eos_graph.of_workspace"](*name.split("/"))
 
 
+def section() -> str:
+    return "workspaces"
+
+
 def parts(slices: dict) -> dict[str, dict]:
     """Each workspace by its digest."""
     of_slice = __utils__["eos_digest.of_slice"]

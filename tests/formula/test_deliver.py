@@ -548,6 +548,12 @@ WRONG = {
         "has no SLS of it",
     ),
     "a file under another digest": ({**GROUND, MAIN: b"other"}, "names it by another digest"),
+    "rules under another digest": (
+        estate(
+            workspace(), DATABASE, others=NODE | {"node2": {"monitoring": {"production/hello": {"rules": "0" * 64}}}}
+        ),
+        "names it by another digest",
+    ),
     "a name that leads elsewhere": (
         estate(workspace(), DATABASE, others=NODE, volumes={"../x/data": VOLUME}),
         "no name of a component",
@@ -555,10 +561,6 @@ WRONG = {
     "volumes that are a list": (estate(workspace(), DATABASE, others=NODE, volumes=["x"]), "another form"),
     "a workspace that is a text": (estate(({"production/hello": "x"}, {}), DATABASE, others=NODE), "SLS|another form"),
 }
-WRONG["a file under another digest"] = (
-    {**estate(workspace("new"), DATABASE, others=NODE), MAIN: b"other"},
-    "another digest",
-)
 
 
 @pytest.fixture

@@ -25,6 +25,8 @@ FUNCTIONS = {
     "preview": ["asked", "plan", "unknown", "pillar"],
     "inspect": ["pillar"],
     "examine": ["name", "slices"],
+    "section": [],
+    "parts": ["slices"],
     "parting": ["name", "slices"],
 }
 # Kinds whose word every module has use for.
@@ -81,6 +83,8 @@ def test_a_kind_costs_its_own_module_only(eos, engine, tmp_path):  # noqa: F811
         "preview": lambda asked, plan, unknown, pillar: {"states": [asked["verb"]], "error": None},
         "inspect": lambda pillar: {"states": {}, "answer": {"notes": notes}},
         "examine": lambda name, slices: len(notes),
+        "section": lambda: "notes",
+        "parts": lambda slices: {},
         "parting": lambda name, slices: None,
     }
     assert {name: list(inspect.signature(one).parameters) for name, one in kind.items() if name != "act"} == FUNCTIONS
