@@ -917,7 +917,10 @@ fn read_secret_use(reader: &mut Reader<'_>, entry: &Entry) -> Option<SecretUse> 
             reader.report_with_hint(
                 node.at,
                 format!("{} cannot name a secret", quoted(&name)),
-                format!("Write the name of the option alone, or a text: {{text: {}}}", quoted(&name)),
+                format!(
+                    "Write the name of the option alone, or a text: {{text: {}}}",
+                    quoted(&name)
+                ),
             );
             None
         })
