@@ -41,7 +41,7 @@ services:
     cpu: 50
     memory: 64
     image: tools/entered:1
-    args: [-c, "while sleep 1; do echo tick $HOSTNAME; done"]
+    args: [-c, "while sleep 1; do test -e /local/quiet || echo tick $HOSTNAME; done"]
     secrets:
       KEY:
         file: key
@@ -52,7 +52,7 @@ services:
 @pytest.fixture(scope="module", autouse=True)
 def components(with_containers):
     estate = with_containers
-    programs = ["sh", "sleep", "cat", "stty", "wc", "id", "tr"]
+    programs = ["sh", "sleep", "cat", "stty", "wc", "id", "tr", "rm"]
     estate.must("lab", "image", "tools/entered:1", *programs)
     estate.write_recipe("entered", RECIPE)
     estate.must("create", "entered", "--yes")
@@ -286,7 +286,9 @@ def test_one_user_has_few_sessions_at_a_time(with_containers):
 def test_what_is_refused_is_refused_with_its_reason(with_containers):
     estate = with_containers
     ran = estate.eos("exec", PROGRAMMED, "--", "id")
-    assert ran.returncode == 1 and "a program of its host" in plain(ran.stderr) and "hint:" in plain(ran.stderr), ran.stderr
+    assert ran.returncode == 1 and "a program of its host" in plain(ran.stderr) and "hint:" in plain(ran.stderr), (
+        ran.stderr
+    )
     newest = audited(estate)[0]
     assert (newest["outcome"], newest["detail"]["command"]) == ("refused", "id")
     ran = estate.eos("exec", ENTERED, "--json", "--", "id")
@@ -369,7 +371,7 @@ def test_a_followed_log_has_no_secret_and_needs_the_role(with_containers, tmp_pa
     estate.wait_until(lambda: following.lines(), 30, "it is followed")
     # Into the task's own standard output, in two pieces.
     half = f"printf 'key %s' {value[:9]} >/proc/1/fd/1; sleep 1; echo {value[9:]} end >/proc/1/fd/1"
-    estate.must("exec", ENTERED, "--", "sh", "-c", half)
+    estate.must("exec", ENTERED, "--", "sh", "-c", f"echo >/local/quiet; sleep 2; {half}; rm /local/quiet")
     estate.wait_until(lambda: any(" end" in line for line in following.lines()), 30, "the line is there")
     assert following.end() == 130
     written = following.out.read_text()
