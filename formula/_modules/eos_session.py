@@ -120,9 +120,14 @@ def _slot(user: str, name: str) -> object:
     directory = os.path.join(__opts__["cachedir"], "eos", "sessions")
     for number in range(_MOST):
         path = os.path.join(directory, f"{user}.{number}.lock")
-        if __utils__["eos_disk.is_locked"](path):
-            continue
-        with __utils__["eos_disk.locked"](path, 1):
+        with contextlib.ExitStack() as held:
+            try:
+                # Long enough for somebody who only looks whether it is free.
+                held.enter_context(__utils__["eos_disk.locked"](path, 0.2))
+            except CommandExecutionError:
+                if __utils__["eos_disk.is_locked"](path):
+                    continue
+                raise
             yield
             return
     words = f"{user} has {_MOST} sessions already"

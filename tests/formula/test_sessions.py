@@ -1,4 +1,4 @@
-"""The door of a session, with a stand-in for Nomad that keeps what it is told."""
+"""The door of a session, with a stand-in for Nomad that keeps each request."""
 
 from __future__ import annotations
 
