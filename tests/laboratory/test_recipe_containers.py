@@ -64,7 +64,7 @@ services:
     hostname: vessel.example.org
     shm: 48mb
     stop: {within: 25s}
-    env: {vessel.mode: dotted, vessel.late: "at {{ services.mate.host or 'sea' }}"}
+    env: {vessel.mode: dotted, vessel.late: "at {{ services.vessel.host }}"}
     files:
       vessel.pl: |
         {% raw %}PROGRAM

@@ -97,3 +97,14 @@ fn one_number_of_the_host_is_one_port() {
         Some("Name it once: one port takes tcp and udp")
     );
 }
+
+#[test]
+fn an_entrypoint_may_be_a_file_of_the_recipe() {
+    let text = job(
+        "    entrypoint: [sh, \"{{ files_dir }}/start.sh\"]\n    files: {start.sh: \"exec sleep 9\\n\"}\n",
+    );
+    assert!(
+        text.contains("entrypoint = [var.hull_entrypoint_0, var.hull_entrypoint_1]"),
+        "{text}"
+    );
+}
