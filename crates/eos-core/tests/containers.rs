@@ -108,3 +108,19 @@ fn an_entrypoint_may_be_a_file_of_the_recipe() {
         "{text}"
     );
 }
+
+#[test]
+fn a_plan_says_what_a_container_may_do_beyond_its_walls() {
+    let compilation = compiled("    privileges: {network: host, devices: [/dev/ttyUSB0]}\n").unwrap();
+    let nodes = compilation.all_nodes();
+    let (_, nodes) = nodes
+        .iter()
+        .find(|((_, component), _)| component == "hull")
+        .unwrap();
+    let summaries: Vec<&str> = nodes.iter().map(|node| node.summary.as_str()).collect();
+    let expected = "image example/hull:1, with the network of the host, devices /dev/ttyUSB0";
+    assert!(
+        summaries.iter().any(|summary| summary.ends_with(expected)),
+        "{summaries:#?}"
+    );
+}
