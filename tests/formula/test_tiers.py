@@ -130,7 +130,6 @@ HOSTILE = {
     "the host's processes": edit(JOB, IMAGE, IMAGE + '        pid_mode = "host"\n'),
     "the host's memory": edit(JOB, IMAGE, IMAGE + '        ipc_mode = "host"\n'),
     "another setting of the kernel": edit(JOB, IMAGE, IMAGE + '        sysctl = { "net.ipv4.ip_forward" = "1" }\n'),
-    "a user": edit(JOB, TASK, TASK + '      user = "root"\n'),
     "an artifact": edit(JOB, TASK, TASK + '\n      artifact {\n        source = "http://x"\n      }\n\n'),
     "a file of the host in a template": edit(
         JOB, TASK, TASK + '\n      template {\n        source = "/x"\n      }\n\n'
@@ -139,7 +138,6 @@ HOSTILE = {
     "a second job": edit(JOB, "\njob ", '\njob "other" {\n}\n\njob '),
     "another name": edit(JOB, 'job "grafana"', 'job "postgres"'),
     "another namespace": value("namespace", "staging"),
-    "a system job": edit(JOB, '"service"\n  meta', '"system"\n  meta'),
     "a default of a variable": edit(JOB, "  type = string\n", '  type = string\n  default = "x"\n'),
     "a comment": edit(JOB, "\njob ", "\n# x\njob "),
     "a heredoc": edit(JOB, TASK, TASK + "      x = <<E\nE\n"),

@@ -51,7 +51,7 @@ services:
     tasks:
       prepare:
         runs: before
-        program: [sh, -c, "test ! -e TRACE/refuse && sleep 1 && echo {{ word }} > TRACE/prepared"]
+        program: [sh, -c, "! grep -qsx {{ word }} TRACE/refuse && sleep 1 && echo {{ word }} > TRACE/prepared"]
       announce:
         runs: after
         memory: 32
@@ -76,7 +76,7 @@ services:
     after: [jobs-line]
     cpu: 20
     memory: 32
-    program: [sh, -c, "sleep 2; test ! -e TRACE/stuck || exit 5; echo migrate {{ word }} >> TRACE/line"]
+    program: [sh, -c, "sleep 2; ! grep -qsx {{ word }} TRACE/stuck || exit 5; echo migrate {{ word }} >> TRACE/line"]
   worker:
     after: [migrate]
     instances: one
@@ -232,14 +232,25 @@ def test_tasks_run_before_and_after_a_start(estate, trace):
 
 
 def test_a_preparation_that_fails_keeps_the_service_from_starting(estate, trace):
-    (trace / "refuse").touch()
+    (trace / "refuse").write_text("third\n")
     ran = estate.eos("update", SET_UP, "--word", "third", "--yes")
     words = " ".join(ran.stderr.split())
     assert ran.returncode == 1 and "task prepare ended with exit code 1" in words, ran.stderr
+    # It went back to what was there before, and prepared that again.
+    assert estate.json("history")["operations"][0]["outcome"] == "taken back"
+    assert "third" not in lines(trace, "served") and lines(trace, "prepared") == ["second"]
+    assert len(estate.running(SET_UP)) == 1 and drift(estate, SET_UP) == {}
     (trace / "refuse").unlink()
-    # It went back to what was there before.
-    assert "third" not in lines(trace, "served")
-    assert len(estate.running(SET_UP)) == 1
+
+
+def test_a_service_with_tasks_drifts_and_comes_back(estate, trace):
+    estate.nomad(f"/v1/job/{SET_UP}?namespace=production&purge=true", "DELETE")
+    assert drift(estate, SET_UP)[f"job/{SET_UP}"] == "missing"
+    estate.must("reconcile", SET_UP, "--yes")
+    assert len(estate.running(SET_UP)) == 1 and drift(estate, SET_UP) == {}
+    estate.must("update", SET_UP, "--word", "fourth", "--yes")
+    estate.must("undo", "--yes")
+    assert lines(trace, "served")[-2:] == ["fourth", "second"]
     estate.must("delete", SET_UP, "--yes")
     assert job(estate, SET_UP) is None
 
@@ -268,15 +279,28 @@ def test_what_ended_and_was_forgotten_is_no_drift(estate, trace):
 
 
 def test_a_job_in_the_middle_that_fails_takes_all_back(estate, trace):
-    (trace / "stuck").touch()
+    (trace / "stuck").write_text("three\n")
     ran = estate.eos("update", LINE, "--word", "three", "--yes")
     assert ran.returncode == 1 and "exit code 5" in " ".join(ran.stderr.split()), ran.stderr
     (trace / "stuck").unlink()
+    assert estate.json("history")["operations"][0]["outcome"] == "taken back"
     assert "worker three" not in lines(trace, "line"), "it waited for the job before it"
     assert [estate.running(name) != [] for name in (LINE, f"{LINE}-worker")] == [True, True]
     for verb in ("stop", "update", "delete"):
         refused = estate.eos(verb, f"{LINE}-worker", "--yes")
         assert refused.returncode == 2 and LINE in refused.stderr, refused.stderr
+
+
+def test_a_service_in_order_drifts_and_comes_back(estate, trace):
+    estate.nomad(f"/v1/job/{LINE}-worker?namespace=production&purge=true", "DELETE")
+    assert drift(estate, f"{LINE}-worker") == {f"job/{LINE}-worker": "missing"}
+    estate.must("reconcile", f"{LINE}-worker", "--yes")
+    assert len(estate.running(f"{LINE}-worker")) == 1 and drift(estate, f"{LINE}-worker") == {}
+    before = len(lines(trace, "line"))
+    estate.must("update", LINE, "--word", "four", "--yes")
+    estate.must("undo", "--yes")
+    order = ["door", "migrate", "worker"]
+    assert lines(trace, "line")[before:] == [f"{name} {word}" for word in ("four", "two") for name in order]
 
 
 def test_all_of_it_goes_together(estate, trace):

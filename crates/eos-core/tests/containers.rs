@@ -97,3 +97,30 @@ fn one_number_of_the_host_is_one_port() {
         Some("Name it once: one port takes tcp and udp")
     );
 }
+
+#[test]
+fn an_entrypoint_may_be_a_file_of_the_recipe() {
+    let text = job(
+        "    entrypoint: [sh, \"{{ files_dir }}/start.sh\"]\n    files: {start.sh: \"exec sleep 9\\n\"}\n",
+    );
+    assert!(
+        text.contains("entrypoint = [var.hull_entrypoint_0, var.hull_entrypoint_1]"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_plan_says_what_a_container_may_do_beyond_its_walls() {
+    let compilation = compiled("    privileges: {network: host, devices: [/dev/ttyUSB0]}\n").unwrap();
+    let nodes = compilation.all_nodes();
+    let (_, nodes) = nodes
+        .iter()
+        .find(|((_, component), _)| component == "hull")
+        .unwrap();
+    let summaries: Vec<&str> = nodes.iter().map(|node| node.summary.as_str()).collect();
+    let expected = "image example/hull:1, with the network of the host, devices /dev/ttyUSB0";
+    assert!(
+        summaries.iter().any(|summary| summary.ends_with(expected)),
+        "{summaries:#?}"
+    );
+}

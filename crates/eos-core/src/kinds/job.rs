@@ -518,10 +518,26 @@ fn summary(lowered: &Lowered) -> String {
                     format!("at {} {}", schedule.cron.value, schedule.zone.value)
                 }
             };
-            format!("{times} ({} MHz, {memory}), {ports}{run}", group.cpu.value)
+            let beyond = beyond_walls(group);
+            format!(
+                "{times} ({} MHz, {memory}), {ports}{run}{beyond}",
+                group.cpu.value
+            )
         })
         .collect();
     format!("{}  {}", lowered.component, groups.join("; "))
+}
+
+/// What the containers of a group may do beyond their walls, in words.
+fn beyond_walls(group: &Group) -> String {
+    let containers = group.more.iter().flat_map(|more| {
+        let tasks = more.tasks.iter().map(|task| &task.container);
+        std::iter::once(&more.container).chain(tasks)
+    });
+    containers
+        .filter(|container| !container.privileges.is_none())
+        .map(|container| format!(", with {}", container.privileges.words()))
+        .collect()
 }
 
 fn job_attributes(lowered: &Lowered) -> BTreeMap<String, Attribute> {

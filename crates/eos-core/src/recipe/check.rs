@@ -148,12 +148,10 @@ fn templates_of(service: &Service) -> Vec<(&Template, Place)> {
     let of_tasks = service.tasks.iter();
     found.extend(of_tasks.flat_map(|task| &task.args).map(|t| (t, Place::Task)));
     let containers = service.tasks.iter().map(|task| &task.container);
-    let containers = containers.chain([&service.container]);
-    found.extend(
-        containers
-            .flat_map(Container::templates)
-            .map(|t| (t, Place::Service)),
-    );
+    for container in containers.chain([&service.container]) {
+        found.extend(container.settings().map(|t| (t, Place::Service)));
+        found.extend(container.entrypoint.iter().map(|t| (t, Place::Task)));
+    }
     if let Mode::Scheduled(schedule) = &service.mode {
         let times = [&schedule.cron].into_iter().chain(&schedule.zone);
         found.extend(times.map(|t| (t, Place::Early)));

@@ -82,14 +82,14 @@ impl Container {
         }
     }
 
-    /// Its templates; Nomad reads them before the task starts.
-    pub fn templates(&self) -> impl Iterator<Item = &Template> {
-        let texts = self.user.iter().chain(&self.hostname).chain(&self.shm);
-        self.entrypoint.iter().chain(texts)
+    /// Its templates beside the words that it starts with; Nomad reads them before the task starts.
+    pub fn settings(&self) -> impl Iterator<Item = &Template> {
+        self.user.iter().chain(&self.hostname).chain(&self.shm)
     }
 
     pub fn is_default(&self) -> bool {
-        self.templates().next().is_none() && !self.init && self.privileges.is_none()
+        let says_nothing = self.entrypoint.is_empty() && self.settings().next().is_none();
+        says_nothing && !self.init && self.privileges.is_none()
     }
 }
 
