@@ -63,7 +63,7 @@ def test_a_container_is_made_of_flags_changed_taken_back_and_made_a_recipe(with_
     inspected = json.loads(estate.docker("inspect", container.strip()))[0]
     assert value not in json.dumps(inspected["Config"])
     assert "/data" in [mount["Destination"] for mount in inspected["Mounts"]]
-    assert "nothing to do" in create(estate, "--port", f"{port}:8080").stdout
+    assert "nothing to do" in create(estate, "--port", f"{port}:8080").stderr
     witness.is_committed(estate, NAME)
 
     # Another image under the same name changes nothing until somebody says so, and is taken back.
