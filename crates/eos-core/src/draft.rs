@@ -503,7 +503,7 @@ fn volume(said: &str) -> Result<Volume, Diagnostic> {
     let wrong = |why: String| Err(Diagnostic::new(format!("Volume {}: {why}", quoted(said))).hint(like));
     let first = said.split(':').next().unwrap_or_default();
     if first.is_empty() || first.contains(['/', '.', '~', '$']) {
-        let why = "a path of the host is no volume, because Eos could neither size it, find it on another host nor take it back";
+        let why = "a path of the host is no volume, because Eos could neither size it, find it on another host nor roll it back";
         return wrong(why.to_owned());
     }
     let parts: Vec<_> = said.split(':').collect();

@@ -144,6 +144,8 @@ pub enum Verb {
     ServeStandIn(commands::serve_stand_in::Args),
 }
 
+/// The noun that `create` alone has.
+const CONTAINER: &str = "container";
 /// Flags of `create container` that say what it is made of.
 const OF_CONTAINERS: [&str; 3] = ["env", "secret", "volume"];
 
@@ -297,6 +299,14 @@ fn shown(error: clap::Error, recipe: Option<&Recipe>) -> Result<Parsed, Problem>
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             Ok(Parsed::Shown(error.render().ansi().to_string()))
+        }
+        ErrorKind::UnknownArgument
+            if peek.subject.as_deref() == Some(CONTAINER) && peek.verb.as_deref() != Some("create") =>
+        {
+            let verb = peek.verb.as_deref().unwrap_or_default();
+            let words = "A container is a component, and the command names that alone";
+            let hint = format!("Leave the word out: eos {verb} NAME");
+            Err(Problem::usage(words, hint))
         }
         _ => Err(Problem::Usage(vec![wording(&error, recipe)])),
     }

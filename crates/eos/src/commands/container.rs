@@ -37,7 +37,7 @@ pub struct CreateArgs {
     said: Flags,
 }
 
-/// What a person says of a container.
+/// The words of a person about a container.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Flags {
     /// The image, by its tag or digest

@@ -52,14 +52,6 @@ pub async fn run(session: &mut Session<'_>, args: &Args, typed: Option<Typed>) -
         )?;
         return host::update(session, host, &args.look).await;
     }
-    if args.component.as_deref() == Some("container") {
-        let hint =
-            "Name the component: `eos update NAME --image ...`; `eos update NAME --help` shows its options";
-        return Err(Problem::usage(
-            "A container is a component with options of its own",
-            hint,
-        ));
-    }
     let estate = session.estate()?;
     let (Some(component), Some(mut typed)) = (&args.component, typed) else {
         return Err(Problem::usage(
