@@ -218,9 +218,8 @@ pub const METRICS_TAG: &str = "eos-metrics";
 pub const ROUTE_TAG: &str = "eos-route";
 
 /// Every service of the task's namespace that has the tag, once for each host name. Anybody who can register a service
-/// could write a tag: what is no host name is left out, and of two that want the same name the first has it. Without any the
-/// file has an empty line: Caddy refuses one with nothing in it.
-const EACH_ROUTE: &str = "\n{{ range $service := nomadServices }}{{ range $tag := $service.Tags }}\
+/// could write a tag: what is no host name is left out, and of two that want the same name the first has it.
+const EACH_ROUTE: &str = "{{ range $service := nomadServices }}{{ range $tag := $service.Tags }}\
     {{ if $tag | regexMatch \"^eos-route=[a-z0-9-]+([.][a-z0-9-]+)*$\" }}\
     {{ $host := $tag | replaceAll \"eos-route=\" \"\" }}{{ $addresses := \"\" }}\
     {{ range $i, $s := nomadService $service.Name }}{{ if $i }}{{ $addresses = printf \"%s \" $addresses }}{{ end }}\

@@ -420,7 +420,12 @@ fn a_new_route_changes_nothing_of_the_proxy() {
     let key = ("production".to_owned(), "hecate-proxy".to_owned());
     let before = with_a_route("", "");
     let after = with_a_route("", "domain: shop.example");
-    assert_eq!(before.nodes(&key), after.nodes(&key));
+    let said = |compilation: &Compilation| {
+        let nodes = compilation.nodes(&key);
+        let said = nodes.into_iter().map(|node| (node.address, node.attributes));
+        said.collect::<Vec<_>>()
+    };
+    assert_eq!(said(&before), said(&after));
     assert_eq!(before.workspaces[&key].digest, after.workspaces[&key].digest);
     let key = ("production".to_owned(), "shop".to_owned());
     let hook = |compilation: &Compilation| {
@@ -457,7 +462,7 @@ fn what_is_there_is_used_and_nothing_else_is_made() {
         "{text}"
     );
     assert_eq!((before, count), (1, 2));
-    let (text, ..) = file("  grafana: {}\n  a: {recipe: prometheus}\n  prometheus: {}\n");
+    let (text, ..) = file("  grafana: {}\n  a: {recipe: prometheus, options: {port: 9091}}\n  prometheus: {}\n");
     assert!(text.contains("- name: prometheus\n"), "{text}");
     // Nobody has to ask whether one that is optional may go; one that a person chose is needed.
     let need = |options: &str| {

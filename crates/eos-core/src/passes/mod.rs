@@ -234,17 +234,21 @@ fn for_each_route(
         seen.runtime_text(template)
     };
     let late = of(Piece::RouteHost.mark().into(), Piece::RouteAddresses.mark().into())?;
-    let pieces = match profile {
-        Profile::Solo => [vec![Piece::EachRoute], late.value.0.clone(), vec![Piece::EndRoute]].concat(),
+    // Without any route the file has an empty line: Caddy refuses one with nothing in it.
+    let mut pieces = vec![Piece::Text("\n".to_owned())];
+    match profile {
+        Profile::Solo => {
+            pieces.push(Piece::EachRoute);
+            pieces.extend(late.value.0.iter().cloned());
+            pieces.push(Piece::EndRoute);
+        }
         Profile::Full => {
             let routes = expanded.context.get(ROUTES).and_then(Value::as_array);
-            let mut pieces = Vec::new();
             for route in routes.into_iter().flatten() {
                 pieces.extend(of(route["host"].clone(), route["addresses"].clone())?.value.0);
             }
-            pieces
         }
-    };
+    }
     Ok(late.map(|_| RuntimeText::joined(pieces)))
 }
 
