@@ -247,7 +247,9 @@ impl<'a> Composer<'a> {
         }
         if used.optional {
             let there = self.there(&consumer, &used.recipe).map(str::to_owned);
-            expanded.uses.extend(there.map(|there| (used.name.clone(), there)));
+            expanded
+                .uses
+                .extend(there.map(|there| (used.name.clone(), there)));
             return Ok(());
         }
         let target = own_name(&consumer.name, used);
@@ -414,7 +416,12 @@ impl<'a> Composer<'a> {
     fn tell_urls(&mut self, found: &mut Vec<Diagnostic>) {
         let mut doors: BTreeMap<String, (String, String, Option<u16>)> = BTreeMap::new();
         for ((environment, name), proxy) in &self.components {
-            let Some(own) = proxy.recipe.proxy.as_ref().filter(|_| !doors.contains_key(environment)) else {
+            let Some(own) = proxy
+                .recipe
+                .proxy
+                .as_ref()
+                .filter(|_| !doors.contains_key(environment))
+            else {
                 continue;
             };
             match door(proxy, own) {
@@ -506,7 +513,10 @@ fn door(proxy: &Expanded<'_>, own: &recipe::Proxy) -> Result<(String, Option<u16
         let why = format!("{} is neither http nor https", name::quoted(&scheme));
         return Err(proxy.wrong(&own.scheme, &why));
     }
-    let front = proxy.recipe.front().and_then(|front| front.ports[0].fixed.as_ref());
+    let front = proxy
+        .recipe
+        .front()
+        .and_then(|front| front.ports[0].fixed.as_ref());
     let port = proxy.port(own.port.as_ref().or(front))?;
     Ok((scheme, port.map(|port| port.value)))
 }

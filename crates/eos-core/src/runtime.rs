@@ -107,11 +107,9 @@ impl Piece {
             Self::FilesDirectory => format!("{{{{ {variable} := env \"NOMAD_TASK_DIR\" }}}}"),
             Self::OwnAddress(label) => format!("{{{{ {variable} := env \"{}\" }}}}", own_address(label)),
             // A recipe may name them in files alone.
-            Self::Measured
-            | Self::EachRoute
-            | Self::EndRoute
-            | Self::RouteHost
-            | Self::RouteAddresses => declared,
+            Self::Measured | Self::EachRoute | Self::EndRoute | Self::RouteHost | Self::RouteAddresses => {
+                declared
+            }
         }
     }
 

@@ -393,7 +393,8 @@ const SHOP: &str = "needs:\n  web: {route: {host: \"{{ domain }}\", service: sho
 
 /// The catalogue's proxy and a recipe with a route.
 fn with_a_route(proxy: &str, component: &str) -> Compilation {
-    let components = format!("  hecate-proxy: {{options: {{{proxy}}}}}\n  shop: {{options: {{{component}}}}}\n");
+    let components =
+        format!("  hecate-proxy: {{options: {{{proxy}}}}}\n  shop: {{options: {{{component}}}}}\n");
     compiled(&[recipe("shop", SHOP)], &components).unwrap()
 }
 
@@ -412,7 +413,10 @@ fn a_component_knows_the_url_under_which_the_proxy_serves_it() {
         Some("https://shop.example:8443".to_owned())
     );
     let without = with_a_route("", "");
-    assert_eq!(without.component("production", "shop").unwrap().public_url(), None);
+    assert_eq!(
+        without.component("production", "shop").unwrap().public_url(),
+        None
+    );
 }
 
 #[test]
@@ -420,12 +424,19 @@ fn a_new_route_changes_nothing_of_the_proxy() {
     let key = ("production".to_owned(), "hecate-proxy".to_owned());
     let before = with_a_route("", "");
     let after = with_a_route("", "domain: shop.example");
-    assert_eq!(before.nodes(&key), after.nodes(&key));
+    let said = |compilation: &Compilation| {
+        let nodes = compilation.nodes(&key);
+        let said = nodes.into_iter().map(|node| (node.address, node.attributes));
+        said.collect::<Vec<_>>()
+    };
+    assert_eq!(said(&before), said(&after));
     assert_eq!(before.workspaces[&key].digest, after.workspaces[&key].digest);
     let key = ("production".to_owned(), "shop".to_owned());
     let hook = |compilation: &Compilation| {
         let nodes = compilation.nodes(&key);
-        nodes.iter().any(|node| node.address.to_string().contains("route"))
+        nodes
+            .iter()
+            .any(|node| node.address.to_string().contains("route"))
     };
     assert!(hook(&after) && !hook(&before));
 }
@@ -436,7 +447,11 @@ fn a_host_name_that_is_none_is_refused() {
         "shop",
         "needs:\n  web: {route: {host: \"a {{ 1 }}\", service: shop}}\n",
     )];
-    refused(&recipes, "  hecate-proxy: {}\n  shop: {}\n", "is not a domain name");
+    refused(
+        &recipes,
+        "  hecate-proxy: {}\n  shop: {}\n",
+        "is not a domain name",
+    );
 }
 
 #[test]
@@ -445,7 +460,11 @@ fn what_is_there_is_used_and_nothing_else_is_made() {
         let compilation = compiled(&[], components).unwrap();
         let grafana = compilation.component("production", "grafana").unwrap();
         let (_, text) = &grafana.groups[0].files[0];
-        (text.value.to_string(), grafana.before.len(), compilation.components.len())
+        (
+            text.value.to_string(),
+            grafana.before.len(),
+            compilation.components.len(),
+        )
     };
     assert_eq!(
         file("  grafana: {}\n"),
@@ -457,7 +476,8 @@ fn what_is_there_is_used_and_nothing_else_is_made() {
         "{text}"
     );
     assert_eq!((before, count), (1, 2));
-    let (text, ..) = file("  grafana: {}\n  a: {recipe: prometheus}\n  prometheus: {}\n");
+    let (text, ..) =
+        file("  grafana: {}\n  a: {recipe: prometheus, options: {port: 9091}}\n  prometheus: {}\n");
     assert!(text.contains("- name: prometheus\n"), "{text}");
     // Nobody has to ask whether one that is optional may go; one that a person chose is needed.
     let need = |options: &str| {

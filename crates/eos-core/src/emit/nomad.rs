@@ -582,7 +582,8 @@ fn template_body<'a>(
                 .attribute("args", Expression::List(reload.map(Expression::from).collect()))
                 .attribute("timeout", "30s")
                 .attribute("fail_on_error", false);
-            body.block("change_script", &[], script).block("wait", &[], wait())
+            body.block("change_script", &[], script)
+                .block("wait", &[], wait())
         }
         WhenChanged::Restart | WhenChanged::Pinned => body,
     }

@@ -697,7 +697,10 @@ fn add_more(lowered: &Lowered, group: &Group, more: &More, add: &mut impl FnMut(
         add(format!("path.{file}"), attribute);
     }
     for (index, word) in more.reload.iter().enumerate() {
-        add(format!("reload.{index}"), Attribute::of(word, word.value.as_str()));
+        add(
+            format!("reload.{index}"),
+            Attribute::of(word, word.value.as_str()),
+        );
     }
     let Some(requires) = &more.requires else {
         return;

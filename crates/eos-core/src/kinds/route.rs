@@ -80,7 +80,11 @@ impl Kind for Routes {
             true => Vec::new(),
             false => hosts(&self.nodes(wanted.component)),
         };
-        let before = wanted.input.applied.get(wanted.key).map_or(&[][..], Vec::as_slice);
+        let before = wanted
+            .input
+            .applied
+            .get(wanted.key)
+            .map_or(&[][..], Vec::as_slice);
         let gone = hosts_of(before).filter(|host| !hosts.contains(host)).collect();
         let by = wanted.component.routed_by.clone();
         let by = by.or_else(|| door(before, wanted.input, wanted.key));

@@ -15,8 +15,8 @@ mod tasks;
 use crate::diagnostic::Diagnostic;
 use crate::expand::{Expanded, ROUTE, ROUTES};
 use crate::lowered::{Check, Driver, Group, Lowered, Mount, Port, SecretUse, Texts, front, service_name};
-use crate::recipe::{self, Placed, Run, Service};
 use crate::profile::Profile;
+use crate::recipe::{self, Placed, Run, Service};
 use crate::runtime::{Piece, RuntimeText};
 use crate::source::Sourced;
 use crate::template::Template;
@@ -39,7 +39,9 @@ pub fn lower(
     let mut services = Vec::new();
     let mut groups = Vec::new();
     for service in &expanded.recipe.services {
-        match storage::seen_by(expanded, ground, service).and_then(|seen| group(&seen, service, ground.profile)) {
+        match storage::seen_by(expanded, ground, service)
+            .and_then(|seen| group(&seen, service, ground.profile))
+        {
             Ok(Some(group)) => {
                 services.push(service);
                 groups.push(group);
@@ -99,7 +101,11 @@ pub fn lower(
         secrets: secrets.into(),
         outputs: outputs.into(),
         routed_by: expanded.served.first().map(|route| route.by.clone()),
-        asked: expanded.recipe.proxy.as_ref().and_then(|proxy| proxy.asked.clone()),
+        asked: expanded
+            .recipe
+            .proxy
+            .as_ref()
+            .and_then(|proxy| proxy.asked.clone()),
         monitor,
         watched_by: None,
         at: component.at.clone(),
@@ -233,18 +239,25 @@ fn for_each_route(
         seen.context.insert(ROUTE.to_owned(), route);
         seen.runtime_text(template)
     };
-    let late = of(Piece::RouteHost.mark().into(), Piece::RouteAddresses.mark().into())?;
-    let pieces = match profile {
-        Profile::Solo => [vec![Piece::EachRoute], late.value.0.clone(), vec![Piece::EndRoute]].concat(),
+    let late = of(
+        Piece::RouteHost.mark().into(),
+        Piece::RouteAddresses.mark().into(),
+    )?;
+    // Without any route the file has an empty line: Caddy refuses one with nothing in it.
+    let mut pieces = vec![Piece::Text("\n".to_owned())];
+    match profile {
+        Profile::Solo => {
+            pieces.push(Piece::EachRoute);
+            pieces.extend(late.value.0.iter().cloned());
+            pieces.push(Piece::EndRoute);
+        }
         Profile::Full => {
             let routes = expanded.context.get(ROUTES).and_then(Value::as_array);
-            let mut pieces = Vec::new();
             for route in routes.into_iter().flatten() {
                 pieces.extend(of(route["host"].clone(), route["addresses"].clone())?.value.0);
             }
-            pieces
         }
-    };
+    }
     Ok(late.map(|_| RuntimeText::joined(pieces)))
 }
 

@@ -124,7 +124,13 @@ fn templates(recipe: &Recipe) -> Vec<(&Template, Place)> {
         found.push((&monitor.patience, Place::Early));
     }
     let of_proxy = recipe.proxy.iter();
-    found.extend(of_proxy.flat_map(|proxy| proxy.port.iter().chain([&proxy.scheme]).map(|t| (t, Place::Early))));
+    found.extend(of_proxy.flat_map(|proxy| {
+        proxy
+            .port
+            .iter()
+            .chain([&proxy.scheme])
+            .map(|t| (t, Place::Early))
+    }));
     found.extend(recipe.services.iter().flat_map(templates_of));
     found.extend(recipe.in_workspace.templates().map(|t| (t, Place::Early)));
     found.extend(recipe.outputs.iter().map(|output| (&output.value, Place::Output)));
@@ -217,7 +223,10 @@ fn check_name(reader: &mut Reader<'_>, recipe: &Recipe, template: &Template, pla
             || place.facts().contains(&name)
             || recipe.built_in().any(|option| option.name == name)
     };
-    let late = matches!(place, Place::Task | Place::File | Place::Route | Place::Secret | Place::Output);
+    let late = matches!(
+        place,
+        Place::Task | Place::File | Place::Route | Place::Secret | Place::Output
+    );
     let public = late && !recipe.routes.is_empty() && name == PUBLIC_URL;
     if routes || of_route || measured || public || known(first) {
         return;
@@ -308,7 +317,10 @@ fn check_service(reader: &mut Reader<'_>, recipe: &Recipe, service: &Service) {
     if follows && (!recipe.is_proxy() || service.reload.is_empty()) {
         reader.report_with_hint(
             service.at,
-            format!("Service {} follows the routes of others, and does not say how", service.name),
+            format!(
+                "Service {} follows the routes of others, and does not say how",
+                service.name
+            ),
             "Add proxy: to the recipe, and reload: to the service",
         );
     }

@@ -382,7 +382,11 @@ fn option_of_use(used: &Use) -> OptionSpec {
 fn read_use(reader: &mut Reader<'_>, entry: &Entry) -> Option<Use> {
     check_variable(reader, "use", entry);
     let what = format!("use {}", quoted(&entry.key));
-    let fields = reader.record(&what, &entry.value, &["recipe", "share", "optional", "when", "with"]);
+    let fields = reader.record(
+        &what,
+        &entry.value,
+        &["recipe", "share", "optional", "when", "with"],
+    );
     let recipe = match find(fields, "recipe") {
         Some(node) => reader.text("recipe", node)?,
         None => {
@@ -405,7 +409,10 @@ fn read_use(reader: &mut Reader<'_>, entry: &Entry) -> Option<Use> {
     if (share || optional) && !with.is_empty() {
         reader.report_with_hint(
             entry.key_at,
-            format!("{what} is {} and cannot be given options", if share { "shared" } else { "optional" }),
+            format!(
+                "{what} is {} and cannot be given options",
+                if share { "shared" } else { "optional" }
+            ),
             "Options of a component that is not its own belong to that one",
         );
     }
@@ -685,7 +692,11 @@ fn read_file(reader: &mut Reader<'_>, entry: &Entry) -> Option<File> {
     }
     let (Some(path), Some(text)) = (find(fields, "path"), find(fields, "text")) else {
         let words = format!("file {} has not both a path and a text", quoted(&name));
-        reader.report_with_hint(entry.key_at, words, "Use {path: /etc/app.conf, text: ...}, or {each_route: ...} in a proxy");
+        reader.report_with_hint(
+            entry.key_at,
+            words,
+            "Use {path: /etc/app.conf, text: ...}, or {each_route: ...} in a proxy",
+        );
         return None;
     };
     let at = path.at;

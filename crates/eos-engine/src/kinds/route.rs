@@ -59,8 +59,12 @@ pub(super) async fn prove_routed(
                         (Ok(_), true) => format!("{} does not serve {host}", proof.by),
                         (Ok(_), false) => format!("{} still serves {host}", proof.by),
                     };
-                    let error = EngineError::new(Layer::Nomad, ErrorKind::Timeout, format!("route {host}"), words);
-                    let hint = format!("`eos logs {}` shows whether it refused its configuration", proof.by);
+                    let error =
+                        EngineError::new(Layer::Nomad, ErrorKind::Timeout, format!("route {host}"), words);
+                    let hint = format!(
+                        "`eos logs {}` shows whether it refused its configuration",
+                        proof.by
+                    );
                     return Err(error.with_hint(hint));
                 }
                 _ => {}
@@ -70,30 +74,38 @@ pub(super) async fn prove_routed(
         }
     }
     let words = match (proof.hosts.as_slice(), proof.gone.len()) {
-        ([], gone) => format!("{}: {} gone, read back", proof.by, plural(gone, "route", "routes")),
+        ([], gone) => format!(
+            "{}: {} gone, read back",
+            proof.by,
+            plural(gone, "route", "routes")
+        ),
         (hosts, _) => format!("{}: serves {}, read back", proof.by, hosts.join(", ")),
     };
-    Ok(Verified::new(words, json!({"hosts": proof.hosts, "gone": proof.gone})))
+    Ok(Verified::new(
+        words,
+        json!({"hosts": proof.hosts, "gone": proof.gone}),
+    ))
 }
 
-async fn place(
-    context: &Context<'_>,
-    step: &Step,
-    proxy: &Lowered,
-) -> Result<Option<String>, EngineError> {
+async fn place(context: &Context<'_>, step: &Step, proxy: &Lowered) -> Result<Option<String>, EngineError> {
     let Some(front) = proxy.front() else {
         return Ok(None);
     };
     let discovery = context.engines.discovery();
     let instances = discovery.instances(&front.service, &step.environment).await?;
-    let first = instances.into_iter().min_by_key(|one| (one.address.clone(), one.port));
+    let first = instances
+        .into_iter()
+        .min_by_key(|one| (one.address.clone(), one.port));
     Ok(first.map(|one| format!("{}:{}", one.address, one.port)))
 }
 
 /// Whether the proxy serves a host name: it answers with the name, or sends who asks to the same host, by HTTPS.
 async fn ask(http: &reqwest::Client, place: &str, path: &str, host: &str) -> Result<bool, String> {
     let asked = http.get(format!("http://{place}{path}")).header(HOST, host);
-    let answer = asked.send().await.map_err(|error| format!("it does not answer: {error}"))?;
+    let answer = asked
+        .send()
+        .await
+        .map_err(|error| format!("it does not answer: {error}"))?;
     let to = answer.headers().get(LOCATION).and_then(|to| to.to_str().ok());
     if answer.status().is_redirection() {
         let to = to.and_then(|to| to.strip_prefix("https://"));

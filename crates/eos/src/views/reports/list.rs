@@ -78,7 +78,13 @@ impl Report for Components {
             cells.extend(has_url.then(|| row.url.clone().unwrap_or_default()));
             cells
         };
-        let mut headings = vec![environment.as_str(), "recipe", "version", "applied", "last operation"];
+        let mut headings = vec![
+            environment.as_str(),
+            "recipe",
+            "version",
+            "applied",
+            "last operation",
+        ];
         headings.extend(has_url.then_some("url"));
         let table = Table {
             headings: &headings,

@@ -155,7 +155,11 @@ fn recipe_text(recipe: &Recipe, columns: usize) -> String {
         format!("risk {}", risk_word(recipe.risk)),
         format!("pin {}", recipe.pin),
     ];
-    facts.extend(recipe.is_proxy().then(|| "serves the routes of others".to_owned()));
+    facts.extend(
+        recipe
+            .is_proxy()
+            .then(|| "serves the routes of others".to_owned()),
+    );
     facts.extend(recipe.monitor.iter().map(|_| "watches others".to_owned()));
     if !recipe.after.is_empty() {
         facts.push(format!("after {}", recipe.after.join(", ")));

@@ -139,19 +139,19 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "242525c19e3b844a088a76b5c2c61395287af046e9cd9cf1c78243f2d89619e7",
+        "digest": "b4ec3e1905856babfad7d08135914d7c437211409ca728bbc9c20c1de307d45a",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "f0c433f2493fa16048eda90ddb0d40b4882daa11441f5e6c8fc7dfa820a415c8",
+          "terraform/environments/production/grafana/main.tf": "847ab920408fa3435622123b0e13b103c668c2d36d3d3c2f1f72b9683054eb34",
           "terraform/environments/production/grafana/outputs.tf": "f1b026d8ba4a3647a2f5660cb242fc83a46efa80f4ce3f0c4caac6f2849c2b77",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "bfd2c7b9002ac1808b2024705004ed404f245c5ea6bd132a85552a598031365d",
-          "terraform/environments/production/grafana/variables.tf": "897f605be672c8b5f272535ad69b88892adb5767ab61b17cd2f5556124017c81",
-          "terraform/modules/grafana/5219bc33dfee/grafana.nomad.hcl": "319bcc967771555aff9c9ad360289a53ef4cf7469d58247cc56de7b9504215ad",
-          "terraform/modules/grafana/5219bc33dfee/main.tf": "218c8b871b1b7beb9cc61d3fc3da9047f221d81f5d902dc1d9f556bff93e9834",
-          "terraform/modules/grafana/5219bc33dfee/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/5219bc33dfee/recipe_outputs.tf": "345a8671e1e1fd70b962848b53809c6bdb418269360b848c6233807f509b6558",
-          "terraform/modules/grafana/5219bc33dfee/variables.tf": "c26cb9ba7db59274de17f9937349776a3686cf43daaf9d1c807fb3dc70663b8c"
+          "terraform/environments/production/grafana/terraform.tfvars.json": "e351817502a438db50d724213e64c833f70daaa99f3dab940e007063e6d7046b",
+          "terraform/environments/production/grafana/variables.tf": "ac7d61ee11b5240be9f7d574b33f55cea3a0fd74d9f7f0c07d4fc9dc6341f19f",
+          "terraform/modules/grafana/74cb48c68edd/grafana.nomad.hcl": "43287a4cae3d434b38428cd7e72fce5ed7c7f8781a455147110cc5a4a271435e",
+          "terraform/modules/grafana/74cb48c68edd/main.tf": "5b194a0a43b14ce435ff42116ecc19e28ab18018e624597b1ebb6babd7da31d7",
+          "terraform/modules/grafana/74cb48c68edd/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/74cb48c68edd/recipe_outputs.tf": "345a8671e1e1fd70b962848b53809c6bdb418269360b848c6233807f509b6558",
+          "terraform/modules/grafana/74cb48c68edd/variables.tf": "576561eba728eb733d8e0955a5d36ce37853bc13ca193ea5aae15a0307f528e0"
         },
         "hosts": [
           "control"
@@ -168,19 +168,19 @@
         "service": "grafana"
       },
       "production/hecate-proxy": {
-        "digest": "009f67ad7e03a27991804dbeb6e62cc8186268b3cf9bbc4250de1201d9e082d2",
+        "digest": "d3429744dab3f8c09111125084c9e007affd4026df98e6289e4e2b8261f3c6e2",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/hecate-proxy/main.tf": "1a8e89bdb2bdb82b8be508d09f228bb07eeccdfe4587f5a8e59625d7e3383003",
+          "terraform/environments/production/hecate-proxy/main.tf": "ccd8fa75e68ed2595abafbd9ccbc28dd43dbcc5f19d59e0342efe4b48579bff9",
           "terraform/environments/production/hecate-proxy/outputs.tf": "dac4d3eb1c744812dc08fc57fe872e563ea0d7b2fabad0e6010216c5c815661c",
-          "terraform/environments/production/hecate-proxy/terraform.tfvars.json": "64b5930146af762071c656ac5d29ac77d8a55d3bf3020440befdf2474643859e",
-          "terraform/environments/production/hecate-proxy/variables.tf": "9a4044ef49cc2610fc5f239756e851612510b5c10d12146c2eb7b01dc8c7b7a2",
-          "terraform/modules/hecate-proxy/0e3fe83c5ca3/hecate-proxy.nomad.hcl": "573c5202d809f6b31183eeca31a4c1046a5e82404624317ce90cd85ab1ad2791",
-          "terraform/modules/hecate-proxy/0e3fe83c5ca3/main.tf": "1f37784de5928f9d7660029d11a4f359fa5df3bc9ae39d93536930fc6795aeae",
-          "terraform/modules/hecate-proxy/0e3fe83c5ca3/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hecate-proxy/0e3fe83c5ca3/recipe_outputs.tf": "9917de4ae7766509c85d00e9cdcb237ffd72377f5a7bfa40877976229fe3ebe4",
-          "terraform/modules/hecate-proxy/0e3fe83c5ca3/variables.tf": "809ff725a5d89fe26aa9d1e3bec80cd9e62de1b6d92719a1e8cd8e3d24309b09"
+          "terraform/environments/production/hecate-proxy/terraform.tfvars.json": "1f8194456c3eb662a7ec1d84365dc72d49c8c67b3c50c97cc07e54ad9be6a96d",
+          "terraform/environments/production/hecate-proxy/variables.tf": "7cd8cda9d29638e079b6db6c434bba081f9e3e564b80e6af0d1050038774b5f8",
+          "terraform/modules/hecate-proxy/379b5016778a/hecate-proxy.nomad.hcl": "44c6e5a2fa3f8b30735e5d3e6a3dfc6286e6153c431b29db7b7711db8feb2926",
+          "terraform/modules/hecate-proxy/379b5016778a/main.tf": "0dee3ac10cdd31fb049f898e50d22d66211e11a5bd62d375ca846ac0eec87703",
+          "terraform/modules/hecate-proxy/379b5016778a/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hecate-proxy/379b5016778a/recipe_outputs.tf": "9917de4ae7766509c85d00e9cdcb237ffd72377f5a7bfa40877976229fe3ebe4",
+          "terraform/modules/hecate-proxy/379b5016778a/variables.tf": "6f43fd0191b0bfe64df6a5d9acedce016b7a8fac6a763db2f5f83a790396baf5"
         },
         "hosts": [
           "control"
@@ -189,19 +189,19 @@
         "service": "hecate-proxy"
       },
       "production/mattermost": {
-        "digest": "53eda5eb27029cb5d7a15aa465e50d6b111bb168f47d7f5ac11a95148b6719a2",
+        "digest": "e66bb23eccb599c55bf16304635d79cc339021663368e9e6ffd949cb529d9c41",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost/main.tf": "b74bf8ef78d7cc39ab200e3fa3e2f6fc7254a9854854a81cb4cbe844e8859c7f",
+          "terraform/environments/production/mattermost/main.tf": "5ba8fdee69a1fbfe80449596341301b3933af62d200f0e336a95f8bdfd997912",
           "terraform/environments/production/mattermost/outputs.tf": "d2e4d29b18362e287b8d27f8f882514ac3c9f03328636468dae517be149fec68",
-          "terraform/environments/production/mattermost/terraform.tfvars.json": "6c8fb92be4273ca83b329768fa50d6f48528a5cc659e9b351e535c133197ee53",
-          "terraform/environments/production/mattermost/variables.tf": "0c9a16565e02a998679cbeb2a6cae51b13bf4adda4ef8d0fc08bcc698e1c89f7",
-          "terraform/modules/mattermost/b22b5814659a/main.tf": "15d1a08644df6c1dbd52fb764feb539b286b4f6bf600182ea24e61a86cd10b14",
-          "terraform/modules/mattermost/b22b5814659a/mattermost.nomad.hcl": "d56c38587e8f62213f133879d7e511885373b9ac669e7de988b66edd4cdd5897",
-          "terraform/modules/mattermost/b22b5814659a/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/b22b5814659a/recipe_outputs.tf": "d85571f271fde7044ce3c2e36fc9d23e24b832eb8b0b74faede43a9f97402f4c",
-          "terraform/modules/mattermost/b22b5814659a/variables.tf": "36c3cdda6d0cf60344b66f01a2243c5aaf5e562dda952f78c3b25c5794f8558a"
+          "terraform/environments/production/mattermost/terraform.tfvars.json": "8a6804c514d83c9b8fb7a0933f121512b955e34b94e0cfe0bd8137d605cc2b84",
+          "terraform/environments/production/mattermost/variables.tf": "e47807afcf7e1e225c384459f64b51dfe4e5eea84650b18567efa0f3f4ceb139",
+          "terraform/modules/mattermost/dd5f50e6861c/main.tf": "d4fc8a42eec1bf3ca8ac6ee06b336d809700fd803b16b7a3a02cf4468ff9731b",
+          "terraform/modules/mattermost/dd5f50e6861c/mattermost.nomad.hcl": "43520b005c22952225a3a91cc5497d30358d57a31303d1e30f3308b045439698",
+          "terraform/modules/mattermost/dd5f50e6861c/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/dd5f50e6861c/recipe_outputs.tf": "d85571f271fde7044ce3c2e36fc9d23e24b832eb8b0b74faede43a9f97402f4c",
+          "terraform/modules/mattermost/dd5f50e6861c/variables.tf": "23efb5d8fbd8b5ee848529e2f68308872057b04fc69dcdea476e2c2a7b0c997d"
         },
         "hosts": [
           "control"

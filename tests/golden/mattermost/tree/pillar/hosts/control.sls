@@ -139,19 +139,19 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "8601efeb17f0c83a11eb57308db7e84a38440d5331a9188a4d31507b57c04818",
+        "digest": "2a29b38a4c5a2950c33e8044aca5e6638a185d83feb19d9cd00d3e586b046a03",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "69ad5295181bcffb10a9470d5841d5810e78b563546f9fca24ea094c06a16947",
+          "terraform/environments/production/grafana/main.tf": "d9b676ccd9e36ecb8f5aa7a2333daaa11226474a54456dd33c0504f4ae418d6c",
           "terraform/environments/production/grafana/outputs.tf": "4c9b1b7a706c080b4767f83fc8e4332346205690e927a66de80137755168cbf7",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "da703375f5f4d3d207372f45484035d1ab1e883c21f689935fa52fd1a4a50d22",
-          "terraform/environments/production/grafana/variables.tf": "2deb8b7e21ac8daed215cd3e3e20be969747b1e7acc18fa1a2a08de7625eb2f4",
-          "terraform/modules/grafana/0e3371b3cebb/grafana.nomad.hcl": "d4648df87af7a638427375496ef559f5f6afbc31a525b4f4ad67a7017b0ce060",
-          "terraform/modules/grafana/0e3371b3cebb/main.tf": "c5028009efe156dbc37be92440d52cff89454457a55f2d39d2acfe2de11e5134",
-          "terraform/modules/grafana/0e3371b3cebb/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/0e3371b3cebb/recipe_outputs.tf": "b33c46a6a9fa26ed86a008c45225754d99c99b024989b44828a234074f689c7e",
-          "terraform/modules/grafana/0e3371b3cebb/variables.tf": "ce0d9571e0db1a5741a1a6b5221a9dacd92a433b833c868e0c027641a0792c64"
+          "terraform/environments/production/grafana/terraform.tfvars.json": "7aef94cad1b9146e09e64c2b2a19329a15f32b64c1854654b57c030a44c60ca0",
+          "terraform/environments/production/grafana/variables.tf": "f4537061e1efb4125a7d1cca0e5aad0a30baa1a8741d712d55d880697ad60eab",
+          "terraform/modules/grafana/d3b6d1919796/grafana.nomad.hcl": "5cb7aba81edbe7b094beaee5ffca8d3dd8726482f2879100f5bbc74727f862b2",
+          "terraform/modules/grafana/d3b6d1919796/main.tf": "cb78ab97880a2edde3bbdf94ee1c94863e53cfcc7c269bee444e024d7647fc84",
+          "terraform/modules/grafana/d3b6d1919796/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/d3b6d1919796/recipe_outputs.tf": "b33c46a6a9fa26ed86a008c45225754d99c99b024989b44828a234074f689c7e",
+          "terraform/modules/grafana/d3b6d1919796/variables.tf": "fba81f4bf32f1654bd97eff693243b0c175997eb042eb5b83650df1be7da045a"
         },
         "hosts": [
           "control"
@@ -168,19 +168,19 @@
         "service": "grafana"
       },
       "production/hecate-proxy": {
-        "digest": "68acdad483ff5ca8a0ba726c170540696deb45120f3c90b15bb1af34599c570f",
+        "digest": "726e8ffd0a738cebaec572976ce3e4b895d26d723825125e08429a95dcfded34",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/hecate-proxy/main.tf": "001b527186766fa07a75c3cc5c8301fb873b50bbadf7a246429d171875baa503",
+          "terraform/environments/production/hecate-proxy/main.tf": "7e06101020f00be2aafa4d0a56aaee12154a36f9bf8f506eff24e18b9aca2362",
           "terraform/environments/production/hecate-proxy/outputs.tf": "b140a687ffc3b1b73d1a9f14220aaf4804f1853258f1f338d399efda4e6a56b2",
-          "terraform/environments/production/hecate-proxy/terraform.tfvars.json": "f50cf751720ad11e827a7d880a28b9d65419d23747b7b55ccad02acb427ac36e",
-          "terraform/environments/production/hecate-proxy/variables.tf": "a38c53f999281ffc05bb41aee8516cade74697437afcae4aefb282070f0e3ebc",
-          "terraform/modules/hecate-proxy/f492759d78cd/hecate-proxy.nomad.hcl": "a50fdce53a0f6e222feb0e66a78eb6d6e2f454fae894f57953bc6aea929b442e",
-          "terraform/modules/hecate-proxy/f492759d78cd/main.tf": "904f3a52a0d3db1cd0520da14b6b4853e42fd7eda26f6ead792970495d1341d5",
-          "terraform/modules/hecate-proxy/f492759d78cd/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/hecate-proxy/f492759d78cd/recipe_outputs.tf": "10c11057d42e37d235e7fa6c378d6f8b1f29401be59485bd8bae1cb3e7bfbd65",
-          "terraform/modules/hecate-proxy/f492759d78cd/variables.tf": "65504d6e3fc907e5227f52cb615b98344cc656aaef479dd51d1399125ca55621"
+          "terraform/environments/production/hecate-proxy/terraform.tfvars.json": "cdf67a8597ac546907750aea249bd7c7c48e25ea746dff3ce968847142fb3a55",
+          "terraform/environments/production/hecate-proxy/variables.tf": "4ed3a2add0f96faa65524ec45aa1691adb4e198446559310f63f1b5b08739d24",
+          "terraform/modules/hecate-proxy/39e9b2824593/hecate-proxy.nomad.hcl": "af6156fa1b424a28aab6e5b0af3197bed691ef81630e95922e101bfd257c35b6",
+          "terraform/modules/hecate-proxy/39e9b2824593/main.tf": "6b2be4b4210b0b2c91d9be0ff4c46310fb8f466debfbde2b82c34df2e81cf992",
+          "terraform/modules/hecate-proxy/39e9b2824593/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/hecate-proxy/39e9b2824593/recipe_outputs.tf": "10c11057d42e37d235e7fa6c378d6f8b1f29401be59485bd8bae1cb3e7bfbd65",
+          "terraform/modules/hecate-proxy/39e9b2824593/variables.tf": "0fbae5c00dd49db886c0e74424acdefb566d9a392270cbd9b0c77697c88d81e5"
         },
         "hosts": [
           "control"
@@ -189,19 +189,19 @@
         "service": "hecate-proxy"
       },
       "production/mattermost": {
-        "digest": "7904bbd58b3ea665c15d238fa3b66b7b0db99424b030a8f29cee8f3747e9aeb0",
+        "digest": "fc28293d57317e097d5580a2eebee128feb8f0f0196419ba26567e8f5c62f1e5",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/mattermost/main.tf": "82917cf5ec6c9f56dbb797e5a5abc8ae73fcd09571671f28d6014c4aa9401f37",
+          "terraform/environments/production/mattermost/main.tf": "619b2d1552d22b49b0e09620f59fa1e4ab25f3e165098f55407773d7e00dfd36",
           "terraform/environments/production/mattermost/outputs.tf": "a034fa924e8245d6b77dcc9bfec79f56bafda2eb43c4e828a7f5f0a20142094e",
-          "terraform/environments/production/mattermost/terraform.tfvars.json": "30e2b674af339d24052b9687c9af2ad770f0bd0c5c5c7410e5a3d5591e55ed62",
-          "terraform/environments/production/mattermost/variables.tf": "9599bc1f93cebcbca20acfa585b1661e37e98aae4859253bae86b67c874c4142",
-          "terraform/modules/mattermost/6085742ad5cb/main.tf": "05629237d9033514c583f38b40da6d309037630f0c1d373dd5ed241f7afa90d1",
-          "terraform/modules/mattermost/6085742ad5cb/mattermost.nomad.hcl": "46bd0350a805b989f5207b0884368f1d88cce917cc4366ffc22c1f2117a0d0cd",
-          "terraform/modules/mattermost/6085742ad5cb/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/mattermost/6085742ad5cb/recipe_outputs.tf": "f7df40d30c40c234cb77571c2c992061c80cba2a0a84992f72217607a8bd7290",
-          "terraform/modules/mattermost/6085742ad5cb/variables.tf": "189d8a1893903e5d96e4175fec4d08b629dcde8d8a5120b8059041078d332ce4"
+          "terraform/environments/production/mattermost/terraform.tfvars.json": "d0b6617f41cf125483197fb9d66615f0a2f8c3a4f0b94765e1d0c8449e1d3a7d",
+          "terraform/environments/production/mattermost/variables.tf": "6d859f7cf1b97b4be7e6e23df80cf81b33ff316998aa4698d2489a88fa9fe5c4",
+          "terraform/modules/mattermost/0a39e1281fc7/main.tf": "cf8127bf0c98aaa0e6f005d1efa7483c432be2092ede6df9e447d076317c0ed6",
+          "terraform/modules/mattermost/0a39e1281fc7/mattermost.nomad.hcl": "f59f5407f58a27342207deb7d57f2f5dd9ff3bb5b84e53ee3bb5eac0c4ba7f84",
+          "terraform/modules/mattermost/0a39e1281fc7/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/mattermost/0a39e1281fc7/recipe_outputs.tf": "f7df40d30c40c234cb77571c2c992061c80cba2a0a84992f72217607a8bd7290",
+          "terraform/modules/mattermost/0a39e1281fc7/variables.tf": "f2225e6559efbdcf0a4153df04350af77da4937aec46a59bbc353f06621168c6"
         },
         "hosts": [
           "control"

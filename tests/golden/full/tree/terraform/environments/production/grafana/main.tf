@@ -20,7 +20,7 @@ provider "consul" {}
 provider "nomad" {}
 
 module "grafana" {
-  source                          = "../../../modules/grafana/5219bc33dfee"
+  source                          = "../../../modules/grafana/74cb48c68edd"
   namespace                       = var.namespace
   datacenter                      = var.datacenter
   grafana_service                 = var.grafana_service
@@ -34,6 +34,7 @@ module "grafana" {
   grafana_port_http               = var.grafana_port_http
   grafana_port_http_to            = var.grafana_port_http_to
   grafana_callers                 = var.grafana_callers
+  grafana_route_0                 = var.grafana_route_0
   grafana_check_path              = var.grafana_check_path
   volume_data_name                = var.volume_data_name
   volume_data_host                = var.volume_data_host

@@ -63,6 +63,11 @@ variable "grafana_callers" {
   type        = list(string)
 }
 
+variable "grafana_route_0" {
+  description = "Host name under which the proxy serves it"
+  type        = string
+}
+
 variable "grafana_check_path" {
   description = "Path of the health check"
   type        = string

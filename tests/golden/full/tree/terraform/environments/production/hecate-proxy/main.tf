@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "hecate-proxy" {
-  source                      = "../../../modules/hecate-proxy/0e3fe83c5ca3"
+  source                      = "../../../modules/hecate-proxy/379b5016778a"
   namespace                   = var.namespace
   datacenter                  = var.datacenter
   hecate_proxy_service        = var.hecate_proxy_service
@@ -29,6 +29,7 @@ module "hecate-proxy" {
   hecate_proxy_arg_4          = var.hecate_proxy_arg_4
   hecate_proxy_arg_5          = var.hecate_proxy_arg_5
   hecate_proxy_file_caddyfile = var.hecate_proxy_file_caddyfile
+  hecate_proxy_file_routes    = var.hecate_proxy_file_routes
   hecate_proxy_port_http      = var.hecate_proxy_port_http
   hecate_proxy_port_http_to   = var.hecate_proxy_port_http_to
   hecate_proxy_port_https     = var.hecate_proxy_port_https

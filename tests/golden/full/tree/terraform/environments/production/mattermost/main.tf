@@ -20,7 +20,7 @@ provider "consul" {}
 provider "nomad" {}
 
 module "mattermost" {
-  source                                          = "../../../modules/mattermost/b22b5814659a"
+  source                                          = "../../../modules/mattermost/dd5f50e6861c"
   namespace                                       = var.namespace
   datacenter                                      = var.datacenter
   mattermost_service                              = var.mattermost_service
@@ -37,6 +37,7 @@ module "mattermost" {
   mattermost_port_http_to                         = var.mattermost_port_http_to
   mattermost_upstream_0                           = var.mattermost_upstream_0
   mattermost_callers                              = var.mattermost_callers
+  mattermost_route_0                              = var.mattermost_route_0
   mattermost_check_path                           = var.mattermost_check_path
   volume_data_name                                = var.volume_data_name
   volume_data_host                                = var.volume_data_host

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "grafana" {
-  source                          = "../../../modules/grafana/0e3371b3cebb"
+  source                          = "../../../modules/grafana/d3b6d1919796"
   namespace                       = var.namespace
   datacenter                      = var.datacenter
   grafana_service                 = var.grafana_service
@@ -27,6 +27,7 @@ module "grafana" {
   grafana_file_datasources_yaml   = var.grafana_file_datasources_yaml
   grafana_port_http               = var.grafana_port_http
   grafana_port_http_to            = var.grafana_port_http_to
+  grafana_route_0                 = var.grafana_route_0
   grafana_check_path              = var.grafana_check_path
   volume_data_name                = var.volume_data_name
   volume_data_host                = var.volume_data_host

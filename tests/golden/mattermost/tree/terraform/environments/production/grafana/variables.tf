@@ -58,6 +58,11 @@ variable "grafana_port_http_to" {
   type        = number
 }
 
+variable "grafana_route_0" {
+  description = "Host name under which the proxy serves it"
+  type        = string
+}
+
 variable "grafana_check_path" {
   description = "Path of the health check"
   type        = string

@@ -68,6 +68,11 @@ variable "hecate_proxy_file_caddyfile" {
   type        = string
 }
 
+variable "hecate_proxy_file_routes" {
+  description = "Template that Nomad renders for the task"
+  type        = string
+}
+
 variable "hecate_proxy_port_http" {
   description = "Port of the host"
   type        = number

@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "mattermost" {
-  source                                          = "../../../modules/mattermost/6085742ad5cb"
+  source                                          = "../../../modules/mattermost/0a39e1281fc7"
   namespace                                       = var.namespace
   datacenter                                      = var.datacenter
   mattermost_service                              = var.mattermost_service
@@ -29,6 +29,7 @@ module "mattermost" {
   mattermost_secret_texts                         = var.mattermost_secret_texts
   mattermost_port_http                            = var.mattermost_port_http
   mattermost_port_http_to                         = var.mattermost_port_http_to
+  mattermost_route_0                              = var.mattermost_route_0
   mattermost_check_path                           = var.mattermost_check_path
   volume_data_name                                = var.volume_data_name
   volume_data_host                                = var.volume_data_host

@@ -68,6 +68,11 @@ variable "mattermost_port_http_to" {
   type        = number
 }
 
+variable "mattermost_route_0" {
+  description = "Host name under which the proxy serves it"
+  type        = string
+}
+
 variable "mattermost_check_path" {
   description = "Path of the health check"
   type        = string

@@ -103,6 +103,11 @@ variable "mattermost_callers" {
   type        = list(string)
 }
 
+variable "mattermost_route_0" {
+  description = "Host name under which the proxy serves it"
+  type        = string
+}
+
 variable "mattermost_check_path" {
   description = "Path of the health check"
   type        = string

@@ -41,12 +41,11 @@ resource "nomad_job" "component" {
       hecate_proxy_arg_4          = var.hecate_proxy_arg_4
       hecate_proxy_arg_5          = var.hecate_proxy_arg_5
       hecate_proxy_file_caddyfile = var.hecate_proxy_file_caddyfile
+      hecate_proxy_file_routes    = var.hecate_proxy_file_routes
       hecate_proxy_port_http      = tostring(var.hecate_proxy_port_http)
       hecate_proxy_port_http_to   = tostring(var.hecate_proxy_port_http_to)
       hecate_proxy_port_https     = tostring(var.hecate_proxy_port_https)
       hecate_proxy_port_https_to  = tostring(var.hecate_proxy_port_https_to)
-      hecate_proxy_upstream_0     = var.hecate_proxy_upstream_0
-      hecate_proxy_upstream_1     = var.hecate_proxy_upstream_1
       hecate_proxy_check_path     = var.hecate_proxy_check_path
       volume_data_name            = var.volume_data_name
       eos_digest                  = var.eos_digest

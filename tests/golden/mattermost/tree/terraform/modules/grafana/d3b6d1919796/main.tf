@@ -39,6 +39,7 @@ resource "nomad_job" "component" {
       grafana_file_datasources_yaml   = var.grafana_file_datasources_yaml
       grafana_port_http               = tostring(var.grafana_port_http)
       grafana_port_http_to            = tostring(var.grafana_port_http_to)
+      grafana_route_0                 = var.grafana_route_0
       grafana_check_path              = var.grafana_check_path
       volume_data_name                = var.volume_data_name
       eos_digest                      = var.eos_digest

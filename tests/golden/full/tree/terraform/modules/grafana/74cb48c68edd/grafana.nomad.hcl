@@ -46,6 +46,10 @@ variable "grafana_port_http_to" {
   type = number
 }
 
+variable "grafana_route_0" {
+  type = string
+}
+
 variable "grafana_check_path" {
   type = string
 }
@@ -127,7 +131,7 @@ job "grafana" {
       name     = var.grafana_service
       port     = "http"
       provider = "consul"
-      tags     = ["eos-component=grafana", "eos-measured=${var.namespace}", "eos-metrics=/metrics"]
+      tags     = ["eos-component=grafana", "eos-measured=${var.namespace}", "eos-metrics=/metrics", "eos-route=${var.grafana_route_0}"]
 
       check {
         type     = "http"

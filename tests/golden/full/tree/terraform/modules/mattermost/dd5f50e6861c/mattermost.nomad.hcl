@@ -54,6 +54,14 @@ variable "mattermost_port_http_to" {
   type = number
 }
 
+variable "mattermost_upstream_0" {
+  type = string
+}
+
+variable "mattermost_route_0" {
+  type = string
+}
+
 variable "mattermost_check_path" {
   type = string
 }
@@ -111,9 +119,16 @@ job "mattermost" {
     }
 
     network {
+      mode = "bridge"
+
       port "http" {
         static = var.mattermost_port_http
         to     = var.mattermost_port_http_to
+      }
+
+      port "mesh" {
+        to           = -1
+        host_network = "mesh"
       }
     }
 
@@ -127,7 +142,8 @@ job "mattermost" {
     service {
       name     = var.mattermost_service
       port     = "http"
-      provider = "nomad"
+      provider = "consul"
+      tags     = ["eos-route=${var.mattermost_route_0}"]
 
       check {
         type     = "http"
@@ -141,6 +157,19 @@ job "mattermost" {
           ignore_warnings = false
         }
       }
+
+      connect {
+        sidecar_service {
+          port = "mesh"
+
+          proxy {
+            upstreams {
+              destination_name = var.mattermost_upstream_0
+              local_bind_port  = 20000
+            }
+          }
+        }
+      }
     }
 
     task "mattermost" {
@@ -148,7 +177,6 @@ job "mattermost" {
 
       config {
         image = var.mattermost_image
-        ports = ["http"]
       }
 
       env {
@@ -158,10 +186,16 @@ job "mattermost" {
         MM_BLEVESETTINGS_INDEXDIR        = var.mattermost_env_mm_blevesettings_indexdir
       }
 
+      vault {
+        env          = false
+        disable_file = true
+        change_mode  = "noop"
+      }
+
       template {
         destination = "$${NOMAD_SECRETS_DIR}/eos-texts.env"
         env         = true
-        change_mode = "restart"
+        change_mode = "noop"
         data        = var.mattermost_secret_texts
       }
 

@@ -8,92 +8,87 @@ variable "datacenter" {
   type        = string
 }
 
-variable "mattermost_service" {
+variable "grafana_service" {
   description = "Name the service is registered under"
   type        = string
 }
 
-variable "mattermost_count" {
+variable "grafana_count" {
   description = "How many instances run"
   type        = number
 
   validation {
-    condition     = var.mattermost_count >= 1 && var.mattermost_count <= 1000 && floor(var.mattermost_count) == var.mattermost_count
-    error_message = "mattermost_count must be a whole number between 1 and 1000."
+    condition     = var.grafana_count >= 1 && var.grafana_count <= 1000 && floor(var.grafana_count) == var.grafana_count
+    error_message = "grafana_count must be a whole number between 1 and 1000."
   }
 }
 
-variable "mattermost_cpu" {
+variable "grafana_cpu" {
   description = "Processor share of an instance, in MHz"
   type        = number
 
   validation {
-    condition     = var.mattermost_cpu >= 1 && var.mattermost_cpu <= 1000000 && floor(var.mattermost_cpu) == var.mattermost_cpu
-    error_message = "mattermost_cpu must be a whole number between 1 and 1000000."
+    condition     = var.grafana_cpu >= 1 && var.grafana_cpu <= 1000000 && floor(var.grafana_cpu) == var.grafana_cpu
+    error_message = "grafana_cpu must be a whole number between 1 and 1000000."
   }
 }
 
-variable "mattermost_memory" {
+variable "grafana_memory" {
   description = "Memory of an instance, in MiB"
   type        = number
 
   validation {
-    condition     = var.mattermost_memory >= 10 && var.mattermost_memory <= 10000000 && floor(var.mattermost_memory) == var.mattermost_memory
-    error_message = "mattermost_memory must be a whole number between 10 and 10000000."
+    condition     = var.grafana_memory >= 10 && var.grafana_memory <= 10000000 && floor(var.grafana_memory) == var.grafana_memory
+    error_message = "grafana_memory must be a whole number between 10 and 10000000."
   }
 }
 
-variable "mattermost_image" {
+variable "grafana_image" {
   description = "Container image"
   type        = string
 }
 
-variable "mattermost_env_mm_sqlsettings_drivername" {
+variable "grafana_env_gf_server_http_addr" {
   description = "Environment of the task"
   type        = string
 }
 
-variable "mattermost_env_mm_servicesettings_listenaddress" {
+variable "grafana_env_gf_server_root_url" {
   description = "Environment of the task"
   type        = string
 }
 
-variable "mattermost_env_mm_servicesettings_siteurl" {
-  description = "Environment of the task"
-  type        = string
-}
-
-variable "mattermost_env_mm_blevesettings_indexdir" {
-  description = "Environment of the task"
-  type        = string
-}
-
-variable "mattermost_secret_texts" {
+variable "grafana_file_datasources_yaml" {
   description = "Template that Nomad renders for the task"
   type        = string
 }
 
-variable "mattermost_port_http" {
+variable "grafana_port_http" {
   description = "Port of the host"
   type        = number
 
   validation {
-    condition     = var.mattermost_port_http >= 1 && var.mattermost_port_http <= 65535 && floor(var.mattermost_port_http) == var.mattermost_port_http
-    error_message = "mattermost_port_http must be a whole number between 1 and 65535."
+    condition     = var.grafana_port_http >= 1 && var.grafana_port_http <= 65535 && floor(var.grafana_port_http) == var.grafana_port_http
+    error_message = "grafana_port_http must be a whole number between 1 and 65535."
   }
 }
 
-variable "mattermost_port_http_to" {
+variable "grafana_port_http_to" {
   description = "Port in the container"
   type        = number
 
   validation {
-    condition     = var.mattermost_port_http_to >= 1 && var.mattermost_port_http_to <= 65535 && floor(var.mattermost_port_http_to) == var.mattermost_port_http_to
-    error_message = "mattermost_port_http_to must be a whole number between 1 and 65535."
+    condition     = var.grafana_port_http_to >= 1 && var.grafana_port_http_to <= 65535 && floor(var.grafana_port_http_to) == var.grafana_port_http_to
+    error_message = "grafana_port_http_to must be a whole number between 1 and 65535."
   }
 }
 
-variable "mattermost_check_path" {
+variable "grafana_route_0" {
+  description = "Host name under which the proxy serves it"
+  type        = string
+}
+
+variable "grafana_check_path" {
   description = "Path of the health check"
   type        = string
 }

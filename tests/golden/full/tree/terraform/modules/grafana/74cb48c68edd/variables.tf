@@ -83,6 +83,16 @@ variable "grafana_port_http_to" {
   }
 }
 
+variable "grafana_callers" {
+  description = "Services that may call it through the mesh"
+  type        = list(string)
+}
+
+variable "grafana_route_0" {
+  description = "Host name under which the proxy serves it"
+  type        = string
+}
+
 variable "grafana_check_path" {
   description = "Path of the health check"
   type        = string

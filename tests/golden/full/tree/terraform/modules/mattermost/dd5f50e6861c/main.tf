@@ -52,6 +52,7 @@ resource "nomad_job" "component" {
       mattermost_port_http                            = tostring(var.mattermost_port_http)
       mattermost_port_http_to                         = tostring(var.mattermost_port_http_to)
       mattermost_upstream_0                           = var.mattermost_upstream_0
+      mattermost_route_0                              = var.mattermost_route_0
       mattermost_check_path                           = var.mattermost_check_path
       volume_data_name                                = var.volume_data_name
       eos_digest                                      = var.eos_digest

@@ -54,6 +54,10 @@ variable "hecate_proxy_file_caddyfile" {
   type = string
 }
 
+variable "hecate_proxy_file_routes" {
+  type = string
+}
+
 variable "hecate_proxy_port_http" {
   type = number
 }
@@ -68,6 +72,14 @@ variable "hecate_proxy_port_https" {
 
 variable "hecate_proxy_port_https_to" {
   type = number
+}
+
+variable "hecate_proxy_upstream_0" {
+  type = string
+}
+
+variable "hecate_proxy_upstream_1" {
+  type = string
 }
 
 variable "hecate_proxy_check_path" {
@@ -122,6 +134,8 @@ job "hecate-proxy" {
     }
 
     network {
+      mode = "bridge"
+
       port "http" {
         static = var.hecate_proxy_port_http
         to     = var.hecate_proxy_port_http_to
@@ -130,6 +144,11 @@ job "hecate-proxy" {
       port "https" {
         static = var.hecate_proxy_port_https
         to     = var.hecate_proxy_port_https_to
+      }
+
+      port "mesh" {
+        to           = -1
+        host_network = "mesh"
       }
     }
 
@@ -143,7 +162,7 @@ job "hecate-proxy" {
     service {
       name     = var.hecate_proxy_service
       port     = "http"
-      provider = "nomad"
+      provider = "consul"
 
       check {
         type     = "http"
@@ -157,6 +176,24 @@ job "hecate-proxy" {
           ignore_warnings = false
         }
       }
+
+      connect {
+        sidecar_service {
+          port = "mesh"
+
+          proxy {
+            upstreams {
+              destination_name = var.hecate_proxy_upstream_0
+              local_bind_port  = 20000
+            }
+
+            upstreams {
+              destination_name = var.hecate_proxy_upstream_1
+              local_bind_port  = 20001
+            }
+          }
+        }
+      }
     }
 
     task "hecate-proxy" {
@@ -164,7 +201,6 @@ job "hecate-proxy" {
 
       config {
         image = var.hecate_proxy_image
-        ports = ["http", "https"]
         args  = [var.hecate_proxy_arg_0, var.hecate_proxy_arg_1, var.hecate_proxy_arg_2, var.hecate_proxy_arg_3, var.hecate_proxy_arg_4, var.hecate_proxy_arg_5]
       }
 
@@ -173,6 +209,13 @@ job "hecate-proxy" {
         env         = false
         change_mode = "restart"
         data        = var.hecate_proxy_file_caddyfile
+      }
+
+      template {
+        destination = "$${NOMAD_TASK_DIR}/routes"
+        env         = false
+        change_mode = "restart"
+        data        = var.hecate_proxy_file_routes
       }
 
       volume_mount {

@@ -54,7 +54,7 @@ variable "mattermost_port_http_to" {
   type = number
 }
 
-variable "mattermost_upstream_0" {
+variable "mattermost_route_0" {
   type = string
 }
 
@@ -115,16 +115,9 @@ job "mattermost" {
     }
 
     network {
-      mode = "bridge"
-
       port "http" {
         static = var.mattermost_port_http
         to     = var.mattermost_port_http_to
-      }
-
-      port "mesh" {
-        to           = -1
-        host_network = "mesh"
       }
     }
 
@@ -138,7 +131,8 @@ job "mattermost" {
     service {
       name     = var.mattermost_service
       port     = "http"
-      provider = "consul"
+      provider = "nomad"
+      tags     = ["eos-route=${var.mattermost_route_0}"]
 
       check {
         type     = "http"
@@ -152,19 +146,6 @@ job "mattermost" {
           ignore_warnings = false
         }
       }
-
-      connect {
-        sidecar_service {
-          port = "mesh"
-
-          proxy {
-            upstreams {
-              destination_name = var.mattermost_upstream_0
-              local_bind_port  = 20000
-            }
-          }
-        }
-      }
     }
 
     task "mattermost" {
@@ -172,6 +153,7 @@ job "mattermost" {
 
       config {
         image = var.mattermost_image
+        ports = ["http"]
       }
 
       env {
@@ -181,16 +163,10 @@ job "mattermost" {
         MM_BLEVESETTINGS_INDEXDIR        = var.mattermost_env_mm_blevesettings_indexdir
       }
 
-      vault {
-        env          = false
-        disable_file = true
-        change_mode  = "noop"
-      }
-
       template {
         destination = "$${NOMAD_SECRETS_DIR}/eos-texts.env"
         env         = true
-        change_mode = "noop"
+        change_mode = "restart"
         data        = var.mattermost_secret_texts
       }
 

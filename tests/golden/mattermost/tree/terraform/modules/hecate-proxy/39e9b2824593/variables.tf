@@ -83,6 +83,11 @@ variable "hecate_proxy_file_caddyfile" {
   type        = string
 }
 
+variable "hecate_proxy_file_routes" {
+  description = "Template that Nomad renders for the task"
+  type        = string
+}
+
 variable "hecate_proxy_port_http" {
   description = "Port of the host"
   type        = number
@@ -121,16 +126,6 @@ variable "hecate_proxy_port_https_to" {
     condition     = var.hecate_proxy_port_https_to >= 1 && var.hecate_proxy_port_https_to <= 65535 && floor(var.hecate_proxy_port_https_to) == var.hecate_proxy_port_https_to
     error_message = "hecate_proxy_port_https_to must be a whole number between 1 and 65535."
   }
-}
-
-variable "hecate_proxy_upstream_0" {
-  description = "Service that is called through the mesh"
-  type        = string
-}
-
-variable "hecate_proxy_upstream_1" {
-  description = "Service that is called through the mesh"
-  type        = string
 }
 
 variable "hecate_proxy_check_path" {

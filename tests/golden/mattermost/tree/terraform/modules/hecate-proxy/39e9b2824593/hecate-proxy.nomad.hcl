@@ -54,6 +54,10 @@ variable "hecate_proxy_file_caddyfile" {
   type = string
 }
 
+variable "hecate_proxy_file_routes" {
+  type = string
+}
+
 variable "hecate_proxy_port_http" {
   type = number
 }
@@ -68,14 +72,6 @@ variable "hecate_proxy_port_https" {
 
 variable "hecate_proxy_port_https_to" {
   type = number
-}
-
-variable "hecate_proxy_upstream_0" {
-  type = string
-}
-
-variable "hecate_proxy_upstream_1" {
-  type = string
 }
 
 variable "hecate_proxy_check_path" {
@@ -130,8 +126,6 @@ job "hecate-proxy" {
     }
 
     network {
-      mode = "bridge"
-
       port "http" {
         static = var.hecate_proxy_port_http
         to     = var.hecate_proxy_port_http_to
@@ -140,11 +134,6 @@ job "hecate-proxy" {
       port "https" {
         static = var.hecate_proxy_port_https
         to     = var.hecate_proxy_port_https_to
-      }
-
-      port "mesh" {
-        to           = -1
-        host_network = "mesh"
       }
     }
 
@@ -158,7 +147,7 @@ job "hecate-proxy" {
     service {
       name     = var.hecate_proxy_service
       port     = "http"
-      provider = "consul"
+      provider = "nomad"
 
       check {
         type     = "http"
@@ -172,32 +161,16 @@ job "hecate-proxy" {
           ignore_warnings = false
         }
       }
-
-      connect {
-        sidecar_service {
-          port = "mesh"
-
-          proxy {
-            upstreams {
-              destination_name = var.hecate_proxy_upstream_0
-              local_bind_port  = 20000
-            }
-
-            upstreams {
-              destination_name = var.hecate_proxy_upstream_1
-              local_bind_port  = 20001
-            }
-          }
-        }
-      }
     }
 
     task "hecate-proxy" {
       driver = "docker"
 
       config {
-        image = var.hecate_proxy_image
-        args  = [var.hecate_proxy_arg_0, var.hecate_proxy_arg_1, var.hecate_proxy_arg_2, var.hecate_proxy_arg_3, var.hecate_proxy_arg_4, var.hecate_proxy_arg_5]
+        image  = var.hecate_proxy_image
+        ports  = ["http", "https"]
+        args   = [var.hecate_proxy_arg_0, var.hecate_proxy_arg_1, var.hecate_proxy_arg_2, var.hecate_proxy_arg_3, var.hecate_proxy_arg_4, var.hecate_proxy_arg_5]
+        sysctl = { "net.ipv4.tcp_migrate_req" = "1" }
       }
 
       template {
@@ -205,6 +178,25 @@ job "hecate-proxy" {
         env         = false
         change_mode = "restart"
         data        = var.hecate_proxy_file_caddyfile
+      }
+
+      template {
+        destination = "$${NOMAD_TASK_DIR}/routes"
+        env         = false
+        change_mode = "script"
+        data        = var.hecate_proxy_file_routes
+
+        change_script {
+          command       = "caddy"
+          args          = ["reload", "--adapter", "caddyfile", "--config", "/local/Caddyfile"]
+          timeout       = "30s"
+          fail_on_error = false
+        }
+
+        wait {
+          min = "1s"
+          max = "10s"
+        }
       }
 
       volume_mount {
