@@ -46,8 +46,9 @@ _CONNECT = {
     "sidecar_service": {"port": _ANY, "proxy": {"upstreams": _all("destination_name", "local_bind_port")}},
     "sidecar_task": _SIDECAR,
 }
-# A file of the task's own at a path of its container, which the container cannot write.
-_FILE = re.compile(r"local/[A-Za-z0-9_][A-Za-z0-9_.-]*")
+# A file of the task's own at a path of its container. It lies where no task can put a link to the host in its place:
+# Nomad mounts /local, /secrets and /alloc into every container, and follows a link when it starts that again.
+_FILE = re.compile(r"shown/[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _MOUNT = {"type": "bind", **_all("source", "target"), "readonly": True}
 _CONFIGS = {
     "docker": {

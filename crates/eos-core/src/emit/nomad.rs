@@ -1,7 +1,7 @@
 //! The Nomad job of a component: static HCL2 with variables, so that `nomad job run -var-file` works by hand too.
 
 use super::hcl::{Body, Expression, raw};
-use super::task_templates::{TaskTemplate, WhenChanged, secret_file, templates};
+use super::task_templates::{TaskTemplate, WhenChanged, paths, secret_file, shown, templates};
 use super::terraform::{Late, late};
 use super::variables::{Kind, Variable, identifier};
 use crate::lowered::{Check, Container, Driver, Group, Lowered, Mesh, Port, Schedule, Shape, Task};
@@ -410,8 +410,7 @@ fn config<'a>(
             if let Some(container) = container {
                 config = contained(config, container, prefix);
             }
-            let paths = group.more.iter().flat_map(|more| &more.paths);
-            paths.fold(config, |config, (file, path)| {
+            paths(group).fold(config, |config, (file, path)| {
                 config.block("mount", &[], in_place(file, path))
             })
         }
@@ -462,7 +461,7 @@ fn contained<'a>(config: Body<'a>, container: &'a Container, prefix: &str) -> Bo
 fn in_place<'a>(file: &str, path: &'a str) -> Body<'a> {
     Body::new()
         .attribute("type", "bind")
-        .attribute("source", format!("local/{file}"))
+        .attribute("source", shown(file))
         .attribute("target", path)
         .attribute("readonly", true)
 }
@@ -505,12 +504,19 @@ fn body<'a>(
         body = body.block("consul", &[], Body::new());
     }
     for template in templates(component, group) {
-        let data = match template.fixed {
+        let data = || match template.fixed {
             true => template.data.clone().into(),
             false => var(&template.name),
         };
-        let template = template_body(template, data);
-        body = body.block("template", &[], template);
+        // Only a container has a use for what is shown.
+        let shown = match driver {
+            Driver::Docker { .. } => template.shown.clone(),
+            Driver::RawExec { .. } => None,
+        };
+        for destination in shown.into_iter().chain([template.destination.clone()]) {
+            let template = template_body(&template, destination, data());
+            body = body.block("template", &[], template);
+        }
     }
     // A program sees the files of its host, its volumes among them, and Nomad refuses to mount one for it.
     let mounts = match driver {
@@ -534,7 +540,7 @@ fn vault() -> Body<'static> {
 }
 
 /// A value in a variable is also kept in Nomad's and the driver's own databases; a file lies in the task's memory alone.
-fn template_body(template: TaskTemplate, data: Expression<'_>) -> Body<'_> {
+fn template_body<'a>(template: &TaskTemplate, destination: String, data: Expression<'a>) -> Body<'a> {
     // A new secret comes with a new job, whose deployment is waited for; a task that restarted by itself would do so at
     // a time of its own.
     let change_mode = match template.when_changed {
@@ -542,7 +548,7 @@ fn template_body(template: TaskTemplate, data: Expression<'_>) -> Body<'_> {
         WhenChanged::Pinned | WhenChanged::Watched => "noop",
     };
     let body = Body::new()
-        .attribute("destination", template.destination)
+        .attribute("destination", destination)
         .attribute("env", template.env)
         .attribute("change_mode", change_mode)
         .attribute("data", data);

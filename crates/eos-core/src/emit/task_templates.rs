@@ -8,6 +8,8 @@ pub struct TaskTemplate {
     /// What its variable is called, after the group.
     pub name: String,
     pub destination: String,
+    /// A second one, from where the container gets it at a path of its own. No task can write there.
+    pub shown: Option<String>,
     /// Whether its lines become environment variables.
     pub env: bool,
     pub data: String,
@@ -37,9 +39,24 @@ fn pinned(pinned: bool) -> WhenChanged {
 const FILES: &str = "${NOMAD_TASK_DIR}";
 const SECRETS: &str = "${NOMAD_SECRETS_DIR}";
 
+/// The directory of a task, beside those that its container has. A task that could write there could put a link to
+/// the host in the place of a file, and would find the host mounted when it starts again.
+const SHOWN: &str = "shown";
+
+/// Where a file lies that a container gets at a path of its own.
+pub fn shown(file: &str) -> String {
+    format!("{SHOWN}/{file}")
+}
+
 /// Where a task finds the file of a secret.
 pub fn secret_file(name: &str) -> String {
     format!("{SECRETS}/{name}")
+}
+
+/// File -> the path at which its container finds it as well.
+pub fn paths(group: &Group) -> impl Iterator<Item = (&str, &str)> {
+    let paths = group.more.iter().flat_map(|more| &more.paths);
+    paths.map(|(file, path)| (file.as_str(), path.as_str()))
 }
 
 pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
@@ -52,6 +69,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
         list.push(TaskTemplate {
             name: format!("file_{}", super::variables::identifier(file)),
             destination: format!("{FILES}/{file}"),
+            shown: paths(group).any(|(of, _)| of == file).then(|| shown(file)),
             env: false,
             data: text.value.nomad_template(lookup),
             fixed: text.value.is_measured(),
@@ -71,6 +89,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
         list.push(TaskTemplate {
             name: "links".to_owned(),
             destination: format!("{FILES}/eos-links.env"),
+            shown: None,
             env: true,
             data: env_lines(&linked, lookup),
             fixed: false,
@@ -82,6 +101,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
             list.push(TaskTemplate {
                 name: format!("secret_{}", super::variables::identifier(file)),
                 destination: secret_file(file),
+                shown: None,
                 env: false,
                 data: secret.text.value.nomad_template(lookup),
                 fixed: sole(secret).is_some(),
@@ -103,6 +123,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
         list.push(TaskTemplate {
             name: "secret_env".to_owned(),
             destination: secret_file("eos.env"),
+            shown: None,
             env: true,
             data: format!("{{{{ with {} }}}}{plain}{{{{ end }}}}", lookup.secrets()),
             fixed: true,
@@ -118,6 +139,7 @@ pub fn templates(component: &Lowered, group: &Group) -> Vec<TaskTemplate> {
         list.push(TaskTemplate {
             name: "secret_texts".to_owned(),
             destination: secret_file("eos-texts.env"),
+            shown: None,
             env: true,
             data: env_lines(&composed, lookup),
             fixed: false,
