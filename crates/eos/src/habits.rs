@@ -11,7 +11,7 @@ const KNOWN: &[(&[&str], &str)] = &[
         "`eos delete COMPONENT` deletes one",
     ),
     (
-        &["deploy", "install", "add", "run", "new"],
+        &["deploy", "install", "add", "new"],
         "`eos create RECIPE` creates a component, `eos apply` applies the pillar",
     ),
     (

@@ -82,6 +82,7 @@ pub fn lower(
         version: expanded.recipe.version.clone(),
         risk: expanded.recipe.risk,
         owner: component.owner.clone(),
+        is_member: false,
         uses: expanded.uses.clone(),
         before,
         wave,
@@ -139,7 +140,6 @@ fn group(expanded: &Expanded<'_>, service: &Service) -> Result<Option<Group>, Di
             label: port.label.clone(),
             to: expanded.port(port.to.as_ref())?,
             fixed: expanded.port(port.fixed.as_ref())?,
-            udp: port.udp,
         })
     })?;
     let mounts = mounts(expanded, service)?;
