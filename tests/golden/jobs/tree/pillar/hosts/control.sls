@@ -71,7 +71,7 @@
         "service": "gallery"
       },
       "production/gallery-index": {
-        "digest": "e778b1736112306752579a3b35278e21c09b2524348c52b2d812689f82d19e07",
+        "digest": "922f5d357a8beb8879b8be67cc8f3e85dfe5b0c1c66d9b24eebc279b44d1f69d",
         "risk": "medium",
         "token": "client",
         "files": {
@@ -84,7 +84,8 @@
           "terraform/modules/gallery-index/87586d844a05/variables.tf": "57d8ddd347e5fe3587be9a180566c2057231caecd99f98be3535eebdcf2cd453"
         },
         "hosts": [],
-        "secrets": []
+        "secrets": [],
+        "schedule": "once"
       },
       "production/gallery-probe": {
         "digest": "8c22368ae1d0705d2517607554a15e1fcfb7545bfec428b4b4aa3f2df95e51dc",
