@@ -286,10 +286,14 @@ def _hcl_string(value: str) -> str:
 
 
 def _all_at_once(job: dict) -> dict:
-    """The job as it is without a pace: of a rolling update Nomad would foretell the first instances only."""
+    """The job as it is without a pace: of a rolling update Nomad would foretell the first instances only.
+
+    What runs to its end is never updated, and Nomad refuses a pace for it.
+    """
     job = json.loads(json.dumps(job))
     for part in (job, *job["TaskGroups"]):
-        part["Update"] = {**(part.get("Update") or {}), "MaxParallel": 0}
+        if part.get("Update"):
+            part["Update"] = {**part["Update"], "MaxParallel": 0}
     return job
 
 
