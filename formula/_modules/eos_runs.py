@@ -75,7 +75,7 @@ def stop(profile: object, nomad: object, namespace: str, jobs: list[str]) -> Non
             if not left:
                 del ends[job]
             elif time.monotonic() > end:
-                words = f"It was told to stop, and still runs: {', '.join(left)}"
+                words = f"Nomad was asked to stop it, and it still runs: {', '.join(left)}"
                 hint = "Look at the host that it runs on, then run the step again"
                 raise nomad.failure(f"job {job}", words, hint)
         if ends:

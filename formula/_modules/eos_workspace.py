@@ -414,7 +414,7 @@ class _Workspace:
         return [instance["attributes"] for resource in jobs for instance in resource["instances"]]
 
     def has_its_jobs(self) -> bool:
-        """Whether Nomad has each as Terraform registered it: what somebody removed, stopped or replaced needs Terraform.
+        """Whether Nomad has each as Terraform registered it: what somebody removed, stopped or replaced needs it.
 
         What ran to its end, Nomad forgets by itself some hours later. It does not run again for that.
         """

@@ -13,7 +13,7 @@ SECOND = 10**9
 
 
 class Nomad:
-    """Jobs with their instances. What is told to stop ends when it was asked for so often; purged, it runs on unseen."""
+    """Jobs with their instances. A stopped job ends once it was looked at so often; a purged one runs on unseen."""
 
     def __init__(self):
         self.jobs: dict[str, dict] = {}
@@ -132,7 +132,7 @@ def test_what_does_not_end_is_no_success_and_not_forgotten(runs, profile, nomad)
     nomad.looks_until_end = 10**9
     moments = iter([0, 10, 84, 86])
     runs.time = types.SimpleNamespace(monotonic=lambda: next(moments), sleep=lambda seconds: None)
-    with pytest.raises(RuntimeError, match="It was told to stop, and still runs: web-1"):
+    with pytest.raises(RuntimeError, match="Nomad was asked to stop it, and it still runs: web-1"):
         runs.remove(profile, nomad, "production", ["web"])
     assert nomad.asked == ["stop web"], "it has the 25 s of its task, and 60"
     assert "web" in nomad.jobs
@@ -185,3 +185,27 @@ def test_a_job_of_another_type_is_well_in_its_own_way(health, kind, instances, w
     group = {"Name": "main", "Count": 1, "Tasks": []}
     job = {"Type": kind, "Namespace": "production", "TaskGroups": [group]}
     assert health._why_not_all(None, None, job, group, instances) == words
+
+
+@pytest.mark.parametrize(
+    ("schedule", "job", "there"),
+    [
+        ("once", None, True),
+        (None, None, False),
+        ("runs", None, False),
+        ("once", {"Stop": False, "Meta": {"eos_digest": "d"}}, True),
+        ("once", {"Stop": True, "Meta": {"eos_digest": "d"}}, False),
+        (None, {"Stop": True, "Meta": {"eos_digest": "d"}}, False),
+        ("once", {"Stop": False, "Meta": {"eos_digest": "other"}}, False),
+    ],
+)
+def test_what_ran_once_and_was_forgotten_does_not_need_terraform(load, tmp_path, schedule, job, there):
+    profile = types.SimpleNamespace(job=lambda namespace, name: job)
+    module = load("_modules/eos_workspace.py", salt={"eos_profile.setting": lambda name: str(tmp_path)})
+    workspace = module.of("production", "once", profile)
+    registered = {"namespace": "production", "id": "once", "hcl2": [{"vars": {"eos_digest": "d"}}]}
+    workspace.jobs = lambda: [registered]
+    workspace.configuration = lambda directory=None: {"slice": {"schedule": schedule}}
+    assert workspace.has_its_jobs() is there
+    health = load("_modules/eos_health.py", utils={"eos_nomad.job": lambda nomad, namespace, name: None}, salt={})
+    assert (health._why_not(profile, None, "production", "once", workspace.runs_once()) is None) == (schedule == "once")

@@ -242,7 +242,11 @@ def test_a_mount_from_where_a_task_can_write_is_of_high_risk(tiers, source):
         edit("gallery.nomad.hcl", "readonly = true", "readonly = false"),
         edit("gallery.nomad.hcl", '          type     = "bind"', '          type     = "volume"'),
         edit("gallery.nomad.hcl", SHOWN, "source   = var.gallery_hostname"),
-        edit("gallery.nomad.hcl", "          readonly = true\n", '          readonly = true\n          bind_options = "x"\n'),
+        edit(
+            "gallery.nomad.hcl",
+            "          readonly = true\n",
+            '          readonly = true\n          bind_options = "x"\n',
+        ),
         edit("gallery.nomad.hcl", "sidecar = false", "sidecar = true"),
     ],
 )
@@ -441,7 +445,8 @@ def test_a_program_has_no_user_of_its_own_for_less_than_a_high_risk(tiers):
     driver = '      driver = "raw_exec"\n'
     user = edit("hello.nomad.hcl", driver, driver + '      user   = "nobody"\n')
     assert highest(judged(tiers, "hello", "production/hello", user)) == "high"
-    assert highest(judged(tiers, "grafana", "production/grafana", edit(JOB, TASK, TASK + '      user = "1"\n'))) == "low"
+    of_image = edit(JOB, TASK, TASK + '      user = "1"\n')
+    assert highest(judged(tiers, "grafana", "production/grafana", of_image)) == "low"
 
 
 def test_settings_without_words_trust_every_program(tiers):

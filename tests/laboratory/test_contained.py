@@ -1,4 +1,4 @@
-"""What a container gets of its host: its files and volumes, whatever it does with what it may write."""
+"""A container gets its files and volumes of its host, whatever it does with what it may write."""
 
 import pytest
 from estates import open_engine

@@ -523,7 +523,9 @@ fn what_hosts_must_have_is_asked_of_those_with_the_volumes() {
     assert_eq!(told(8), [""; 0]);
     let expected = |name: &str| {
         let datacenter = &datacenter.datacenter.value;
-        format!("{name} requires 8 GiB of memory, which no host with its volumes in datacenter {datacenter} has")
+        format!(
+            "{name} requires 8 GiB of memory, which no host with its volumes in datacenter {datacenter} has"
+        )
     };
     assert_eq!(told(4), [expected("big"), expected("big-late")]);
 }
