@@ -29,7 +29,7 @@ def remove_jobs(run: object, configuration: dict) -> None:
     nomad = _engines(run)["nomad"]
     for change, name in _unrecorded(run, configuration, {"nomad_job": _job}):
         run.tell(f"{run.workspace.name}: removing job {name}, which the Terraform state does not name")
-        __utils__["eos_nomad.purge_job"](nomad, change["after"]["namespace"], name)
+        __salt__["eos_runs.remove"](run.profile, nomad, change["after"]["namespace"], [name])
 
 
 def _unrecorded(run: object, configuration: dict, kinds: dict) -> list[tuple[dict, str]]:

@@ -40,12 +40,16 @@ def _why_not_well(profile: object, name: str, has_job: bool) -> str | None:
     if not workspace.has_its_jobs():
         return "Nomad has no such job, or another than Terraform registered"
     nomad = profile.deploying(name)
-    reasons = (_why_not(profile, nomad, registered["namespace"], registered["id"]) for registered in jobs)
+    once = workspace.runs_once()
+    reasons = (_why_not(profile, nomad, registered["namespace"], registered["id"], once) for registered in jobs)
     return next((why for why in reasons if why is not None), None)
 
 
-def _why_not(profile: object, nomad: object, namespace: str, name: str) -> str | None:
+def _why_not(profile: object, nomad: object, namespace: str, name: str, once: bool) -> str | None:
     job = __utils__["eos_nomad.job"](nomad, namespace, name)
+    if job is None and once:
+        # It ended, and Nomad has forgotten it since.
+        return None
     if job is None or job["Stop"]:
         return "somebody stopped it"
     if job.get("Periodic") or job.get("ParameterizedJob"):
@@ -94,9 +98,13 @@ def _why_not_deployed(nomad: object, namespace: str, job: dict) -> str | None:
 def _why_not_all(profile: object, nomad: object, job: dict, group: dict, instances: list[dict]) -> str | None:
     if job["Type"] in ("batch", "sysbatch"):
         return _why_not_ended(group, instances)
+    wanted = group["Count"]
+    if job["Type"] == "system":
+        # Nomad counts nothing: it places one on every host that can run it, and of each host the newest counts.
+        placed = sorted((one for one in instances if one["DesiredStatus"] == "run"), key=_created)
+        instances = list({one["NodeID"]: one for one in placed}.values())
+        wanted = max(len(instances), min(wanted, 1))
     running = [one for one in instances if __utils__["eos_instance.is_running"](one)]
-    # Nomad places a system job wherever it can, and counts nothing.
-    wanted = group["Count"] if job["Type"] == "service" else min(group["Count"], 1)
     if len(running) < wanted:
         return f"{len(running)} of {wanted} instances of {group['Name']} run"
     for one in running:
@@ -108,13 +116,22 @@ def _why_not_all(profile: object, nomad: object, job: dict, group: dict, instanc
     return None
 
 
+def _created(instance: dict) -> int:
+    return instance["CreateIndex"]
+
+
 def _why_not_ended(group: dict, instances: list[dict]) -> str | None:
     """A job that ends is well while it runs for the first time, and once it has come to a good end."""
     last = [one for one in instances if not one.get("NextAllocation")]
     again = {one.get("NextAllocation") for one in instances if one["ClientStatus"] == "failed"}
     tried = [one for one in last if one["ClientStatus"] in ("pending", "running") and one["ID"] not in again]
-    done = [one for one in last if one["ClientStatus"] == "complete"]
+    done = list(filter(__utils__["eos_instance.ended_well"], last))
     if len(tried) + len(done) < group["Count"]:
-        states = ", ".join(sorted(one["ClientStatus"] for one in last)) or "not placed"
+        states = ", ".join(sorted(map(_state, last))) or "not placed"
         return f"{group['Name']} is {states}"
     return None
+
+
+def _state(instance: dict) -> str:
+    is_stopped = instance["ClientStatus"] == "complete" and not __utils__["eos_instance.ended_well"](instance)
+    return "stopped before its end" if is_stopped else instance["ClientStatus"]

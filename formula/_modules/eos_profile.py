@@ -177,6 +177,10 @@ class _Solo:
     def runs(self, namespace: str, name: str) -> list[str]:
         return __utils__["eos_nomad.runs"](self._nomad(), namespace, name)
 
+    def known_runs(self, namespace: str, name: str) -> list[str]:
+        """The same with those that have ended already."""
+        return [run["ID"] for run in __utils__["eos_nomad.all_runs"](self._nomad(), namespace, name)]
+
     def registered(self, namespace: str, service: str) -> dict | None:
         """Where a service answers, {"address", "port"}."""
         return _place(__utils__["eos_nomad.registered"](self._nomad(), namespace, service))
@@ -284,6 +288,10 @@ class _Full:
 
     def runs(self, namespace: str, name: str) -> list[str]:
         return __utils__["eos_nomad.runs"](self._nomad(), namespace, name)
+
+    def known_runs(self, namespace: str, name: str) -> list[str]:
+        """The same with those that have ended already."""
+        return [run["ID"] for run in __utils__["eos_nomad.all_runs"](self._nomad(), namespace, name)]
 
     def registered(self, namespace: str, service: str) -> dict | None:
         """Where a service answers, {"address", "port"}; Consul has no namespaces."""

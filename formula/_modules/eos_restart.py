@@ -14,7 +14,6 @@ _log = logging.getLogger(__name__)
 _SECONDS_BETWEEN_LOOKS = 1.0
 # Nomad's own, where a job names none.
 _SECONDS_TO_BE_HEALTHY = 300
-_SECONDS_TO_STOP = 5
 # Nomad answers once the tasks have ended; so long it takes besides.
 _SECONDS_TO_ANSWER = 30
 _NANOSECONDS = 10**9
@@ -116,8 +115,7 @@ class _Restart:
         return (update.get("HealthyDeadline") or _SECONDS_TO_BE_HEALTHY * _NANOSECONDS) // _NANOSECONDS
 
     def _seconds_to_stop(self, now: dict) -> int:
-        spans = [task.get("KillTimeout") or 0 for task in self._group(now["TaskGroup"])["Tasks"]]
-        return max([*spans, _SECONDS_TO_STOP * _NANOSECONDS]) // _NANOSECONDS
+        return __utils__["eos_instance.seconds_to_stop"](self._group(now["TaskGroup"]))
 
     def _group(self, name: str) -> dict:
         return next(group for group in self.job["TaskGroups"] if group["Name"] == name)

@@ -457,17 +457,38 @@ def _destroy(run: object, report: dict) -> None:
         run.tell(f"{workspace.name}: no such workspace, nothing to destroy")
         return
     workspace.keep_unsaved_state()
+    jobs = _stop_jobs(run)
     if state["resources"] or workspace.has_unsaved_state():
         _destroy_resources(run, report)
+    # A provider may leave a job alone that somebody else stopped.
+    for nomad, job in jobs:
+        __utils__["eos_nomad.purge_job"](nomad, job["namespace"], job["id"])
     if remaining := workspace.read_state()["resources"]:
         words = f"Still there after terraform destroy: {', '.join(remaining)}"
         raise __utils__["eos_failure.of"]("terraform", workspace.name, words, "Run the step again")
-    __salt__["eos_runs.end"](workspace.profile, *workspace.name.split("/"))
     run.require_lock()
     workspace.forget_deployed()
     workspace.backend.remove(workspace.name)
     if os.path.isdir(workspace.directory):
         workspace.remove()
+
+
+def _stop_jobs(run: object) -> list[tuple]:
+    """Stops what Terraform is about to purge, and waits for its end: a volume may go only once nothing writes to it.
+
+    Its runs go on when the job is gone, so they end with it.
+    """
+    workspace = run.workspace
+    if not (jobs := workspace.jobs()):
+        __salt__["eos_runs.end"](workspace.profile, *workspace.name.split("/"))
+        return []
+    run.require_lock()
+    nomad = workspace.profile.deploying(workspace.name)
+    for job in jobs:
+        run.tell(f"{workspace.name}: waiting for the end of job {job['id']}")
+        __salt__["eos_runs.stop"](workspace.profile, nomad, job["namespace"], [job["id"]])
+        __salt__["eos_runs.end"](workspace.profile, job["namespace"], job["id"])
+    return [(nomad, job) for job in jobs]
 
 
 def _destroy_resources(run: object, report: dict) -> None:

@@ -126,14 +126,19 @@ def _of_job(name: str, emitted: dict) -> list[tuple[str, str]]:
 
 
 def _of_lent(name: str, volume: object) -> list[tuple[str, str]]:
-    """Of a volume that another component has: a further job of that component counts as much as it does itself."""
+    """Of a volume that another component has: a further job of that component counts as much as it does itself.
+
+    Who writes the volume reaches what runs on it, and the secrets that this holds.
+    """
     environment, component = name.split("/")
     for other, files in __salt__["eos_workspace.of_others"](name).items():
         of, owner = other.split("/")
         is_owner = of == environment and component.startswith(f"{owner}-")
         if is_owner and volume in _lendable(other, files):
             there = __salt__["eos_terraform.recorded_risks"](environment, owner)
-            return [(tier or "high", f"volume {volume} of {owner}: {why}") for tier, why in there]
+            held = __salt__["eos_secrets.risks_of_holder"](other)
+            found = dict.fromkeys(map(tuple, [*there, *held]))
+            return [(tier or "high", f"volume {volume} of {owner}: {why}") for tier, why in found]
     return [_raised("setting", f"volume {volume}")]
 
 

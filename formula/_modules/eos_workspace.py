@@ -414,13 +414,24 @@ class _Workspace:
         return [instance["attributes"] for resource in jobs for instance in resource["instances"]]
 
     def has_its_jobs(self) -> bool:
-        """Whether Nomad has each as Terraform registered it: what somebody removed or replaced needs Terraform."""
+        """Whether Nomad has each as Terraform registered it: what somebody removed, stopped or replaced needs it.
+
+        What ran to its end, Nomad forgets by itself some hours later. It does not run again for that.
+        """
         for registered in self.jobs():
             job = self.profile.job(registered["namespace"], registered["id"])
+            if job is None and self.runs_once():
+                continue
             variables = (registered.get("hcl2") or [{}])[0].get("vars") or {}
-            if job is None or (job.get("Meta") or {}).get("eos_digest") != variables.get("eos_digest"):
+            digest = job and (job.get("Meta") or {}).get("eos_digest")
+            if not job or job.get("Stop") or digest != variables.get("eos_digest"):
                 return False
         return True
+
+    def runs_once(self) -> bool:
+        """Whether its job was registered to run to its end, once."""
+        configuration = self.configuration(self.applied_tree()) or {"slice": {}}
+        return configuration["slice"].get("schedule") == "once"
 
     def was_applied(self, configuration: dict) -> bool:
         """Whether this configuration is the one recorded as applied."""

@@ -6,9 +6,28 @@ import datetime
 
 from salt.exceptions import CommandExecutionError
 
+_SECONDS_TO_STOP = 5
+_NANOSECONDS = 10**9
+
 
 def is_running(instance: dict | None) -> bool:
     return bool(instance) and (instance["DesiredStatus"], instance["ClientStatus"]) == ("run", "running")
+
+
+def is_over(instance: dict) -> bool:
+    """Whether no task of it runs any more, or will."""
+    return instance["ClientStatus"] in ("complete", "failed", "lost")
+
+
+def ended_well(instance: dict) -> bool:
+    """Whether it came to its end by itself: Nomad calls one complete as well that somebody stopped."""
+    return (instance["DesiredStatus"], instance["ClientStatus"]) == ("run", "complete")
+
+
+def seconds_to_stop(group: dict) -> int:
+    """How long its tasks have to end by themselves; Nomad's own time, where a group names none."""
+    spans = [task.get("KillTimeout") or 0 for task in group["Tasks"]]
+    return max([*spans, _SECONDS_TO_STOP * _NANOSECONDS]) // _NANOSECONDS
 
 
 def started(instance: dict) -> dict[str, str]:

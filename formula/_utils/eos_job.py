@@ -46,7 +46,8 @@ _CONNECT = {
     "sidecar_service": {"port": _ANY, "proxy": {"upstreams": _all("destination_name", "local_bind_port")}},
     "sidecar_task": _SIDECAR,
 }
-# A file of the task's own at a path of its container, which the container can neither write nor replace.
+# A file of the task's own at a path of its container. It lies where no task can put a link to the host in its place:
+# Nomad mounts /local, /secrets and /alloc into every container, and follows a link when it starts that again.
 _FILE = re.compile(r"placed/[A-Za-z0-9_][A-Za-z0-9_.-]*")
 # Connections that wait at a socket which a reload closes go to the next one, and are not reset.
 _MIGRATED = '{ "net.ipv4.tcp_migrate_req" = "1" }'

@@ -128,9 +128,20 @@ def registered(nomad: object, namespace: str, service: str) -> list[tuple[str, i
 
 def runs(nomad: object, namespace: str, name: str) -> list[str]:
     """The runs of a job with a schedule that have not ended; each is a job by itself, and outlives its job."""
+    return [run["ID"] for run in all_runs(nomad, namespace, name) if run["Status"] != "dead" or _has_running(run)]
+
+
+def all_runs(nomad: object, namespace: str, name: str) -> list[dict]:
+    """The same with those that ended, while Nomad knows them."""
     where = f"/v1/jobs?namespace={_quoted(namespace)}&prefix={_quoted(name)}%2F"
     found = _found(nomad, where, f"runs of job {name}") or []
-    return [run["ID"] for run in found if run["ParentID"] == name and run["Status"] != "dead"]
+    return [run for run in found if run["ParentID"] == name]
+
+
+def _has_running(listed: dict) -> bool:
+    """Nomad calls a job dead that was told to stop, while its tasks are still ending."""
+    groups = ((listed.get("JobSummary") or {}).get("Summary") or {}).values()
+    return any(group["Running"] + group["Starting"] > 0 for group in groups)
 
 
 def start_run(nomad: object, namespace: str, name: str) -> str:
@@ -146,9 +157,18 @@ def start_run(nomad: object, namespace: str, name: str) -> str:
     return evaluation["JobID"]
 
 
+def stop_job(nomad: object, namespace: str, name: str) -> None:
+    """Ends the job, which Nomad remembers; one that is gone already is no failure."""
+    _deregister(nomad, namespace, name, purge=False)
+
+
 def purge_job(nomad: object, namespace: str, name: str) -> None:
-    """Ends the job, and Nomad forgets it; one that is gone already is no failure."""
-    where = f"/v1/job/{_quoted(name)}?namespace={_quoted(namespace)}&purge=true"
+    """Nomad forgets the job at once, also where its tasks are still ending; one that is gone already is no failure."""
+    _deregister(nomad, namespace, name, purge=True)
+
+
+def _deregister(nomad: object, namespace: str, name: str, purge: bool) -> None:
+    where = f"/v1/job/{_quoted(name)}?namespace={_quoted(namespace)}&purge={str(purge).lower()}"
     status, answer = nomad.ask("DELETE", where)
     if status not in (200, 404):
         raise nomad.failure(f"job {name}", f"{status}: {answer}", _MAY_PLAN)

@@ -43,6 +43,8 @@ def tiers(load):
         "eos_volumes.allowed": lambda: ["/srv/lab/volumes"],
         "eos_volumes.why_not_its_own": lambda name, path: None,
         "eos_workspace.of_others": lambda name: {},
+        "eos_terraform.recorded_risks": lambda environment, component: [],
+        "eos_secrets.risks_of_holder": lambda name: [],
     }
     module = load("_modules/eos_tiers.py", utils=utils, salt=there)
     module.__opts__["eos_tiers"] = SETTINGS
@@ -63,7 +65,14 @@ def judged(tiers, tree: str, name: str, change=lambda files: None, **of_slice: o
 
 @pytest.mark.parametrize("tree", sorted(path.name for path in GOLDEN.iterdir()))
 def test_all_that_eos_emits_is_read_and_is_of_the_risk_of_its_recipe(tiers, tree):
-    for name, there in golden(tree).items():
+    workspaces = golden(tree)
+    others = {name: there["files"] for name, there in workspaces.items()}
+    tiers.__salt__["eos_workspace.of_others"] = lambda name: {
+        other: files
+        for other, files in others.items()
+        if other != name and any(b"nomad_dynamic_host_volume_registration" in content for content in files.values())
+    }
+    for name, there in workspaces.items():
         found = tiers.of_workspace(name, there["slice"], there["files"])
         assert highest(found) == there["slice"]["risk"], (name, found)
 
@@ -206,6 +215,105 @@ def test_what_eos_does_not_emit_is_of_high_risk(tiers, what):
     assert highest(found) == "high", found
 
 
+GALLERY = "gallery/gallery.nomad.hcl"
+PLACED = 'source   = "placed/gallery.conf"'
+
+
+def gallery(tiers, change=lambda files: None) -> str:
+    """The risk of a golden component with tasks, a mounted file and a container that says all of itself."""
+    return highest(judged(tiers, "jobs", "production/gallery", change))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "local/gallery.conf",
+        "secrets/gallery.conf",
+        "alloc/gallery.conf",
+        "../alloc/gallery.conf",
+        "placed/../local/gallery.conf",
+        "placed/..",
+        "placed",
+        "/etc",
+        "/var/run/docker.sock",
+        "placed/a/b",
+        "migrate/local/x",
+    ],
+)
+def test_a_mount_from_where_a_task_can_write_is_of_high_risk(tiers, source):
+    assert gallery(tiers) == "medium"
+    assert gallery(tiers, edit("gallery.nomad.hcl", PLACED, f'source   = "{source}"')) == "high"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        edit("gallery.nomad.hcl", "readonly = true", "readonly = false"),
+        edit("gallery.nomad.hcl", '          type     = "bind"', '          type     = "volume"'),
+        edit("gallery.nomad.hcl", PLACED, "source   = var.gallery_hostname"),
+        edit(
+            "gallery.nomad.hcl",
+            "          readonly = true\n",
+            '          readonly = true\n          bind_options = "x"\n',
+        ),
+        edit("gallery.nomad.hcl", "sidecar = false", "sidecar = true"),
+    ],
+)
+def test_other_words_of_a_task_or_mount_are_of_high_risk(tiers, change):
+    assert gallery(tiers, change) == "high"
+
+
+def test_a_task_beside_the_service_counts_by_its_own_image_and_entrypoint(tiers):
+    own = "grafana/grafana:11.6.0"
+
+    def known(files: dict[str, bytes]) -> None:
+        """All three tasks run a known image, and none is started by other words."""
+        for name in ("gallery_image", "gallery_task_migrate_image", "gallery_task_herald_image"):
+            value(name, own)(files)
+        words = "        entrypoint = [var.gallery_entrypoint_0, var.gallery_entrypoint_1]\n"
+        edit("gallery.nomad.hcl", words, "")(files)
+
+    def but(change):
+        def both(files: dict[str, bytes]) -> None:
+            known(files)
+            change(files)
+
+        return both
+
+    assert gallery(tiers, known) == "low"
+    assert gallery(tiers, but(value("gallery_task_herald_image", "example/herald:5"))) == "medium"
+    image = "        image = var.gallery_task_herald_image\n"
+    started = edit("gallery.nomad.hcl", image, image + '        entrypoint = ["sh"]\n')
+    assert gallery(tiers, but(started)) == "medium"
+
+
+@pytest.mark.parametrize(
+    ("applied", "held", "expected"),
+    [
+        ([], [], "low"),
+        ([("medium", "its recipe")], [], "medium"),
+        ([("low", "its recipe")], [("high", "a secret that it holds")], "high"),
+        ([(None, "its recipe")], [], "high"),
+    ],
+)
+def test_a_lent_volume_counts_as_all_that_its_owner_does(tiers, applied, held, expected):
+    workspaces = golden("jobs")
+    asked = []
+    tiers.__salt__["eos_workspace.of_others"] = lambda name: {
+        "production/gallery": workspaces["production/gallery"]["files"]
+    }
+    tiers.__salt__["eos_terraform.recorded_risks"] = lambda *names: asked.append("/".join(names)) or applied
+    tiers.__salt__["eos_secrets.risks_of_holder"] = lambda name: asked.append(name) or held
+    known = value("index_image", "grafana/grafana:11.6.0")
+    assert highest(judged(tiers, "jobs", "production/gallery-index", known)) == expected
+    assert set(asked) == {"production/gallery"}
+    # Nobody else has it for the asking.
+    tiers.__salt__["eos_workspace.of_others"] = lambda name: {
+        "staging/gallery": workspaces["production/gallery"]["files"]
+    }
+    assert highest(judged(tiers, "jobs", "production/gallery-index", known)) == "high"
+
+
 @pytest.fixture
 def volumes(load, tmp_path):
     module = load("_modules/eos_volumes.py")
@@ -339,6 +447,15 @@ def test_a_program_is_of_high_risk_unless_the_settings_name_it(tiers, change, ex
     assert highest(judged(tiers, "hello", "production/hello", change)) == expected
     tiers.__opts__["eos_tiers"] = {**SETTINGS, "programs": []}
     assert highest(judged(tiers, "hello", "production/hello", change)) == "high"
+
+
+def test_a_program_has_no_user_of_its_own_for_less_than_a_high_risk(tiers):
+    """In a container it is a user of the image, which anybody may choose."""
+    driver = '      driver = "raw_exec"\n'
+    user = edit("hello.nomad.hcl", driver, driver + '      user   = "nobody"\n')
+    assert highest(judged(tiers, "hello", "production/hello", user)) == "high"
+    of_image = edit(JOB, TASK, TASK + '      user = "1"\n')
+    assert highest(judged(tiers, "grafana", "production/grafana", of_image)) == "low"
 
 
 def test_settings_without_words_trust_every_program(tiers):

@@ -14,7 +14,7 @@ from estates import Estate, sample
 
 pytestmark = [pytest.mark.chain, pytest.mark.side_by_side]
 
-NIGHTLY, SET_UP, LINE = "jobs-nightly", "jobs-setup", "jobs-line"
+NIGHTLY, SET_UP, LINE, STORE, SLOW = "jobs-nightly", "jobs-setup", "jobs-line", "jobs-store", "jobs-slow"
 # After which write of its store Eos is killed while it runs a job.
 KILLED_AT = [3, 4, 5, 6, 7, 8]
 
@@ -85,6 +85,57 @@ services:
     program: [sh, -c, "echo worker {{ word }} >> TRACE/line; exec sleep 1000000"]
 """
 
+LENT = """\
+recipe: jobs-store
+summary: A volume of which a further job has use, and a service on every host
+version: "1"
+risk: low
+needs:
+  data:
+    volume: {purpose: application, size: 1M, path: "/opt/{{ instance }}/data"}
+services:
+  jobs-store:
+    instances: one
+    cpu: 20
+    memory: 32
+    program: [sh, -c, "echo kept > {{ volumes.data }}/word; exec sleep 1000000"]
+    volumes: {data: /data}
+  index:
+    type: batch
+    after: [jobs-store]
+    instances: one
+    cpu: 20
+    memory: 32
+    program: [sh, -c, "cat {{ volumes.data }}/word >> TRACE/lent"]
+    volumes: {data: /data}
+  probe:
+    type: system
+    cpu: 20
+    memory: 32
+    program: [sh, -c, "echo probe >> TRACE/probed; exec sleep 1000000"]
+"""
+
+# Each takes its time to end, and says when it has ended.
+UNHURRIED = """\
+recipe: jobs-slow
+summary: A service and a run that take their time to end
+version: "1"
+risk: low
+services:
+  jobs-slow:
+    instances: one
+    cpu: 20
+    memory: 32
+    stop: {within: 25s}
+    program: [sh, -c, "trap 'sleep 6; echo service >> TRACE/ended; exit 0' INT TERM; while true; do sleep 0.2; done"]
+  nightly:
+    schedule: "0 3 * * *"
+    cpu: 20
+    memory: 32
+    stop: {within: 25s}
+    program: [sh, -c, "trap 'sleep 6; echo run >> TRACE/ended; exit 0' INT TERM; while true; do sleep 0.2; done"]
+"""
+
 
 @pytest.fixture(scope="module")
 def trace(estate) -> Path:
@@ -92,10 +143,11 @@ def trace(estate) -> Path:
     directory.mkdir()
     # Tasks run as whoever runs Nomad.
     directory.chmod(0o777)
-    for name, recipe in ((NIGHTLY, PERIODIC), (SET_UP, PREPARED), (LINE, IN_ORDER)):
+    recipes = {NIGHTLY: PERIODIC, SET_UP: PREPARED, LINE: IN_ORDER, STORE: LENT, SLOW: UNHURRIED}
+    for name, recipe in recipes.items():
         estate.write_recipe(name, recipe.replace("TRACE", str(directory)))
     yield directory
-    for name in (NIGHTLY, SET_UP, LINE):
+    for name in recipes:
         if estate.nomad(f"/v1/job/{name}?namespace=production"):
             estate.must("delete", name, "--yes")
     shutil.rmtree(directory)
@@ -274,7 +326,8 @@ def test_what_ended_and_was_forgotten_is_no_drift(estate, trace):
     for name in (LINE, f"{LINE}-migrate", f"{LINE}-worker"):
         assert drift(estate, name) == {}
     assert status(estate, f"{LINE}-migrate").get("trouble") is None
-    assert "nothing to do" in estate.must("apply", "--yes").stderr + estate.must("plan").stdout
+    assert "nothing to do" in estate.must("apply", "--yes").stderr
+    assert "nothing to do" in estate.must("plan").stdout
     assert lines(trace, "line") == before, "nothing ran again"
 
 
@@ -308,3 +361,55 @@ def test_all_of_it_goes_together(estate, trace):
     assert [job(estate, name) for name in (LINE, f"{LINE}-migrate", f"{LINE}-worker")] == [None] * 3
     left = estate.files(f"**/{LINE}*")
     assert not [path for path in left if os.sep + "terraform" + os.sep in str(path) and path.is_dir()], left
+
+
+def test_a_further_job_mounts_the_volume_of_its_component(estate, trace):
+    ran = estate.must("create", STORE, "--yes")
+    assert lines(trace, "lent") == ["kept"], ran.stderr
+    assert job(estate, f"{STORE}-index")["TaskGroups"][0]["Volumes"]["data"]["Source"] == f"{STORE}-data"
+    ready = [node for node in estate.nomad("/v1/nodes") if node["Status"] == "ready"]
+    assert job(estate, f"{STORE}-probe")["Type"] == "system"
+    assert len(lines(trace, "probed")) == len(estate.running(f"{STORE}-probe")) == len(ready)
+    for name in (STORE, f"{STORE}-index", f"{STORE}-probe"):
+        assert drift(estate, name) == {}
+
+
+def test_a_stopped_job_that_nomad_forgot_is_no_drift_and_a_removed_one_comes_back(estate, trace):
+    estate.must("restart", f"{STORE}-probe", "--yes")
+    estate.nomad(f"/v1/job/{STORE}-probe?namespace=production&purge=true", "DELETE")
+    assert drift(estate, f"{STORE}-probe")[f"job/{STORE}-probe"] == "missing"
+    estate.must("reconcile", f"{STORE}-probe", "--yes")
+    # The whole component is registered again: what runs to its end does so once more.
+    assert estate.running(f"{STORE}-probe") and lines(trace, "lent") == ["kept", "kept"]
+    estate.must("stop", STORE, "--yes")
+    estate.nomad(f"/v1/job/{STORE}-index?namespace=production&purge=true", "DELETE")
+    assert drift(estate, f"{STORE}-index") == {}
+    estate.must("delete", STORE, "--yes")
+
+
+def test_a_run_that_somebody_stops_did_not_end_well(estate, trace):
+    estate.must("create", SLOW, "--yes")
+    estate.nomad(f"/v1/job/{SLOW}-nightly/periodic/force?namespace=production", "PUT", {})
+    estate.wait_until(lambda: any(one["Status"] == "running" for one in runs(estate, f"{SLOW}-nightly")), 30, "a run")
+    [run] = runs(estate, f"{SLOW}-nightly")
+    estate.wait_until(lambda: estate.running(run["ID"]), 30, "its instance")
+    estate.nomad(f"/v1/job/{run['ID']}?namespace=production", "DELETE")
+    estate.wait_until(lambda: lines(trace, "ended") == ["run"], 30, "it ended")
+    estate.wait_until(lambda: status(estate, f"{SLOW}-nightly")["runs"]["last"]["outcome"] == "failed", 20, "told")
+    assert "somebody stopped it" in status(estate, f"{SLOW}-nightly")["trouble"]["words"]
+
+
+def test_a_stop_and_a_delete_wait_until_nothing_works_any_more(estate, trace):
+    def begin_a_run() -> None:
+        estate.nomad(f"/v1/job/{SLOW}-nightly/periodic/force?namespace=production", "PUT", {})
+        going_on = lambda: [one for one in runs(estate, f"{SLOW}-nightly") if estate.running(one["ID"])]  # noqa: E731
+        estate.wait_until(going_on, 30, "a run")
+
+    begin_a_run()
+    estate.must("stop", SLOW, "--yes")
+    assert sorted(lines(trace, "ended")) == ["run", "run", "service"]
+    estate.must("start", SLOW, "--yes")
+    begin_a_run()
+    estate.must("delete", SLOW, "--yes")
+    assert sorted(lines(trace, "ended")) == ["run", "run", "run", "service", "service"]
+    assert [job(estate, name) for name in (SLOW, f"{SLOW}-nightly")] == [None, None]

@@ -4,7 +4,7 @@ use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::expand::{Expanded, ROUTES, Route, expand, flag};
 use crate::lowered::{CopyOf, SecretItem, service_name};
-use crate::name::{self, Sort};
+use crate::name::{self, LONGEST_JOB, Sort};
 use crate::option;
 use crate::order::{self, Before};
 use crate::output::PUBLIC_URL;
@@ -690,6 +690,7 @@ impl Members {
 
 fn members(components: &BTreeMap<Key, Expanded<'_>>, found: &mut Vec<Diagnostic>) -> BTreeMap<Key, Members> {
     let mut all = BTreeMap::new();
+    let mut owners: BTreeMap<Key, &str> = BTreeMap::new();
     let several = components
         .iter()
         .filter(|(_, component)| component.recipe.services.len() > 1);
@@ -710,15 +711,19 @@ fn members(components: &BTreeMap<Key, Expanded<'_>>, found: &mut Vec<Diagnostic>
                 continue;
             };
             let name = member_name(&key.1, &service.name);
-            if components.contains_key(&(key.0.clone(), name.clone())) {
-                found.push(two_owners(
-                    &name,
-                    &None,
-                    &Some(key.1.clone()),
-                    &component.component.at,
-                ));
+            let (member, owner) = ((key.0.clone(), name.clone()), Some(key.1.clone()));
+            let at = &component.component.at;
+            // `a` with a service `b-c`, and `a-b` with a service `c`.
+            let other = owners.get(&member).map(|other| (*other).to_owned());
+            if other.is_some() || components.contains_key(&member) {
+                found.push(two_owners(&name, &other, &owner, at));
                 continue;
             }
+            if name.len() > LONGEST_JOB {
+                found.push(too_long(&name, &service.name, at));
+                continue;
+            }
+            owners.insert(member, &key.1);
             if !matches!(service.mode, Mode::Scheduled(_)) {
                 members.awaited.insert(name.clone());
             }
@@ -731,6 +736,15 @@ fn members(components: &BTreeMap<Key, Expanded<'_>>, found: &mut Vec<Diagnostic>
         }
     }
     all
+}
+
+fn too_long(name: &str, service: &str, at: &Place) -> Diagnostic {
+    let length = name.len();
+    Diagnostic::new(format!(
+        "The job of service {service} would be {name}, which has {length} letters: {LONGEST_JOB} are the most"
+    ))
+    .at(&at.file, at.position)
+    .hint("Choose a shorter name of the component with --name, or of the service in the recipe")
 }
 
 fn called(

@@ -31,6 +31,8 @@ pub struct Lowered {
     pub risk: Risk,
     /// The component that has this one for its own use.
     pub owner: Option<String>,
+    /// It is a further job of its owner, which says what it is, and stops, starts and goes with it.
+    pub is_member: bool,
     /// Name of the use -> component.
     pub uses: BTreeMap<String, String>,
     /// Names of those uses that it can be without.
@@ -244,7 +246,6 @@ pub struct Port {
     pub label: String,
     pub to: Option<Sourced<u16>>,
     pub fixed: Option<Sourced<u16>>,
-    pub udp: bool,
 }
 
 /// How the first port is found to be healthy.
@@ -489,9 +490,15 @@ impl Lowered {
     /// Whether Nomad forgets its job by itself, some hours after it ended.
     pub fn may_be_forgotten(&self) -> bool {
         match self.shape {
-            Shape::Batch => !self.is_stopped(),
+            Shape::Batch => true,
             Shape::Service | Shape::System | Shape::Scheduled(_) => false,
         }
+    }
+
+    /// The component that a person names to have it stopped, started or made again.
+    pub fn spoken_of(&self) -> &str {
+        let owner = self.owner.as_deref().filter(|_| self.is_member);
+        owner.unwrap_or(&self.component)
     }
 
     /// The component whose volumes its job mounts, if they are not its own.

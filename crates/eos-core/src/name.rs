@@ -40,6 +40,8 @@ pub enum Sort {
 /// The longest name of a host. With its component, it names a step and so a file of the minion.
 const LONGEST_HOST: usize = 128;
 const LONGEST: usize = 48;
+/// The longest name of a job that a component has beside its own: the formula takes no longer one for a component.
+pub const LONGEST_JOB: usize = 63;
 
 impl Sort {
     pub fn word(self) -> &'static str {

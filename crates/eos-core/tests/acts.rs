@@ -311,3 +311,50 @@ fn what_has_no_job_or_is_stopped_is_refused() {
         assert!(found[0].hint.is_some());
     }
 }
+
+#[test]
+fn a_job_of_what_another_has_for_its_own_use_is_restarted() {
+    let recipe = |name: &str, more: &str| {
+        let text = format!(
+            "recipe: {name}\nsummary: x\nversion: \"1\"\n{more}services:\n  {name}:\n    instances: one\n    program: [eos]\n  late:\n    after: [{name}]\n    instances: one\n    program: [eos]\n"
+        );
+        (format!("recipes/{name}/recipe.yaml"), text.into_bytes())
+    };
+    let recipes = [
+        recipe("shop", "uses: {store: {recipe: store}}\n"),
+        recipe("store", ""),
+    ];
+    let catalog = Catalog::load(&recipes).unwrap();
+    let before = files("  shop: {recipe: shop}\n");
+    for (job, owner) in [("shop-store-late", "shop-store"), ("shop-late", "shop")] {
+        let after = edit(&before, &catalog, &restarting(job)).unwrap();
+        let pillar = Pillar::read(&after).unwrap();
+        let owner = pillar.component("production", owner).unwrap();
+        assert_eq!(owner.intent.as_ref().unwrap().who, "ada", "{job}");
+        compile(&pillar, &catalog, Profile::Solo).unwrap();
+    }
+    let stopped = edit(&before, &catalog, &stopping("shop-store-late")).unwrap_err();
+    assert_eq!(
+        stopped[0].message,
+        "shop-store-late is a job of shop-store, and stops and starts with it"
+    );
+}
+
+#[test]
+fn a_refused_restart_names_the_job_that_can_be() {
+    let text = "recipe: two\nsummary: x\nversion: \"1\"\nservices:\n  two:\n    type: batch\n    instances: one\n    program: [eos]\n  a:\n    after: [two]\n    instances: one\n    program: [eos]\n";
+    let recipes = [("recipes/two/recipe.yaml".to_owned(), text.as_bytes().to_vec())];
+    let catalog = Catalog::load(&recipes).unwrap();
+    let before = files("  two: {recipe: two}\n");
+    let refused = edit(&before, &catalog, &restarting("two")).unwrap_err();
+    let hint = refused[0].hint.as_deref().unwrap();
+    assert!(hint.contains("`eos restart two-a`"), "{hint}");
+    // What says that it is stopped names the component that can be started.
+    let stopped = edit(&before, &catalog, &stopping("two")).unwrap();
+    let pillar = Pillar::read(&stopped).unwrap();
+    let compilation = compile(&pillar, &catalog, Profile::Solo).unwrap();
+    assert_eq!(
+        compilation.component("production", "two-a").unwrap().spoken_of(),
+        "two"
+    );
+}

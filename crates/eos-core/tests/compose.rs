@@ -4,6 +4,7 @@ use eos_core::catalog::Catalog;
 use eos_core::compile::{Compilation, compile};
 use eos_core::diagnostic::Diagnostic;
 use eos_core::pillar::Pillar;
+use eos_core::plan::{HostHas, Observed, refusals};
 use eos_core::profile::Profile;
 
 const COMMON: &str = "#!yaml\nhosts:\n  control:\n    address: 127.0.0.1\n    roles: [client, control]\n";
@@ -376,6 +377,44 @@ fn two_components_do_not_have_one_for_their_own_use() {
     compiled(&recipes, "  a: {recipe: one}\n  a-c: {recipe: other}\n").unwrap();
 }
 
+/// A recipe of one service and another that comes after it: a job of its own.
+fn line(name: &str, second: &str) -> (String, Vec<u8>) {
+    let service = |more: &str| format!("    instances: one\n    program: [eos]\n{more}");
+    let text = format!(
+        "recipe: {name}\nsummary: A test\nversion: \"1\"\nservices:\n  {name}:\n{}  {second}:\n{}",
+        service(""),
+        service(&format!("    after: [{name}]\n")),
+    );
+    (format!("recipes/{name}/recipe.yaml"), text.into_bytes())
+}
+
+#[test]
+fn two_components_do_not_have_one_further_job() {
+    let recipes = [line("one", "web-x"), line("other", "x"), recipe("web", "")];
+    let expected = "a and a-web would both have a-web-x for their own use";
+    refused(
+        &recipes,
+        "  a: {recipe: one}\n  a-web: {recipe: other}\n",
+        expected,
+    );
+    let expected = "a-web-x and a would both have a-web-x for their own use";
+    refused(
+        &recipes,
+        "  a: {recipe: one}\n  a-web-x: {recipe: web}\n",
+        expected,
+    );
+    compiled(&recipes, "  a: {recipe: one}\n  a-wob: {recipe: other}\n").unwrap();
+}
+
+#[test]
+fn the_name_of_a_further_job_is_none_that_the_formula_refuses() {
+    let (name, service) = ("a".repeat(40), "b".repeat(23));
+    let recipes = [line("one", &service)];
+    let expected = format!("would be {name}-{service}, which has 64 letters: 63 are the most");
+    refused(&recipes, &format!("  {name}: {{recipe: one}}\n"), &expected);
+    compiled(&recipes, &format!("  {}: {{recipe: one}}\n", &name[1..])).unwrap();
+}
+
 #[test]
 fn two_secrets_of_a_component_do_not_have_one_name() {
     let secret = |name: &str| format!("needs:\n  {name}: {{secret: {{}}}}\n");
@@ -486,4 +525,106 @@ fn what_is_there_is_used_and_nothing_else_is_made() {
         compilation.need("production", "prometheus", false).len()
     };
     assert_eq!((need(""), need("metrics: prometheus")), (0, 1));
+}
+
+#[test]
+fn one_place_in_a_container_has_one_thing() {
+    let found = |more: &str| {
+        let text = format!(
+            "recipe: boxed\nsummary: A test\nversion: \"1\"\nneeds:\n  data: {{volume: {{purpose: database, size: 1G, path: /opt/x}}}}\nservices:\n  boxed:\n    instances: one\n    image: example\n{more}"
+        );
+        let recipes = [("recipes/boxed/recipe.yaml".to_owned(), text.into_bytes())];
+        match Catalog::load(&recipes) {
+            Ok(_) => Vec::new(),
+            Err(found) => found.into_iter().map(|one| one.message).collect::<Vec<_>>(),
+        }
+    };
+    let file = |name: &str, path: &str| format!("      {name}: {{path: {path}, text: x}}\n");
+    let files = |one: &str, other: &str| format!("    files:\n{}{}", file("one", one), file("two", other));
+    assert_eq!(found(&files("/etc/a", "/etc/b")), [""; 0]);
+    assert_eq!(
+        found(&files("/etc/a", "/etc/a")),
+        ["File \"one\" and File \"two\" would both lie at /etc/a"]
+    );
+    for place in ["/local", "/secrets/one", "/alloc/x"] {
+        let expected = format!("File \"one\" would lie at {place}, which Nomad has in every container");
+        assert_eq!(found(&files(place, "/localhost")), [expected]);
+    }
+    let mounted = |path: &str| {
+        format!(
+            "    volumes: {{data: {path}}}\n    files:\n{}",
+            file("one", "/data")
+        )
+    };
+    assert_eq!(
+        found(&mounted("/data")),
+        ["Volume \"data\" and File \"one\" would both lie at /data"]
+    );
+    assert_eq!(
+        found(&mounted("/alloc")),
+        ["Volume \"data\" would lie at /alloc, which Nomad has in every container"]
+    );
+    assert_eq!(found(&mounted("/var/data")), [""; 0]);
+}
+
+#[test]
+fn variables_of_a_task_are_no_others() {
+    let found = |tasks: &str, other: &str| {
+        let text = format!(
+            "recipe: a\nsummary: A test\nversion: \"1\"\nservices:\n  a:\n    instances: one\n    image: example\n    tasks: {{{tasks}}}\n  {other}:\n    instances: one\n    image: example\n"
+        );
+        let recipes = [("recipes/a/recipe.yaml".to_owned(), text.into_bytes())];
+        Catalog::load(&recipes)
+            .map(drop)
+            .map_err(|found| found[0].message.clone())
+    };
+    let task = "{runs: before, args: [x]}";
+    assert_eq!(
+        found(&format!("x: {task}"), "a-task-x"),
+        Err("Task x of service a and service a-task-x would have the same variables".to_owned())
+    );
+    assert_eq!(found(&format!("x: {task}"), "a-task-y"), Ok(()));
+}
+
+#[test]
+fn what_hosts_must_have_is_asked_of_those_with_the_volumes() {
+    let service = |name: &str, more: &str| {
+        format!("  {name}:\n    instances: one\n    image: example\n    volumes: {{data: /data}}\n{more}")
+    };
+    let text = format!(
+        "recipe: big\nsummary: A test\nversion: \"1\"\nrequires: {{memory: 8G}}\nneeds:\n  data: {{volume: {{purpose: database, size: 1G, path: /opt/x}}}}\nservices:\n{}{}",
+        service("big", ""),
+        service("late", "    after: [big]\n"),
+    );
+    let recipes = [("recipes/big/recipe.yaml".to_owned(), text.into_bytes())];
+    let compilation = compiled(&recipes, "  big: {}\n").unwrap();
+    let datacenter = compilation.component("production", "big").unwrap();
+    let has = |memory: u64| HostHas {
+        datacenter: datacenter.datacenter.value.clone(),
+        architecture: "amd64".to_owned(),
+        memory: memory << 30,
+        disk: 0,
+    };
+    let told = |control: u64| {
+        let hosts = [
+            ("control".to_owned(), has(control)),
+            ("other".to_owned(), has(16)),
+        ];
+        let observed = Observed {
+            hosts: hosts.into(),
+            drivers: [("control".to_owned(), ["docker".to_owned()].into())].into(),
+            ..Observed::default()
+        };
+        let components = ["big".to_owned(), "big-late".to_owned()];
+        let found = refusals("production", Some(&components), &compilation, &observed);
+        found.into_iter().map(|one| one.message).collect::<Vec<_>>()
+    };
+    assert_eq!(told(8), [""; 0]);
+    let expected = |name: &str| {
+        let datacenter = &datacenter.datacenter.value;
+        format!(
+            "{name} requires 8 GiB of memory, which no host with its volumes in datacenter {datacenter} has"
+        )
+    };
+    assert_eq!(told(4), [expected("big"), expected("big-late")]);
 }

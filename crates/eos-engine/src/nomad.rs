@@ -116,6 +116,16 @@ impl Allocation {
         self.desired_status == "run" && self.client_status == "running"
     }
 
+    /// It came to its end by itself, and well. Nomad calls one complete as well that somebody stopped.
+    pub fn ended_well(&self) -> bool {
+        self.desired_status == "run" && self.client_status == "complete"
+    }
+
+    /// It came to its end because somebody stopped it.
+    pub fn was_stopped(&self) -> bool {
+        self.desired_status != "run" && self.client_status == "complete"
+    }
+
     /// What Nomad's deployment thinks of it; nothing as long as it has not decided.
     pub fn healthy(&self) -> Option<bool> {
         self.deployment_status.as_ref().and_then(|status| status.healthy)
@@ -447,6 +457,14 @@ impl LogStream {
 pub struct Healthy {
     pub version: u64,
     pub allocations: Vec<Allocation>,
+}
+
+impl Healthy {
+    /// How many of them are of a group.
+    pub fn of(&self, group: &str) -> usize {
+        let own = self.allocations.iter().filter(|one| one.task_group == group);
+        own.count()
+    }
 }
 
 #[derive(Clone)]

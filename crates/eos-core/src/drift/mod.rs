@@ -146,6 +146,9 @@ pub struct Drift {
     /// All that was looked at, in step or not.
     pub objects: Vec<Object>,
     pub held: Vec<Held>,
+    /// Further job -> its component, which is brought back as a whole.
+    #[serde(skip)]
+    pub members: BTreeMap<String, String>,
     /// What Salt's schedule on the control minion last found, without Eos.
     pub synced: Option<Synced>,
 }
@@ -287,8 +290,16 @@ pub fn drift(look: &Look<'_>) -> Drift {
         environment: look.environment.to_owned(),
         objects,
         held: look.seen.held.clone(),
+        members: members(look),
         synced: inspection.and_then(|inspection| inspection.synced.clone()),
     }
+}
+
+fn members(look: &Look<'_>) -> BTreeMap<String, String> {
+    let there = look.wanted.of_environment(look.environment);
+    let members = there.filter(|component| component.is_member);
+    let named = members.map(|member| (member.component.clone(), member.spoken_of().to_owned()));
+    named.collect()
 }
 
 #[cfg(test)]

@@ -108,7 +108,7 @@ pub fn remedy(drift: &Drift, tiers: Tiers, policies: &[Policy]) -> Remedy {
             };
             remedy.left.push(left(object, why, Some(hint)));
         } else {
-            mend(&mut remedy, object);
+            mend(&mut remedy, object, &drift.members);
         }
     }
     remedy
@@ -122,8 +122,9 @@ fn left(object: &Object, why: String, hint: Option<String>) -> Left {
     }
 }
 
-fn mend(remedy: &mut Remedy, object: &Object) {
-    let component = object.component.clone();
+fn mend(remedy: &mut Remedy, object: &Object, members: &BTreeMap<String, String>) {
+    let of = |name: &String| members.get(name).unwrap_or(name).clone();
+    let component = object.component.as_ref().map(of);
     let name = component.clone().unwrap_or_else(|| PLATFORM.to_owned());
     match (object.layer, component, object.place.as_deref()) {
         (Layer::Files, _, Some("the estate")) => {

@@ -103,7 +103,10 @@ fn line(object: &Object) -> String {
 
 /// What differs between a pillar that was applied and what is then seen.
 fn told(production: &str, change: impl FnOnce(&mut Seen)) -> Vec<String> {
-    let compilation = compiled(production);
+    told_of(compiled(production), change)
+}
+
+fn told_of(compilation: Compilation, change: impl FnOnce(&mut Seen)) -> Vec<String> {
     let mut seen = seen(&compilation);
     change(&mut seen);
     let look = Look {
@@ -478,5 +481,29 @@ fn reality_is_adopted_where_an_option_says_it() {
     assert_eq!(
         adopted(Ok(priority)).unwrap_err(),
         "job/hello cannot be adopted into the pillar: no option sets Priority"
+    );
+}
+
+#[test]
+fn nomad_may_forget_a_job_that_runs_once_stopped_or_not() {
+    let recipe = |mode: &str| {
+        let text = format!(
+            "recipe: once\nsummary: x\nversion: \"1\"\nservices:\n  once:\n    {mode}\n    instances: one\n    program: [once]\n"
+        );
+        Catalog::load(&[("recipes/once/recipe.yaml".to_owned(), text.into_bytes())]).unwrap()
+    };
+    let stopped = "stopped: {words: eos stop once, who: ada, when: \"2026-11-18T11:00:00Z\"}";
+    let forgotten = |mode: &str, more: &str| {
+        let production = format!("#!yaml\ncomponents:\n  once:\n    recipe: once\n    {more}\n");
+        let pillar = Pillar::read(&files(&production)).unwrap();
+        let compilation = compile(&pillar, &recipe(mode), Profile::Solo).unwrap();
+        told_of(compilation, |seen| nomad(seen).jobs.clear())
+    };
+    assert_eq!(forgotten("type: batch", ""), [""; 0]);
+    assert_eq!(forgotten("type: batch", stopped), [""; 0]);
+    assert_eq!(forgotten("type: service", stopped), ["Missing Nomad job/once"]);
+    assert_eq!(
+        forgotten("schedule: \"0 3 * * *\"", ""),
+        ["Missing Nomad job/once"]
     );
 }

@@ -7,7 +7,7 @@ use super::variables::{Kind, Variable, generation, identifier, text, variables};
 use super::{Artifacts, digest_of, json_lines, nomad, sha256};
 use crate::backend::{Backend, Setup};
 use crate::canonical::canonical_digest;
-use crate::lowered::{Group, Lowered, Mesh};
+use crate::lowered::{Group, Lowered, Mesh, Shape};
 use crate::providers::{self, Provider};
 use crate::recipe::Risk;
 use indexmap::IndexMap;
@@ -37,7 +37,8 @@ pub struct WorkspaceFacts {
     pub files: BTreeMap<String, String>,
     pub hosts: Vec<String>,
     pub secrets: Vec<SecretFacts>,
-    /// Whether its job starts runs at set times, or rests: then the minion ends the run that goes on.
+    /// Whether its job runs `once`, so that Nomad may forget it; or `runs` at set times, or `rests`: then the minion
+    /// ends the run that goes on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<&'static str>,
     /// The service whose place the outputs say; the minion looks it up.
@@ -152,10 +153,12 @@ pub fn component(lowered: &Lowered, setup: &Setup, artifacts: &mut Artifacts) ->
             providers,
             hosts,
             risk: lowered.risk,
-            schedule: lowered.shape.schedule().map(|schedule| match schedule.rests {
-                None => "runs",
-                Some(_) => "rests",
-            }),
+            schedule: match &lowered.shape {
+                Shape::Service | Shape::System => None,
+                Shape::Batch => Some("once"),
+                Shape::Scheduled(schedule) if schedule.rests.is_some() => Some("rests"),
+                Shape::Scheduled(_) => Some("runs"),
+            },
             secrets: secrets(lowered),
             outputs: outputs::outputs(lowered),
             token: "client",

@@ -9,7 +9,21 @@ use crate::recipe::Mode;
 pub fn edit(editor: &mut Editor, subject: &Subject<'_>, deed: Deed) -> Result<(), Vec<Diagnostic>> {
     let name = subject.name;
     let found = stop::with_job(subject, deed.word())?;
-    let refused = |words: String, hint: String| Err(vec![Diagnostic::new(words).hint(hint)]);
+    // Beside its own job a component may have one with which it can be done.
+    let others = found
+        .members
+        .iter()
+        .filter(|(other, mode)| *other != name && allows(deed, mode));
+    let others: Vec<String> = others
+        .map(|(other, _)| format!("`eos {} {other}`", deed.word()))
+        .collect();
+    let refused = |words: String, hint: String| {
+        let hint = match others.is_empty() {
+            true => hint,
+            false => format!("{hint}; of its further jobs: {}", others.join(", ")),
+        };
+        Err(vec![Diagnostic::new(words).hint(hint)])
+    };
     match (deed, found.mode) {
         (Deed::Restart, Mode::Service | Mode::System) => {}
         (Deed::Restart, Mode::Scheduled(_)) => {
@@ -35,9 +49,18 @@ pub fn edit(editor: &mut Editor, subject: &Subject<'_>, deed: Deed) -> Result<()
     }
     if let Some(stopped) = found.stopped {
         let words = format!("{name} is stopped: nothing of it runs");
-        return refused(words, format!("Start it: `eos start {stopped}`"));
+        let hint = format!("Start it: `eos start {stopped}`");
+        return Err(vec![Diagnostic::new(words).hint(hint)]);
     }
     subject.note(editor)
+}
+
+/// Whether it can be done with a job of this mode.
+fn allows(deed: Deed, mode: &Mode) -> bool {
+    match deed {
+        Deed::Restart => mode.is_lasting(),
+        Deed::Run => matches!(mode, Mode::Scheduled(_)),
+    }
 }
 
 impl Intent {

@@ -12,7 +12,7 @@ mod volume;
 
 use crate::address::Address;
 use crate::catalog::Catalog;
-use crate::compose::{member_name, own_name};
+use crate::compose::{compose, own_name};
 use crate::diagnostic::{Diagnostic, Place, Position};
 use crate::kinds::Deed;
 use crate::name::{self, Sort};
@@ -784,7 +784,11 @@ impl<'a> Subject<'a> {
             // What another has for its own use is written down when a person first changes something about it.
             (None, Some(recipe)) => editor.add(&self.new_component(&recipe)),
             (None, None) => match self.member_of() {
-                Some(owner) => editor.set(&[&owner.name, "intent"], &words_json(self.said)),
+                Some(owner) => Subject {
+                    name: &owner,
+                    ..*self
+                }
+                .note(editor),
                 None => Err(vec![self.missing()]),
             },
         }
@@ -812,18 +816,11 @@ impl<'a> Subject<'a> {
         })
     }
 
-    /// The component that has a further job of this name.
-    fn member_of(&self) -> Option<&'a Component> {
-        let names = self.name.match_indices('-').map(|(at, _)| &self.name[..at]);
-        let mut owners = names.filter_map(|name| self.pillar.component(self.environment, name));
-        owners.find(|owner| {
-            let recipe = self.catalog.get(&owner.recipe);
-            let services = recipe.map_or(&[][..], |recipe| &recipe.services);
-            let mut names = services
-                .iter()
-                .map(|service| member_name(&owner.name, &service.name));
-            names.any(|name| name == self.name)
-        })
+    /// The component that has a further job of this name. Another may have that for its own use.
+    fn member_of(&self) -> Option<String> {
+        let (mut composed, _) = compose(self.pillar, self.catalog);
+        let key = (self.environment.to_owned(), self.name.to_owned());
+        composed.members.remove(&key).map(|member| member.owner)
     }
 
     fn new_component(&self, recipe: &str) -> Component {
@@ -855,7 +852,6 @@ impl<'a> Subject<'a> {
                 .hint(format!("It goes with it: `eos delete {}`", owner.name));
         }
         if let Some(owner) = self.member_of() {
-            let owner = &owner.name;
             return Diagnostic::new(format!("{name} is a job of {owner}, which says what it is")).hint(
                 format!("`eos read {owner}` shows it, `eos update {owner}` changes it"),
             );

@@ -30,6 +30,8 @@ pub(super) struct HasJob {
     pub stopped: Option<String>,
     /// The component whose further job it is.
     member_of: Option<String>,
+    /// The further jobs of the component.
+    pub members: Vec<(String, Mode)>,
 }
 
 /// All jobs of a component are stopped and started together.
@@ -78,6 +80,15 @@ pub(super) fn with_job(subject: &Subject<'_>, to_do: &str) -> Result<HasJob, Vec
             mode: service.mode.clone(),
             stopped: expanded.component.stopped.as_ref().map(|_| of.clone()),
             member_of: member.map(|member| member.owner.clone()),
+            members: composed
+                .members
+                .iter()
+                .filter(|(key, member)| key.0 == subject.environment && member.owner == *of)
+                .filter_map(|(key, member)| {
+                    let service = there.iter().find(|one| one.name == member.service)?;
+                    Some((key.1.clone(), service.mode.clone()))
+                })
+                .collect(),
         }),
         None => {
             let words = format!("{name} has no job: there is nothing to {to_do}");

@@ -356,7 +356,7 @@ fn stop_words(component: &Lowered, input: &PlanInput<'_>) -> String {
     let neighbours = input.compilation.of_environment(&component.environment);
     let users = neighbours.filter(|other| other.uses.values().any(|used| used == name));
     let users: Vec<&str> = users.map(|user| user.component.as_str()).collect();
-    let until = format!("nothing of it runs until `eos start {name}`");
+    let until = format!("nothing of it runs until `eos start {}`", component.spoken_of());
     match users.as_slice() {
         [] => until,
         [user] => format!("{until}; {user} uses it and stays without it"),

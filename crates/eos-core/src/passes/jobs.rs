@@ -114,6 +114,7 @@ pub fn member(
     Lowered {
         component: name,
         owner: Some(own.component.clone()),
+        is_member: true,
         before,
         wave,
         shape: job.shape,

@@ -86,6 +86,7 @@ pub fn lower(
         version: expanded.recipe.version.clone(),
         risk: expanded.recipe.risk,
         owner: component.owner.clone(),
+        is_member: false,
         uses: expanded.uses.clone(),
         optional: optional(expanded),
         before,
@@ -161,7 +162,6 @@ fn group(expanded: &Expanded<'_>, service: &Service, profile: Profile) -> Result
             label: port.label.clone(),
             to: expanded.port(port.to.as_ref())?,
             fixed: expanded.port(port.fixed.as_ref())?,
-            udp: port.udp,
         })
     })?;
     let mounts = mounts(expanded, service)?;

@@ -286,6 +286,7 @@ pub fn standing(volume: &StandingVolume, ground: &Ground<'_>) -> Result<Lowered,
         // Storage services are an operator's.
         risk: Risk::Medium,
         owner: None,
+        is_member: false,
         uses: BTreeMap::new(),
         optional: BTreeSet::new(),
         before: BTreeSet::new(),

@@ -386,7 +386,8 @@ pub fn refusals(
             }
         }
         let requires = component.groups.iter().find_map(Group::requires);
-        found.extend(requires.and_then(|requires| unmet(component, requires, observed)));
+        let homes = homes(component, compilation);
+        found.extend(requires.and_then(|requires| unmet(component, requires, observed, homes.as_ref())));
         if observed.bridges.is_empty() && component.is_meshed() {
             found.push(
                 Diagnostic::new(format!(
@@ -413,11 +414,37 @@ pub fn refusals(
     found
 }
 
-/// What no host of its datacenter has of what a component requires.
-fn unmet(component: &Lowered, requires: &Requires, observed: &Observed) -> Option<Diagnostic> {
+/// The hosts on which all volumes lie that its job mounts; none where it mounts none.
+fn homes<'c>(component: &'c Lowered, compilation: &'c Compilation) -> Option<BTreeSet<&'c str>> {
+    let lender = component
+        .lender()
+        .and_then(|owner| compilation.component(&component.environment, owner));
+    let volumes = lender.unwrap_or(component).volumes_by_need();
+    let mounts = component.groups.iter().flat_map(|group| &group.mounts);
+    let hosts = mounts.filter_map(|mount| {
+        let of_need = volumes.get(mount.volume.as_str())?.iter();
+        Some(
+            of_need
+                .map(|volume| volume.host.value.as_str())
+                .collect::<BTreeSet<_>>(),
+        )
+    });
+    hosts.reduce(|one, other| &one & &other)
+}
+
+/// What no host has of what a component requires, of those in its datacenter that have its volumes.
+fn unmet(
+    component: &Lowered,
+    requires: &Requires,
+    observed: &Observed,
+    homes: Option<&BTreeSet<&str>>,
+) -> Option<Diagnostic> {
     let datacenter = &component.datacenter.value;
     let hosts = observed.hosts.iter();
-    let hosts: Vec<(&String, &HostHas)> = hosts.filter(|(_, has)| has.datacenter == *datacenter).collect();
+    let is_home = |name: &String| homes.is_none_or(|homes| homes.contains(name.as_str()));
+    let hosts: Vec<(&String, &HostHas)> = hosts
+        .filter(|(name, has)| has.datacenter == *datacenter && is_home(name))
+        .collect();
     let fits = |has: &HostHas| {
         requires.memory.is_none_or(|(bytes, _)| has.memory >= bytes)
             && requires.disk.is_none_or(|(bytes, _)| has.disk >= bytes)
@@ -444,8 +471,12 @@ fn unmet(component: &Lowered, requires: &Requires, observed: &Observed) -> Optio
         )
     });
     let there: Vec<String> = there.collect();
+    let where_it_lies = match homes {
+        Some(_) => " with its volumes",
+        None => "",
+    };
     let words = format!(
-        "{} requires {}, which no host in datacenter {datacenter} has",
+        "{} requires {}, which no host{where_it_lies} in datacenter {datacenter} has",
         component.component,
         wanted.join(", ")
     );

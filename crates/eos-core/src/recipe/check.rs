@@ -6,7 +6,7 @@ use crate::expand::{MEASURED, ROUTES, SERVICES, VOLUMES, variable};
 use crate::name::{self, quoted};
 use crate::output::PUBLIC_URL;
 use crate::template::{FACTS, OUTPUT_FACTS, TASK_FACTS};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Where a service is.
 pub const PLACE_FACTS: &[&str] = &["address", "addresses", "host", "port"];
@@ -54,9 +54,11 @@ pub fn check(reader: &mut Reader<'_>, recipe: &Recipe) {
     for service in &recipe.services {
         check_service(reader, recipe, service);
         check_volumes(reader, recipe, service);
+        check_places(reader, service);
         container::check(reader, service);
         container::check_protocol(reader, service);
     }
+    check_tasks(reader, recipe);
     jobs::check(reader, &recipe.services);
     if let Some(monitor) = &recipe.monitor {
         check_monitor(reader, recipe, monitor);
@@ -397,9 +399,61 @@ fn check_service(reader: &mut Reader<'_>, recipe: &Recipe, service: &Service) {
     }
 }
 
+/// The variables of a task are named after its service and it: `a_task_x` is the service `a-task-x` as well.
+fn check_tasks(reader: &mut Reader<'_>, recipe: &Recipe) {
+    let services = recipe.services.iter();
+    let services: Vec<String> = services
+        .map(|service| crate::emit::identifier(&service.name))
+        .collect();
+    for service in &recipe.services {
+        let names: Vec<&String> = service.tasks.iter().map(|task| &task.name).collect();
+        check_apart(reader, service, "tasks", &names);
+        for task in &service.tasks {
+            let joined = crate::emit::identifier(&format!("{}-task-{}", service.name, task.name));
+            let meets = services.iter().position(|name| *name == joined);
+            if let Some(other) = meets.and_then(|at| recipe.services.get(at)) {
+                let words = format!(
+                    "Task {} of service {} and service {} would have the same variables",
+                    task.name, service.name, other.name
+                );
+                reader.report_with_hint(task.at, words, "Rename one of them");
+            }
+        }
+    }
+}
+
+/// Directories of a container that are Nomad's: what is mounted there would hide them.
+const OF_NOMAD: &[&str] = &["/alloc", "/local", "/secrets"];
+
+/// Whether what follows the name of a directory ends it.
+fn is_end(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with('/')
+}
+
+/// One place in a container has one thing: a file with a path of its own, or a volume.
+fn check_places(reader: &mut Reader<'_>, service: &Service) {
+    let files = service.files.iter();
+    let files =
+        files.filter_map(|file| Some((format!("File {}", quoted(&file.name)), file.path.as_deref()?)));
+    let mounts = service.mounts.iter();
+    let mounts = mounts.map(|(name, placed)| (format!("Volume {}", quoted(name)), placed.text.as_str()));
+    let mut seen: BTreeMap<&str, String> = BTreeMap::new();
+    for (what, path) in mounts.chain(files) {
+        let is_within = |directory: &&str| path.strip_prefix(*directory).is_some_and(is_end);
+        if OF_NOMAD.iter().any(is_within) {
+            let words = format!("{what} would lie at {path}, which Nomad has in every container");
+            reader.report_with_hint(service.at, words, "Choose another path");
+        } else if let Some(other) = seen.get(path) {
+            let words = format!("{other} and {what} would both lie at {path}");
+            reader.report_with_hint(service.at, words, "Choose another path for one of them");
+        }
+        seen.insert(path, what);
+    }
+}
+
 /// The module names its variables after these, letters and digits in lower case: no two may fall together.
 fn check_apart(reader: &mut Reader<'_>, service: &Service, what: &str, names: &[&String]) {
-    let mut seen = std::collections::BTreeMap::new();
+    let mut seen = BTreeMap::new();
     for name in names {
         if let Some(other) = seen.insert(crate::emit::identifier(name), *name) {
             reader.report_with_hint(

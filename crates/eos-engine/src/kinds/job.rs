@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use eos_core::kinds::Deed;
 use eos_core::kinds::job::{Acted, Ended, Expected, Gone, Healthy, Scheduled, Stopped};
-use eos_core::lowered::instance_name;
+use eos_core::lowered::{Lowered, instance_name};
 use eos_core::plan::Step;
 use eos_core::runtime::SECRET_VERSION;
 use serde_json::{Value, json};
@@ -58,7 +58,11 @@ pub(super) async fn prove_healthy(
     let mut seen = Vec::new();
     for group in groups {
         if let Some(service) = &group.service {
-            for instance in registered(context, step, service, group, progress).await? {
+            let wanted = match group.everywhere {
+                true => healthy.of(&group.group),
+                false => group.count as usize,
+            };
+            for instance in registered(context, step, service, (group, wanted), progress).await? {
                 seen.push(json!({"service": service, "address": instance.address, "port": instance.port, "node": instance.node}));
             }
         }
@@ -84,10 +88,9 @@ pub(super) async fn prove_healthy(
 async fn wanted_job(context: &Context<'_>, step: &Step, digest: &str) -> Result<Job, EngineError> {
     let (namespace, name) = (&step.environment, &step.component);
     let job = context.engines.nomad.job(namespace, name).await;
+    let lowered = context.compilation.component(namespace, name);
     let job = job.map_err(|error| match error.kind {
-        ErrorKind::NotFound => error.with_hint(format!(
-            "It was removed outside Eos: `eos delete {name}`, then create it again"
-        )),
+        ErrorKind::NotFound => error.with_hint(removed_hint(lowered, name)),
         _ => error,
     })?;
     if job.meta.get("eos_digest").map(String::as_str) == Some(digest) {
@@ -96,6 +99,22 @@ async fn wanted_job(context: &Context<'_>, step: &Step, digest: &str) -> Result<
     let words = "Nomad runs another version than the wanted one";
     let hint = format!("It was reverted or changed outside Eos: `eos logs {name}`, then `eos resume`");
     Err(EngineError::new(Layer::Nomad, ErrorKind::Failed, format!("job {name}"), words).with_hint(hint))
+}
+
+/// What to do about a job that Nomad does not have any more.
+fn removed_hint(lowered: Option<&Lowered>, name: &str) -> String {
+    match lowered {
+        Some(lowered) if lowered.may_be_forgotten() => {
+            "It was removed, or Nomad has forgotten it since its end, and cannot say how that was: take the \
+             operation back, then do it again"
+                .to_owned()
+        }
+        Some(lowered) => format!(
+            "It was removed outside Eos: `eos reconcile {}` makes it again",
+            lowered.spoken_of()
+        ),
+        None => format!("It was removed outside Eos: `eos reconcile {name}` makes it again"),
+    }
 }
 
 fn require_count(job: &Job, name: &str, group: &str, count: u64) -> Result<(), EngineError> {
@@ -185,14 +204,16 @@ impl Run<'_> {
             let found: Vec<&Allocation> = found.iter().filter(is_current).collect();
             let has_ended = |group: &&String| {
                 let mut own = found.iter().filter(|one| one.task_group == **group);
-                own.any(|one| one.client_status == "complete")
+                own.any(|one| one.ended_well())
             };
             let ended = groups.iter().filter(has_ended).count();
             if ended == groups.len() {
-                let complete = found.iter().filter(|one| one.client_status == "complete");
+                let complete = found.iter().filter(|one| one.ended_well());
                 return Ok(complete.map(|one| one.id.clone()).collect());
             }
-            let is_lost = |one: &&&Allocation| matches!(one.client_status.as_str(), "failed" | "lost");
+            let is_lost = |one: &&&Allocation| {
+                matches!(one.client_status.as_str(), "failed" | "lost") || one.was_stopped()
+            };
             let running = found
                 .iter()
                 .filter(|one| matches!(one.client_status.as_str(), "pending" | "running"));
@@ -201,9 +222,12 @@ impl Run<'_> {
                 .find(is_lost)
                 .filter(|_| running.clone().count() == 0)
             {
-                let words = failed
-                    .trouble()
-                    .unwrap_or_else(|| format!("instance {} {}", failed.id, failed.client_status));
+                let words = match failed.was_stopped() {
+                    true => format!("somebody stopped instance {} before its end", failed.id),
+                    false => failed
+                        .trouble()
+                        .unwrap_or_else(|| format!("instance {} {}", failed.id, failed.client_status)),
+                };
                 return Err(EngineError::new(Layer::Nomad, ErrorKind::Failed, object, words).with_hint(look));
             }
             let words = format!(
@@ -410,7 +434,7 @@ async fn registered(
     context: &Context<'_>,
     step: &Step,
     service: &str,
-    group: &Expected,
+    (group, wanted): (&Expected, usize),
     progress: Progress<'_>,
 ) -> Result<Vec<Instance>, EngineError> {
     let discovery = context.engines.discovery();
@@ -425,11 +449,11 @@ async fn registered(
             .iter()
             .filter(|instance| !group.check || instance.healthy == Some(true))
             .count();
-        if good >= group.count as usize {
+        if good >= wanted {
             return Ok(instances);
         }
         if Instant::now() > ends {
-            let words = format!("{good} of {} registered and passing", group.count);
+            let words = format!("{good} of {wanted} registered and passing");
             return Err(EngineError::new(
                 discovery.layer(),
                 ErrorKind::Timeout,
@@ -437,7 +461,7 @@ async fn registered(
                 words,
             ));
         }
-        progress(&format!("service {service}: {good} of {} passing", group.count));
+        progress(&format!("service {service}: {good} of {wanted} passing"));
         waiting::on(tokio::time::sleep(LOOK)).await;
     }
 }

@@ -66,6 +66,10 @@ pub struct JobSummary {
 #[serde(rename_all = "PascalCase")]
 pub struct GroupSummary {
     #[serde(default)]
+    pub starting: u64,
+    #[serde(default)]
+    pub running: u64,
+    #[serde(default)]
     pub complete: u64,
     #[serde(default)]
     pub failed: u64,
@@ -74,15 +78,20 @@ pub struct GroupSummary {
 }
 
 impl ListedJob {
-    /// Whether it ended otherwise than well, in all that is known of it.
+    /// Whether it ended otherwise than well, as far as Nomad knows without its instances: a version before counts as well.
     pub fn has_failed(&self) -> bool {
-        let groups = self
-            .job_summary
-            .iter()
-            .flat_map(|summary| summary.summary.values());
-        groups
-            .clone()
+        self.groups()
             .any(|group| group.failed + group.lost > 0 && group.complete == 0)
+    }
+
+    /// Whether some of it runs. Nomad calls a job dead that was told to stop, while its tasks are still ending.
+    pub fn is_open(&self) -> bool {
+        self.status != "dead" || self.groups().any(|group| group.running + group.starting > 0)
+    }
+
+    fn groups(&self) -> impl Iterator<Item = &GroupSummary> {
+        let summary = self.job_summary.iter();
+        summary.flat_map(|summary| summary.summary.values())
     }
 }
 
@@ -164,11 +173,8 @@ impl NomadClient {
 
     /// The runs of a job with a schedule that have not ended yet.
     pub async fn runs_of(&self, namespace: &str, job: &str) -> Result<Vec<String>, EngineError> {
-        let open = self.all_runs(namespace, job).await?.into_iter();
-        Ok(open
-            .filter(|run| run.status != "dead")
-            .map(|run| run.id)
-            .collect())
+        let runs = self.all_runs(namespace, job).await?.into_iter();
+        Ok(runs.filter(ListedJob::is_open).map(|run| run.id).collect())
     }
 
     /// The newest run of a job with a schedule that Nomad still knows.

@@ -1,5 +1,7 @@
 //! Jobs that do not run for good: how the last run ended, and what a failed one wrote last.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -75,8 +77,12 @@ impl Runs {
             .last
             .as_ref()
             .filter(|last| last.outcome == RunOutcome::Failed)?;
-        let instances = asked.allocations_of(&failed.job);
-        let why = instances.into_iter().find_map(Allocation::trouble);
+        let instances = newest(asked.allocations_of(&failed.job));
+        let stopped = instances.iter().any(|one| one.was_stopped());
+        let why = match stopped {
+            true => Some("somebody stopped it before its end".to_owned()),
+            false => instances.into_iter().find_map(Allocation::trouble),
+        };
         let words = match why {
             Some(why) => format!("its last run failed: {why}"),
             None => "its last run failed".to_owned(),
@@ -121,20 +127,101 @@ impl Runs {
     }
 }
 
+/// Those of the newest version: how one before it ended says nothing of this one.
+fn newest(instances: Vec<&Allocation>) -> Vec<&Allocation> {
+    let version = instances.iter().map(|one| one.job_version).max();
+    let own = instances.into_iter();
+    own.filter(|one| Some(one.job_version) == version).collect()
+}
+
+fn outcome(run: &ListedJob, instances: &[&Allocation]) -> RunOutcome {
+    let groups: BTreeSet<&str> = instances.iter().map(|one| one.task_group.as_str()).collect();
+    let has_ended = |group: &&str| {
+        let mut own = instances.iter().filter(|one| one.task_group == **group);
+        own.any(|one| one.ended_well())
+    };
+    if run.is_open() || instances.iter().any(|one| one.is_running()) {
+        return RunOutcome::Running;
+    }
+    // Nomad forgets instances before their job.
+    let has_failed = match groups.is_empty() {
+        true => run.has_failed(),
+        false => !groups.iter().all(has_ended),
+    };
+    match has_failed {
+        true => RunOutcome::Failed,
+        false => RunOutcome::Ended,
+    }
+}
+
 impl LastRun {
     fn of(asked: &NomadNow, run: &ListedJob) -> Self {
-        let runs = asked.allocations_of(&run.id).iter().any(|one| one.is_running());
-        let outcome = match run.status.as_str() {
-            _ if runs => RunOutcome::Running,
-            "dead" if run.has_failed() => RunOutcome::Failed,
-            "dead" => RunOutcome::Ended,
-            _ => RunOutcome::Running,
-        };
+        let outcome = outcome(run, &newest(asked.allocations_of(&run.id)));
         Self {
             job: run.id.clone(),
             began: moment(run.submit_time),
             outcome,
             lines: Vec::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn instance(version: u64, group: &str, desired: &str, client: &str) -> Allocation {
+        let text = json!({"ID": client, "Name": "once", "NodeID": "1", "JobID": "once", "JobVersion": version,
+            "TaskGroup": group, "DesiredStatus": desired, "ClientStatus": client});
+        serde_json::from_value(text).unwrap()
+    }
+
+    fn job(status: &str, groups: serde_json::Value) -> ListedJob {
+        let text =
+            json!({"ID": "once", "Type": "batch", "Status": status, "JobSummary": {"Summary": groups}});
+        serde_json::from_value(text).unwrap()
+    }
+
+    fn told(status: &str, instances: &[Allocation]) -> RunOutcome {
+        let counted = json!({"once": {"Complete": 1, "Failed": 1}});
+        outcome(&job(status, counted), &newest(instances.iter().collect()))
+    }
+
+    #[test]
+    fn the_newest_version_says_how_the_last_run_ended() {
+        let ended = instance(1, "once", "run", "complete");
+        let failed = instance(2, "once", "run", "failed");
+        assert_eq!(told("dead", &[ended.clone(), failed.clone()]), RunOutcome::Failed);
+        let again = instance(3, "once", "run", "complete");
+        assert_eq!(told("dead", &[ended, failed, again]), RunOutcome::Ended);
+    }
+
+    #[test]
+    fn what_somebody_stopped_did_not_end_well() {
+        let stopped = instance(1, "once", "stop", "complete");
+        assert_eq!(told("dead", &[stopped.clone()]), RunOutcome::Failed);
+        let other = instance(1, "other", "run", "complete");
+        assert_eq!(told("dead", &[other, stopped]), RunOutcome::Failed);
+    }
+
+    #[test]
+    fn what_is_told_to_stop_runs_until_its_tasks_have_ended() {
+        let ending = json!({"once": {"Running": 1}});
+        assert_eq!(outcome(&job("dead", ending.clone()), &[]), RunOutcome::Running);
+        assert!(job("dead", ending).is_open() && !job("dead", json!({})).is_open());
+    }
+
+    #[test]
+    fn without_instances_the_summary_says_it() {
+        assert_eq!(
+            outcome(&job("dead", json!({"once": {"Failed": 1}})), &[]),
+            RunOutcome::Failed
+        );
+        assert_eq!(
+            outcome(&job("dead", json!({"once": {"Complete": 1}})), &[]),
+            RunOutcome::Ended
+        );
     }
 }

@@ -1,0 +1,3 @@
+#!yaml
+components:
+  gallery: {recipe: gallery}

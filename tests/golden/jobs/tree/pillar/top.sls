@@ -1,0 +1,11 @@
+#!json
+{
+  "base": {
+    "control": [
+      "hosts.control"
+    ],
+    "node1": [
+      "hosts.node1"
+    ]
+  }
+}

@@ -1,0 +1,10 @@
+#!json
+{
+  "production/gallery-index": {
+    "eos_terraform.applied": [
+      {
+        "name": "production/gallery-index"
+      }
+    ]
+  }
+}

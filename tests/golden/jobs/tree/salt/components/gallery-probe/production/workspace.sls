@@ -1,0 +1,10 @@
+#!json
+{
+  "production/gallery-probe": {
+    "eos_terraform.applied": [
+      {
+        "name": "production/gallery-probe"
+      }
+    ]
+  }
+}

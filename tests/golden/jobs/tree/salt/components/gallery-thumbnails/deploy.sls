@@ -1,0 +1,6 @@
+#!json
+{
+  "include": [
+    "components.gallery-thumbnails.production.workspace"
+  ]
+}

@@ -1,0 +1,10 @@
+#!json
+{
+  "production/gallery-thumbnails": {
+    "eos_terraform.applied": [
+      {
+        "name": "production/gallery-thumbnails"
+      }
+    ]
+  }
+}

@@ -1,0 +1,7 @@
+#!json
+{
+  "include": [
+    "components.gallery.production.volumes",
+    "components.gallery.production.workspace"
+  ]
+}

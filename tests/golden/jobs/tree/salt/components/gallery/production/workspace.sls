@@ -1,0 +1,10 @@
+#!json
+{
+  "production/gallery": {
+    "eos_terraform.applied": [
+      {
+        "name": "production/gallery"
+      }
+    ]
+  }
+}

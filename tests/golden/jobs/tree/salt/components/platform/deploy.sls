@@ -1,0 +1,6 @@
+#!json
+{
+  "include": [
+    "components.platform.production.workspace"
+  ]
+}

@@ -1,0 +1,10 @@
+#!json
+{
+  "production/platform": {
+    "eos_terraform.applied": [
+      {
+        "name": "production/platform"
+      }
+    ]
+  }
+}

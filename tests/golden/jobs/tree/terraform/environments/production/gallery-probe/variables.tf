@@ -1,0 +1,44 @@
+variable "namespace" {
+  description = "Nomad namespace: the environment"
+  type        = string
+}
+
+variable "datacenter" {
+  description = "Datacenter the instances run in"
+  type        = string
+}
+
+variable "probe_service" {
+  description = "Name the service is registered under"
+  type        = string
+}
+
+variable "probe_count" {
+  description = "How many instances run"
+  type        = number
+}
+
+variable "probe_cpu" {
+  description = "Processor share of an instance, in MHz"
+  type        = number
+}
+
+variable "probe_memory" {
+  description = "Memory of an instance, in MiB"
+  type        = number
+}
+
+variable "probe_image" {
+  description = "Container image"
+  type        = string
+}
+
+variable "eos_digest" {
+  description = "Digest of what an instance runs with, kept in the job"
+  type        = string
+}
+
+variable "generation" {
+  description = "How often the pillar was put through again, unused by the job"
+  type        = number
+}

@@ -1,0 +1,3 @@
+output "nomad_service" {
+  value = module.gallery.nomad_service
+}

@@ -1,0 +1,13 @@
+variable "outputs" {
+  description = "Texts of the outputs; the place of the service stands in them as in a format"
+  type        = map(string)
+}
+
+variable "registered" {
+  description = "Where the first service answers, looked up when Terraform runs; null before it is registered"
+  type        = object({ address = string, port = number })
+}
+
+output "nomad_service" {
+  value = var.registered == null ? null : format(var.outputs["nomad_service"], var.registered.address, var.registered.port)
+}

@@ -1,0 +1,3 @@
+output "namespace" {
+  value = nomad_namespace.environment.name
+}
