@@ -102,8 +102,10 @@ pub async fn run(session: &mut Session<'_>, args: &Args) -> Ended {
         task,
     };
     let hidden = Hidden::of(&engines, &environment, &args.component, &[]).await;
-    let hidden = hidden
-        .map_err(|error| error.with_hint("Eos must know its secrets to keep them out of the record"))?;
+    let hidden = hidden.map_err(|error| match error.hint {
+        None => error.with_hint("Eos must know its secrets to keep them out of the record"),
+        Some(_) => error,
+    })?;
     let words: Vec<String> = command.iter().map(|word| hidden.mask(word)).collect();
     let door = match session::open(&engines, target).await {
         Ok(door) => door,
