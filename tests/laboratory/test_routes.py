@@ -115,12 +115,12 @@ def test_a_thousand_requests_a_second_meet_five_routes_that_come_and_go(routed):
             name = f"guest{number}"
             host = f"{name}.example.test"
             created = routed.must("create", "guest", "--name", name, "--domain", host, "--yes")
-            assert f"serves {host}, read back" in created.stdout, created.stdout
+            assert f"serves {host}, read back" in created.stderr, created.stderr
             assert served(routed, host) == (200, f"{name}, served under http://{host}")
         for number in range(GUESTS):
             name = f"guest{number}"
             deleted = routed.must("delete", name, "--yes")
-            assert "1 route gone, read back" in deleted.stdout, deleted.stdout
+            assert "1 route gone, read back" in deleted.stderr, deleted.stderr
             assert served(routed, f"{name}.example.test")[0] == 404
     finally:
         seen = flood.end()
