@@ -192,11 +192,11 @@ pub fn parse(line: &[OsString], peek: &Peek, recipe: Option<Recipe>) -> Result<P
     }
     let matches = match command.try_get_matches_from_mut(line) {
         Ok(matches) => matches,
-        Err(error) => return shown(error, recipe.as_ref()),
+        Err(error) => return shown(error, peek, recipe.as_ref()),
     };
     let cli = match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli,
-        Err(error) => return shown(error, recipe.as_ref()),
+        Err(error) => return shown(error, peek, recipe.as_ref()),
     };
     let typed = recipe.and_then(|recipe| typed(&matches, recipe));
     let words = words::of(&command, &matches);
@@ -295,7 +295,7 @@ fn typed(matches: &ArgMatches, recipe: Recipe) -> Option<Typed> {
     Some(Typed::read(of_verb, recipe))
 }
 
-fn shown(error: clap::Error, recipe: Option<&Recipe>) -> Result<Parsed, Problem> {
+fn shown(error: clap::Error, peek: &Peek, recipe: Option<&Recipe>) -> Result<Parsed, Problem> {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             Ok(Parsed::Shown(error.render().ansi().to_string()))
