@@ -54,9 +54,9 @@ impl<'a> Mix<'a> {
             let mut uses = catalog.iter().flat_map(|recipe| &recipe.uses);
             uses.any(|used| used.share && used.recipe == name)
         };
-        let (shared, repeated): (Vec<&Recipe>, Vec<&Recipe>) = catalog
-            .iter()
-            .partition(|recipe| recipe.proxy.is_some() || recipe.monitor.is_some() || is_shared(&recipe.name));
+        let (shared, repeated): (Vec<&Recipe>, Vec<&Recipe>) = catalog.iter().partition(|recipe| {
+            recipe.proxy.is_some() || recipe.monitor.is_some() || is_shared(&recipe.name)
+        });
         let mut mix = Self {
             catalog,
             kits: Vec::new(),

@@ -40,7 +40,7 @@ def lock(environment: str, component: str) -> contextlib.AbstractContextManager:
 
 
 def wanted(asked: dict, slices: Callable[[], dict]) -> _Wanted | dict | None:
-    """To apply: the slice with its files. To restart or run: the slice. To destroy: nothing; one that is named is refused.
+    """To apply: the slice with its files. To restart or run: the slice. To destroy: nothing; a named one is refused.
 
     Root's own call destroys one that it still names, too: that is how an emitted tree is taken down without Eos.
     """

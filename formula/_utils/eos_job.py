@@ -1,7 +1,7 @@
 """Reads the body of an emitted job file: what its tasks run, and what it has that Eos does not emit.
 
 A job is read with the values of its variables, so a variable changes nothing unnoticed. `strange` names every setting
-that is not among those that Eos emits for everybody: `privileged`, `cap_add`, a device, the host's network, an artifact.
+that Eos does not emit for everybody: `privileged`, `cap_add`, a device, the host's network, an artifact.
 """
 
 from __future__ import annotations

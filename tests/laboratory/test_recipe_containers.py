@@ -1,4 +1,4 @@
-"""What a recipe says of a container, seen from within it while it runs: each key by its effect, not in a job file."""
+"""Each key of a container, seen by its effect from within the running container, not in a job file."""
 
 import json
 import platform
