@@ -64,9 +64,8 @@ impl Report for Components {
                 "{environment} has no components yet; `eos catalog list` shows what can be created"
             ));
         }
-        let has_url = rows.iter().any(|row| row.url.is_some());
         let row = |row: &ComponentRow| {
-            let mut cells = vec![
+            vec![
                 row.component.clone(),
                 row.recipe.clone(),
                 row.version.clone().unwrap_or_default(),
@@ -74,18 +73,17 @@ impl Report for Components {
                 row.operation
                     .as_deref()
                     .map_or_else(String::new, |id| short_operation(id).to_owned()),
-            ];
-            cells.extend(has_url.then(|| row.url.clone().unwrap_or_default()));
-            cells
+                row.url.clone().unwrap_or_default(),
+            ]
         };
-        let mut headings = vec![
+        let headings = [
             environment.as_str(),
             "recipe",
             "version",
             "applied",
             "last operation",
+            "url",
         ];
-        headings.extend(has_url.then_some("url"));
         let table = Table {
             headings: &headings,
             right: &[],
