@@ -316,7 +316,7 @@ def test_what_ended_and_was_forgotten_is_no_drift(estate, trace):
         assert drift(estate, name) == {}
     assert status(estate, f"{LINE}-migrate").get("trouble") is None
     assert "nothing to do" in estate.must("apply", "--yes").stderr
-    assert "nothing to do" in estate.must("plan").stdout
+    assert "nothing to do" in estate.must("plan").stderr
     assert lines(trace, "line") == before, "nothing ran again"
 
 
