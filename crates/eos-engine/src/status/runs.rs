@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn what_somebody_stopped_did_not_end_well() {
         let stopped = instance(1, "once", "stop", "complete");
-        assert_eq!(told("dead", &[stopped.clone()]), RunOutcome::Failed);
+        assert_eq!(told("dead", std::slice::from_ref(&stopped)), RunOutcome::Failed);
         let other = instance(1, "other", "run", "complete");
         assert_eq!(told("dead", &[other, stopped]), RunOutcome::Failed);
     }
