@@ -64,8 +64,9 @@ impl Report for Components {
                 "{environment} has no components yet; `eos catalog list` shows what can be created"
             ));
         }
+        let has_url = rows.iter().any(|row| row.url.is_some());
         let row = |row: &ComponentRow| {
-            vec![
+            let mut cells = vec![
                 row.component.clone(),
                 row.recipe.clone(),
                 row.version.clone().unwrap_or_default(),
@@ -73,33 +74,34 @@ impl Report for Components {
                 row.operation
                     .as_deref()
                     .map_or_else(String::new, |id| short_operation(id).to_owned()),
-                row.url.clone().unwrap_or_default(),
-            ]
+            ];
+            cells.extend(has_url.then(|| row.url.clone().unwrap_or_default()));
+            cells
         };
-        let headings = [
+        let mut headings = vec![
             environment.as_str(),
             "recipe",
             "version",
             "applied",
             "last operation",
-            "url",
         ];
+        let mut yields = vec![
+            Yield::Drop(4),
+            Yield::Drop(2),
+            Yield::Shorten(1, 12),
+            Yield::Drop(1),
+        ];
+        if has_url {
+            headings.push("url");
+            yields.push(Yield::Drop(5));
+        }
+        yields.push(Yield::ShortenMiddle(0, 8));
         let table = Table {
             headings: &headings,
             right: &[],
             rows: rows.iter().map(row).collect(),
         };
-        page.data(table.print_yielding(
-            page.data_width,
-            &[
-                Yield::Drop(4),
-                Yield::Drop(2),
-                Yield::Shorten(1, 12),
-                Yield::Drop(1),
-                Yield::Drop(5),
-                Yield::ShortenMiddle(0, 8),
-            ],
-        ));
+        page.data(table.print_yielding(page.data_width, &yields));
     }
 
     fn json(&self) -> Message {
