@@ -153,18 +153,18 @@ fn half_a_host_is_unknown_and_says_what_is_missing() {
     let mut found = as_wanted();
     found.minions.extend([
         minion("alone", true),
-        minion("Node.Example", true),
+        minion("node..example", true),
         minion("mute", false),
     ]);
     found
         .nodes
-        .extend([node("stranger", true), node("Node.Example", true)]);
+        .extend([node("stranger", true), node("node..example", true)]);
     let told = unknown(&asked(&found)).join("\n");
     for words in [
         "host alone (): a Salt minion without a Nomad client",
         "host stranger (10.0.0.2): a Nomad client without a Salt minion",
         "host mute (): its Salt minion does not answer",
-        "host Node.Example (10.0.0.2): it cannot be in the pillar: \"Node.Example\" cannot name a host",
+        "host node..example (10.0.0.2): it cannot be in the pillar: \"node..example\" cannot name a host",
     ] {
         assert!(told.contains(words), "{words}\n---\n{told}");
     }

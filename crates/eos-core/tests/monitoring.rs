@@ -283,11 +283,8 @@ fn recipes_that_cannot_be_measured_or_watch_are_refused() {
                    instances: one\n    image: watch\n    ports: {http: {static: 9090}}\n    files: {targets: \"{{ measured }}\"}\n";
     tried(Profile::Solo, monitor, "  watch: {}\n").unwrap();
     let cases = [
-        (
-            store("/metrics", "metrics"),
-            "The metrics of a service cannot be at",
-        ),
-        (store("/metrics", "/a,b"), "The metrics of a service cannot be at"),
+        (store("/metrics", "metrics"), "metrics cannot be at \"metrics\""),
+        (store("/metrics", "/a,b"), "metrics cannot be at \"/a,b\""),
         (
             store("    ports: {http: {}}\n    check: {http: /health}\n", ""),
             "has metrics but no port",

@@ -133,6 +133,18 @@ const RECIPE_PLACES: &[(&str, &str)] = &[
         "services: {mine: {program: [x], start: {KEY: 1}}}\n",
     ),
     ("/$defs/resource", "resources: {mine: {KEY: 1}}\n"),
+    (
+        "/$defs/file",
+        "services: {mine: {image: x, files: {a: {KEY: 1}}}}\n",
+    ),
+    (
+        "/$defs/privileges",
+        "services: {mine: {image: x, privileges: {KEY: 1}}}\n",
+    ),
+    (
+        "/$defs/task",
+        "services: {mine: {image: x, tasks: {t: {KEY: 1}}}}\n",
+    ),
 ];
 
 /// As above, with the pillar file it stands in.

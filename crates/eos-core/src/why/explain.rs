@@ -10,6 +10,7 @@ use crate::kinds::{job, volume};
 use crate::lowered::{Lowered, Volume};
 use crate::node::{Attribute, Node};
 use crate::option::OptionType;
+use crate::output::PUBLIC_URL;
 use crate::pillar::{Host, Pillar};
 use crate::recipe::{Recipe, Service, VolumeNeed};
 use crate::source::{Ingredient, Source};
@@ -114,10 +115,15 @@ impl<'a> Explainer<'a> {
         })
     }
 
+    /// A job that a component has beside its own has what its owner was given.
     fn home(&self, component: &str) -> Option<Home<'a>> {
         let key = (self.question.environment.to_owned(), component.to_owned());
+        let owner = match self.composed.members.get(&key) {
+            Some(member) => &(key.0.clone(), member.owner.clone()),
+            None => &key,
+        };
         Some(Home {
-            expanded: self.composed.components.get(&key)?,
+            expanded: self.composed.components.get(owner)?,
             lowered: self.compilation.components.get(&key)?,
         })
     }
@@ -260,6 +266,9 @@ impl<'a> Explainer<'a> {
                 .iter()
                 .flat_map(|part| match &part.from {
                     Source::Used { .. } => self.change(Some(home), origin, &part.option, &part.from),
+                    _ if part.option == PUBLIC_URL => {
+                        vec![follows("from its route, and the proxy that serves it".to_owned())]
+                    }
                     _ => self.update(home, &part.option).into_iter().collect(),
                 })
                 .collect(),

@@ -139,19 +139,19 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "b4ec3e1905856babfad7d08135914d7c437211409ca728bbc9c20c1de307d45a",
+        "digest": "3a501c89141287a72ce987eefd4e0f80badd547fceb01aeec5a5fb4540d5df72",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "847ab920408fa3435622123b0e13b103c668c2d36d3d3c2f1f72b9683054eb34",
+          "terraform/environments/production/grafana/main.tf": "0a40b560d8f045e806e2e8bc243bc0f90bc00d883ab70d8f79066762b69cdb89",
           "terraform/environments/production/grafana/outputs.tf": "f1b026d8ba4a3647a2f5660cb242fc83a46efa80f4ce3f0c4caac6f2849c2b77",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "e351817502a438db50d724213e64c833f70daaa99f3dab940e007063e6d7046b",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "0818161d0d8fa731d29fb906070deb5c71b17211d0abef09049a841601a35aaf",
           "terraform/environments/production/grafana/variables.tf": "ac7d61ee11b5240be9f7d574b33f55cea3a0fd74d9f7f0c07d4fc9dc6341f19f",
-          "terraform/modules/grafana/74cb48c68edd/grafana.nomad.hcl": "43287a4cae3d434b38428cd7e72fce5ed7c7f8781a455147110cc5a4a271435e",
-          "terraform/modules/grafana/74cb48c68edd/main.tf": "5b194a0a43b14ce435ff42116ecc19e28ab18018e624597b1ebb6babd7da31d7",
-          "terraform/modules/grafana/74cb48c68edd/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/74cb48c68edd/recipe_outputs.tf": "345a8671e1e1fd70b962848b53809c6bdb418269360b848c6233807f509b6558",
-          "terraform/modules/grafana/74cb48c68edd/variables.tf": "576561eba728eb733d8e0955a5d36ce37853bc13ca193ea5aae15a0307f528e0"
+          "terraform/modules/grafana/bbaf8a8ff8ba/grafana.nomad.hcl": "4b4398ca160c76f9e4473e42651a90fcebaca62fdd1e82e7424a816d90f7115e",
+          "terraform/modules/grafana/bbaf8a8ff8ba/main.tf": "5b194a0a43b14ce435ff42116ecc19e28ab18018e624597b1ebb6babd7da31d7",
+          "terraform/modules/grafana/bbaf8a8ff8ba/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/bbaf8a8ff8ba/recipe_outputs.tf": "345a8671e1e1fd70b962848b53809c6bdb418269360b848c6233807f509b6558",
+          "terraform/modules/grafana/bbaf8a8ff8ba/variables.tf": "576561eba728eb733d8e0955a5d36ce37853bc13ca193ea5aae15a0307f528e0"
         },
         "hosts": [
           "control"

@@ -38,19 +38,19 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "028f64ce48e464ca738013031ecd64313277e723324af6f41f9e720d9320e995",
+        "digest": "3a0f086e0208d22816adfecc81bb450ac2a4aca5512124a951b131865bce82ce",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "07f981f4b018538af41d7c1de99d581a7f2ab100a1f4bc3364eb25989f438a71",
+          "terraform/environments/production/grafana/main.tf": "9f4874b4f179780329cb2d7004d7e8fe50bbff21db3fb57382d2585a099ea71a",
           "terraform/environments/production/grafana/outputs.tf": "e088f422f061f2999d58e86cf0fa627e0bf5868a7fa4a4bea3f1d9e4e670cee7",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "c449046b541f0a7e68c61ced3acb12c538adbc71bbe79d3c78394ecc7fbe472e",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "8f35360f5536123188d27e1f5b788ab775cc5d98922520ce23c0dc31385563ca",
           "terraform/environments/production/grafana/variables.tf": "2deb8b7e21ac8daed215cd3e3e20be969747b1e7acc18fa1a2a08de7625eb2f4",
-          "terraform/modules/grafana/8c25be88276d/grafana.nomad.hcl": "d4648df87af7a638427375496ef559f5f6afbc31a525b4f4ad67a7017b0ce060",
-          "terraform/modules/grafana/8c25be88276d/main.tf": "c5028009efe156dbc37be92440d52cff89454457a55f2d39d2acfe2de11e5134",
-          "terraform/modules/grafana/8c25be88276d/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/8c25be88276d/recipe_outputs.tf": "c8c42584420b53ade224658d46d17fa40aa8706f7573c52fbbdd06d765dcad07",
-          "terraform/modules/grafana/8c25be88276d/variables.tf": "ce0d9571e0db1a5741a1a6b5221a9dacd92a433b833c868e0c027641a0792c64"
+          "terraform/modules/grafana/4bd696b6fe4a/grafana.nomad.hcl": "5210e8232abecd491a6d42545baa5f1c01c6accbeeee04be1b1c85edc335ae79",
+          "terraform/modules/grafana/4bd696b6fe4a/main.tf": "c5028009efe156dbc37be92440d52cff89454457a55f2d39d2acfe2de11e5134",
+          "terraform/modules/grafana/4bd696b6fe4a/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/4bd696b6fe4a/recipe_outputs.tf": "c8c42584420b53ade224658d46d17fa40aa8706f7573c52fbbdd06d765dcad07",
+          "terraform/modules/grafana/4bd696b6fe4a/variables.tf": "ce0d9571e0db1a5741a1a6b5221a9dacd92a433b833c868e0c027641a0792c64"
         },
         "hosts": [
           "control"

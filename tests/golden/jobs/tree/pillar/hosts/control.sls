@@ -50,19 +50,19 @@
     },
     "workspaces": {
       "production/gallery": {
-        "digest": "e0181dc55d5e684863b0b968dad95640d75d2a4c927e41a154bd120793ed1e2e",
+        "digest": "34e699c2d66851ecf7e13ec91299e8a745d18fe5d3c7713b3f182a8eb952b297",
         "risk": "medium",
         "token": "client",
         "files": {
-          "terraform/environments/production/gallery/main.tf": "b70922db7408ca129813af776dcfc372a2d72eec733d92fb27fb82a4a185500b",
+          "terraform/environments/production/gallery/main.tf": "defd889df19faf7ab73df7be4348dd78d69479f931f828a38dd70d596231c710",
           "terraform/environments/production/gallery/outputs.tf": "8c70f093381c8e5c66a9862bdb051fb88254a074d5153d6addf8614bb45234a5",
-          "terraform/environments/production/gallery/terraform.tfvars.json": "7f9b5c29c30548a6bb19fac2e3fa46f3032c43aca7a4af24fc54078ea4f51dd9",
+          "terraform/environments/production/gallery/terraform.tfvars.json": "51cf4e1c91b3e307f6433004f5d2f511e0ebb501d241a2cee4a726b26a4cd865",
           "terraform/environments/production/gallery/variables.tf": "983c324a81a84d9275c8a87f16b36d7fa7eac7e500077e0eb4f89bd9d8258a5d",
-          "terraform/modules/gallery/7834c1da7f3e/gallery.nomad.hcl": "5589976d3a4bce0acba94517c0d3e250998a8862ea0b17bca7f1e009db7ca701",
-          "terraform/modules/gallery/7834c1da7f3e/main.tf": "c8ab675b05b9cae6b01d0782c8ec0bc9943362cc5bdbc780554a323ac4b1eb0f",
-          "terraform/modules/gallery/7834c1da7f3e/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/gallery/7834c1da7f3e/recipe_outputs.tf": "b8e42eb2e17f85554e37474d25b0e8dbef02377ff20550c72a16ea9c4e2c192e",
-          "terraform/modules/gallery/7834c1da7f3e/variables.tf": "64f2d320d1318c4a7e26e81e3b4cec3c7b5d9708e679fc7ccdf45a2c8db8caf0"
+          "terraform/modules/gallery/351ec81adbed/gallery.nomad.hcl": "9bc7d1b45a9941ed88ddf3d9d2bc65f7d103f89e3fd1193a35ccf0e02d45f9bc",
+          "terraform/modules/gallery/351ec81adbed/main.tf": "c8ab675b05b9cae6b01d0782c8ec0bc9943362cc5bdbc780554a323ac4b1eb0f",
+          "terraform/modules/gallery/351ec81adbed/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/gallery/351ec81adbed/recipe_outputs.tf": "b8e42eb2e17f85554e37474d25b0e8dbef02377ff20550c72a16ea9c4e2c192e",
+          "terraform/modules/gallery/351ec81adbed/variables.tf": "64f2d320d1318c4a7e26e81e3b4cec3c7b5d9708e679fc7ccdf45a2c8db8caf0"
         },
         "hosts": [
           "control"

@@ -139,19 +139,19 @@
     },
     "workspaces": {
       "production/grafana": {
-        "digest": "2a29b38a4c5a2950c33e8044aca5e6638a185d83feb19d9cd00d3e586b046a03",
+        "digest": "b5abeea9001b4f713963458c829e3f69ac11a44bb206ef1a50502a8035766c42",
         "risk": "low",
         "token": "client",
         "files": {
-          "terraform/environments/production/grafana/main.tf": "d9b676ccd9e36ecb8f5aa7a2333daaa11226474a54456dd33c0504f4ae418d6c",
+          "terraform/environments/production/grafana/main.tf": "953320727bffdd2090ea6ec9e7ea74387f51c38e1dd3da2ef340bdebe36e694e",
           "terraform/environments/production/grafana/outputs.tf": "4c9b1b7a706c080b4767f83fc8e4332346205690e927a66de80137755168cbf7",
-          "terraform/environments/production/grafana/terraform.tfvars.json": "7aef94cad1b9146e09e64c2b2a19329a15f32b64c1854654b57c030a44c60ca0",
+          "terraform/environments/production/grafana/terraform.tfvars.json": "8c277c30b3a0cfce1e134f481124ff2a87d75662c8149f6be8cb6981d49e4ef7",
           "terraform/environments/production/grafana/variables.tf": "f4537061e1efb4125a7d1cca0e5aad0a30baa1a8741d712d55d880697ad60eab",
-          "terraform/modules/grafana/d3b6d1919796/grafana.nomad.hcl": "5cb7aba81edbe7b094beaee5ffca8d3dd8726482f2879100f5bbc74727f862b2",
-          "terraform/modules/grafana/d3b6d1919796/main.tf": "cb78ab97880a2edde3bbdf94ee1c94863e53cfcc7c269bee444e024d7647fc84",
-          "terraform/modules/grafana/d3b6d1919796/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
-          "terraform/modules/grafana/d3b6d1919796/recipe_outputs.tf": "b33c46a6a9fa26ed86a008c45225754d99c99b024989b44828a234074f689c7e",
-          "terraform/modules/grafana/d3b6d1919796/variables.tf": "fba81f4bf32f1654bd97eff693243b0c175997eb042eb5b83650df1be7da045a"
+          "terraform/modules/grafana/4177614adc1f/grafana.nomad.hcl": "a24ea8584c836fae954d45f9d6da720e94c5260130d78b18bc86b9c0e0030e47",
+          "terraform/modules/grafana/4177614adc1f/main.tf": "cb78ab97880a2edde3bbdf94ee1c94863e53cfcc7c269bee444e024d7647fc84",
+          "terraform/modules/grafana/4177614adc1f/outputs.tf": "81aa0bc1bee96bd89db0f0fa97260338284627edf7e3315be7e6dffc003c1133",
+          "terraform/modules/grafana/4177614adc1f/recipe_outputs.tf": "b33c46a6a9fa26ed86a008c45225754d99c99b024989b44828a234074f689c7e",
+          "terraform/modules/grafana/4177614adc1f/variables.tf": "fba81f4bf32f1654bd97eff693243b0c175997eb042eb5b83650df1be7da045a"
         },
         "hosts": [
           "control"

@@ -20,7 +20,7 @@ provider "consul" {}
 provider "nomad" {}
 
 module "grafana" {
-  source                          = "../../../modules/grafana/74cb48c68edd"
+  source                          = "../../../modules/grafana/bbaf8a8ff8ba"
   namespace                       = var.namespace
   datacenter                      = var.datacenter
   grafana_service                 = var.grafana_service

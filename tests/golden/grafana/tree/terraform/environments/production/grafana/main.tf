@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "grafana" {
-  source                          = "../../../modules/grafana/8c25be88276d"
+  source                          = "../../../modules/grafana/4bd696b6fe4a"
   namespace                       = var.namespace
   datacenter                      = var.datacenter
   grafana_service                 = var.grafana_service

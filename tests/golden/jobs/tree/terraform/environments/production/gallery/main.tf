@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "gallery" {
-  source                     = "../../../modules/gallery/7834c1da7f3e"
+  source                     = "../../../modules/gallery/351ec81adbed"
   namespace                  = var.namespace
   datacenter                 = var.datacenter
   gallery_service            = var.gallery_service

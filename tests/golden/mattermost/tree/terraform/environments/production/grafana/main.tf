@@ -14,7 +14,7 @@ terraform {
 provider "nomad" {}
 
 module "grafana" {
-  source                          = "../../../modules/grafana/d3b6d1919796"
+  source                          = "../../../modules/grafana/4177614adc1f"
   namespace                       = var.namespace
   datacenter                      = var.datacenter
   grafana_service                 = var.grafana_service

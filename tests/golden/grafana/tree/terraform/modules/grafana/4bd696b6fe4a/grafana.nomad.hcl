@@ -46,10 +46,6 @@ variable "grafana_port_http_to" {
   type = number
 }
 
-variable "grafana_route_0" {
-  type = string
-}
-
 variable "grafana_check_path" {
   type = string
 }
@@ -107,16 +103,9 @@ job "grafana" {
     }
 
     network {
-      mode = "bridge"
-
       port "http" {
         static = var.grafana_port_http
         to     = var.grafana_port_http_to
-      }
-
-      port "mesh" {
-        to           = -1
-        host_network = "mesh"
       }
     }
 
@@ -130,8 +119,8 @@ job "grafana" {
     service {
       name     = var.grafana_service
       port     = "http"
-      provider = "consul"
-      tags     = ["eos-component=grafana", "eos-measured=${var.namespace}", "eos-metrics=/metrics", "eos-route=${var.grafana_route_0}"]
+      provider = "nomad"
+      tags     = ["eos-component=grafana", "eos-measured=${var.namespace}", "eos-metrics=/metrics"]
 
       check {
         type     = "http"
@@ -145,12 +134,6 @@ job "grafana" {
           ignore_warnings = false
         }
       }
-
-      connect {
-        sidecar_service {
-          port = "mesh"
-        }
-      }
     }
 
     task "grafana" {
@@ -158,10 +141,11 @@ job "grafana" {
 
       config {
         image = var.grafana_image
+        ports = ["http"]
 
         mount {
           type     = "bind"
-          source   = "local/datasources.yaml"
+          source   = "placed/datasources.yaml"
           target   = "/etc/grafana/provisioning/datasources/eos.yaml"
           readonly = true
         }
@@ -173,14 +157,8 @@ job "grafana" {
         GF_SECURITY_ADMIN_PASSWORD__FILE = "$${NOMAD_SECRETS_DIR}/admin_password"
       }
 
-      vault {
-        env          = false
-        disable_file = true
-        change_mode  = "noop"
-      }
-
       template {
-        destination = "$${NOMAD_TASK_DIR}/datasources.yaml"
+        destination = "placed/datasources.yaml"
         env         = false
         change_mode = "restart"
         data        = var.grafana_file_datasources_yaml
@@ -190,7 +168,7 @@ job "grafana" {
         destination = "$${NOMAD_SECRETS_DIR}/admin_password"
         env         = false
         change_mode = "noop"
-        data        = "{{ with secret (printf \"secret/data/%s/%s/app?version=%s\" (env \"NOMAD_NAMESPACE\") (env \"NOMAD_JOB_NAME\") (env \"NOMAD_META_eos_secret_version\")) }}{{ .Data.data.admin_password }}{{ end }}"
+        data        = "{{ with nomadVar \"nomad/jobs/grafana\" }}{{ .admin_password.Value }}{{ end }}"
       }
 
       volume_mount {

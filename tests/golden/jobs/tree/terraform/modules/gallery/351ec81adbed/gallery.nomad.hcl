@@ -179,13 +179,6 @@ job "gallery" {
         data        = var.gallery_file_gallery_conf
       }
 
-      template {
-        destination = "$${NOMAD_TASK_DIR}/gallery.conf"
-        env         = false
-        change_mode = "restart"
-        data        = var.gallery_file_gallery_conf
-      }
-
       volume_mount {
         volume      = "data"
         destination = "/data"
@@ -218,13 +211,6 @@ job "gallery" {
 
       template {
         destination = "placed/gallery.conf"
-        env         = false
-        change_mode = "restart"
-        data        = var.gallery_file_gallery_conf
-      }
-
-      template {
-        destination = "$${NOMAD_TASK_DIR}/gallery.conf"
         env         = false
         change_mode = "restart"
         data        = var.gallery_file_gallery_conf
@@ -269,13 +255,6 @@ job "gallery" {
 
       template {
         destination = "placed/gallery.conf"
-        env         = false
-        change_mode = "restart"
-        data        = var.gallery_file_gallery_conf
-      }
-
-      template {
-        destination = "$${NOMAD_TASK_DIR}/gallery.conf"
         env         = false
         change_mode = "restart"
         data        = var.gallery_file_gallery_conf

@@ -46,6 +46,10 @@ variable "grafana_port_http_to" {
   type = number
 }
 
+variable "grafana_route_0" {
+  type = string
+}
+
 variable "grafana_check_path" {
   type = string
 }
@@ -120,7 +124,7 @@ job "grafana" {
       name     = var.grafana_service
       port     = "http"
       provider = "nomad"
-      tags     = ["eos-component=grafana", "eos-measured=${var.namespace}", "eos-metrics=/metrics"]
+      tags     = ["eos-component=grafana", "eos-measured=${var.namespace}", "eos-metrics=/metrics", "eos-route=${var.grafana_route_0}"]
 
       check {
         type     = "http"
@@ -145,7 +149,7 @@ job "grafana" {
 
         mount {
           type     = "bind"
-          source   = "local/datasources.yaml"
+          source   = "placed/datasources.yaml"
           target   = "/etc/grafana/provisioning/datasources/eos.yaml"
           readonly = true
         }
@@ -158,7 +162,7 @@ job "grafana" {
       }
 
       template {
-        destination = "$${NOMAD_TASK_DIR}/datasources.yaml"
+        destination = "placed/datasources.yaml"
         env         = false
         change_mode = "restart"
         data        = var.grafana_file_datasources_yaml

@@ -107,9 +107,16 @@ job "grafana" {
     }
 
     network {
+      mode = "bridge"
+
       port "http" {
         static = var.grafana_port_http
         to     = var.grafana_port_http_to
+      }
+
+      port "mesh" {
+        to           = -1
+        host_network = "mesh"
       }
     }
 
@@ -123,7 +130,7 @@ job "grafana" {
     service {
       name     = var.grafana_service
       port     = "http"
-      provider = "nomad"
+      provider = "consul"
       tags     = ["eos-component=grafana", "eos-measured=${var.namespace}", "eos-metrics=/metrics", "eos-route=${var.grafana_route_0}"]
 
       check {
@@ -138,6 +145,12 @@ job "grafana" {
           ignore_warnings = false
         }
       }
+
+      connect {
+        sidecar_service {
+          port = "mesh"
+        }
+      }
     }
 
     task "grafana" {
@@ -145,11 +158,10 @@ job "grafana" {
 
       config {
         image = var.grafana_image
-        ports = ["http"]
 
         mount {
           type     = "bind"
-          source   = "local/datasources.yaml"
+          source   = "placed/datasources.yaml"
           target   = "/etc/grafana/provisioning/datasources/eos.yaml"
           readonly = true
         }
@@ -161,8 +173,14 @@ job "grafana" {
         GF_SECURITY_ADMIN_PASSWORD__FILE = "$${NOMAD_SECRETS_DIR}/admin_password"
       }
 
+      vault {
+        env          = false
+        disable_file = true
+        change_mode  = "noop"
+      }
+
       template {
-        destination = "$${NOMAD_TASK_DIR}/datasources.yaml"
+        destination = "placed/datasources.yaml"
         env         = false
         change_mode = "restart"
         data        = var.grafana_file_datasources_yaml
@@ -172,7 +190,7 @@ job "grafana" {
         destination = "$${NOMAD_SECRETS_DIR}/admin_password"
         env         = false
         change_mode = "noop"
-        data        = "{{ with nomadVar \"nomad/jobs/grafana\" }}{{ .admin_password.Value }}{{ end }}"
+        data        = "{{ with secret (printf \"secret/data/%s/%s/app?version=%s\" (env \"NOMAD_NAMESPACE\") (env \"NOMAD_JOB_NAME\") (env \"NOMAD_META_eos_secret_version\")) }}{{ .Data.data.admin_password }}{{ end }}"
       }
 
       volume_mount {
