@@ -284,14 +284,14 @@ class _Full:
         return __utils__["eos_nomad.node_ids"](self._nomad(), hosts)
 
     def job(self, namespace: str, name: str) -> dict | None:
-        return __utils__["eos_nomad.job"](self._nomad(), namespace, name)
+        return __utils__["eos_nomad.job"](self._nomad_with_jobs(), namespace, name)
 
     def runs(self, namespace: str, name: str) -> list[str]:
-        return __utils__["eos_nomad.runs"](self._nomad(), namespace, name)
+        return __utils__["eos_nomad.runs"](self._nomad_with_jobs(), namespace, name)
 
     def known_runs(self, namespace: str, name: str) -> list[str]:
         """The same with those that have ended already."""
-        return [run["ID"] for run in __utils__["eos_nomad.all_runs"](self._nomad(), namespace, name)]
+        return [run["ID"] for run in __utils__["eos_nomad.all_runs"](self._nomad_with_jobs(), namespace, name)]
 
     def registered(self, namespace: str, service: str) -> dict | None:
         """Where a service answers, {"address", "port"}; Consul has no namespaces."""
@@ -354,6 +354,10 @@ class _Full:
 
     def _nomad(self) -> object:
         return engine("nomad", self._leased("nomad/creds/eos-read"))
+
+    def _nomad_with_jobs(self) -> object:
+        """The other token sees nodes alone."""
+        return engine("nomad", self._leased("nomad/creds/eos-deploy"))
 
     def consul(self) -> object:
         return engine("consul", self._leased("consul/creds/eos-deploy"))

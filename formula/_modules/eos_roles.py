@@ -50,6 +50,11 @@ def covers(who: dict, risk: str) -> bool:
     return who["is_root"] or _rank(who["role"]) >= _RISKS.index(risk)
 
 
+def _changes_alone(who: dict, risk: str) -> bool:
+    """Whether the caller may change what is of this risk without an approval."""
+    return who["is_root"] or (risk != "high" and covers(who, risk))
+
+
 def require_role(who: dict, role: str, to_do: str) -> None:
     """Refuses a caller below this role, whom no approval helps."""
     if not who["is_root"] and _rank(who["role"]) < _ROLES.index(role):
@@ -66,7 +71,7 @@ def require(who: dict, risk: str, because: str, operation: str, step: str, call:
 
     `call` is [function, arguments], as the step record has them.
     """
-    if who["is_root"] or (risk != "high" and covers(who, risk)):
+    if _changes_alone(who, risk):
         return
     if who["role"] is None:
         raise CommandExecutionError(f"{_named(who)} may not change anything: it has no role on {__opts__['id']}")
@@ -80,7 +85,7 @@ def require_to_deliver(who: dict, risk: str, because: str, what: str, operation:
 
     Each is [function, arguments], as in `require`: whoever approved the step approved what it needs.
     """
-    if who["is_root"] or (risk != "high" and covers(who, risk)):
+    if _changes_alone(who, risk):
         return
     why = "nobody has approved it"
     for call in calls if operation else ():

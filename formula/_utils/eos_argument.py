@@ -8,7 +8,7 @@ import re
 from salt.exceptions import SaltInvocationError
 
 _NAME = r"[a-z]([a-z0-9-]{0,61}[a-z0-9])?"
-# A volume that stands for itself has no name in DNS.
+# Something that stands for itself has no name in DNS.
 _OWNER = r"[a-z]([a-z0-9_-]{0,61}[a-z0-9])?"
 _FORMS = {
     # Locks lie beside the records, under names with an ending of their own. A step without Eos is called after its SLS,

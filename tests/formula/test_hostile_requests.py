@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import concurrent.futures
+import datetime
 import hashlib
 import inspect
 import itertools
@@ -326,6 +327,14 @@ def as_a_stranger(lab, hostile: Hostile, made: list) -> list[str]:
     return said_to(lab, requests)
 
 
+def asks_after(event: dict, begun: str) -> bool:
+    """Whether it is of Salt's own question after a job of an earlier test, which its client may still wait for."""
+    data = event["data"]
+    return data.get("fun") == "saltutil.find_job" and all(
+        str(job) < begun for job in data.get("arg") or data.get("fun_args") or [begun]
+    )
+
+
 def test_nothing_comes_of_any_of_them(with_node, guarded, salt_python):
     laboratory = with_node
     hostile = Hostile(random.Random(SEED), guarded)
@@ -338,6 +347,7 @@ def test_nothing_comes_of_any_of_them(with_node, guarded, salt_python):
         masters[user] = laboratory.salt.publish([asked])[0]["token"]
     idle(laboratory)
     before, running = everything(laboratory, guarded), processes(laboratory.directory)
+    begun = f"{datetime.datetime.now(datetime.UTC):%Y%m%d%H%M%S%f}"
 
     by_door = {door: [case[1:] for case in made if case[0] == door] for door in DOORS}
     with laboratory.salt.bus() as events:
@@ -347,7 +357,7 @@ def test_nothing_comes_of_any_of_them(with_node, guarded, salt_python):
         published += at_the_port(laboratory, masters, by_door["port"])
         published += as_a_stranger(laboratory, hostile, by_door["stranger"])
     assert not published, published[:5]
-    seen = [event for event in events if not OF_THEMSELVES.fullmatch(event["tag"])]
+    seen = [event for event in events if not OF_THEMSELVES.fullmatch(event["tag"]) and not asks_after(event, begun)]
     assert not seen, seen[:5]
 
     idle(laboratory)

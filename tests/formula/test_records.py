@@ -136,7 +136,7 @@ def run_volumes(eos) -> dict:
         {"operation": "../x"},
         {"operation": "a/b"},
         {"operation": ".hidden"},
-        {"operation": "x" * 129},
+        {"operation": "x" * 221},
         {"operation": 7},
         {"step": "1\n"},
         {"step": None},

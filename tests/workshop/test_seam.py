@@ -28,6 +28,7 @@ BESIDES = {
         "crates/eos-engine/src/preview/secrets.rs",
         "crates/eos-engine/src/secrets.rs",
         "crates/eos-engine/src/status/live.rs",
+        "crates/eos/src/commands/complete.rs",
     },
     "volume": {
         "crates/eos-core/src/drift/jobs.rs",
