@@ -322,7 +322,11 @@ impl Writing {
                 ("service", text(name)),
                 ("when", expression("domain")),
             ]);
-            let need = self.taken.contains("route").then_some("front").unwrap_or("route");
+            let need = if self.taken.contains("route") {
+                "front"
+            } else {
+                "route"
+            };
             self.needs.push((need.to_owned(), Value::map([("route", route)])));
         }
         let (summary, risk) = match &words.image {

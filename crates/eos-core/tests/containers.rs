@@ -36,16 +36,7 @@ fn job(service: &str) -> String {
         path.ends_with("/hull.nomad.hcl")
             .then(|| String::from_utf8(text.as_slice().to_vec()).unwrap())
     });
-    text.unwrap_or_else(|| {
-        panic!(
-            "{:#?}",
-            compilation
-                .artifacts
-                .iter()
-                .map(|(path, _)| path)
-                .collect::<Vec<_>>()
-        )
-    })
+    text.unwrap_or_else(|| panic!("{:#?}", compilation.artifacts.keys().collect::<Vec<_>>()))
 }
 
 #[test]

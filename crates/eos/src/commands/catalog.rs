@@ -43,7 +43,7 @@ enum Command {
         #[arg(value_hint = clap::ValueHint::FilePath)]
         files: Vec<PathBuf>,
     },
-    New(new_recipe::Args),
+    New(Box<new_recipe::Args>),
     /// Print the JSON Schema of a file, for editors
     Schema {
         /// The kind of file
