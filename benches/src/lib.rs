@@ -17,7 +17,7 @@ pub const HOSTS: usize = 200;
 pub const SEED: u64 = 20_261_115;
 
 /// Who raises this says in the commit what the new bytes are for.
-pub const BYTES_PER_COMPONENT: usize = 15_000;
+pub const BYTES_PER_COMPONENT: usize = 16_000;
 /// Those of the component, and of the one that it has for its own use.
 pub const FILES_OF_ONE_CREATE: usize = 36;
 
