@@ -481,15 +481,27 @@ async fn up_and_down_and_everything_is_there_again() {
         assert_eq!(refused.kind, ErrorKind::Refused, "{function}: {refused}");
     }
 
-    // The program's token reads and writes secrets, but does not run jobs.
+    // The program's token reads and writes a place of its user's own. It reads no component's secret, and runs no job.
     let nomad = NomadClient::new(&endpoints.nomad).unwrap();
-    let variable = Request {
+    let secret = |path: &str| json!({"Path": path, "Items": {"password": "kept"}});
+    let own = Request {
+        object: "variable",
+        path: "var/eos_users/eos-operator/kept",
+        query: &[],
+    };
+    let of_a_component = Request {
         object: "variable",
         path: "var/nomad/jobs/web",
         query: &[],
     };
-    let secret = json!({"Path": "nomad/jobs/web", "Items": {"password": "kept"}});
-    let _: Value = nomad.put(variable, &secret).await.unwrap();
+    let _: Value = nomad
+        .put(own, &secret("eos_users/eos-operator/kept"))
+        .await
+        .unwrap();
+    let refused = nomad
+        .put::<Value>(of_a_component, &secret("nomad/jobs/web"))
+        .await;
+    assert_eq!(refused.unwrap_err().kind, ErrorKind::Refused);
     let job = nomad.parse(JOB, "").await.unwrap();
     let refused = nomad.post::<Value>(JOBS, &json!({"Job": job})).await.unwrap_err();
     assert_eq!(refused.kind, ErrorKind::Refused, "{refused}");
@@ -508,7 +520,7 @@ async fn up_and_down_and_everything_is_there_again() {
     println!("up again: {:.1?}", begun.elapsed());
     trial.assert_all_ready().await;
     trial.wait_for_job().await;
-    let kept: Value = nomad.get(variable).await.unwrap();
+    let kept: Value = nomad.get(own).await.unwrap();
     assert_eq!(kept["Items"]["password"], "kept");
     trial.end().await;
 }
