@@ -30,8 +30,13 @@ class Prometheus:
     def __init__(self, estate: Estate):
         self.estate = estate
 
+    def outputs(self) -> dict:
+        return self.estate.json("read", "prometheus")["outputs"]
+
     def data(self, path: str):
-        url = self.estate.json("read", "prometheus")["outputs"]["prometheus_url"]
+        # Between the death of an instance and the next start it has no address.
+        self.estate.wait_until(lambda: "prometheus_url" in self.outputs(), 60, "Prometheus is registered")
+        url = self.outputs()["prometheus_url"]
         return json.loads(get(f"{url}/api/v1/{path}")[1])["data"]
 
     def targets(self, component: str) -> list[tuple[str, str]]:
